@@ -1,0 +1,84 @@
+# gpuguide: the two commands are `make html` and `make test`; `make help` lists the rest.
+PYTHON ?= python3
+# The GPU build machine brings its own Python: `make record PY=python3` uses it and makes no .venv.
+PY ?= .venv/bin/python
+PAGES ?=
+PAGE ?=
+STRICT ?=
+BUDGET ?= 600
+OUT := docs/_build
+export PYTHONPATH := $(CURDIR)/docs/_ext:$(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
+
+ifeq ($(PY),.venv/bin/python)
+READY := .venv/ready
+endif
+WHEEL := $(OUT)/wheel/ready
+SPHINX := $(PY) -m sphinx -n -W --keep-going -c . -d $(OUT)/doctrees
+# A failed build must fail again until it is mended, so its environment is dropped.
+OR_FORGET := || { rm -f $(OUT)/doctrees/environment.pickle; exit 1; }
+
+.PHONY: html test doctest check record redraw preview serve lint wheelhouse clean help
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 14) else \
+	  f"gpuguide needs Python 3.11 to 3.14, and $(PYTHON) is {v[0]}.{v[1]}: run make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# The site serves the wheel that its notebooks install from.
+$(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -name 'run.json' -o -name 'measurements.json')
+	@rm -rf $(@D) && mkdir -p $(@D)/_static/wheels
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w $(@D)/_static/wheels .
+	@touch $@
+
+html: $(READY) $(WHEEL)  ## build the guide into docs/_build/html (PAGE=name: that page only)
+	@$(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),docs/gallery/*/$(PAGE).rst) $(OR_FORGET)
+	@echo "The guide is in $(OUT)/html/index.html"
+
+test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
+	@$(PY) -m pytest -q
+
+doctest: $(READY)  ## run the examples of the docstrings and of the hand-written pages
+	@$(SPHINX) -q -b doctest docs $(OUT)/doctest $(OR_FORGET)
+	@tail -n 5 $(OUT)/doctest/output.txt
+
+check: $(READY)  ## hold every page to the contract (STRICT=1: stale and missing recordings fail too)
+	@$(PY) -m gpuguide_docs.contract $(if $(STRICT),--strict)
+
+record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
+	@$(PY) -m gpuguide_docs.recorder $(PAGES) --budget $(BUDGET)
+
+redraw: $(READY)  ## forget the drawn figures and draw them all again from the recordings
+	@rm -rf .cache/drawn
+	@$(MAKE) --no-print-directory html
+
+preview: $(READY)  ## run PAGE=name in the simulator at toy size and stamp it a draft
+	@$(PY) -m gpuguide_docs.preview $(PAGE)
+
+serve: html  ## build the guide and serve it at http://localhost:8000
+	@$(PY) -m http.server --directory $(OUT)/html 8000
+
+lint: $(READY)  ## check style and types
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+
+# What the GPU build machine lacks, for its Python 3.12: installed there from the folder .whl, without a network.
+WHEELS := numpy rich markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel imagesize \
+  snowballstemmer alabaster roman-numerals requests jinja2 markupsafe packaging sphinxcontrib-applehelp \
+  sphinxcontrib-devhelp sphinxcontrib-htmlhelp sphinxcontrib-jsmath sphinxcontrib-qthelp \
+  sphinxcontrib-serializinghtml pytest pluggy iniconfig
+wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks
+	@rm -rf .whl
+	@$(PY) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d .whl \
+	  --python-version 3.12 $(foreach v,2_28 2_27 2_17,--platform manylinux_$(v)_x86_64) \
+	  --platform manylinux2014_x86_64 -c requirements.lock $(WHEELS) cuda-bench
+	@du -sh .whl
+
+clean:  ## delete what was built (the environment stays)
+	rm -rf $(OUT) docs/gallery docs/api/generated .cache .preview dist
