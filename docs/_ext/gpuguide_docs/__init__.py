@@ -1,0 +1,33 @@
+"""Sphinx extension of the guide: replays recordings, draws figures, and puts measured numbers into prose."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__all__ = ["MODULES", "setup"]
+
+#: Modules with a ``setup(app)`` of their own, in the order in which they are set up.
+MODULES = (
+    "seams",
+    "sweep",
+    "numbers",
+    "byline",
+    "kernel",
+    "results_table",
+    "exporter",
+)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Set up every module; ``gpuguide_root`` names the project's root (default: the folder of conf.py)."""
+    app.add_config_value("gpuguide_root", "", "env", str)
+    for name in MODULES:
+        qualified = f"{__name__}.{name}"
+        if find_spec(qualified) is not None:
+            import_module(qualified).setup(app)
+    return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
