@@ -1,0 +1,107 @@
+"""pages.toml: what is read, and what a wrong entry is told."""
+
+import re
+
+import pytest
+
+from gpuguide_docs.layout import Layout
+from gpuguide_docs.pages import Experiment, Needs, PagesError, load_pages, load_sections
+
+SECTION = """
+[[section]]
+name = "start"
+title = "Start"
+summary = "Where to begin."
+"""
+PAGE = """
+[[page]]
+section = "start"
+name = "{name}"
+title = "Sorting"
+question = "Who sorts faster?"
+kind = "tutorial"
+level = "beginner"
+minutes = 15
+needs = {{ gpus = 1, gib = 4 }}
+objectives = ["Sort on the GPU", "Count the copies"]
+{more}
+"""
+
+
+def write(tmp_path, *pages, section=SECTION):
+    """A project with these pages, each (name, more) or text."""
+    layout = Layout(tmp_path)
+    layout.examples.mkdir(exist_ok=True)
+    text = section + "".join(PAGE.format(name=name, more=more) for name, more in pages)
+    layout.pages_toml.write_text(text, encoding="utf-8")
+    return layout
+
+
+def test_pages_come_in_order_with_their_defaults(tmp_path):
+    layout = write(tmp_path, ("first", ""), ("second", 'after = ["first"]\ntopic = "other"'))
+    first, second = load_pages(layout)
+    assert (first.name, first.topic, first.machine, first.waivers) == ("first", "first", None, {})
+    assert first.needs == Needs(gpus=1, gib=4)
+    assert (second.after, second.topic) == (("first",), "other")
+    assert first.docname == "gallery/start/first"
+    assert first.script(layout) == layout.examples / "start" / "first.py"
+    assert load_sections(layout)[0].summary == "Where to begin."
+
+
+def test_experiments_are_ids_or_tables(tmp_path):
+    table = '{ id = "S2.1", key = "sort[a, 4].time", size = "4096**2", dtype = "float32" }'
+    more = f'experiments = ["S0.4", {table}]'
+    (page,) = load_pages(write(tmp_path, ("sorting", more)))
+    assert page.experiments == (
+        Experiment("S0.4"),
+        Experiment("S2.1", "sort[a, 4].time", "4096**2", "float32"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("minuts = 3", "page 'sorting': key: 'minuts' is not one of"),
+        ("minuts = 3", "did you mean 'minutes'?"),
+        ('after = ["sort"]', "page 'sorting': after: 'sort' is not one of sorting; did you mean 'sorting'?"),
+        ('tags = "gpu"', "page 'sorting': tags must be a list of texts, and is 'gpu'"),
+        ("waivers = { C6 = '' }", "waivers must be a text that is not empty"),
+        ("experiments = [{ size = '4' }]", "page 'sorting': experiments: id missing"),
+        ("experiments = [4]", "experiments holds ids or tables"),
+    ],
+)
+def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path, more, message):
+    with pytest.raises(PagesError, match=re.escape(message)):
+        load_pages(write(tmp_path, ("sorting", more)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('kind = "tutorial"', 'kind = "tutorials"', "did you mean 'tutorial'?"),
+        ('level = "beginner"', 'level = "easy"', "'easy' is not one of beginner, intermediate, advanced"),
+        ("minutes = 15", "minutes = true", "minutes must be an integer, zero or more, and is True"),
+        ("minutes = 15", "", "page 'sorting': minutes missing"),
+        ("gpus = 1, ", "", "page 'sorting': needs: gpus missing"),
+        ("gib = 4", "gib = -4", "gib must be a number, zero or more"),
+        ('section = "start"', 'section = "begin"', "'begin' is not one of start"),
+        ('name = "sorting"', 'name = "Sorting"', "name must be lower-case"),
+        ("[[page]]", "[[pages]]", "did you mean 'page'?"),
+        ("[[page]]", "[[page]", "is not valid TOML"),
+    ],
+)
+def test_a_wrong_value_is_refused(tmp_path, old, new, message):
+    layout = write(tmp_path, ("sorting", ""))
+    layout.pages_toml.write_text(layout.pages_toml.read_text().replace(old, new))
+    with pytest.raises(PagesError, match=re.escape(message)):
+        load_pages(layout)
+
+
+def test_a_name_stands_once(tmp_path):
+    with pytest.raises(PagesError, match="stands twice"):
+        load_pages(write(tmp_path, ("a", ""), ("a", "")))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(PagesError, match=r"pages\.toml is missing"):
+        load_pages(Layout(tmp_path))
