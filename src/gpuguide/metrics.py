@@ -1,0 +1,327 @@
+"""Arithmetic on measured times: rates, speed-ups, intervals, and how a quantity is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuguide.errors import ArgumentError
+
+__all__ = [
+    "Ratio",
+    "arithmetic_intensity",
+    "bandwidth",
+    "bootstrap_ratio",
+    "flop_rate",
+    "iqr",
+    "is_bimodal",
+    "median",
+    "median_interval",
+    "quantile",
+    "roofline_bound",
+    "seconds",
+    "speedup",
+]
+
+Samples = Sequence[float] | NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two times with its 95 % interval.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The ratio and the ends of its interval; 2 means twice as fast.
+
+    Examples
+    --------
+    >>> Ratio(2.0, 1.9, 2.2).low > 1
+    True
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def bandwidth(n_bytes: float, time_s: float) -> float:
+    """Return the bytes moved a second.
+
+    Parameters
+    ----------
+    n_bytes : float
+        Unique bytes read and written.
+    time_s : float
+        Seconds that they took.
+
+    Returns
+    -------
+    float
+        Bytes a second.
+
+    Raises
+    ------
+    ArgumentError
+        If the time is not positive, or the bytes are negative.
+
+    Examples
+    --------
+    >>> bandwidth(12e9, 3e-3)
+    4000000000000.0
+    """
+    return _not_negative("n_bytes", n_bytes) / _positive("time_s", time_s)
+
+
+def flop_rate(flops: float, time_s: float) -> float:
+    """Return the floating-point operations a second.
+
+    Parameters
+    ----------
+    flops : float
+        Operations executed; a fused multiply-add counts two.
+    time_s : float
+        Seconds that they took.
+
+    Returns
+    -------
+    float
+        FLOP/s.
+
+    Raises
+    ------
+    ArgumentError
+        If the time is not positive, or the count is negative.
+
+    Examples
+    --------
+    >>> flop_rate(1e9, 2e-3)
+    500000000000.0
+    """
+    return _not_negative("flops", flops) / _positive("time_s", time_s)
+
+
+def arithmetic_intensity(flops: float, n_bytes: float) -> float:
+    """Return the operations for each byte of memory traffic.
+
+    Parameters
+    ----------
+    flops, n_bytes : float
+        Operations executed and unique bytes moved.
+
+    Returns
+    -------
+    float
+        FLOP/byte.
+
+    Raises
+    ------
+    ArgumentError
+        If no byte is moved, or a count is negative.
+
+    Examples
+    --------
+    >>> arithmetic_intensity(2e9, 8e9)
+    0.25
+    """
+    return _not_negative("flops", flops) / _positive("n_bytes", n_bytes)
+
+
+def roofline_bound(intensity: float, peak_bandwidth: float, peak_flops: float) -> float:
+    """Return the highest rate that memory and arithmetic units together allow.
+
+    The roofline of Williams, Waterman and Patterson, Communications of the ACM 52(4), 2009.
+
+    Parameters
+    ----------
+    intensity : float
+        FLOP/byte.
+    peak_bandwidth : float
+        Bytes a second.
+    peak_flops : float
+        FLOP/s.
+
+    Returns
+    -------
+    float
+        FLOP/s.
+
+    Raises
+    ------
+    ArgumentError
+        If a peak is not positive, or the intensity is negative.
+
+    Examples
+    --------
+    >>> roofline_bound(0.25, 4e12, 5e13), roofline_bound(100, 4e12, 5e13)
+    (1000000000000.0, 50000000000000.0)
+    """
+    memory = _not_negative("intensity", intensity) * _positive("peak_bandwidth", peak_bandwidth)
+    return min(memory, _positive("peak_flops", peak_flops))
+
+
+def speedup(baseline_s: float, candidate_s: float) -> float:
+    """Return how many times as fast the candidate is as the baseline.
+
+    Parameters
+    ----------
+    baseline_s, candidate_s : float
+        Their times in seconds, of the same region.
+
+    Returns
+    -------
+    float
+        ``baseline_s / candidate_s``; below 1 the candidate is slower.
+
+    Raises
+    ------
+    ArgumentError
+        If a time is not positive.
+
+    Examples
+    --------
+    >>> speedup(baseline_s=0.08, candidate_s=0.02)
+    4.0
+    """
+    return _positive("baseline_s", baseline_s) / _positive("candidate_s", candidate_s)
+
+
+def seconds(samples_ns: Sequence[int], n_calls: int = 1) -> NDArray[np.float64]:
+    """Return the seconds of one call from the nanoseconds of batches.
+
+    Parameters
+    ----------
+    samples_ns : sequence of int
+        Nanoseconds of each batch.
+    n_calls : int
+        Calls in one batch.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, one value for each sample.
+
+    Raises
+    ------
+    ArgumentError
+        If there is not at least one call in a batch.
+
+    Examples
+    --------
+    >>> [float(value) for value in seconds([3000, 5000], n_calls=2)]
+    [1.5e-06, 2.5e-06]
+    """
+    # One division, so that the nearest float64 to each exact quotient comes out.
+    return np.asarray(samples_ns, dtype=np.float64) / (1e9 * _positive("n_calls", n_calls))
+
+
+def median(samples: Samples) -> float:
+    """Return the median.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        At least one finite number.
+
+    Returns
+    -------
+    float
+        The middle value, or the mean of the middle two.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no sample, or one is not finite.
+
+    Examples
+    --------
+    >>> median([3.0, 1.0, 2.0])
+    2.0
+    """
+    return float(np.median(_finite(samples)))
+
+
+def quantile(samples: Samples, q: float) -> float:
+    """Return a quantile, linear between the samples next to it.
+
+    Definition 7 of Hyndman and Fan, The American Statistician 50(4), 1996 (NumPy's default).
+
+    Parameters
+    ----------
+    samples : sequence of float
+        At least one finite number.
+    q : float
+        From 0 (least) to 1 (largest).
+
+    Returns
+    -------
+    float
+        The quantile, in the unit of the samples.
+
+    Raises
+    ------
+    ArgumentError
+        If ``q`` is outside 0 to 1, there is no sample, or one is not finite.
+
+    Examples
+    --------
+    >>> quantile([1.0, 2.0, 3.0], 0.25)
+    1.5
+    """
+    if not 0 <= q <= 1:
+        raise ArgumentError(f"q must be from 0 to 1; got {q!r}.")
+    return float(np.quantile(_finite(samples), q))
+
+
+def iqr(samples: Samples) -> float:
+    """Return the distance between the first and the third quartile.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        At least one finite number.
+
+    Returns
+    -------
+    float
+        Half of the samples lie within this width, in their unit.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no sample, or one is not finite.
+
+    Examples
+    --------
+    >>> iqr([1.0, 2.0, 3.0, 4.0, 5.0])
+    2.0
+    """
+    return quantile(samples, 0.75) - quantile(samples, 0.25)
+
+
+def _finite(samples: Samples) -> NDArray[np.float64]:
+    values = np.asarray(samples, dtype=np.float64)
+    if values.ndim != 1 or not values.size:
+        raise ArgumentError(
+            f"Expected a sequence of at least one sample; got an array of shape {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ArgumentError("Expected finite samples; got NaN or infinity among them.")
+    return values
+
+
+def _positive(name: str, value: float) -> float:
+    if not (value > 0 and math.isfinite(value)):
+        raise ArgumentError(f"{name} must be positive and finite; got {value!r}.")
+    return value
+
+
+def _not_negative(name: str, value: float) -> float:
+    if not (value >= 0 and math.isfinite(value)):
+        raise ArgumentError(f"{name} must be finite and at least 0; got {value!r}.")
+    return value

@@ -1,0 +1,300 @@
+"""The records that a study is made of: immutable, typed, in base units, checked when built."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gpuguide import metrics
+from gpuguide.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "CheckResult",
+    "Measurement",
+    "Traffic",
+    "VariantInfo",
+    "at_least",
+    "check_fields",
+    "one_of",
+    "signed",
+]
+
+CLOCKS = ("device", "launch", "end_to_end", "host", "first_call")
+
+
+def one_of(*choices: str, **options: Any) -> Any:
+    """Declare a text field that takes only these words; the codec refuses others too."""
+    return field(metadata={"choices": choices}, **options)
+
+
+def at_least(minimum: float, **options: Any) -> Any:
+    """Declare a number field with another least value than 0; the codec refuses less too."""
+    return field(metadata={"minimum": minimum}, **options)
+
+
+signed = partial(at_least, -(2.0**63))
+
+
+def check_fields(record: Any) -> None:
+    """Raise ArgumentError where a field holds a word or a number that it does not take."""
+    for item in dataclasses.fields(record):
+        value, name = getattr(record, item.name), f"{type(record).__name__}.{item.name}"
+        choices = item.metadata.get("choices")
+        if choices and value not in choices:
+            raise ArgumentError(f"{name}: expected one of {', '.join(choices)}; got {value!r}.")
+        minimum = item.metadata.get("minimum", 0)
+        if isinstance(value, int | float) and not value >= minimum:
+            raise ArgumentError(f"{name}: expected at least {minimum:g}; got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What one call must move and compute, by its model.
+
+    Parameters
+    ----------
+    bytes_read, bytes_written : int
+        Unique bytes of device memory, each counted once however often it is touched.
+    flops : int
+        Floating-point operations executed.
+    unit : str
+        What executes them: ``"fp32"``, ``"fp64"``, ``"fp64_tensor"``, ``"tf32"`` ...
+
+    Examples
+    --------
+    >>> traffic = Traffic(bytes_read=8, bytes_written=4)
+    >>> traffic.bytes_total, round(traffic.read_fraction, 3)
+    (12, 0.667)
+    """
+
+    bytes_read: int = 0
+    bytes_written: int = 0
+    flops: int = 0
+    unit: str = "fp32"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def bytes_total(self) -> int:
+        """Bytes read and written."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def read_fraction(self) -> float:
+        """Share of the bytes that are read, 0 where none are moved."""
+        return self.bytes_read / self.bytes_total if self.bytes_total else 0.0
+
+
+@dataclass(frozen=True)
+class VariantInfo:
+    """What is said of a variant: everything about it but its code.
+
+    Parameters
+    ----------
+    name : str
+        Short and unique in its study: ``"four"``.
+    label, note : str
+        For charts and tables: a few words; one sentence.
+    device : str
+        ``"gpu"`` or ``"cpu"``.
+    clock : str
+        The region that its time covers: ``"device"``, ``"end_to_end"``, ``"host"`` or ``"first_call"``.
+    threads : int or None
+        CPU threads used, where that is known.
+    source : str
+        Qualified name of the function: ``"gpuguide.topics.maximum.four"``.
+    allocates, mutates : bool
+        Whether a call allocates its result; whether it changes its first input.
+
+    Examples
+    --------
+    >>> VariantInfo("cupy", "CuPy", clock="kernel")
+    Traceback (most recent call last):
+    gpuguide.errors.ArgumentError: VariantInfo.clock: expected one of device, launch, end_to_end, host, \
+first_call; got 'kernel'.
+    """
+
+    name: str
+    label: str
+    note: str = ""
+    device: str = one_of("gpu", "cpu", default="gpu")
+    clock: str = one_of(*CLOCKS, default="device")
+    threads: int | None = at_least(1, default=None)
+    source: str = ""
+    allocates: bool = False
+    mutates: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All samples of one variant at one size on one clock, or the reason why there are none.
+
+    Parameters
+    ----------
+    variant : str
+        Name of the variant.
+    size : int
+        Size of the input, in the study's own unit.
+    clock : str
+        The region timed: ``"device"``, ``"launch"``, ``"end_to_end"``, ``"host"`` or ``"first_call"``.
+    samples_ns : tuple of int
+        Each the total of ``n_calls`` calls, in nanoseconds; empty where nothing was measured.
+    rounds : tuple of int
+        The round in which each sample was taken; ratios are taken within a round.
+    n_calls : int
+        Calls in one sample.
+    method : str
+        ``"events"``, ``"graph"``, ``"batch"``, ``"host"`` or ``"process"``.
+    cache : str
+        ``"warm"`` or ``"cold"``.
+    host_bound : bool
+        Whether the host could not keep the queue filled, so that the samples are spans.
+    floor_ns : int or None
+        What an empty kernel takes, measured the same way.
+    traffic : Traffic or None
+        What one call moves and computes.
+    reason : str
+        Why there are no samples; empty where there are.
+    notes : tuple of str
+        Warnings: a power cap, two modes.
+
+    Raises
+    ------
+    ArgumentError
+        If samples and rounds differ in number, or there are neither samples nor a reason, or both.
+
+    Examples
+    --------
+    >>> traffic = Traffic(bytes_read=8000, bytes_written=4000)
+    >>> cell = Measurement("four", 1000, "device", (600, 610, 590), (0, 1, 2), n_calls=10, traffic=traffic)
+    >>> cell.n, cell.median_s, cell.bandwidth
+    (3, 6e-08, 200000000000.0)
+    """
+
+    variant: str
+    size: int
+    clock: str = one_of(*CLOCKS, default="device")
+    samples_ns: tuple[int, ...] = ()
+    rounds: tuple[int, ...] = ()
+    n_calls: int = at_least(1, default=1)
+    method: str = one_of("events", "graph", "batch", "host", "process", default="events")
+    cache: str = one_of("warm", "cold", default="warm")
+    host_bound: bool = False
+    floor_ns: int | None = None
+    traffic: Traffic | None = None
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        cell = f"Measurement of {self.variant!r} at {self.size}"
+        if len(self.samples_ns) != len(self.rounds):
+            raise ArgumentError(
+                f"{cell}: expected a round for each of {len(self.samples_ns)} samples; got {len(self.rounds)}."
+            )
+        if bool(self.samples_ns) == bool(self.reason):
+            what = f"both samples and the reason {self.reason!r}" if self.reason else "neither"
+            raise ArgumentError(f"{cell}: expected samples, or the reason why there are none; got {what}.")
+
+    @property
+    def n(self) -> int:
+        """Number of samples; 0 where nothing was measured."""
+        return len(self.samples_ns)
+
+    @property
+    def samples_s(self) -> NDArray[np.float64]:
+        """Seconds a call, of each sample, shape (n,)."""
+        return metrics.seconds(self.samples_ns, self.n_calls)
+
+    @property
+    def median_s(self) -> float:
+        """Median time of a call in seconds; raises ArgumentError, with the reason, where there is none."""
+        return metrics.median(self._measured())
+
+    @property
+    def interval_s(self) -> tuple[float, float]:
+        """The 95 % interval of the median by order statistics, in seconds a call."""
+        return metrics.median_interval(self._measured())
+
+    @property
+    def iqr_s(self) -> float:
+        """Distance between the quartiles, in seconds a call."""
+        return metrics.iqr(self._measured())
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Unique bytes read and written a second (B/s); None without samples or traffic."""
+        if not (self.n and self.traffic and self.traffic.bytes_total):
+            return None
+        return metrics.bandwidth(self.traffic.bytes_total, self.median_s)
+
+    @property
+    def flop_rate(self) -> float | None:
+        """Floating-point operations a second (FLOP/s); None without samples or operations."""
+        if not (self.n and self.traffic and self.traffic.flops):
+            return None
+        return metrics.flop_rate(self.traffic.flops, self.median_s)
+
+    def by_round(self) -> dict[int, list[float]]:
+        """Return the seconds a call of each sample, grouped by round.
+
+        Examples
+        --------
+        >>> Measurement("four", 8, samples_ns=(4, 6, 8), rounds=(0, 0, 1)).by_round()
+        {0: [4e-09, 6e-09], 1: [8e-09]}
+        """
+        rounds: dict[int, list[float]] = {}
+        for number, sample in zip(self.rounds, self.samples_s, strict=True):
+            rounds.setdefault(number, []).append(float(sample))
+        return rounds
+
+    def _measured(self) -> NDArray[np.float64]:
+        if not self.n:
+            raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
+        return self.samples_s
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How far one variant's result lay from the reference at one size.
+
+    Parameters
+    ----------
+    variant : str
+        Name of the variant.
+    size : int
+        Size of the input.
+    kind : str
+        ``"exact"`` (integer-valued inputs, compared bit for bit), ``"random"``, or ``"after"`` timing.
+    largest_difference, tolerance : float
+        Largest absolute difference found, and the one allowed where it was found.
+
+    Examples
+    --------
+    >>> CheckResult("four", 1000, "random", largest_difference=2e-7, tolerance=1e-6).passed
+    True
+    """
+
+    variant: str
+    size: int
+    kind: str = one_of("exact", "random", "after")
+    largest_difference: float
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the difference is within the tolerance."""
+        return self.largest_difference <= self.tolerance
