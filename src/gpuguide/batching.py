@@ -109,7 +109,7 @@ def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> De
     note = "not captured: the call allocates or says so"
     if capturable:
         try:
-            return _graph(timer, call_ns, n_sets)
+            return _not_nothing(_graph(timer, call_ns, n_sets))
         except CaptureError as error:
             note = f"not captured: {error}"
     return replace(_batch(timer, call_ns, n_sets), notes=(*timer.notes, note))
@@ -121,6 +121,19 @@ def _graph(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
     graph = _captured(timer, n)
     longer = _multiple(n * BATCH_NS / max(1, graph.sample()), n_sets, MAX_GRAPH_CALLS)
     return graph if longer <= n else _captured(timer, longer)
+
+
+def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
+    """Return `timer`; raise when its graph takes less than empty kernels do, so that it holds none."""
+    call_ns = timer.sample() / timer.n_calls
+    floor_ns = _floor(timer.gpu, "graph")
+    if call_ns < floor_ns / 2:
+        raise ArgumentError(
+            f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each, "
+            f"an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream "
+            "(kernel[grid, block, backends.current_stream()] in Numba)."
+        )
+    return timer
 
 
 def _captured(timer: DeviceTimer, n: int) -> DeviceTimer:

@@ -1,0 +1,168 @@
+"""The GPU clock: a CuPy stream with events, a delay kernel, graph capture and an L2 flush."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpuguide import backends
+from gpuguide.clocks import MAX_DELAY_NS, CaptureError
+from gpuguide.errors import ArgumentError
+
+__all__ = ["DELAY_SOURCE", "EMPTY_SOURCE", "FLUSH_SOURCE", "CupyClock"]
+
+DELAY_SOURCE = f"""
+// One thread spins on the nanosecond timer. Two bounds, so that it cannot hang: time, and clock cycles.
+extern "C" __global__ void delay(unsigned long long ns) {{
+    const unsigned long long limit = {MAX_DELAY_NS}ULL;
+    const long long first_cycle = clock64();
+    unsigned long long start, now;
+    if (ns > limit) ns = limit;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    do {{
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    }} while (now - start < ns && clock64() - first_cycle < 8LL * limit);
+}}
+"""
+
+EMPTY_SOURCE = """
+extern "C" __global__ void empty() {}
+"""
+
+FLUSH_SOURCE = """
+// Reads n vectors of 16 bytes; the store never happens, but the compiler cannot know that.
+extern "C" __global__ void flush(const uint4* x, long long n, unsigned int* never) {
+    unsigned int sum = 0;
+    const long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        const uint4 v = x[i];
+        sum |= v.x | v.y | v.z | v.w;
+    }
+    if (sum == 0x9e3779b9u) *never = sum;
+}
+"""
+
+_FLUSH_THREADS, _FLUSH_BLOCKS_PER_SM = 512, 4
+
+
+class CupyClock:
+    """A `gpuguide.clocks.GpuClock` on the current device, with a non-blocking stream of its own.
+
+    Parameters
+    ----------
+    flush
+        Called in the place of reading twice the L2 cache, for example to flush as another tool does.
+
+    Raises
+    ------
+    BackendError
+        CuPy is missing or unusable.
+    """
+
+    def __init__(self, *, flush: Callable[[], Any] | None = None) -> None:
+        self._cupy = backends.cupy()
+        self.floors: dict[str, int] = {}
+        self._stream = self._cupy.cuda.Stream(non_blocking=True)
+        self._other_flush = flush
+        self._delay = backends.raw_kernel(DELAY_SOURCE, "delay")
+        self._empty = backends.raw_kernel(EMPTY_SOURCE, "empty")
+        self._read = backends.raw_kernel(FLUSH_SOURCE, "flush")
+
+    @property
+    def stream(self) -> Any:
+        """The ``cupy.cuda.Stream``."""
+        return self._stream
+
+    def use(self) -> AbstractContextManager[Any]:
+        """Return the stream, which is a context that makes it CuPy's current one."""
+        stream: AbstractContextManager[Any] = self._stream
+        return stream
+
+    def record(self) -> Any:
+        """Record and return a new ``cupy.cuda.Event``."""
+        return self._stream.record()
+
+    def pending(self, event: Any) -> bool:
+        """Return True while the GPU has not reached `event`."""
+        return not event.done
+
+    def elapsed_ns(self, start: Any, stop: Any) -> int:
+        """Wait for `stop`; return the nanoseconds since `start` (the events resolve about 0.5 us)."""
+        stop.synchronize()
+        milliseconds: float = self._cupy.cuda.get_elapsed_time(start, stop)
+        return round(milliseconds * 1e6)
+
+    def delay(self, ns: int) -> None:
+        """Spin for `ns` nanoseconds in one thread."""
+        if not 0 <= ns <= MAX_DELAY_NS:
+            raise ArgumentError(f"expected a delay of 0 to {MAX_DELAY_NS} ns, got {ns}")
+        with self._stream:
+            self._delay((1,), (1,), (np.uint64(ns),))
+
+    def flush(self) -> None:
+        """Read twice the L2 cache, so that it holds clean lines of no use to what follows."""
+        with self._stream:
+            if self._other_flush is not None:
+                self._other_flush()
+                return
+            buffer, never, blocks = self._flush_buffers
+            self._read((blocks,), (_FLUSH_THREADS,), (buffer, np.int64(buffer.size // 4), never))
+
+    def empty(self) -> None:
+        """Launch a kernel that does nothing, on the current stream."""
+        self._empty((1,), (1,), ())
+
+    def capture(self, call: Callable[[], Any], n: int) -> Any:
+        """Capture `n` calls in a ``cupy.cuda.Graph``; the calls must have run once before.
+
+        Raises
+        ------
+        CaptureError
+            With what CUDA said.
+        """
+        with _numba_keeps_memory(), self._stream:
+            self._stream.begin_capture()
+            failure: Exception | None = None
+            try:
+                for _ in range(n):
+                    call()
+            except Exception as error:  # whatever it was, the capture has to be ended
+                failure = error
+            try:
+                graph = self._stream.end_capture()
+            except Exception as error:  # CUDARuntimeError; a broken capture fails here a second time
+                failure = failure or error
+        if failure is not None:
+            raise CaptureError(f"{type(failure).__name__}: {failure}") from failure
+        return graph
+
+    def replay(self, graph: Any) -> None:
+        """Launch `graph` into the stream."""
+        graph.launch(self._stream)
+
+    def synchronize(self) -> None:
+        """Wait until the stream is empty."""
+        self._stream.synchronize()
+
+    @cached_property
+    def _flush_buffers(self) -> tuple[Any, Any, int]:
+        """The buffer to read, a place never written, and the number of blocks."""
+        cp = self._cupy
+        attributes = cp.cuda.Device().attributes
+        buffer = cp.zeros(2 * attributes["L2CacheSize"] // 16 * 4, dtype=np.uint32)
+        never = cp.zeros(1, dtype=np.uint32)
+        self._stream.synchronize()
+        return buffer, never, _FLUSH_BLOCKS_PER_SM * attributes["MultiProcessorCount"]
+
+
+def _numba_keeps_memory() -> AbstractContextManager[Any]:
+    """Return a context in which Numba frees nothing, which would end a capture; nothing without Numba."""
+    if "numba.cuda" not in sys.modules:
+        return nullcontext()
+    keep: AbstractContextManager[Any] = backends.cuda.defer_cleanup()
+    return keep
