@@ -50,7 +50,12 @@ def test_every_file_of_the_corpus_is_committed() -> None:
 def test_corpus_holds_every_kind_of_node() -> None:
     """A node kind that no file uses would be in the table untested."""
     forms = " ".join(form(path.read_text(encoding="utf-8")) for path in CORPUS.glob("*.py"))
-    assert set(FIELDS) - set(re.findall(r"\((\w+)", forms)) == {"TypeAlias", "TypeVar", "ParamSpec", "TypeVarTuple"}
+    assert set(FIELDS) - set(re.findall(r"\((\w+)", forms)) == {
+        "TypeAlias",
+        "TypeVar",
+        "ParamSpec",
+        "TypeVarTuple",
+    }
 
 
 def test_table_knows_every_node_and_field_of_this_python() -> None:
