@@ -1,0 +1,137 @@
+"""The package's errors: one class per kind of failure, all of them `GpuGuideError`.
+
+Every message says what was expected, what came, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ArgumentError",
+    "BackendError",
+    "ClaimError",
+    "GpuGuideError",
+    "ImplausibleError",
+    "MismatchError",
+    "NoGpuError",
+    "OutOfMemoryError",
+    "RecordingError",
+    "UnknownNameError",
+    "unknown",
+]
+
+
+class GpuGuideError(Exception):
+    """Base class of every error that gpuguide raises on purpose.
+
+    Examples
+    --------
+    >>> from gpuguide.launch import blocks_1d
+    >>> try:
+    ...     blocks_1d(-1, 256)
+    ... except GpuGuideError as error:
+    ...     print(error)
+    n must be an integer of at least 0; got -1.
+    """
+
+
+class NoGpuError(GpuGuideError):
+    """No GPU can be used where one is needed; the message holds the cure."""
+
+
+class BackendError(GpuGuideError):
+    """CuPy or Numba is missing, or cannot be used with what else is installed."""
+
+
+class ArgumentError(GpuGuideError, ValueError):
+    """An argument has a value, type or shape that the function does not take."""
+
+
+class MismatchError(GpuGuideError):
+    """A variant's result differs from the reference: it is not timed."""
+
+
+class ImplausibleError(GpuGuideError):
+    """A measured rate exceeds what the hardware can physically do."""
+
+
+class ClaimError(GpuGuideError):
+    """A claim does not hold for the measured interval."""
+
+
+class OutOfMemoryError(GpuGuideError):
+    """The GPU has too little free memory for this size."""
+
+
+class RecordingError(GpuGuideError):
+    """A recording cannot be read: a file is missing, changed or malformed.
+
+    Parameters
+    ----------
+    message : str
+        What was expected and what came.
+    file : str, optional
+        The file at fault; empty when there is none yet.
+    field : str, optional
+        Path of the field at fault, for example ``measurements[3].samples_ns``.
+
+    Attributes
+    ----------
+    file, field : str
+        As given, so that a report can point to the place.
+
+    Examples
+    --------
+    >>> print(RecordingError("expected an integer, got 'many'", file="run.json", field="provenance.n_cpus"))
+    run.json: provenance.n_cpus: expected an integer, got 'many'
+    """
+
+    def __init__(self, message: str, *, file: str = "", field: str = "") -> None:
+        self.file, self.field = file, field
+        super().__init__(": ".join(part for part in (file, field, message) if part))
+
+
+class UnknownNameError(GpuGuideError, LookupError):
+    """A name that nothing has; the message lists the nearest known names."""
+
+
+def unknown(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:
+    """Build the error for a name that does not exist, with the nearest names that do.
+
+    Parameters
+    ----------
+    kind : str
+        What the name should have named, in the singular: ``"variant"``, ``"page"``.
+    name : object
+        The name that was asked for.
+    known : iterable
+        The names that exist.
+
+    Returns
+    -------
+    UnknownNameError
+        Not raised yet: the caller writes ``raise unknown(...)``.
+
+    Examples
+    --------
+    >>> print(unknown("variant", "numpi", ["numpy", "cupy", "raw"]))
+    Unknown variant 'numpi'. Did you mean 'numpy'?
+    >>> print(unknown("size", 12, []))
+    Unknown size 12. There is none at all.
+    """
+    candidates = list(known)
+    if not candidates:
+        return UnknownNameError(f"Unknown {kind} {name!r}. There is none at all.")
+    by_text = {str(candidate): candidate for candidate in candidates}
+    near = [repr(by_text[text]) for text in difflib.get_close_matches(str(name), by_text, n=3, cutoff=0.6)]
+    if near:
+        return UnknownNameError(f"Unknown {kind} {name!r}. Did you mean {_one_of(near)}?")
+    shown = ", ".join(repr(candidate) for candidate in candidates[:12])
+    more = f" and {len(candidates) - 12} more" if len(candidates) > 12 else ""
+    return UnknownNameError(f"Unknown {kind} {name!r}. Known: {shown}{more}.")
+
+
+def _one_of(choices: list[str]) -> str:
+    return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
