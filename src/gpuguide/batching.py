@@ -129,8 +129,8 @@ def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
     floor_ns = _floor(timer.gpu, "graph")
     if call_ns < floor_ns / 2:
         raise ArgumentError(
-            f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each, "
-            f"an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream "
+            f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each "
+            f"and an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream "
             "(kernel[grid, block, backends.current_stream()] in Numba)."
         )
     return timer
