@@ -13,12 +13,16 @@ __all__ = ["MODULES", "setup"]
 
 #: Modules with a ``setup(app)`` of their own, in the order in which they are set up.
 MODULES = (
+    "mathml",
     "seams",
     "sweep",
+    "mini_gallery",
+    "site",
     "numbers",
     "byline",
     "kernel",
     "results_table",
+    "drawings",
     "exporter",
 )
 

@@ -1,0 +1,264 @@
+"""Drawn cells: run on any machine from the recording, kept under the hash of what they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuguide_docs.cells import Cell
+from gpuguide_docs.execution import run_cell
+from gpuguide_docs.files import write_if_changed
+from gpuguide_docs.layout import Layout
+from gpuguide_docs.outputs import Output, Picture
+
+if TYPE_CHECKING:
+    from gpuguide.recordings import Recording
+
+__all__ = ["draw", "drawing_key", "namespace_of", "run_drawn"]
+
+_SCHEMA = "1"
+#: Modules that only measure, by the beginning of their names: what a drawn cell shows cannot depend on them.
+_MEASURING_ONLY = (
+    "backends",
+    "batching",
+    "buffers",
+    "canonical",
+    "ceilings",
+    "cli",
+    "clocks",
+    "compar",
+    "device",
+    "doctor",
+    "gate",
+    "launch",
+    "loading",
+    "peaks",
+    "session",
+    "study",
+    "tim",
+)
+
+
+def namespace_of(recording: Recording) -> dict[str, Any]:
+    """Give what a drawn cell finds: ``gg``, ``plt``, ``np``, the page's results, its facts and ceilings.
+
+    Parameters
+    ----------
+    recording : Recording
+        Of the page.
+
+    Returns
+    -------
+    dict
+        A new namespace; the results stand under the names that the page gave them.
+    """
+    named = {variable: recording.studies[study] for variable, study in recording.names.items()}
+    return preset_namespace(named, recording.facts, recording.ceilings)
+
+
+def preset_namespace(
+    results: Mapping[str, Any], facts: Mapping[str, Any], ceilings: object
+) -> dict[str, Any]:
+    """Give the namespace of a drawn cell from its parts, as the recorder has them.
+
+    Parameters
+    ----------
+    results : mapping
+        Variable -> Results.
+    facts : mapping
+        Name -> Fact.
+    ceilings : Ceilings or None
+        What the machine can do.
+
+    Returns
+    -------
+    dict
+        A new namespace.
+    """
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    import gpuguide as gg
+
+    return {
+        "__name__": "__main__",
+        "gg": gg,
+        "plt": plt,
+        "np": np,
+        "facts": dict(facts),
+        "ceilings": ceilings,
+        **results,
+    }
+
+
+def run_drawn(cell: Cell, namespace: dict[str, Any], script: str) -> Output:
+    """Run one drawn cell in the guide's style; a warning of Matplotlib or NumPy in it is an error.
+
+    Parameters
+    ----------
+    cell : Cell
+        A drawn cell.
+    namespace : dict
+        From `namespace_of`; changed by the cell.
+    script : str
+        File that messages name.
+
+    Returns
+    -------
+    Output
+        What is shown under the cell.
+
+    Raises
+    ------
+    CellError
+        Names file, line and error.
+    """
+    from gpuguide.style import style
+
+    with warnings.catch_warnings(), style():
+        for category in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("error", category)
+        return run_cell(cell, namespace, script)
+
+
+def drawing_key(layout: Layout, cells: tuple[Cell, ...], digest: str) -> str:
+    """Hash what the drawn outputs of a page depend on, besides other recordings that they read.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the package's source lies.
+    cells : tuple of Cell
+        The page's drawn cells.
+    digest : str
+        Of the page's recording.
+
+    Returns
+    -------
+    str
+        Hexadecimal SHA-256.
+    """
+    from gpuguide import canonical
+
+    package = layout.source / "gpuguide"
+    parts = [_SCHEMA, digest, version("matplotlib"), version("numpy")]
+    parts += [canonical.digest(cell.content) for cell in cells]
+    for path in sorted(package.glob("*.py")):
+        if not path.stem.startswith(_MEASURING_ONLY):
+            # The bytes, not the canonical form: drawing anew after an edit of a comment costs little.
+            parts += [path.stem, hashlib.sha256(path.read_bytes()).hexdigest()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def draw(
+    layout: Layout, page: str, cells: tuple[Cell, ...], recording: Recording, digest: str, script: Path
+) -> tuple[Output, ...]:
+    """Give the outputs of a page's drawn cells, drawing them only when something they depend on changed.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies; the cache is below it.
+    page : str
+        Name.
+    cells : tuple of Cell
+        The page's drawn cells, in order; they share one namespace.
+    recording : Recording
+        Current recording of the page.
+    digest : str
+        Its digest.
+    script : pathlib.Path
+        The page's script, for messages.
+
+    Returns
+    -------
+    tuple of Output
+        One a cell.
+
+    Raises
+    ------
+    CellError
+        If a cell raises.
+    """
+    if not cells:
+        return ()
+    folder = layout.cache / "drawn" / page / drawing_key(layout, cells, digest)[:32]
+    kept = _load(folder, layout)
+    if kept is not None:
+        return kept
+    with _reads(layout) as reads:
+        namespace = namespace_of(recording)
+        outputs = tuple(run_drawn(cell, namespace, str(script)) for cell in cells)
+    _keep(folder, outputs, reads)
+    return outputs
+
+
+@contextmanager
+def _reads(layout: Layout) -> Iterator[dict[str, str]]:
+    """Collect which recordings are loaded meanwhile: folder below ``recorded`` -> hash of the manifest."""
+    from gpuguide import recordings
+
+    seen: dict[str, str] = {}
+    load: Callable[..., Any] = recordings.load
+
+    def noting(folder: Any, *args: Any, **kwargs: Any) -> Any:
+        loaded = load(folder, *args, **kwargs)
+        path = Path(loaded.folder)
+        seen[str(path)] = _manifest_hash(path)
+        return loaded
+
+    recordings.load = noting
+    try:
+        yield seen
+    finally:
+        recordings.load = load
+
+
+def _manifest_hash(folder: Path) -> str:
+    manifest = folder / "run.json"
+    return hashlib.sha256(manifest.read_bytes()).hexdigest() if manifest.is_file() else ""
+
+
+def _keep(folder: Path, outputs: tuple[Output, ...], reads: Mapping[str, str]) -> None:
+    # One page has one set of drawings: what an earlier code or recording gave is never asked for again.
+    shutil.rmtree(folder.parent, ignore_errors=True)
+    entries = []
+    for i, output in enumerate(outputs):
+        pictures = []
+        for k, picture in enumerate(output.pictures):
+            name = f"{i}-{k}{picture.suffix}"
+            write_if_changed(folder / name, picture.data)
+            pictures.append({"file": name, "alt": picture.alt})
+        entries.append({"stdout": output.stdout, "html": output.html, "pictures": pictures})
+    # Written last: a cache without it does not count.
+    write_if_changed(folder / "outputs.json", json.dumps({"reads": dict(reads), "cells": entries}, indent=1))
+
+
+def _load(folder: Path, layout: Layout) -> tuple[Output, ...] | None:
+    try:
+        kept = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
+        if any(_manifest_hash(Path(path)) != digest for path, digest in kept["reads"].items()):
+            return None
+        return tuple(
+            Output(
+                cell["stdout"],
+                cell["html"],
+                tuple(
+                    Picture((folder / each["file"]).read_bytes(), Path(each["file"]).suffix, each["alt"])
+                    for each in cell["pictures"]
+                ),
+            )
+            for cell in kept["cells"]
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,194 @@
+"""A page without running it: recorded cells from the transcript, drawn cells from the recorded results."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx.errors import ExtensionError
+
+from gpuguide_docs.cells import DRAW, Block, Cell, cells_from_blocks
+from gpuguide_docs.drawing import draw
+from gpuguide_docs.execution import CellError
+from gpuguide_docs.figures import FigureFolder
+from gpuguide_docs.layout import Layout
+from gpuguide_docs.names import CodeName, page_names
+from gpuguide_docs.outputs import Output, Picture, admonition, comment, literal, raw_html
+from gpuguide_docs.states import PageState
+
+if TYPE_CHECKING:
+    from gpuguide.recordings import CellOutput, Recording
+
+__all__ = ["ReplayedPage", "replay"]
+
+_NOT_DRAWN = "The chart that this code draws appears once the page is measured."
+
+
+@dataclass(frozen=True)
+class ReplayedPage:
+    """A page ready for sphinx-gallery.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+        The script's blocks as shown: with the banner, without markers.
+    outputs : tuple of str
+        reST under each block.
+    names : dict
+        For back-references, as ``identify_names`` returns it.
+    figures : tuple of pathlib.Path
+        Files written.
+    pictures : tuple of Picture
+        Shown figures in order; the first is the thumbnail.
+    """
+
+    blocks: tuple[Block, ...]
+    outputs: tuple[str, ...]
+    names: dict[str, list[dict[str, Any]]]
+    figures: tuple[Path, ...]
+    pictures: tuple[Picture, ...]
+
+
+def replay(
+    layout: Layout, state: PageState, script: Path, blocks: Sequence[tuple[str, str, int]]
+) -> ReplayedPage:
+    """Make a page from its script and what was recorded; nothing recorded is executed.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+    state : PageState
+        Of the page.
+    script : pathlib.Path
+        ``examples/<section>/<page>.py``.
+    blocks : sequence of (type, content, lineno)
+        As sphinx-gallery parsed the script.
+
+    Returns
+    -------
+    ReplayedPage
+        Figures are on disk; files that did not change were not touched.
+
+    Raises
+    ------
+    sphinx.errors.ExtensionError
+        If a drawn cell fails or a recorded output is not allowed; names file and line or cell.
+    """
+    cells = cells_from_blocks(blocks)
+    folder = FigureFolder(layout.docs, layout.gallery / script.parent.name / "images", state.page)
+    outputs = _outputs(layout, state, script, cells)
+    rendered = tuple(_render(output, folder) if output else "" for output in outputs)
+    if not state.current:
+        rendered = tuple(_note() if cell.kind == "drawn" else "" for cell in cells)
+    stored: tuple[CodeName, ...] = ()
+    results: tuple[str, ...] = ()
+    if state.current and state.recording is not None:
+        stored = tuple(_code_name(name) for cell in state.recording.cells for name in cell.names)
+        results = tuple(state.recording.names)
+    return ReplayedPage(
+        tuple(_shown(cell, state, outputs) for cell in cells),
+        rendered,
+        page_names((cell.content for cell in cells if cell.is_code), stored, results),
+        tuple(folder.written),
+        tuple(folder.pictures),
+    )
+
+
+def _outputs(
+    layout: Layout, state: PageState, script: Path, cells: Sequence[Cell]
+) -> tuple[Output | None, ...]:
+    if not state.current or state.recording is None:
+        return (None,) * len(cells)
+    recording = state.recording
+    drawn = [cell for cell in cells if cell.kind == "drawn"]
+    shown = script.relative_to(layout.root)
+    try:
+        drawings = draw(layout, state.page, tuple(drawn), recording, state.digest, script)
+    except CellError as error:
+        raise ExtensionError(f"Drawing failed, {error}") from error
+    recorded = {output.cell: output for output in recording.cells}
+    found: list[Output | None] = []
+    for cell in cells:
+        if cell.kind == "drawn":
+            where = f"{shown}:{cell.lineno}: drawn cell"
+            found.append(_checked(drawings[cell.index], where))
+        elif cell.kind == "recorded" and cell.index in recorded:
+            where = f"{Path(recording.folder) / 'transcript.json'}: cells[{cell.index}].html"
+            found.append(_checked(_from_transcript(recorded[cell.index], recording), where))
+        else:
+            found.append(None)
+    return tuple(found)
+
+
+def _from_transcript(cell: CellOutput, recording: Recording) -> Output:
+    folder = Path(recording.folder)
+    pictures = tuple(
+        Picture((folder / figure.file).read_bytes(), Path(figure.file).suffix, figure.alt)
+        for figure in cell.figures
+    )
+    return Output(cell.stdout, cell.html, pictures)
+
+
+def _code_name(stored: Sequence[Any]) -> CodeName:
+    used, module, name, short, is_class = stored
+    return CodeName(used, module, name, short, is_class in (True, "True", "class"))
+
+
+def _checked(output: Output, where: str) -> Output:
+    if output.html:
+        from gpuguide import safe_markup
+
+        safe_markup.check(output.html, where)
+    return output
+
+
+def _render(output: Output, folder: FigureFolder) -> str:
+    pictures = "".join(folder.add(picture) for picture in output.pictures)
+    return f"\n{pictures}{literal(output.stdout)}{raw_html(output.html)}\n"
+
+
+def _note() -> str:
+    return f"\n.. container:: not-measured\n\n   {_NOT_DRAWN}\n\n"
+
+
+def _shown(cell: Cell, state: PageState, outputs: Sequence[Output | None]) -> Block:
+    kind = "code" if cell.is_code else "text"
+    content = cell.content
+    if cell.kind == "drawn":
+        content = "\n".join(line for line in content.split("\n") if not line.strip().startswith(DRAW))
+    elif cell.kind == "text" and cell.index == 0:
+        # The digest makes Sphinx read the page again when a recording or a figure alone changed.
+        content = f"{content.rstrip()}\n\n{_banner(state)}{comment('outputs ' + _digest(state, outputs))}"
+    return Block(kind, content, cell.lineno)
+
+
+def _digest(state: PageState, outputs: Sequence[Output | None]) -> str:
+    whole = hashlib.sha256(state.fingerprint.encode())
+    for output in outputs:
+        whole.update(repr(output).encode())
+    return whole.hexdigest()[:32]
+
+
+def _banner(state: PageState) -> str:
+    if state.status == "current":
+        return ""
+    if state.status == "stale":
+        changed = ", ".join(state.changed)
+        return admonition(
+            "Not measured since its code changed",
+            (
+                f"What changed: {changed}. Outputs, charts and numbers of this page appear again "
+                "once it is recorded on a GPU.",
+            ),
+            "warning page-stale",
+        )
+    reason = (f"Why it waits: {state.reason}",) if state.reason else ()
+    return admonition(
+        "Not measured yet",
+        ("The code below has not been recorded on a GPU; its outputs, charts and numbers follow.", *reason),
+        "warning page-unmeasured",
+    )
