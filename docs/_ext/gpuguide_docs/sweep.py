@@ -123,10 +123,7 @@ def _sweep_published(app: Sphinx) -> None:
 
 
 def _generated(source: object) -> bool:
-    return (
-        Path(str(source)).as_posix().startswith(f"{GALLERY}/")
-        or f"/{GALLERY}/" in Path(str(source)).as_posix()
-    )
+    return f"/{GALLERY}/" in f"/{Path(str(source)).as_posix()}"
 
 
 def _finish(app: Sphinx, exception: Exception | None) -> None:
