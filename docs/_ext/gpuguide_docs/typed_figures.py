@@ -1,0 +1,116 @@
+"""The check for typed figures: no time, rate, speed-up, energy or percentage of one stands in prose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["PATTERNS", "TypedFigure", "find_typed_figures"]
+
+_DIGITS = r"(?:\d[\d\u202f\u00a0,_]*(?:[.,]\d+)?(?:\s?e[+-]?\d+)?|\d*\.\d+)"
+_UNITS_OF_TEN = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_SMALL = "two|three|four|five|six|seven|eight|nine"
+_WORD = (
+    rf"(?:(?:{_TENS})(?:[- ](?:one|{_SMALL}))?|{_UNITS_OF_TEN}|one|{_SMALL}"
+    r"|(?:a |one |several |some )?(?:hundred|thousand|million|billion|dozen)s?(?: of)?|half an?|a|an|several)"
+)
+_NUMBER = rf"(?:(?:about|some|nearly|over|under|roughly|~|≈)\s*)?(?:{_DIGITS}|\b{_WORD})"
+_GAP = r"[\s\u202f\u00a0-]{0,2}"
+_TIME = (
+    r"(?:(?:nano|micro|milli)?seconds?|(?:n|µ|μ|u|m)s|nsec|usec|msec|secs?|s|minutes?|mins?|hours?|hrs?|h)"
+)
+_RATE = (
+    r"(?:[KMGTP]i?B|[kMGTP]?bytes?|B|(?:giga|tera|mega)bytes?|[GTMP]?FLOPs?|[GTMP]?flops?|elements?|items?|keys?)"
+    r"\s?(?:/\s?s(?:ec(?:ond)?)?\b|ps\b|\s(?:a|per)\ssecond)"
+)
+_MORE = (
+    r"(?:faster|slower|quicker|as\s(?:fast|slow|long|quick|much\s(?:time|bandwidth))"
+    r"|the\s(?:time|speed|rate|bandwidth|throughput))"
+)
+_MEASURED = (
+    r"(?:time|runtime|rate|speed(?:-?up)?|bandwidth|throughput|peak|ceiling|copy rate|roofline|energy"
+    r"|performance|faster|slower|quicker|cost|overhead|utili[sz]ation|occupied|of (?:it|that|this))"
+)
+_FRACTION = r"(?:half|a\s(?:third|quarter|fifth|tenth|hundredth|thousandth)|two\sthirds|three\squarters)"
+_ABOUT = rf"(?:about\s+|over\s+)?(?:{_DIGITS}|{_WORD})\b"
+_THAN = r"(?=\s*(?:over|against|what|better|cheaper|shorter|longer|more\sthan|less))"
+_STOP = r"(?=\s*(?:[.,;:)]|$|with|over|against|what|better|cheaper|shorter|longer|more\sthan|less))"
+_COUNT = rf"(?:{_SMALL}|{_UNITS_OF_TEN}|{_TENS}|hundreds?|thousands?)"
+
+_TABLE = (
+    ("rate", rf"{_NUMBER}{_GAP}{_RATE}"),
+    ("rate", rf"{_DIGITS}{_GAP}(?-i:[GTMP]FLOPS|[GT]Bps)"),
+    ("energy", rf"{_NUMBER}{_GAP}(?:(?:milli|kilo)?joules?|(?:kilo)?watt[- ]?hours?|(?:kilo)?watts?)\b"),
+    ("energy", rf"{_DIGITS}{_GAP}(?-i:[mk]?J|[mk]?Wh|[mk]?W)\b"),
+    ("percentage", rf"{_NUMBER}{_GAP}(?:%|per\s?cent\b|percentage points?)(?!\s*(?:confidence|interval))"),
+    ("speed-up", rf"{_DIGITS}\s?(?:x|×|-?fold)(?!\w)(?!\s?\d)"),
+    ("speed-up", rf"\b{_WORD}[- ]?fold\b"),
+    ("speed-up", rf"{_NUMBER}{_GAP}times\s+{_MORE}"),
+    ("speed-up", rf"{_DIGITS}\s+times{_STOP}"),
+    ("speed-up", rf"\b{_COUNT}\s+times{_THAN}"),
+    ("speed-up", rf"\b(?:twice|thrice)\s+{_MORE}"),
+    ("speed-up", rf"\b(?:doubl|tripl|quadrupl|halv)e[sd]?\s+the\s+{_MEASURED}"),
+    ("speed-up", r"\borders?\s+of\s+magnitude\b"),
+    ("speed-up", rf"\bspeed-?ups?\s+(?:of|by)\s+{_ABOUT}"),
+    ("speed-up", rf"\bfactor\s+of\s+{_ABOUT}"),
+    ("fraction", rf"\b{_FRACTION}\s+(?:of\s+)?(?:its|the|that|this|a|as)\s+(?:\w+\s+)?{_MEASURED}\b"),
+    ("fraction", rf"\b{_FRACTION}\s+(?:as\s+)(?:fast|slow|long)\b"),
+    ("time", rf"{_DIGITS}{_GAP}(?-i:{_TIME})\b(?!\s*-)"),
+    ("time", rf"\b(?:{_WORD}){_GAP}(?:(?:nano|micro|milli)?seconds?|minutes?|hours?)\b"),
+)
+
+#: (what it is, how it is recognised), tried in this order on each line.
+PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TABLE)
+
+
+@dataclass(frozen=True)
+class TypedFigure:
+    """A figure that somebody typed.
+
+    Attributes
+    ----------
+    line : int
+        Line in the text, from 1.
+    kind : str
+        ``"time"``, ``"rate"``, ``"speed-up"``, ``"energy"``, ``"percentage"`` or ``"fraction"``.
+    text : str
+        What was found.
+    """
+
+    line: int
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: typed {self.kind} {self.text!r}; use the role measured or claimed"
+
+
+def find_typed_figures(lines: list[tuple[int, str]]) -> list[TypedFigure]:
+    """Find typed figures in prose.
+
+    Parameters
+    ----------
+    lines : list of (int, str)
+        Line number and text, with roles, literals and code taken out, as `prose.prose_lines` gives them.
+
+    Returns
+    -------
+    list of TypedFigure
+        At most one for each stretch of text.
+
+    Examples
+    --------
+    >>> [found.text for found in find_typed_figures([(1, "It takes 3 ms with 256 threads.")])]
+    ['3 ms']
+    """
+    return [found for number, text in lines for found in _in_line(number, text)]
+
+
+def _in_line(number: int, text: str) -> list[TypedFigure]:
+    found: list[TypedFigure] = []
+    for kind, pattern in PATTERNS:
+        for match in pattern.finditer(text):
+            found.append(TypedFigure(number, kind, match.group().strip()))
+            text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
+    return found
