@@ -1,0 +1,118 @@
+"""References: what the role's grammar takes, what it refuses, and what a reference stands for."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from gpuguide.errors import ArgumentError, UnknownNameError
+from gpuguide.results import Fact
+from gpuguide.sample import sample_results
+from gpuguide_docs.references import Reference, parse_reference, parse_size, size_text
+from gpuguide_docs.resolution import measured_on, resolve
+
+RECORDING = SimpleNamespace(
+    studies={"sample": sample_results()},
+    facts={
+        "first_call": Fact("first_call", 0.41, "s", (0.40, 0.41, 0.44), "five fresh processes"),
+        "sm_count": Fact("sm_count", 132, "1"),
+        "name": Fact("name", "NVIDIA H200", "text"),
+    },
+    provenance=SimpleNamespace(gpu="NVIDIA H200", utc_date="2026-11-21T10:00:00Z"),
+    run_id="r1",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("p:s[cupy, 2**24].time", Reference("p", "cell", "s", "cupy", 2**24, "time")),
+        ("s[cupy,4096**2].rate", Reference("", "cell", "s", "cupy", 4096**2, "rate")),
+        (" p : s [ a , 10 ] . speedup ( b ) ", Reference("p", "cell", "s", "a", 10, "speedup", "b")),
+        ("p:s.crossover(a, b)", Reference("p", "crossover", "s", pair=("a", "b"))),
+        (
+            "s.crossover(a, b).faster_at",
+            Reference("", "crossover", "s", pair=("a", "b"), side="faster_at"),
+        ),
+        ("p:first_call", Reference("p", "fact", "first_call")),
+        ("first_call", Reference("", "fact", "first_call")),
+    ],
+)
+def test_the_grammar_takes(text, expected):
+    assert parse_reference(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not a reference: write page:study[variant, 2**24].time"),
+        ("a:b:c", "is not a reference"),
+        ("s[cupy].time", "is not a reference"),
+        ("s[cupy, 4].tim", "Unknown quantity 'tim'. Did you mean 'time'"),
+        ("s[cupy, 4].speedup", "speedup needs a baseline"),
+        ("s[cupy, 4].time(numpy)", "time takes no baseline"),
+        ("s[cupy, n].time", "'n' is not a size"),
+        ("s.crossover(a, b).faster", "Did you mean 'faster_at'"),
+    ],
+)
+def test_the_grammar_refuses(text, message):
+    with pytest.raises((ArgumentError, UnknownNameError), match=re.escape(message)):
+        parse_reference(text)
+
+
+@pytest.mark.parametrize("text", ["0", "-4", "2**-1", "9**9**9", "f()", "4.0", "True", "1/2", "2**63", ""])
+def test_a_size_is_a_small_integer_expression(text):
+    with pytest.raises(ArgumentError, match="is not a size"):
+        parse_size(text)
+
+
+def test_sizes_are_computed_and_shown():
+    assert parse_size("32**3") == 32768
+    assert parse_size("3 * 10**6 + 1") == 3_000_001
+    assert [size_text(n) for n in (7, 1000, 2**20, 65_537)] == ["7", "10³", "2²⁰", "65\u202f537"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "said"),
+    [
+        ("sample[numba, 2**20].time", "6.0 µs", "Numba, time on the GPU; 95 % interval"),
+        ("sample[numba, 2**20].time", "6.0 µs", "10 samples; 2²⁰ elements; NVIDIA H200, 21 November"),
+        ("sample[numpy, 2**20].time", "900 µs", "NumPy, time on the CPU"),
+        ("sample[numba, 2**26].speedup(numpy)", "318.2×", "5 rounds"),
+        (
+            "sample.crossover(numpy, numba)",
+            "between 2¹⁰ and 2²⁰ elements",
+            "Numba is slower than NumPy at 2¹⁰",
+        ),
+        ("sample.crossover(numpy, numba).faster_at", "2²⁰", "faster at 2²⁰ elements"),
+        ("first_call", "410 ms", "five fresh processes; 3 samples from 400 ms to 440 ms"),
+        ("sm_count", "132", "sm count; NVIDIA H200"),
+        ("name", "NVIDIA H200", "name; NVIDIA H200"),
+    ],
+)
+def test_a_reference_becomes_a_number_with_its_detail(text, shown, said):
+    number = resolve(parse_reference(text), RECORDING)
+    assert number.text == shown
+    assert said in number.detail
+    assert number.run_id == "r1"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sampel[numba, 2**20].time", "Unknown study 'sampel'. Did you mean 'sample'"),
+        ("sample[nubma, 2**20].time", "Unknown variant 'nubma'. Did you mean 'numba'"),
+        ("sample[numba, 2**21].time", "Unknown size 2097152"),
+        ("sample[numba, 2**20].speedup(nunpy)", "Unknown variant 'nunpy'. Did you mean 'numpy'"),
+        ("sample.crossover(numpy, nmba)", "Did you mean 'numba'"),
+        ("first_cal", "Unknown fact or study 'first_cal'. Did you mean 'first_call'"),
+        ("sample.crossover(numba, numpy)", "never overtakes 'numba' for good"),
+    ],
+)
+def test_an_unknown_name_is_told_the_nearest(text, message):
+    with pytest.raises(UnknownNameError, match=re.escape(message)):
+        resolve(parse_reference(text), RECORDING)
+
+
+def test_the_day_is_written_out():
+    assert measured_on(RECORDING.provenance) == "NVIDIA H200, 21 November 2026"
