@@ -118,7 +118,9 @@ def ptx_facts(ptx: str, name: str | None = None, architecture: str = ARCHITECTUR
     log = _assemble(ptx, architecture)
     names = re.findall(r"\.entry\s+([\w$]+)", ptx)
     mangled = _pick(names, name)
-    section = re.search(rf"Compiling entry function '{re.escape(mangled)}'(.*?)(?=Compiling entry|\Z)", log, re.S)
+    section = re.search(
+        rf"Compiling entry function '{re.escape(mangled)}'(.*?)(?=Compiling entry|\Z)", log, re.S
+    )
     text = section[1] if section else log
     return KernelFacts(
         name=mangled,

@@ -74,7 +74,11 @@ def device_timer(
 
 
 def _as_calls(call: Call | Sequence[Call]) -> tuple[Call, ...]:
-    calls = (call,) if callable(call) else tuple(call)
+    calls: tuple[Call, ...] = ()
+    if callable(call):
+        calls = (call,)
+    elif isinstance(call, Sequence):
+        calls = tuple(call)
     if not calls or not all(callable(one) for one in calls):
         raise ArgumentError(
             f"expected a callable or a sequence of them, got {call!r}; "
@@ -106,7 +110,7 @@ def _estimate(timer: DeviceTimer) -> int:
 
 def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> DeviceTimer:
     """Return a timer of many calls in the place of `timer`, whose one call is too short."""
-    note = "not captured: the call allocates or says so"
+    note = "not captured: the call is declared not capturable"
     if capturable:
         try:
             return _not_nothing(_graph(timer, call_ns, n_sets))
