@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gpuguide.errors import ArgumentError
-from gpuguide.records import check_fields, one_of, signed
+from gpuguide.records import SIGNED, check_fields, one_of
 
 __all__ = ["ClaimResult", "Fact", "Provenance"]
 
@@ -43,9 +43,11 @@ class Fact:
     """
 
     name: str
-    value: float | int | str = signed()
-    unit: str = one_of("s", "B/s", "FLOP/s", "ratio", "share", "B", "1", "W", "J", "Hz", "text")
-    samples: tuple[float, ...] = signed(default=())
+    value: float | int | str = field(metadata=SIGNED)
+    unit: str = field(
+        metadata=one_of("s", "B/s", "FLOP/s", "ratio", "share", "B", "1", "W", "J", "Hz", "text")
+    )
+    samples: tuple[float, ...] = field(default=(), metadata=SIGNED)
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -80,8 +82,8 @@ class ClaimResult:
 
     text: str
     holds: bool | None
-    low: float | None = signed(default=None)
-    high: float | None = signed(default=None)
+    low: float | None = field(default=None, metadata=SIGNED)
+    high: float | None = field(default=None, metadata=SIGNED)
     unit: str = ""
     expression: str = ""
 

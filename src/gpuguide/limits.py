@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from gpuguide.errors import ArgumentError, ImplausibleError, unknown
-from gpuguide.records import Measurement, Traffic, check_fields, one_of
+from gpuguide.errors import ImplausibleError, unknown
+from gpuguide.records import Measurement, Traffic, check_fields, one_of, refuse_twice
 
 __all__ = ["MEMORY_MIXES", "Ceiling", "Ceilings", "in_l2"]
 
@@ -39,11 +39,13 @@ class Ceiling:
     4260000000000.0
     """
 
-    mix: str = one_of(
-        "read", "write", "copy", "two_to_one", "h2d", "d2h", "both_ways", "fp32", "fp64", "launch"
+    mix: str = field(
+        metadata=one_of(
+            "read", "write", "copy", "two_to_one", "h2d", "d2h", "both_ways", "fp32", "fp64", "launch"
+        )
     )
     value: float
-    unit: str = one_of("B/s", "FLOP/s", "s")
+    unit: str = field(metadata=one_of("B/s", "FLOP/s", "s"))
     samples_ns: tuple[int, ...] = ()
     work: int = 0
     kernel: str = ""
@@ -73,9 +75,7 @@ class Ceilings:
     items: tuple[Ceiling, ...] = ()
 
     def __post_init__(self) -> None:
-        mixes = [item.mix for item in self.items]
-        if len(set(mixes)) < len(mixes):
-            raise ArgumentError(f"Ceilings: expected each mix once; got {', '.join(mixes)}.")
+        refuse_twice("Ceilings", "mix", [item.mix for item in self.items])
 
     def get(self, mix: str) -> Ceiling:
         """Return the ceiling of a mix; raises UnknownNameError, with the nearest, where there is none.
@@ -194,6 +194,38 @@ class Ceilings:
             return None
         ceiling = {item.mix: item.value for item in self.items if item.unit == "FLOP/s"}.get(traffic.unit)
         return None if ceiling is None else _at_most_one(rate / ceiling, measurement, traffic.unit)
+
+    def lack(self, measurement: Measurement, quantity: str, l2_bytes: int | None) -> str:
+        """Say why a measurement has no rate or no share.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            A cell with samples.
+        quantity : str
+            ``"rate"``, ``"flop_rate"``, ``"share"`` or ``"flop_share"``.
+        l2_bytes : int or None
+            Size of the L2 cache.
+
+        Returns
+        -------
+        str
+            The reason, to stand after a colon.
+
+        Examples
+        --------
+        >>> cell = Measurement("numpy", 8, "host", (900,), (0,), traffic=Traffic(bytes_read=64))
+        >>> Ceilings().lack(cell, "flop_rate", None), Ceilings().lack(cell, "share", None)
+        ('its traffic model counts no operations', 'a ceiling is held against the kernel clock alone')
+        """
+        traffic = measurement.traffic or Traffic()
+        if not (traffic.flops if "flop" in quantity else traffic.bytes_total):
+            return f"its traffic model counts no {'operations' if 'flop' in quantity else 'bytes'}"
+        if measurement.clock != "device":
+            return "a ceiling is held against the kernel clock alone"
+        if quantity == "share" and in_l2(measurement, l2_bytes):
+            return "its working set is below four times the L2, so that the cache answers"
+        return "this run knows no such ceiling, or not the size of the L2"
 
 
 def in_l2(measurement: Measurement, l2_bytes: int | None) -> bool:

@@ -1,22 +1,26 @@
-"""Arithmetic on measured times: rates, speed-ups, intervals, and how a quantity is written."""
+"""Arithmetic on measured times: rates, intensity, roofline, speed-up; intervals and units are re-exported."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuguide.errors import ArgumentError
+from gpuguide.intervals import Ratio, bootstrap_ratio, iqr, is_bimodal, median, median_interval, quantile
+from gpuguide.units import SI, format_quantity, format_size
 
 __all__ = [
+    "SI",
     "Ratio",
     "arithmetic_intensity",
     "bandwidth",
     "bootstrap_ratio",
     "flop_rate",
+    "format_quantity",
+    "format_size",
     "iqr",
     "is_bimodal",
     "median",
@@ -26,28 +30,6 @@ __all__ = [
     "seconds",
     "speedup",
 ]
-
-Samples = Sequence[float] | NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A ratio of two times with its 95 % interval.
-
-    Parameters
-    ----------
-    value, low, high : float
-        The ratio and the ends of its interval; 2 means twice as fast.
-
-    Examples
-    --------
-    >>> Ratio(2.0, 1.9, 2.2).low > 1
-    True
-    """
-
-    value: float
-    low: float
-    high: float
 
 
 def bandwidth(n_bytes: float, time_s: float) -> float:
@@ -218,101 +200,6 @@ def seconds(samples_ns: Sequence[int], n_calls: int = 1) -> NDArray[np.float64]:
     """
     # One division, so that the nearest float64 to each exact quotient comes out.
     return np.asarray(samples_ns, dtype=np.float64) / (1e9 * _positive("n_calls", n_calls))
-
-
-def median(samples: Samples) -> float:
-    """Return the median.
-
-    Parameters
-    ----------
-    samples : sequence of float
-        At least one finite number.
-
-    Returns
-    -------
-    float
-        The middle value, or the mean of the middle two.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no sample, or one is not finite.
-
-    Examples
-    --------
-    >>> median([3.0, 1.0, 2.0])
-    2.0
-    """
-    return float(np.median(_finite(samples)))
-
-
-def quantile(samples: Samples, q: float) -> float:
-    """Return a quantile, linear between the samples next to it.
-
-    Definition 7 of Hyndman and Fan, The American Statistician 50(4), 1996 (NumPy's default).
-
-    Parameters
-    ----------
-    samples : sequence of float
-        At least one finite number.
-    q : float
-        From 0 (least) to 1 (largest).
-
-    Returns
-    -------
-    float
-        The quantile, in the unit of the samples.
-
-    Raises
-    ------
-    ArgumentError
-        If ``q`` is outside 0 to 1, there is no sample, or one is not finite.
-
-    Examples
-    --------
-    >>> quantile([1.0, 2.0, 3.0], 0.25)
-    1.5
-    """
-    if not 0 <= q <= 1:
-        raise ArgumentError(f"q must be from 0 to 1; got {q!r}.")
-    return float(np.quantile(_finite(samples), q))
-
-
-def iqr(samples: Samples) -> float:
-    """Return the distance between the first and the third quartile.
-
-    Parameters
-    ----------
-    samples : sequence of float
-        At least one finite number.
-
-    Returns
-    -------
-    float
-        Half of the samples lie within this width, in their unit.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no sample, or one is not finite.
-
-    Examples
-    --------
-    >>> iqr([1.0, 2.0, 3.0, 4.0, 5.0])
-    2.0
-    """
-    return quantile(samples, 0.75) - quantile(samples, 0.25)
-
-
-def _finite(samples: Samples) -> NDArray[np.float64]:
-    values = np.asarray(samples, dtype=np.float64)
-    if values.ndim != 1 or not values.size:
-        raise ArgumentError(
-            f"Expected a sequence of at least one sample; got an array of shape {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        raise ArgumentError("Expected finite samples; got NaN or infinity among them.")
-    return values
 
 
 def _positive(name: str, value: float) -> float:

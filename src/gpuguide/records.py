@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gpuguide import metrics
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "SIGNED",
     "CheckResult",
     "Measurement",
     "Traffic",
@@ -22,35 +23,114 @@ __all__ = [
     "at_least",
     "check_fields",
     "one_of",
-    "signed",
+    "refuse_twice",
 ]
 
 CLOCKS = ("device", "launch", "end_to_end", "host", "first_call")
 
 
-def one_of(*choices: str, **options: Any) -> Any:
-    """Declare a text field that takes only these words; the codec refuses others too."""
-    return field(metadata={"choices": choices}, **options)
+def one_of(*choices: str) -> dict[str, Any]:
+    """Return the metadata of a text field that takes only these words.
+
+    Parameters
+    ----------
+    *choices : str
+        The words.
+
+    Returns
+    -------
+    dict
+        For ``dataclasses.field(metadata=...)``; the codec refuses other words too.
+
+    Examples
+    --------
+    >>> one_of("warm", "cold")
+    {'choices': ('warm', 'cold')}
+    """
+    return {"choices": choices}
 
 
-def at_least(minimum: float, **options: Any) -> Any:
-    """Declare a number field with another least value than 0; the codec refuses less too."""
-    return field(metadata={"minimum": minimum}, **options)
+def at_least(minimum: float) -> dict[str, Any]:
+    """Return the metadata of a number field whose least value is not 0.
+
+    Parameters
+    ----------
+    minimum : float
+        The least value.
+
+    Returns
+    -------
+    dict
+        For ``dataclasses.field(metadata=...)``; the codec refuses less too.
+
+    Examples
+    --------
+    >>> at_least(1)
+    {'minimum': 1}
+    """
+    return {"minimum": minimum}
 
 
-signed = partial(at_least, -(2.0**63))
+SIGNED = at_least(-(2.0**63))
+"""Metadata of a number field that may be negative."""
 
 
 def check_fields(record: Any) -> None:
-    """Raise ArgumentError where a field holds a word or a number that it does not take."""
+    """Check the fields of a record against their metadata, when it is built.
+
+    Parameters
+    ----------
+    record : dataclass
+        Numbers, alone or in a tuple, must be at least 0, or what `at_least` says.
+
+    Raises
+    ------
+    ArgumentError
+        If a field holds a word or a number that it does not take.
+
+    Examples
+    --------
+    >>> Traffic(bytes_read=-8)
+    Traceback (most recent call last):
+    gpuguide.errors.ArgumentError: Traffic.bytes_read: expected at least 0; got -8.
+    """
     for item in dataclasses.fields(record):
         value, name = getattr(record, item.name), f"{type(record).__name__}.{item.name}"
         choices = item.metadata.get("choices")
         if choices and value not in choices:
             raise ArgumentError(f"{name}: expected one of {', '.join(choices)}; got {value!r}.")
         minimum = item.metadata.get("minimum", 0)
-        if isinstance(value, int | float) and not value >= minimum:
-            raise ArgumentError(f"{name}: expected at least {minimum:g}; got {value!r}.")
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, int | float) and not number >= minimum:
+                raise ArgumentError(f"{name}: expected at least {minimum:g}; got {number!r}.")
+
+
+def refuse_twice(owner: str, kind: str, names: Iterable[Hashable]) -> None:
+    """Check that nothing is named twice.
+
+    Parameters
+    ----------
+    owner, kind : str
+        Whose names they are and what they name, for the message.
+    names : iterable
+        The names.
+
+    Raises
+    ------
+    ArgumentError
+        If one stands twice.
+
+    Examples
+    --------
+    >>> refuse_twice("Ceilings", "mix", ["read", "copy", "read"])
+    Traceback (most recent call last):
+    gpuguide.errors.ArgumentError: Ceilings: expected each mix once; got 'read' again.
+    """
+    seen: set[Hashable] = set()
+    for name in names:
+        if name in seen:
+            raise ArgumentError(f"{owner}: expected each {kind} once; got {name!r} again.")
+        seen.add(name)
 
 
 @dataclass(frozen=True)
@@ -124,9 +204,9 @@ first_call; got 'kernel'.
     name: str
     label: str
     note: str = ""
-    device: str = one_of("gpu", "cpu", default="gpu")
-    clock: str = one_of(*CLOCKS, default="device")
-    threads: int | None = at_least(1, default=None)
+    device: str = field(default="gpu", metadata=one_of("gpu", "cpu"))
+    clock: str = field(default="device", metadata=one_of(*CLOCKS))
+    threads: int | None = field(default=None, metadata=at_least(1))
     source: str = ""
     allocates: bool = False
     mutates: bool = False
@@ -176,19 +256,19 @@ class Measurement:
     Examples
     --------
     >>> traffic = Traffic(bytes_read=8000, bytes_written=4000)
-    >>> cell = Measurement("four", 1000, "device", (600, 610, 590), (0, 1, 2), n_calls=10, traffic=traffic)
+    >>> cell = Measurement("four", 1000, "device", (500, 501, 499), (0, 1, 2), n_calls=10, traffic=traffic)
     >>> cell.n, cell.median_s, cell.bandwidth
-    (3, 6e-08, 200000000000.0)
+    (3, 5e-08, 240000000000.0)
     """
 
     variant: str
     size: int
-    clock: str = one_of(*CLOCKS, default="device")
+    clock: str = field(default="device", metadata=one_of(*CLOCKS))
     samples_ns: tuple[int, ...] = ()
     rounds: tuple[int, ...] = ()
-    n_calls: int = at_least(1, default=1)
-    method: str = one_of("events", "graph", "batch", "host", "process", default="events")
-    cache: str = one_of("warm", "cold", default="warm")
+    n_calls: int = field(default=1, metadata=at_least(1))
+    method: str = field(default="events", metadata=one_of("events", "graph", "batch", "host", "process"))
+    cache: str = field(default="warm", metadata=one_of("warm", "cold"))
     host_bound: bool = False
     floor_ns: int | None = None
     traffic: Traffic | None = None
@@ -200,7 +280,7 @@ class Measurement:
         cell = f"Measurement of {self.variant!r} at {self.size}"
         if len(self.samples_ns) != len(self.rounds):
             raise ArgumentError(
-                f"{cell}: expected a round for each of {len(self.samples_ns)} samples; got {len(self.rounds)}."
+                f"{cell}: expected a round for each of {self.n} samples; got {len(self.rounds)}."
             )
         if bool(self.samples_ns) == bool(self.reason):
             what = f"both samples and the reason {self.reason!r}" if self.reason else "neither"
@@ -287,7 +367,7 @@ class CheckResult:
 
     variant: str
     size: int
-    kind: str = one_of("exact", "random", "after")
+    kind: str = field(metadata=one_of("exact", "random", "after"))
     largest_difference: float
     tolerance: float
 

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+from gpuguide.answers import QUANTITIES, Crossover, Quantity, Series
+from gpuguide.errors import ArgumentError, unknown
 from gpuguide.facts import ClaimResult, Fact, Provenance
+from gpuguide.intervals import Ratio, bootstrap_ratio
 from gpuguide.limits import Ceiling, Ceilings
-from gpuguide.records import CheckResult, Measurement, Traffic, VariantInfo
+from gpuguide.records import (
+    CLOCKS,
+    CheckResult,
+    Measurement,
+    Traffic,
+    VariantInfo,
+    check_fields,
+    one_of,
+    refuse_twice,
+)
+from gpuguide.results_tables import REGIONS, Cell, checks_sentence, results_table
+from gpuguide.tables import Table
+from gpuguide.units import format_size
 
 __all__ = [
     "Ceiling",
@@ -18,48 +37,367 @@ __all__ = [
     "Measurement",
     "Provenance",
     "Quantity",
+    "Ratio",
     "Results",
+    "Series",
     "Traffic",
     "VariantInfo",
 ]
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A value with its interval, in base units."""
-
-    value: float
-    low: float
-    high: float
-    unit: str
-    n: int
-    ratio_of: str = ""
-
-
-@dataclass(frozen=True)
-class Crossover:
-    """The two measured sizes between which one variant overtakes another."""
-
-    slower_at: int
-    faster_at: int
-
-
 @dataclass(frozen=True, repr=False)
 class Results:
-    """All that one run of a study measured and checked."""
+    """All that one run of a study measured and checked.
+
+    Nothing derived is stored: every answer is computed from the samples when it is asked for.
+
+    Parameters
+    ----------
+    name, title : str
+        The study's short name and its heading.
+    size_name : str
+        What the sizes count: ``"elements"``.
+    dtype, input_note, tolerance_note : str
+        Type of the data, what it looked like, what difference from the reference was allowed.
+    cache : str
+        ``"warm"`` or ``"cold"``.
+    variants : tuple of VariantInfo
+        In the study's order.
+    sizes : tuple of int
+        In the study's order.
+    measurements : tuple of Measurement
+        At most one for each variant, size and clock.
+    checks : tuple of CheckResult
+        How far each result lay from the reference.
+    ceilings : Ceilings or None
+        What the machine can do, where the session measured it.
+    l2_bytes : int or None
+        Size of the L2 cache.
+    warnings : tuple of str
+        What a reader must know of the run.
+    quick : bool
+        Whether the run was a short one, not good for publishing.
+
+    Raises
+    ------
+    ArgumentError
+        If a name, size or measurement stands twice, or one is of no variant or size of the study.
+
+    Examples
+    --------
+    >>> results = Results(
+    ...     name="add", title="Add one", size_name="elements", dtype="float32",
+    ...     variants=(VariantInfo("one", "One a thread"), VariantInfo("four", "Four a thread")),
+    ...     sizes=(1000,),
+    ...     measurements=(Measurement("one", 1000, "device", (6000, 6200), (0, 1)),
+    ...                   Measurement("four", 1000, "device", (3000, 3000), (0, 1))),
+    ... )
+    >>> round(results.speedup("four", "one", 1000).value, 2)
+    2.03
+    >>> print(results)
+    Add one (float32, warm cache)
+    elements  variant        median  spread (IQR)  n  method
+    10^3      One a thread   6.1 µs        100 ns  2  events
+              Four a thread  3.0 µs           0 s  2  events
+    """
 
     name: str
     title: str
     size_name: str
     dtype: str
-    input_note: str
-    tolerance_note: str
-    cache: str
-    variants: tuple[VariantInfo, ...]
-    sizes: tuple[int, ...]
-    measurements: tuple[Measurement, ...]
-    checks: tuple[CheckResult, ...]
-    ceilings: Ceilings | None
-    l2_bytes: int | None
-    warnings: tuple[str, ...]
-    quick: bool
+    input_note: str = ""
+    tolerance_note: str = ""
+    cache: str = dataclasses.field(default="warm", metadata=one_of("warm", "cold"))
+    variants: tuple[VariantInfo, ...] = ()
+    sizes: tuple[int, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    ceilings: Ceilings | None = None
+    l2_bytes: int | None = None
+    warnings: tuple[str, ...] = ()
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        names = [info.name for info in self.variants]
+        owner = f"Results of {self.name!r}"
+        refuse_twice(owner, "variant", names)
+        refuse_twice(owner, "size", self.sizes)
+        refuse_twice(owner, "measurement", [(m.variant, m.size, m.clock) for m in self.measurements])
+        used = [
+            *((m.variant, m.size) for m in self.measurements),
+            *((c.variant, c.size) for c in self.checks),
+        ]
+        for name, size in used:
+            if name not in names or size not in self.sizes:
+                raise ArgumentError(f"{owner}: the study has no variant {name!r} at {size}.")
+
+    def __repr__(self) -> str:
+        n_variants, n_sizes = len(self.variants), len(self.sizes)
+        return f"<Results of {self.name!r}: {n_variants} variants, {n_sizes} sizes, {self.dtype}>"
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+    def variant(self, name: str) -> VariantInfo:
+        """Return what is said of a variant; raises UnknownNameError, with the nearest names."""
+        for info in self.variants:
+            if info.name == name:
+                return info
+        raise unknown("variant", name, [info.name for info in self.variants])
+
+    def measurement(self, variant: str, size: int, clock: str | None = None) -> Measurement:
+        """Return one cell of the study.
+
+        Parameters
+        ----------
+        variant : str
+            Name of the variant.
+        size : int
+            One of the study's sizes.
+        clock : str, optional
+            The region; by default the variant's own.
+
+        Returns
+        -------
+        Measurement
+            Without samples and with a reason where nothing was measured.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such variant, size or clock; the message names the nearest.
+        """
+        clock = self.variant(variant).clock if clock is None else clock
+        if size not in self.sizes:
+            raise unknown("size", size, self.sizes)
+        if clock not in CLOCKS:
+            raise unknown("clock", clock, CLOCKS)
+        for cell in self.measurements:
+            if (cell.variant, cell.size, cell.clock) == (variant, size, clock):
+                return cell
+        return Measurement(variant, size, clock, reason=f"this run has no {REGIONS[clock]} time")
+
+    def series(self, variant: str, clock: str | None = None) -> Series:
+        """Return the sizes at which a variant has samples, and its medians in seconds.
+
+        Parameters
+        ----------
+        variant, clock : str
+            As for `measurement`.
+
+        Returns
+        -------
+        Series
+            Two tuples of the same length, ``sizes`` and ``medians_s``.
+        """
+        cells = [self.measurement(variant, size, clock) for size in self.sizes]
+        cells = [cell for cell in cells if cell.n]
+        return Series(tuple(cell.size for cell in cells), tuple(cell.median_s for cell in cells))
+
+    def speedup(self, candidate: str, baseline: str, size: int) -> Ratio:
+        """Return how many times as fast one variant is as another, by rounds.
+
+        Parameters
+        ----------
+        candidate, baseline : str
+            Names of the variants, each on its own clock.
+        size : int
+            One of the study's sizes.
+
+        Returns
+        -------
+        Ratio
+            Baseline time over candidate time, with the 95 % interval of `bootstrap_ratio`. Without a
+            common round the samples of each are taken as one round.
+
+        Raises
+        ------
+        ArgumentError
+            If one of them was not measured at this size; the message holds the reason.
+        """
+        base, cand = self._sampled(baseline, size).by_round(), self._sampled(candidate, size).by_round()
+        common = sorted(base.keys() & cand.keys())
+        if common:
+            return bootstrap_ratio([base[i] for i in common], [cand[i] for i in common])
+        return bootstrap_ratio([list(chain(*base.values()))], [list(chain(*cand.values()))])
+
+    def crossover(self, a: str, b: str) -> Crossover | None:
+        """Return the bracket of two measured sizes between which ``b`` overtakes ``a`` for good.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of the variants, compared by their medians.
+
+        Returns
+        -------
+        Crossover or None
+            None where ``b`` is not faster at the largest size, or was never slower. Sizes at which
+            one of them has no samples are left out.
+        """
+        first, second = (dict(zip(*self.series(name), strict=True)) for name in (a, b))
+        sizes = sorted(first.keys() & second.keys())
+        not_faster = [i for i, size in enumerate(sizes) if second[size] >= first[size]]
+        slower = [size for size in sizes if second[size] > first[size]]
+        if not slower or not_faster[-1] == len(sizes) - 1:
+            return None
+        return Crossover(slower_at=slower[-1], faster_at=sizes[not_faster[-1] + 1])
+
+    def share(self, variant: str, size: int) -> float | None:
+        """Return which part of its own mix's ceiling a variant reaches: see `Ceilings.share`."""
+        if self.ceilings is None:
+            return None
+        return self.ceilings.share(self.measurement(variant, size), self.l2_bytes)
+
+    def quantity(self, variant: str, size: int, quantity: str, baseline: str | None = None) -> Quantity:
+        """Return one quantity of a cell, with its interval, by name.
+
+        Parameters
+        ----------
+        variant : str
+            Name of the variant.
+        size : int
+            One of the study's sizes.
+        quantity : str
+            ``"time"``, ``"launch"``, ``"rate"``, ``"flop_rate"``, ``"share"``, ``"flop_share"`` or
+            ``"speedup"``.
+        baseline : str, optional
+            Over what a speed-up is taken; wanted there and nowhere else.
+
+        Returns
+        -------
+        Quantity
+            In base units.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such variant, size or quantity; the message names the nearest.
+        ArgumentError
+            If the cell has no samples or no such quantity (the message says why), or a baseline is
+            missing or not wanted.
+        """
+        if quantity not in QUANTITIES:
+            raise unknown("quantity", quantity, QUANTITIES)
+        if (baseline is not None) != (quantity == "speedup"):
+            wants = "a baseline" if baseline is None else "no baseline"
+            raise ArgumentError(f"Quantity {quantity!r} takes {wants}; got {baseline!r}.")
+        if baseline is not None:
+            ratio = self.speedup(variant, baseline, size)
+            n = min(len(self._sampled(name, size).by_round()) for name in (variant, baseline))
+            return Quantity(ratio.value, ratio.low, ratio.high, "ratio", n, self._ratio_of(variant, baseline))
+        cell = self._sampled(variant, size, "launch" if quantity == "launch" else None)
+        low, high = cell.interval_s
+        if quantity in ("time", "launch"):
+            return Quantity(cell.median_s, low, high, "s", cell.n)
+        value = self._derived(cell, quantity)
+        # A longer time is a lower rate, and a share stays at most 1.
+        unit, most = QUANTITIES[quantity], 1.0 if "share" in quantity else math.inf
+        least, largest = (min(most, value * cell.median_s / time) for time in (high, low))
+        return Quantity(value, least, largest, unit, cell.n)
+
+    def table(self, sizes: Sequence[int] | None = None) -> Table:
+        """Return what was measured as a table with ``text()``, ``html()`` and ``csv()``.
+
+        Parameters
+        ----------
+        sizes : sequence of int, optional
+            Only these sizes.
+
+        Returns
+        -------
+        Table
+            One row for each variant, size and region; launch times stand in a column.
+
+        Raises
+        ------
+        UnknownNameError
+            If a size is none of the study's.
+        """
+        wanted = self.sizes if sizes is None else tuple(sizes)
+        for size in wanted:
+            if size not in self.sizes:
+                raise unknown("size", size, self.sizes)
+        cells = [
+            self._cell(cell)
+            for size in wanted
+            for info in self.variants
+            for cell in self.measurements
+            if (cell.variant, cell.size) == (info.name, size) and cell.clock != "launch"
+        ]
+        quick = ", quick run" if self.quick else ""
+        caption = f"{self.title} ({self.dtype}, {self.cache} cache{quick})"
+        return results_table(caption, self.size_name, cells, self.warnings)
+
+    def checks_line(self) -> str:
+        """Say in one sentence how the variants compared with the reference before they were timed."""
+        return checks_sentence(self.checks, len(self.variants))
+
+    def swap_samples(self, a: str, b: str) -> Results:
+        """Return results in which two variants have each other's samples: every claim on both must flip.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of the variants. Sizes and clocks at which only one of them was measured stay as they are.
+
+        Returns
+        -------
+        Results
+            A copy.
+        """
+        clocks = {self.variant(a).name: self.variant(a).clock, self.variant(b).name: self.variant(b).clock}
+        swapped = {}
+        for size in self.sizes:
+            first, second = self.measurement(a, size, clocks[a]), self.measurement(b, size, clocks[b])
+            if first.n and second.n:
+                swapped[a, size, clocks[a]] = _with_samples(first, second)
+                swapped[b, size, clocks[b]] = _with_samples(second, first)
+        cells = tuple(swapped.get((m.variant, m.size, m.clock), m) for m in self.measurements)
+        return dataclasses.replace(self, measurements=cells)
+
+    def _sampled(self, variant: str, size: int, clock: str | None = None) -> Measurement:
+        """Return a cell that has samples, or raise with the reason why it has none."""
+        cell = self.measurement(variant, size, clock)
+        if not cell.n:
+            raise ArgumentError(f"{variant!r} at {format_size(size)} has no samples: {cell.reason}.")
+        return cell
+
+    def _derived(self, cell: Measurement, quantity: str) -> float:
+        """Return a rate or a share of a cell, or raise with what it lacks."""
+        ceilings = self.ceilings or Ceilings()
+        value = {
+            "rate": lambda: cell.bandwidth,
+            "flop_rate": lambda: cell.flop_rate,
+            "share": lambda: self.share(cell.variant, cell.size),
+            "flop_share": lambda: ceilings.flop_share(cell),
+        }[quantity]()
+        if value is not None:
+            return value
+        why = ceilings.lack(cell, quantity, self.l2_bytes)
+        raise ArgumentError(f"{cell.variant!r} at {format_size(cell.size)} has no {quantity}: {why}.")
+
+    def _cell(self, cell: Measurement) -> Cell:
+        """Return what a row of the table is made of."""
+        info = self.variant(cell.variant)
+        launch = self.measurement(cell.variant, cell.size, "launch")
+        share = self.share(cell.variant, cell.size) if cell.clock == info.clock else None
+        return Cell(info, cell, launch.median_s if launch.n else None, share, self.l2_bytes)
+
+    def _ratio_of(self, candidate: str, baseline: str) -> str:
+        """Say which time was divided by which, and what each covers."""
+        return " / ".join(_described(self.variant(name)) for name in (baseline, candidate))
+
+
+def _described(info: VariantInfo) -> str:
+    threads = "" if not info.threads else ", 1 thread" if info.threads == 1 else f", {info.threads} threads"
+    return f"{info.label or info.name} ({REGIONS[info.clock]}{threads})"
+
+
+def _with_samples(cell: Measurement, other: Measurement) -> Measurement:
+    taken = ("samples_ns", "rounds", "n_calls", "method", "host_bound", "floor_ns")
+    return dataclasses.replace(cell, **{name: getattr(other, name) for name in taken})
