@@ -43,13 +43,14 @@ _REGIONS = {
 }
 
 
-def new_axes(ax: Axes | None) -> Axes:
-    """Return the given axes, or fresh ones in the current style."""
+def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
+    """Return the given axes, or fresh ones in the current style, of another height in inches if given."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots()[1]
+    width, usual = plt.rcParams["figure.figsize"]
+    return plt.subplots(figsize=(width, height or usual))[1]
 
 
 def colour_of(results: Results, name: str) -> str:

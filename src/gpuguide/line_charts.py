@@ -243,7 +243,7 @@ def plot_speedup(
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
         ax.set_ylabel(f"times as fast as {results.variant(baseline).label}")
-        describe(ax, _point_words(results, values, f"Speed-up over {baseline}", "{:.2g} times"))
+        describe(ax, _point_words(results, values, f"Speed-up over {baseline}", "{:.3g} times"))
     return ax
 
 

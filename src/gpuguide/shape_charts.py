@@ -59,11 +59,11 @@ def plot_samples(
     ['NumPy', 'Numba']
     """
     with style():
-        ax = new_axes(ax)
         cells = [results.measurement(name, size) for name in measured_names(results, variants, None)]
         cells = [cell for cell in cells if cell.n]
         if not cells:
             raise ArgumentError(f"plot_samples: nothing was measured at size {size}; sizes: {results.sizes}")
+        ax = new_axes(ax, 1.3 + 0.55 * len(cells))
         for row, cell in enumerate(cells):
             order = np.linspace(-0.28, 0.28, cell.n) if cell.n > 1 else np.zeros(1)
             colour = colour_of(results, cell.variant)
@@ -126,7 +126,7 @@ def plot_decomposition(
             f"plot_decomposition: expected bars of finite seconds of at least 0, got {dict(bars)!r}"
         )
     with style():
-        ax = new_axes(ax)
+        ax = new_axes(ax, 1.3 + 0.62 * len(bars))
         colours = dict(zip(parts, SERIES * (1 + len(parts) // len(SERIES)), strict=False))
         longest = max(sum(bar.values()) for bar in bars.values())
         for row, bar in enumerate(bars.values()):
@@ -210,7 +210,7 @@ def plot_heatmap(
         ax.set_yticks(np.arange(len(rows)) + 0.5, [str(r) for r in rows])
         ax.set(xlabel=column_name, ylabel=row_name)
         ax.grid(visible=False)
-        ax.figure.colorbar(mesh, ax=ax, label=value_name).outline.set_visible(False)  # type: ignore[operator]
+        ax.figure.colorbar(mesh, ax=ax, label=value_name).outline.set_visible(False)
         describe(
             ax,
             f"Heat map of {value_name} by {row_name} and {column_name}, "

@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,7 @@ PALETTE = {
 _HEX = re.compile(r"#[0-9a-f]{6}\b")
 _ALT = "alt: "
 
-_RC = {
+_RC: dict[Any, Any] = {
     "figure.figsize": (7.2, 4.05),
     "figure.facecolor": "none",
     "axes.facecolor": "none",
@@ -179,13 +179,13 @@ def alt_text(figure: Figure) -> str:
     >>> alt_text(ax.figure)
     'Chart of time against elements. It runs from 3 at 1 to 4 at 10.'
     """
-    return " ".join(_describe_axes(ax) for ax in figure.axes) or "Figure without axes."
+    labels = [str(ax.get_label()) for ax in figure.axes]
+    own = [label.removeprefix(_ALT) for label in labels if label.startswith(_ALT)]
+    # A colour bar has axes too: where charts describe themselves, nothing else needs words.
+    return " ".join(own or [_describe_axes(ax) for ax in figure.axes]) or "Figure without axes."
 
 
 def _describe_axes(ax: object) -> str:
-    label = str(ax.get_label())  # type: ignore[attr-defined]
-    if label.startswith(_ALT):
-        return label.removeprefix(_ALT)
     words = f"Chart of {ax.get_ylabel() or 'values'} against {ax.get_xlabel() or 'position'}."  # type: ignore[attr-defined]
     lines = [line.get_xydata() for line in ax.get_lines() if len(line.get_xydata())]  # type: ignore[attr-defined]
     for data in lines[:1]:
