@@ -6,7 +6,9 @@ CuPy, Numba, SciPy or Matplotlib.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -81,10 +83,24 @@ def __getattr__(name: str) -> Any:
     except KeyError:
         raise AttributeError(f"module 'gpuguide' has no attribute {name!r}") from None
     value = getattr(import_module(f"gpuguide.{module}"), attribute)
-    # `gpuguide.ceilings` is both a public function and a submodule, which the import system would bind here.
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
+
+
+class _Package(ModuleType):
+    """The package: its public names win over submodules of the same name.
+
+    Importing the submodule ``gpuguide.ceilings`` would otherwise put it in the place of the function
+    `gpuguide.ceilings`.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

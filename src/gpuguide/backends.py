@@ -94,13 +94,9 @@ class RawKernel:
 
     def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None:
         if name not in source:
-            raise ArgumentError(
-                f"The source of a raw kernel must define {name!r}; it does not contain that name."
-            )
+            raise ArgumentError(f"The source must define the kernel {name!r}; it does not contain that name.")
         if isinstance(options, str):
-            raise ArgumentError(
-                f"options must be a sequence of strings such as ({options!r},); got one string."
-            )
+            raise ArgumentError(f"options must be strings in a tuple, ({options!r},); got one string.")
         self.source, self.name, self.options = source, name, tuple(options)
 
     def __repr__(self) -> str:

@@ -1,0 +1,152 @@
+"""The topics of the package and what has been recorded of them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuguide import topics
+from gpuguide.errors import GpuGuideError, unknown
+
+if TYPE_CHECKING:
+    from gpuguide.study import Study
+
+__all__ = ["Entry", "entries", "studies", "topic_names"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the list: a topic or a recorded page.
+
+    Parameters
+    ----------
+    name : str
+        Name of the topic, of the page, or of both.
+    about : str
+        What it is about: the first line of the topic's module.
+    runnable : bool
+        Whether ``gpuguide run`` takes the name.
+    recorded : tuple of (str, str)
+        Machine and UTC date (``"2026-11-21"``) of each recording of the page.
+    """
+
+    name: str
+    about: str
+    runnable: bool
+    recorded: tuple[tuple[str, str], ...] = ()
+
+
+def topic_names() -> tuple[str, ...]:
+    """Name the topics that hold a study, without importing any of them.
+
+    Returns
+    -------
+    tuple of str
+        Sorted module names under ``gpuguide.topics``.
+
+    Examples
+    --------
+    >>> isinstance(topic_names(), tuple)
+    True
+    """
+    return tuple(_topics())
+
+
+def studies(topic: str) -> dict[str, Study]:
+    """Build the studies of a topic.
+
+    Parameters
+    ----------
+    topic : str
+        A name of `topic_names`.
+
+    Returns
+    -------
+    dict of str to Study
+        By the study's name: the results of the module's public functions ``study`` and ``..._study`` that
+        take no arguments.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such topic.
+    """
+    if topic not in _topics():
+        raise unknown("topic", topic, topic_names())
+    module = import_module(f"gpuguide.topics.{topic}")
+    functions = (function for name, function in vars(module).items() if _makes_study(name, function, module))
+    return {study.name: study for study in (function() for function in functions)}
+
+
+def entries(root: Path | None = None) -> tuple[Entry, ...]:
+    """List topics and recorded pages.
+
+    Parameters
+    ----------
+    root : pathlib.Path, optional
+        Folder of the recordings, one folder per machine; by default those of the package.
+
+    Returns
+    -------
+    tuple of Entry
+        Sorted by name.
+
+    Raises
+    ------
+    RecordingError
+        A recording cannot be read.
+    """
+    about, recorded = _topics(), _recorded(root)
+    return tuple(
+        Entry(name, about.get(name, ""), name in about, recorded.get(name, ()))
+        for name in sorted({*about, *recorded})
+    )
+
+
+def _topics() -> dict[str, str]:
+    found = {}
+    for folder in topics.__path__:
+        for path in sorted(Path(folder).glob("[!_]*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            if any(isinstance(node, ast.FunctionDef) and _is_study_name(node.name) for node in tree.body):
+                found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return found
+
+
+def _recorded(root: Path | None) -> dict[str, tuple[tuple[str, str], ...]]:
+    from gpuguide import recordings
+
+    found: dict[str, list[tuple[str, str]]] = {}
+    for machine in recordings.machines(root):
+        for folder in sorted((root or recordings.ROOT).joinpath(machine).glob("*/run.json")):
+            page = folder.parent.name
+            found.setdefault(page, []).append((machine, _date(folder.parent)))
+    return {page: tuple(pairs) for page, pairs in found.items()}
+
+
+def _date(folder: Path) -> str:
+    from gpuguide import recordings
+
+    try:
+        return str(recordings.load(folder).provenance.utc_date)[:10]
+    except GpuGuideError:
+        # One broken recording must not hide the others; whoever loads it gets the reason.
+        return "unreadable"
+
+
+def _makes_study(name: str, function: Callable[..., Any], module: Any) -> bool:
+    return (
+        _is_study_name(name)
+        and inspect.isfunction(function)
+        and function.__module__ == module.__name__
+        and not inspect.signature(function).parameters
+    )
+
+
+def _is_study_name(name: str) -> bool:
+    return name == "study" or (name.endswith("_study") and not name.startswith("_"))

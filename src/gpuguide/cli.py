@@ -1,0 +1,224 @@
+"""The command line: ``gpuguide list``, ``gpuguide run``, ``gpuguide doctor``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuguide import __version__
+from gpuguide.errors import ArgumentError, GpuGuideError, NoGpuError, UnknownNameError, unknown
+
+if TYPE_CHECKING:
+    from gpuguide.results import Results
+    from gpuguide.study import Study
+
+__all__ = ["main"]
+
+_DESCRIPTION = "Measure GPU programming topics on your own machine, each result checked before it is timed."
+
+_EXAMPLES = """\
+examples:
+  gpuguide doctor                       what is installed, and what to do where something is missing
+  gpuguide list                         the topics, and on which machine each was recorded
+  gpuguide run first_kernel             check and time a topic here; print the table
+  gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
+"""
+
+_RUN_EXAMPLES = """\
+examples:
+  gpuguide run primes --sizes 1e6 2**24
+  gpuguide run primes --variants numpy sieve --plot primes.svg --json primes.json
+
+Every variant is compared with the reference first; one that is wrong is not timed. The time on the device
+and the time with copies are different columns, and never mixed. Without a GPU only the CPU variants run.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        0 when all went well, 1 when something failed, 2 when the arguments made no sense.
+
+    Examples
+    --------
+    >>> main(["run", "no_such_topic_at_all"])
+    2
+    """
+    options = _parser().parse_args(argv)
+    try:
+        return int(options.command(options))
+    except GpuGuideError as error:
+        _complain(str(error))
+        return 2 if isinstance(error, ArgumentError | UnknownNameError) else 1
+    except BrokenPipeError:
+        # The reader (`| head`) has gone; a later flush of standard output would complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return 130
+    except Exception as error:
+        if options.traceback:
+            raise
+        _complain(f"{type(error).__name__}: {error} (use --traceback to see where)")
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        "gpuguide", description=_DESCRIPTION, epilog=_EXAMPLES, formatter_class=raw
+    )
+    parser.add_argument("--version", action="version", version=f"gpuguide {__version__}")
+    parser.add_argument("--traceback", action="store_true", help="show where an unexpected error came from")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    listing = commands.add_parser("list", help="the topics, and what has been recorded of them")
+    listing.set_defaults(command=_list)
+
+    run = commands.add_parser(
+        "run", help="check and time a topic on this machine", epilog=_RUN_EXAMPLES, formatter_class=raw
+    )
+    run.add_argument("topic", metavar="TOPIC", help="a name that 'gpuguide list' shows")
+    run.add_argument("--quick", action="store_true", help="fewer samples: a first look, nothing to publish")
+    run.add_argument("--sizes", nargs="+", type=_size, metavar="N", help="problem sizes: 1000, 1e6, 2**20")
+    run.add_argument("--variants", nargs="+", metavar="NAME", help="only these variants")
+    run.add_argument("--study", metavar="NAME", help="only this study of a topic that has several")
+    run.add_argument("--json", type=Path, metavar="FILE", help="write every sample as JSON")
+    run.add_argument("--plot", type=Path, metavar="FILE", help="draw time against size as SVG")
+    run.set_defaults(command=_run)
+
+    doctor = commands.add_parser("doctor", help="say what is installed and how to mend what is not")
+    doctor.set_defaults(command=_doctor)
+    return parser
+
+
+def _list(options: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    from gpuguide import catalogue
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("topic", "about", "recorded on", "date"):
+        table.add_column(heading, overflow="fold")
+    for entry in catalogue.entries():
+        machines = "\n".join(machine for machine, _ in entry.recorded) or "not yet"
+        name = entry.name if entry.runnable else f"{entry.name} (page)"
+        table.add_row(name, entry.about, machines, "\n".join(date for _, date in entry.recorded))
+    console = Console()
+    console.print(table)
+    console.print("\nRun one on this machine: gpuguide run TOPIC", markup=False, highlight=False)
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    from gpuguide import catalogue
+
+    for path in (options.json, options.plot):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
+    chosen = _choose(catalogue.studies(options.topic), options.study)
+    _say_machine()
+    done = {}
+    for name, study in chosen.items():
+        results = study.run(quick=options.quick, sizes=options.sizes, variants=options.variants)
+        print(f"\n{results.title}\n\n{results.table().text()}\n\n{results.checks_line()}")
+        for warning in results.warnings:
+            print(f"Warning: {warning}")
+        done[name] = results
+    if options.json is not None:
+        _write(options.json, _as_json(done))
+    if options.plot is not None:
+        _plot(options.plot, done)
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from gpuguide import doctor
+
+    findings = doctor.examine()
+    doctor.show(findings)
+    return int(doctor.has_problems(findings))
+
+
+def _choose(studies: dict[str, Study], name: str | None) -> dict[str, Study]:
+    if name is None:
+        return studies
+    if name not in studies:
+        raise unknown("study", name, studies)
+    return {name: studies[name]}
+
+
+def _say_machine() -> None:
+    from gpuguide.device import require_gpu
+
+    try:
+        gpu = require_gpu()
+    except NoGpuError as error:
+        print(f"{error}\nOnly the CPU variants run here.", file=sys.stderr)
+    else:
+        print(f"{gpu.name}, driver {gpu.driver}, CUDA {gpu.cuda_runtime}")
+
+
+def _size(text: str) -> int:
+    base, power, exponent = text.partition("**")
+    try:
+        value = int(base) ** int(exponent) if power else float(text)
+        whole = int(value)
+    except (ValueError, OverflowError):
+        whole, value = -1, 0
+    if whole != value or whole < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number such as 1000, 1e6 or 2**20; got {text!r}")
+    return whole
+
+
+def _as_json(done: dict[str, Results]) -> str:
+    from gpuguide.results import SCHEMA_VERSION, to_json
+
+    document: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "gpuguide": __version__,
+        "studies": {name: to_json(results) for name, results in done.items()},
+    }
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _plot(path: Path, done: dict[str, Results]) -> None:
+    from matplotlib.figure import Figure
+
+    from gpuguide.plotting import plot_time
+    from gpuguide.style import save_svg, style
+
+    for name, results in done.items():
+        target = path if len(done) == 1 else path.with_stem(f"{path.stem}-{name}")
+        with style():
+            figure = Figure()
+            plot_time(results, ax=figure.subplots())
+            svg = save_svg(figure)
+        _write(target, svg.decode())
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ArgumentError(f"Cannot write {path}: {error.strerror}. Choose another file.") from None
+    print(f"Wrote {path}")
+
+
+def _complain(message: str) -> None:
+    print(f"gpuguide: {' '.join(message.split())}", file=sys.stderr)

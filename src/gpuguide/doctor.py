@@ -1,0 +1,257 @@
+"""Looks at what is installed and says, in one sentence a problem, what to do."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Literal
+
+from gpuguide import device, loading
+from gpuguide.errors import BackendError, NoGpuError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Finding", "examine", "has_problems", "show"]
+
+Status = Literal["ok", "note", "problem"]
+
+_CUPY_WHEELS = ("cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x")
+_COMPILER_WHEELS = (
+    "nvidia-cuda-nvrtc",
+    "nvidia-cuda-nvrtc-cu12",
+    "nvidia-nvvm",
+    "nvidia-cuda-nvcc-cu12",
+    "nvidia-nvjitlink",
+    "nvidia-nvjitlink-cu12",
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Parameters
+    ----------
+    subject : str
+        What was looked at: ``"CuPy"``, ``"GPU"``.
+    status : {"ok", "note", "problem"}
+        A note limits what can be done, a problem stops it.
+    text : str
+        What was found.
+    cure : str
+        What to do, as one sentence; empty when all is well.
+    """
+
+    subject: str
+    status: Status
+    text: str
+    cure: str = ""
+
+
+def examine() -> tuple[Finding, ...]:
+    """Look at Python, NumPy, Numba, CuPy, the driver, the toolkit and the GPU.
+
+    Returns
+    -------
+    tuple of Finding
+        In the order in which problems should be cured.
+
+    Examples
+    --------
+    >>> [finding.subject for finding in examine()][:3]
+    ['Python', 'NumPy', 'Numba']
+    """
+    causes = [_python(), _numpy(), _numba(), _cupy(), _driver(), _toolkit()]
+    findings = [finding for finding in causes if finding is not None]
+    gpu = _gpu()
+    if has_problems(findings):
+        # Whatever stops the GPU is named above already: one cure is enough.
+        gpu = replace(gpu, cure="")
+    return (*findings, gpu)
+
+
+def has_problems(findings: Iterable[Finding]) -> bool:
+    """Say whether something stops the GPU from being used.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+        What `examine` returned.
+
+    Returns
+    -------
+    bool
+        True when any of them is a problem.
+
+    Examples
+    --------
+    >>> has_problems([Finding("CuPy", "ok", "14.2.0")])
+    False
+    """
+    return any(finding.status == "problem" for finding in findings)
+
+
+def show(findings: Iterable[Finding], console: Console | None = None) -> None:
+    """Print findings as a table, then the cures, one numbered sentence each.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+        What `examine` returned.
+    console : rich.console.Console, optional
+        Where to print; standard output by default.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> show([Finding("CuPy", "ok", "14.2.0")], Console(width=60))
+     ok  CuPy  14.2.0
+    Everything is in place.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    findings = tuple(findings)
+    console = console or Console(soft_wrap=False)
+    colours = {"ok": "green", "note": "yellow", "problem": "bold red"}
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
+    for finding in findings:
+        table.add_row(
+            Text(f" {finding.status}", style=colours[finding.status]), finding.subject, Text(finding.text)
+        )
+    console.print(table)
+    cures = [finding for finding in findings if finding.cure]
+    for number, finding in enumerate(cures, 1):
+        console.print(Text(f"{number}. {finding.subject}: {finding.cure}"))
+    if not cures:
+        console.print("Everything is in place.")
+
+
+def _python() -> Finding:
+    text = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"
+    return Finding("Python", "ok", text)
+
+
+def _numpy() -> Finding:
+    version = _version("numpy") or "missing"
+    if loading.numpy_too_new():
+        cure = f"numba-cuda {_version('numba-cuda')} does not import under it: run pip install 'numpy<2.5'."
+        return Finding("NumPy", "problem", version, cure)
+    return Finding("NumPy", "ok", version)
+
+
+def _numba() -> Finding:
+    text = f"numba {_version('numba') or 'missing'}, numba-cuda {_version('numba-cuda') or 'missing'}"
+    if loading.simulated():
+        cure = "NUMBA_ENABLE_CUDASIM is set, so kernels run on the CPU; unset it to use a GPU."
+        return Finding("Numba", "note", f"{text}, simulator", cure)
+    if _version("numba-cuda") is None:
+        return _no_numba_cuda(text)
+    try:
+        loading.numba_cuda()
+    except BackendError as error:
+        return Finding("Numba", "problem", text, str(error))
+    return Finding("Numba", "ok", text)
+
+
+def _no_numba_cuda(text: str) -> Finding:
+    if sys.platform == "darwin":
+        cure = "numba-cuda has no macOS wheel; set NUMBA_ENABLE_CUDASIM=1 to run kernels in the simulator."
+        return Finding("Numba", "note", text, cure)
+    cure = "Run pip install 'numba-cuda[cu13]' (driver 580 or newer) or 'numba-cuda[cu12]'."
+    return Finding("Numba", "problem", text, cure)
+
+
+def _cupy() -> Finding:
+    wheels = [f"{name} {version}" for name in _CUPY_WHEELS if (version := _version(name))]
+    text = ", ".join(wheels) or "missing"
+    if len(wheels) > 1:
+        names = " ".join(wheel.split()[0] for wheel in wheels)
+        cure = f"Several CuPys overwrite each other: pip uninstall {names}, then install the one you need."
+        return Finding("CuPy", "problem", text, cure)
+    try:
+        cp = loading.cupy()
+    except BackendError as error:
+        return Finding("CuPy", "problem", text, str(error))
+    return Finding("CuPy", "ok", text if wheels else str(cp.__version__))
+
+
+def _driver() -> Finding:
+    library = loading.nvml()
+    if library is None:
+        if sys.platform == "darwin":
+            return Finding("Driver", "note", "none", "macOS has no CUDA; kernels run in the simulator only.")
+        cure = "No NVIDIA driver answers: install one (580 or newer for CUDA 13) until 'nvidia-smi' works."
+        return Finding("Driver", "problem", "none", cure)
+    newest = _driver_cuda(library)
+    known = f", CUDA up to {newest[0]}.{newest[1]}" if newest else ""
+    return Finding("Driver", "ok", f"{_ask(library.nvmlSystemGetDriverVersion) or 'unknown'}{known}")
+
+
+def _toolkit() -> Finding | None:
+    newest = _compiler_cuda()
+    if newest is None:
+        return None
+    text = f"compilers of CUDA {newest[0]}.{newest[1]}"
+    library = loading.nvml()
+    driver = _driver_cuda(library) if library is not None else None
+    if driver is None or newest <= driver:
+        return Finding("Toolkit", "ok", text)
+    known = f"{driver[0]}.{driver[1]}"
+    cure = (
+        f"It is newer than the driver (CUDA {known}), which fails with UNSUPPORTED_PTX_VERSION: "
+        f"run pip install 'cuda-toolkit=={known}.*', or update the driver."
+    )
+    return Finding("Toolkit", "problem", text, cure)
+
+
+def _gpu() -> Finding:
+    try:
+        gpu = device.require_gpu()
+    except NoGpuError as error:
+        return Finding("GPU", "note" if loading.simulated() else "problem", "none usable", str(error))
+    major, minor = gpu.compute_capability
+    text = f"{gpu.name}, compute capability {major}.{minor}, {gpu.memory_bytes / 2**30:.0f} GiB"
+    if gpu.gpu_count > 1:
+        text += f", {gpu.gpu_count} of them"
+    reading = device.clocks()
+    if reading.throttle:
+        cure = "Its clocks are held down now, which makes times longer: let it cool, or end what runs on it."
+        return Finding("GPU", "note", f"{text}, {', '.join(reading.throttle)}", cure)
+    return Finding("GPU", "ok", text)
+
+
+def _compiler_cuda() -> tuple[int, int] | None:
+    versions = [version for name in _COMPILER_WHEELS if (version := _version(name))]
+    if versions:
+        major, minor = max(loading.release(version)[:2] for version in versions)
+        return major, minor
+    try:
+        major, minor = loading.cupy().cuda.nvrtc.getVersion()
+    except Exception:  # without CuPy or NVRTC there is nothing to compare
+        return None
+    return int(major), int(minor)
+
+
+def _driver_cuda(library: Any) -> tuple[int, int] | None:
+    number = _ask(library.nvmlSystemGetCudaDriverVersion)
+    return None if number is None else (number // 1000, number % 1000 // 10)
+
+
+def _ask(function: Any) -> Any:
+    try:
+        return function()
+    except Exception:  # NVML raises its own class, which cannot be named without importing it
+        return None
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None

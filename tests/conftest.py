@@ -1,0 +1,58 @@
+"""The marker `gpu` and ways to run a snippet in a fresh Python, with or without Numba's simulator."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from gpuguide.device import require_gpu
+from gpuguide.errors import NoGpuError
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--require-gpu", action="store_true", help="fail tests that need a missing GPU")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("gpu") is None or (reason := why_no_gpu()) is None:
+        return
+    if item.config.getoption("--require-gpu"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@cache
+def why_no_gpu() -> str | None:
+    try:
+        require_gpu()
+    except NoGpuError as error:
+        return str(error)
+    return None
+
+
+@pytest.fixture
+def fresh_python() -> Callable[..., str]:
+    """Run a snippet in a fresh Python that turns warnings into errors; return what it printed."""
+
+    def run(snippet: str, *, timeout: float = 120, **variables: str) -> str:
+        environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
+        command = [sys.executable, "-W", "error", "-c", snippet]
+        done = subprocess.run(
+            command, env=environment | variables, capture_output=True, text=True, timeout=timeout, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert not done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def simulator_python(fresh_python: Callable[..., str]) -> Callable[..., str]:
+    """Run a snippet in a fresh Python whose kernels run in Numba's simulator; return what it printed."""
+    return lambda snippet, **options: fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1", **options)

@@ -1,0 +1,47 @@
+"""Errors name the file, the field, and the nearest names."""
+
+import pytest
+
+from gpuguide import errors
+
+
+def test_every_error_is_a_gpuguide_error() -> None:
+    classes = [getattr(errors, name) for name in errors.__all__ if name.endswith("Error")]
+    assert len(classes) == 10
+    assert all(issubclass(cls, errors.GpuGuideError) for cls in classes)
+
+
+def test_errors_are_caught_as_the_builtin_ones_too() -> None:
+    assert issubclass(errors.ArgumentError, ValueError)
+    assert issubclass(errors.UnknownNameError, LookupError)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "text"),
+    [
+        ({}, "broken"),
+        ({"file": "run.json"}, "run.json: broken"),
+        ({"file": "run.json", "field": "keys"}, "run.json: keys: broken"),
+    ],
+)
+def test_a_recording_error_says_where(kwargs: dict[str, str], text: str) -> None:
+    error = errors.RecordingError("broken", **kwargs)
+    assert str(error) == text
+    assert (error.file, error.field) == (kwargs.get("file", ""), kwargs.get("field", ""))
+
+
+def test_unknown_names_the_nearest() -> None:
+    error = errors.unknown("page", "primse", ["primes", "matmul", "prime"])
+    assert str(error) == "Unknown page 'primse'. Did you mean 'prime' or 'primes'?"
+
+
+def test_unknown_lists_what_there_is_when_nothing_is_near() -> None:
+    assert str(errors.unknown("size", 7, [1000, 2000])) == "Unknown size 7. Known: 1000, 2000."
+
+
+def test_unknown_shortens_a_long_list() -> None:
+    assert str(errors.unknown("page", "?", [f"page_{i}" for i in range(20)])).endswith("and 8 more.")
+
+
+def test_unknown_says_when_nothing_exists() -> None:
+    assert str(errors.unknown("page", "x", [])) == "Unknown page 'x'. There is none at all."
