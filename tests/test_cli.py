@@ -1,0 +1,238 @@
+"""The command line: one line for an error, a table for a topic, nothing hidden without a GPU."""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gpuguide import __version__, catalogue, cli
+from gpuguide.errors import MismatchError, RecordingError
+
+
+class FakeResults:
+    title = "Adding one"
+    warnings = ("two modes in 'cupy'",)
+
+    def table(self) -> Any:
+        return SimpleNamespace(text=lambda: "variant  time\nnumpy    1 µs")
+
+    def checks_line(self) -> str:
+        return "All variants equal the reference."
+
+
+class FakeStudy:
+    def __init__(self, name: str = "adding", error: Exception | None = None) -> None:
+        self.name, self.error = name, error
+        self.asked: list[dict[str, Any]] = []
+
+    def run(self, **options: Any) -> FakeResults:
+        self.asked.append(options)
+        if self.error is not None:
+            raise self.error
+        return FakeResults()
+
+
+@pytest.fixture
+def study(monkeypatch: pytest.MonkeyPatch) -> FakeStudy:
+    study = FakeStudy()
+    monkeypatch.setattr(catalogue, "studies", lambda topic: {study.name: study})
+    monkeypatch.setattr(cli, "_say_machine", lambda: None)
+    return study
+
+
+def test_run_prints_table_checks_and_warnings(study: FakeStudy, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "adding"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("\nAdding one\n\nvariant  time\nnumpy    1 µs\n\nAll variants equal")
+    assert out.endswith("Warning: two modes in 'cupy'\n")
+    assert study.asked == [{"quick": False, "sizes": None, "variants": None}]
+
+
+def test_run_passes_its_options_on(study: FakeStudy) -> None:
+    arguments = ["run", "adding", "--quick", "--sizes", "1000", "1e6", "2**20", "--variants", "numpy", "cupy"]
+    assert cli.main(arguments) == 0
+    assert study.asked == [{"quick": True, "sizes": [1000, 10**6, 2**20], "variants": ["numpy", "cupy"]}]
+
+
+@pytest.mark.parametrize("size", ["many", "1.5", "-3", "1e999", "2**x", "2**-1", "nan"])
+def test_a_size_is_a_whole_number(size: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["run", "adding", f"--sizes={size}"])
+    assert caught.value.code == 2
+    assert "expected a whole number such as 1000, 1e6 or 2**20" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (MismatchError("'cupy' differs:\n  3 elements"), 1, "gpuguide: 'cupy' differs: 3 elements\n"),
+        (RuntimeError("boom"), 1, "gpuguide: RuntimeError: boom (use --traceback to see where)\n"),
+        (KeyboardInterrupt(), 130, "gpuguide: interrupted\n"),
+    ],
+)
+def test_an_error_is_one_line(
+    study: FakeStudy, capsys: pytest.CaptureFixture[str], error: Exception, status: int, line: str
+) -> None:
+    study.error = error
+    assert cli.main(["run", "adding"]) == status
+    captured = capsys.readouterr()
+    assert captured.err == line
+    assert not captured.out
+
+
+def test_the_traceback_is_there_when_asked_for(study: FakeStudy) -> None:
+    study.error = RuntimeError("boom")
+    with pytest.raises(RuntimeError, match="boom"):
+        cli.main(["--traceback", "run", "adding"])
+
+
+def test_an_unknown_topic_names_the_nearest(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(catalogue, "_topics", lambda: {"primes": "", "matmul": ""})
+    assert cli.main(["run", "prime"]) == 2
+    assert capsys.readouterr().err == "gpuguide: Unknown topic 'prime'. Did you mean 'primes'?\n"
+
+
+def test_one_study_of_several_can_be_chosen(
+    monkeypatch: pytest.MonkeyPatch, study: FakeStudy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = FakeStudy("other")
+    monkeypatch.setattr(catalogue, "studies", lambda topic: {"adding": study, "other": other})
+    assert cli.main(["run", "both", "--study", "other"]) == 0
+    assert (len(study.asked), len(other.asked)) == (0, 1)
+    assert cli.main(["run", "both", "--study", "othr"]) == 2
+    assert "Did you mean 'other'?" in capsys.readouterr().err
+
+
+def test_without_a_gpu_run_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from gpuguide import device
+    from gpuguide.errors import NoGpuError
+
+    def no_gpu() -> Any:
+        raise NoGpuError("This needs a GPU.")
+
+    monkeypatch.setattr(catalogue, "studies", lambda topic: {})
+    monkeypatch.setattr(device, "require_gpu", no_gpu)
+    assert cli.main(["run", "adding"]) == 0
+    assert capsys.readouterr().err == "This needs a GPU.\nOnly the CPU variants run here.\n"
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_timed(
+    study: FakeStudy, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", "adding", option, str(tmp_path / "none" / "file")]) == 2
+    assert "its folder does not exist" in capsys.readouterr().err
+    assert not study.asked
+
+
+def test_json_and_plot_are_written(
+    study: FakeStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "_as_json", lambda done: json.dumps(sorted(done)))
+    monkeypatch.setattr("gpuguide.plotting.plot_time", lambda results, ax: ax.plot([1, 2], [3, 4]))
+    arguments = ["run", "adding", "--json", str(tmp_path / "a.json"), "--plot", str(tmp_path / "a.svg")]
+    assert cli.main(arguments) == 0
+    assert json.loads((tmp_path / "a.json").read_text()) == ["adding"]
+    assert "<svg" in (tmp_path / "a.svg").read_text()
+    assert capsys.readouterr().out.count("Wrote ") == 2
+
+
+def test_a_topic_gives_the_studies_of_its_own_public_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = ModuleType("gpuguide.topics.sample")
+    source = """
+def study(): return FakeStudy("one")
+def tall_study(): return FakeStudy("two")
+def _hidden_study(): raise AssertionError
+def size_study(n): raise AssertionError
+"""
+    module.FakeStudy = FakeStudy
+    exec(source, vars(module))
+    module.borrowed_study = lambda: FakeStudy("three")
+    monkeypatch.setitem(sys.modules, "gpuguide.topics.sample", module)
+    monkeypatch.setattr(catalogue, "_topics", lambda: {"sample": ""})
+    assert sorted(catalogue.studies("sample")) == ["one", "two"]
+
+
+def test_the_list_shows_topics_and_recordings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = (
+        catalogue.Entry("matmul", "Products.", True),
+        catalogue.Entry("primes", "Primes.", True, (("nvidia-h200", "2026-11-21"),)),
+        catalogue.Entry("why_gpu", "", False, (("nvidia-h200", "2026-11-21"), ("tesla-t4", "2026-12-01"))),
+    )
+    monkeypatch.setattr(catalogue, "entries", lambda: entries)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert cli.main(["list"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["matmul", "Products.", "not", "yet"] in lines
+    assert ["primes", "Primes.", "nvidia-h200", "2026-11-21"] in lines
+    assert ["why_gpu", "(page)", "nvidia-h200", "2026-11-21"] in lines
+    assert ["tesla-t4", "2026-12-01"] in lines
+
+
+def test_one_broken_recording_does_not_hide_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for page in ("bad", "good"):
+        (tmp_path / "nvidia-h200" / page).mkdir(parents=True)
+        (tmp_path / "nvidia-h200" / page / "run.json").touch()
+
+    def load(folder: Path) -> Any:
+        if folder.name == "bad":
+            raise RecordingError("not JSON", file="run.json")
+        return SimpleNamespace(provenance=SimpleNamespace(utc_date="2026-11-21T10:00:00Z"))
+
+    recordings: Any = ModuleType("gpuguide.recordings")
+    recordings.load, recordings.machines, recordings.ROOT = load, lambda root: ("nvidia-h200",), tmp_path
+    monkeypatch.setitem(sys.modules, "gpuguide.recordings", recordings)
+    monkeypatch.setattr("gpuguide.recordings", recordings, raising=False)
+    found = {entry.name: entry.recorded for entry in catalogue.entries(tmp_path)}
+    assert found["bad"] == (("nvidia-h200", "unreadable"),)
+    assert found["good"] == (("nvidia-h200", "2026-11-21"),)
+
+
+def test_listing_imports_no_topic(fresh_python: Callable[..., str]) -> None:
+    snippet = """
+import sys
+from gpuguide import catalogue
+assert catalogue.topic_names()
+print([name for name in sys.modules if name.startswith("gpuguide.topics.") or name in ("numba", "cupy")])
+"""
+    assert fresh_python(snippet) == "[]\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"]])
+def test_help_teaches_with_examples(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(arguments)
+    assert caught.value.code == 0
+    out = capsys.readouterr().out
+    assert "examples:" in out
+    assert "gpuguide run" in out
+    assert all(len(line) <= 110 for line in out.splitlines())
+
+
+def test_every_example_of_the_help_is_a_command_that_parses() -> None:
+    commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", cli._EXAMPLES + cli._RUN_EXAMPLES, re.MULTILINE)
+    assert len(commands) == 6
+    for command in commands:
+        cli._parser().parse_args(command.split())
+
+
+def test_it_runs_as_a_module(fresh_python: Callable[..., str]) -> None:
+    snippet = """
+import runpy, sys
+sys.argv = ["gpuguide", "--version"]
+runpy.run_module("gpuguide", run_name="__main__")
+"""
+    assert fresh_python(snippet) == f"gpuguide {__version__}\n"

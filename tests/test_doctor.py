@@ -1,0 +1,162 @@
+"""The doctor finds each known trouble and names its cure in one sentence."""
+
+import sys
+from importlib import metadata
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from fake_cupy import make_cupy, make_nvml
+from gpuguide import device, doctor, loading
+from gpuguide.errors import BackendError
+
+HEALTHY = {
+    "numpy": "2.4.6",
+    "numba": "0.68.1",
+    "numba-cuda": "0.30.4",
+    "cupy-cuda13x": "14.2.0",
+    "nvidia-cuda-nvrtc": "13.0.88",
+}
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Pretend to be a machine with these distributions, this CuPy and this NVML."""
+    monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
+    monkeypatch.setattr(loading, "numba_cuda", lambda: None)
+
+    def pretend(
+        versions: dict[str, str | None], cupy: Any = None, nvml: Any = None
+    ) -> dict[str, doctor.Finding]:
+        def version(name: str) -> str:
+            if (found := (HEALTHY | versions).get(name)) is None:
+                raise metadata.PackageNotFoundError(name)
+            return found
+
+        monkeypatch.setattr(metadata, "version", version)
+        if cupy is None:
+            monkeypatch.setattr(loading, "cupy", raise_backend_error)
+            monkeypatch.setattr(device, "cupy", raise_backend_error)
+        else:
+            monkeypatch.setitem(sys.modules, "cupy", cupy)
+        for module in (loading, device):
+            monkeypatch.setattr(module, "nvml", lambda: nvml)
+        return {finding.subject: finding for finding in doctor.examine()}
+
+    return pretend
+
+
+def raise_backend_error() -> Any:
+    raise BackendError("CuPy is not installed. Install it.")
+
+
+def test_a_healthy_machine_has_nothing_to_cure(machine: Any) -> None:
+    found = machine({}, make_cupy(), make_nvml())
+    assert [finding.status for finding in found.values()] == ["ok"] * 7
+    assert not doctor.has_problems(found.values())
+    assert found["GPU"].text == "NVIDIA H200, compute capability 9.0, 140 GiB"
+    assert found["Driver"].text == "580.159.04, CUDA up to 13.0"
+    assert not any(finding.cure for finding in found.values())
+
+
+def test_missing_cupy_is_said_once(machine: Any) -> None:
+    found = machine({"cupy-cuda13x": None}, None, make_nvml())
+    assert found["CuPy"].text == "missing"
+    assert "not installed" in found["CuPy"].cure
+    assert (found["GPU"].status, found["GPU"].cure) == ("problem", "")
+
+
+def test_two_cupys_are_a_problem(machine: Any) -> None:
+    found = machine({"cupy-cuda12x": "14.2.0"}, make_cupy(), make_nvml())
+    assert "pip uninstall cupy-cuda12x cupy-cuda13x" in found["CuPy"].cure
+
+
+def test_no_driver(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    found = machine({}, make_cupy(error=RuntimeError("cudaErrorInsufficientDriver")), None)
+    assert (found["Driver"].status, found["Driver"].text) == ("problem", "none")
+    assert "nvidia-smi" in found["Driver"].cure
+
+
+def test_no_gpu_behind_a_working_driver(machine: Any) -> None:
+    found = machine({}, make_cupy(count=0), make_nvml())
+    assert found["GPU"].status == "problem"
+    assert "CUDA_VISIBLE_DEVICES" in found["GPU"].cure
+
+
+def test_numpy_too_new_for_numba_cuda(machine: Any) -> None:
+    found = machine({"numpy": "2.5.0"}, make_cupy(), make_nvml())
+    assert found["NumPy"].status == "problem"
+    assert "'numpy<2.5'" in found["NumPy"].cure
+
+
+def test_numba_cuda_missing(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert "numba-cuda[cu13]" in machine({"numba-cuda": None}, make_cupy(), make_nvml())["Numba"].cure
+    monkeypatch.setattr(sys, "platform", "darwin")
+    finding = machine({"numba-cuda": None}, make_cupy(), make_nvml())["Numba"]
+    assert (finding.status, "NUMBA_ENABLE_CUDASIM=1" in finding.cure) == ("note", True)
+
+
+def test_numba_cuda_that_does_not_import(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> Any:
+        raise BackendError("numba-cuda cannot be imported (OSError: libnvvm).")
+
+    monkeypatch.setattr(loading, "numba_cuda", broken)
+    assert "libnvvm" in machine({}, make_cupy(), make_nvml())["Numba"].cure
+
+
+@pytest.mark.parametrize(
+    ("toolkit", "driver", "status"), [("13.1.9", 13_000, "problem"), ("12.9", 13_000, "ok")]
+)
+def test_a_toolkit_newer_than_the_driver(machine: Any, toolkit: str, driver: int, status: str) -> None:
+    found = machine({"nvidia-cuda-nvrtc": toolkit}, make_cupy(), make_nvml(cuda_driver=driver))
+    assert found["Toolkit"].status == status
+    if status == "problem":
+        assert "UNSUPPORTED_PTX_VERSION" in found["Toolkit"].cure
+        assert "'cuda-toolkit==13.0.*'" in found["Toolkit"].cure
+
+
+def test_a_toolkit_without_wheels_is_asked_through_cupy(machine: Any) -> None:
+    cupy = make_cupy()
+    cupy.cuda.nvrtc = SimpleNamespace(getVersion=lambda: (13, 2))
+    found = machine({"nvidia-cuda-nvrtc": None}, cupy, make_nvml())
+    assert (found["Toolkit"].status, found["Toolkit"].text) == ("problem", "compilers of CUDA 13.2")
+    assert "Toolkit" not in machine({"nvidia-cuda-nvrtc": None}, make_cupy(), make_nvml())
+
+
+def test_throttled_clocks_are_noted(machine: Any) -> None:
+    found = machine({}, make_cupy(), make_nvml(throttle=0x20))
+    assert found["GPU"].status == "note"
+    assert found["GPU"].text.endswith("thermal slowdown")
+
+
+def test_the_simulator_is_a_note(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    found = machine({}, make_cupy(), make_nvml())
+    assert (found["Numba"].status, found["GPU"].status) == ("note", "note")
+    assert not doctor.has_problems(found.values())
+
+
+def test_the_report_numbers_the_cures(capsys: pytest.CaptureFixture[str]) -> None:
+    findings = [
+        doctor.Finding("CuPy", "problem", "missing", "Install [it]."),
+        doctor.Finding("Driver", "ok", "580"),
+        doctor.Finding("GPU", "problem", "none usable", "Buy one."),
+    ]
+    doctor.show(findings, Console(width=70))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        " problem  CuPy    missing",
+        " ok       Driver  580",
+        " problem  GPU     none usable",
+        "1. CuPy: Install [it].",
+        "2. GPU: Buy one.",
+    ]
+
+
+@pytest.mark.gpu
+def test_this_machine_is_healthy() -> None:
+    assert not doctor.has_problems(doctor.examine())
