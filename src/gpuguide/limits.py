@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gpuguide.errors import ImplausibleError, unknown
-from gpuguide.records import Measurement, Traffic, check_fields, one_of, refuse_twice
+from gpuguide.fields import check_fields, one_of, refuse_twice
+from gpuguide.records import Measurement, Traffic
 
 __all__ = ["MEMORY_MIXES", "Ceiling", "Ceilings", "in_l2"]
 
@@ -21,7 +22,8 @@ class Ceiling:
     ----------
     mix : str
         ``"read"``, ``"write"``, ``"copy"``, ``"two_to_one"``, ``"h2d"``, ``"d2h"``, ``"both_ways"``,
-        ``"fp32"``, ``"fp64"`` or ``"launch"``.
+        ``"fp32"``, ``"fp64"``, ``"launch"`` (GPU time of an empty kernel in a graph) or ``"launch_host"``
+        (host time of launching it).
     value : float
         The ceiling in ``unit``.
     unit : str
@@ -41,7 +43,17 @@ class Ceiling:
 
     mix: str = field(
         metadata=one_of(
-            "read", "write", "copy", "two_to_one", "h2d", "d2h", "both_ways", "fp32", "fp64", "launch"
+            "read",
+            "write",
+            "copy",
+            "two_to_one",
+            "h2d",
+            "d2h",
+            "both_ways",
+            "fp32",
+            "fp64",
+            "launch",
+            "launch_host",
         )
     )
     value: float
