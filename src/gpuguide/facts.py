@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gpuguide.errors import ArgumentError
-from gpuguide.records import SIGNED, check_fields, one_of
+from gpuguide.fields import SIGNED, check_fields, one_of
 
 __all__ = ["ClaimResult", "Fact", "Provenance"]
 

@@ -9,25 +9,19 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gpuguide.answers import QUANTITIES, Crossover, Quantity, Series
+from gpuguide.codec import SCHEMA_VERSION, dumps, from_json, loads, to_json
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.facts import ClaimResult, Fact, Provenance
+from gpuguide.fields import check_fields, one_of, refuse_twice
 from gpuguide.intervals import Ratio, bootstrap_ratio
 from gpuguide.limits import Ceiling, Ceilings
-from gpuguide.records import (
-    CLOCKS,
-    CheckResult,
-    Measurement,
-    Traffic,
-    VariantInfo,
-    check_fields,
-    one_of,
-    refuse_twice,
-)
-from gpuguide.results_tables import REGIONS, Cell, checks_sentence, results_table
+from gpuguide.records import CLOCKS, CheckResult, Measurement, Traffic, VariantInfo
+from gpuguide.results_tables import REGIONS, Cell, checks_sentence, region_words, results_table
 from gpuguide.tables import Table
 from gpuguide.units import format_size
 
 __all__ = [
+    "SCHEMA_VERSION",
     "Ceiling",
     "Ceilings",
     "CheckResult",
@@ -42,6 +36,10 @@ __all__ = [
     "Series",
     "Traffic",
     "VariantInfo",
+    "dumps",
+    "from_json",
+    "loads",
+    "to_json",
 ]
 
 
@@ -355,8 +353,8 @@ class Results:
         for size in self.sizes:
             first, second = self.measurement(a, size, clocks[a]), self.measurement(b, size, clocks[b])
             if first.n and second.n:
-                swapped[a, size, clocks[a]] = _with_samples(first, second)
-                swapped[b, size, clocks[b]] = _with_samples(second, first)
+                swapped[a, size, clocks[a]] = first.with_samples_of(second)
+                swapped[b, size, clocks[b]] = second.with_samples_of(first)
         cells = tuple(swapped.get((m.variant, m.size, m.clock), m) for m in self.measurements)
         return dataclasses.replace(self, measurements=cells)
 
@@ -390,14 +388,4 @@ class Results:
 
     def _ratio_of(self, candidate: str, baseline: str) -> str:
         """Say which time was divided by which, and what each covers."""
-        return " / ".join(_described(self.variant(name)) for name in (baseline, candidate))
-
-
-def _described(info: VariantInfo) -> str:
-    threads = "" if not info.threads else ", 1 thread" if info.threads == 1 else f", {info.threads} threads"
-    return f"{info.label or info.name} ({REGIONS[info.clock]}{threads})"
-
-
-def _with_samples(cell: Measurement, other: Measurement) -> Measurement:
-    taken = ("samples_ns", "rounds", "n_calls", "method", "host_bound", "floor_ns")
-    return dataclasses.replace(cell, **{name: getattr(other, name) for name in taken})
+        return " / ".join(region_words(self.variant(name)) for name in (baseline, candidate))

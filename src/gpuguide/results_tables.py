@@ -10,7 +10,7 @@ from gpuguide.records import CheckResult, Measurement, VariantInfo
 from gpuguide.tables import Column, Row, Table
 from gpuguide.units import format_quantity, format_size
 
-__all__ = ["REGIONS", "Cell", "checks_sentence", "results_table"]
+__all__ = ["REGIONS", "Cell", "checks_sentence", "region_words", "results_table"]
 
 REGIONS = {
     "device": "kernel",
@@ -149,6 +149,28 @@ def _raw(cell: Cell) -> dict[str, object]:
         "reason": measured.reason,
         "notes": "; ".join(measured.notes),
     }
+
+
+def region_words(info: VariantInfo) -> str:
+    """Say of a variant what its time covers, and on how many CPU threads it ran.
+
+    Parameters
+    ----------
+    info : VariantInfo
+        The variant.
+
+    Returns
+    -------
+    str
+        Its label, region and threads.
+
+    Examples
+    --------
+    >>> region_words(VariantInfo("numpy", "NumPy", device="cpu", clock="host", threads=1))
+    'NumPy (CPU, 1 thread)'
+    """
+    threads = "" if not info.threads else ", 1 thread" if info.threads == 1 else f", {info.threads} threads"
+    return f"{info.label or info.name} ({REGIONS[info.clock]}{threads})"
 
 
 def _quantity(value: float | None, unit: str) -> str:
