@@ -157,7 +157,21 @@ def test_numpy_2_5_is_too_new_for_numba_cuda_0_30(
     monkeypatch.setattr(metadata, "version", version)
     assert loading.numpy_too_new() is expected
     if expected:
-        assert "numpy<2.5" in str(loading._broken("numba-cuda", AttributeError("row_stack")))
+        loading.numba_cuda.cache_clear()
+        with pytest.raises(
+            BackendError, match=r"cannot compile kernels beside NumPy 2\.5\.0: run pip install"
+        ):
+            loading.numba_cuda()
+
+
+def test_a_backend_that_does_not_import_points_to_the_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise OSError("libnvrtc.so.13: cannot open shared object file")
+
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.setattr(loading, "import_module", broken)
+    with pytest.raises(BackendError, match=r"CuPy cannot be imported \(OSError: libnvrtc.*gpuguide doctor"):
+        backends.cupy()
 
 
 def test_numba_cuda_is_imported_without_a_word(fresh_python: Callable[..., str]) -> None:

@@ -140,7 +140,9 @@ def _python() -> Finding:
 def _numpy() -> Finding:
     version = _version("numpy") or "missing"
     if loading.numpy_too_new():
-        cure = f"numba-cuda {_version('numba-cuda')} does not import under it: run pip install 'numpy<2.5'."
+        cure = (
+            f"numba-cuda {_version('numba-cuda')} compiles no kernel beside it: run pip install 'numpy<2.5'."
+        )
         return Finding("NumPy", "problem", version, cure)
     return Finding("NumPy", "ok", version)
 
@@ -152,6 +154,8 @@ def _numba() -> Finding:
         return Finding("Numba", "note", f"{text}, simulator", cure)
     if _version("numba-cuda") is None:
         return _no_numba_cuda(text)
+    if loading.numpy_too_new():
+        return Finding("Numba", "ok", text)
     try:
         loading.numba_cuda()
     except BackendError as error:

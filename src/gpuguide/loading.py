@@ -119,13 +119,19 @@ def numba_cuda() -> ModuleType:
     Raises
     ------
     BackendError
-        Numba is missing or cannot be imported; the message holds the cure.
+        Numba is missing, cannot be imported, or is of no use beside this NumPy; the message holds the cure.
 
     Examples
     --------
     >>> numba_cuda().__name__
     'numba.cuda'
     """
+    if numpy_too_new() and not simulated():
+        # The import would succeed, and the first kernel fail to compile for want of numpy.row_stack.
+        raise BackendError(
+            f"numba-cuda {metadata.version('numba-cuda')} cannot compile kernels beside NumPy "
+            f"{metadata.version('numpy')}: run pip install 'numpy<2.5'."
+        )
     try:
         module = import_module("numba.cuda")
         config = import_module("numba.core.config")
@@ -142,13 +148,10 @@ def numba_cuda() -> ModuleType:
 
 
 def _broken(name: str, error: BaseException) -> BackendError:
-    cause = f"{name} cannot be imported ({type(error).__name__}: {error})."
-    if numpy_too_new():
-        return BackendError(
-            f"{cause} numba-cuda 0.30 does not work with NumPy {metadata.version('numpy')}: "
-            "'pip install \"numpy<2.5\"'."
-        )
-    return BackendError(f"{cause} 'gpuguide doctor' says what is installed and what to change.")
+    return BackendError(
+        f"{name} cannot be imported ({type(error).__name__}: {error}). "
+        "'gpuguide doctor' says what is installed and what to change."
+    )
 
 
 def numpy_too_new() -> bool:
@@ -157,7 +160,7 @@ def numpy_too_new() -> bool:
     Returns
     -------
     bool
-        True for NumPy 2.5 or later beside numba-cuda 0.30, which does not import there.
+        True for NumPy 2.5 or later beside numba-cuda 0.30, which compiles no kernel there.
 
     Examples
     --------
