@@ -1,0 +1,1 @@
+"""Topics: for each its reference, kernels, launchers, traffic models and study."""
