@@ -1,0 +1,351 @@
+"""What one run of a page collects: studies, facts and claims, on one machine, within a budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpuguide import backends, claims, device
+from gpuguide.ceilings import measure
+from gpuguide.device import ClockReading, DeviceInfo
+from gpuguide.errors import ArgumentError, ClaimError
+from gpuguide.memory import HOST, Space, device_space
+from gpuguide.results import Ceilings, ClaimResult, Fact, Results
+from gpuguide.timing import GpuClock, HostClock, SystemClock
+
+__all__ = ["Machine", "Session", "ceilings", "claim", "current", "fact", "recording_session"]
+
+
+@dataclass
+class Machine:
+    """The clocks and memories that studies run on; tests put fakes in their place.
+
+    Attributes
+    ----------
+    gpu : GpuClock or None
+        None without a GPU.
+    info : DeviceInfo or None
+        What the GPU is.
+    spaces : dict of str to Space
+        ``"host"`` and, with a GPU or in the simulator, ``"device"``.
+    read_clocks : callable
+        Returns the GPU's clocks and why they are held down.
+    host : HostClock
+        The host's clock.
+    """
+
+    gpu: GpuClock | None = None
+    info: DeviceInfo | None = None
+    spaces: dict[str, Space] = field(default_factory=lambda: {"host": HOST})
+    read_clocks: Callable[[], ClockReading] = device.clocks
+    host: HostClock = field(default_factory=SystemClock)
+
+    @classmethod
+    def here(cls) -> Machine:
+        """Return this machine: with its GPU, in the simulator, or with neither."""
+        if backends.simulated():
+            # Numba's simulator takes NumPy arrays: the host's memory stands in for the GPU's.
+            return cls(spaces={"host": HOST, "device": HOST})
+        if not backends.has_gpu():
+            return cls()
+        from gpuguide.timing_gpu import CupyClock
+
+        clock: Any = CupyClock()
+        return cls(clock, device.current(), {"host": HOST, "device": device_space()})
+
+
+@dataclass
+class Session:
+    """What one run of a page collects.
+
+    Parameters
+    ----------
+    quick : bool
+        Take few samples; the results are marked and cannot be published.
+    budget_s : float or None
+        Seconds that the whole run may take; None: no limit.
+    ceilings : Ceilings or None
+        Ceilings measured before, to be used instead of measuring them; later, those that were measured.
+    seed : int
+        Another one gives other random inputs and orders.
+    commit : str
+        The commit that is measured.
+    clock : HostClock, optional
+        Replaces the machine's host clock.
+    recording : bool
+        Whether a claim that fails and a name used twice are errors.
+    given_machine : Machine, optional
+        Where studies run; by default this one, looked at when first needed.
+
+    Attributes
+    ----------
+    studies : dict of str to Results
+        By name, in the order they ran.
+    facts : dict of str to Fact
+        By name.
+    claims : list of ClaimResult
+        In the order they were made.
+    peak_memory_bytes : int
+        Most that CuPy's memory pool held after any size.
+
+    Examples
+    --------
+    >>> session = Session(budget_s=10)
+    >>> session.remaining_s() <= 10
+    True
+    """
+
+    quick: bool = False
+    budget_s: float | None = None
+    ceilings: Ceilings | None = None
+    seed: int = 0
+    commit: str = ""
+    clock: HostClock | None = None
+    recording: bool = False
+    studies: dict[str, Results] = field(default_factory=dict, init=False)
+    facts: dict[str, Fact] = field(default_factory=dict, init=False)
+    claims: list[ClaimResult] = field(default_factory=list, init=False)
+    peak_memory_bytes: int = field(default=0, init=False)
+    given_machine: Machine | None = None
+
+    def __post_init__(self) -> None:
+        """Start the clock."""
+        if self.budget_s is not None and not self.budget_s > 0:
+            raise ArgumentError(
+                f"Session.budget_s must be a positive number of seconds; got {self.budget_s!r}."
+            )
+        self._host = self.clock or SystemClock()
+        self._start_ns = self._host.now_ns()
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine, made when first needed: only then is CUDA touched."""
+        machine = self.given_machine or Machine.here()
+        if self.clock is not None:
+            machine.host = self.clock
+        return machine
+
+    def remaining_s(self) -> float:
+        """Return the seconds left of the budget, at least 0; infinity without one."""
+        if self.budget_s is None:
+            return math.inf
+        return max(0.0, self.budget_s - (self._host.now_ns() - self._start_ns) / 1e9)
+
+    def measure_ceilings(self) -> Ceilings:
+        """Return the ceilings; measured once a session, a few seconds of GPU time.
+
+        Raises
+        ------
+        NoGpuError
+            There is no GPU; the message holds the cure.
+        """
+        if self.ceilings is None:
+            gpu, info = self.machine.gpu, self.machine.info
+            if gpu is None or info is None:
+                info = device.require_gpu()
+                raise ArgumentError(
+                    f"This session was given a machine without a GPU; there is a {info.name}."
+                )
+            self.ceilings = measure(gpu, info)
+        return self.ceilings
+
+    def add_study(self, results: Results) -> None:
+        """Keep the results of a study; while recording, a name can be used once."""
+        self._refuse_twice("study", results.name, self.studies)
+        self.studies[results.name] = results
+
+    def add_fact(self, new: Fact) -> Fact:
+        """Keep a fact; while recording, a name can be used once."""
+        self._refuse_twice("fact", new.name, self.facts)
+        self.facts[new.name] = new
+        return new
+
+    def add_claim(self, new: ClaimResult) -> None:
+        """Keep a claim; while recording, a sentence can be claimed once."""
+        self._refuse_twice("claim", new.text, [known.text for known in self.claims])
+        self.claims.append(new)
+
+    def _refuse_twice(self, kind: str, name: str, known: Any) -> None:
+        if self.recording and name in known:
+            raise ArgumentError(
+                f"There is a {kind} {name!r} already; give each {kind} of a page another name."
+            )
+
+
+_sessions: list[Session] = [Session()]
+
+
+def current() -> Session:
+    """Return the session that studies, facts and claims go into.
+
+    Returns
+    -------
+    Session
+        The innermost recording session, else the one that every process starts with.
+    """
+    return _sessions[-1]
+
+
+@contextmanager
+def recording_session(**options: Any) -> Iterator[Session]:
+    """Collect what a page measures, and let failing claims raise.
+
+    Parameters
+    ----------
+    **options
+        Of `Session`.
+
+    Yields
+    ------
+    Session
+        Current until the context ends.
+
+    Examples
+    --------
+    >>> with recording_session(budget_s=60) as session:
+    ...     made = fact("answer", 42, unit="1")
+    >>> session.facts["answer"].value
+    42
+    """
+    session = Session(**{"recording": True, **options})
+    _sessions.append(session)
+    try:
+        yield session
+    finally:
+        _sessions.remove(session)
+
+
+def fact(
+    name: str, value: float | int | str, *, unit: str, samples: Sequence[float] = (), note: str = ""
+) -> Fact:
+    """Keep one figure that is not part of a sweep, so that the text can show it.
+
+    Parameters
+    ----------
+    name : str
+        Unique on its page; letters, digits, underscores.
+    value : float, int or str
+        Finite; in base units (seconds, bytes).
+    unit : str
+        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"ratio"``, ``"share"``, ``"B"``, ``"1"``, ``"W"``, ``"Hz"`` or
+        ``"text"``.
+    samples : sequence of float
+        What the value was taken from, in the same unit.
+    note : str
+        One sentence, where the name does not say enough.
+
+    Returns
+    -------
+    Fact
+        As kept.
+
+    Raises
+    ------
+    ArgumentError
+        Name, value or unit do not fit; or, while recording, the name is taken.
+
+    Examples
+    --------
+    >>> fact("first_call_s", 0.41, unit="s").value
+    0.41
+    >>> fact("first_call_s", float("nan"), unit="s")
+    Traceback (most recent call last):
+        ...
+    gpuguide.errors.ArgumentError: fact 'first_call_s': value must be finite; got nan.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ArgumentError(f"fact: name must be a word of letters, digits and underscores; got {name!r}.")
+    plain = value.item() if isinstance(value, np.generic) else value
+    taken = tuple(float(sample) for sample in samples)
+    for what, numbers in (("value", (plain,)), ("every sample", taken)):
+        for number in numbers:
+            if isinstance(number, float) and not math.isfinite(number):
+                raise ArgumentError(f"fact {name!r}: {what} must be finite; got {number!r}.")
+    return current().add_fact(Fact(name, plain, unit, taken, note))
+
+
+def claim(text: str, results: Results | Sequence[Results], predicate: Callable[..., bool]) -> ClaimResult:
+    """Say something of results, and have it checked: a claim must hold for the whole interval.
+
+    While a page is recorded a claim that fails stops the recording; on another machine it only says so.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    results : Results or sequence of Results
+        What it is about; the predicate gets one argument for each.
+    predicate : callable
+        Returns True or False from ends of intervals.
+
+    Returns
+    -------
+    ClaimResult
+        Whether it holds, the interval that decided, and the predicate's code. Printed with its figures.
+
+    Raises
+    ------
+    ClaimError
+        While recording: it does not hold; the message has the figures.
+    ArgumentError
+        An argument is of the wrong type, or the predicate returns no bool.
+
+    Examples
+    --------
+    >>> import gpuguide as gg
+    >>> from gpuguide.results import VariantInfo
+    >>> results = gg.Results(name="add", title="Add", size_name="elements", dtype="float32", sizes=(1000,),
+    ...     variants=(VariantInfo("one", "One"), VariantInfo("four", "Four")),
+    ...     measurements=(gg.Measurement("one", 1000, "device", (6000, 6200), (0, 1)),
+    ...                   gg.Measurement("four", 1000, "device", (3000, 3000), (0, 1))))
+    >>> claim("Four a thread beat one", results, lambda r: r.speedup("four", "one", 1000).low > 1).holds
+    Four a thread beat one: holds. speedup(four, one, 10^3) 2.0× (2.0× to 2.1×); ...
+    True
+    """
+    session = current()
+    result, figures = claims.decide(text, results, predicate)
+    verdict = {True: "holds", False: "does not hold", None: "cannot be decided on these results"}[
+        result.holds
+    ]
+    sentence = f"{text}: {verdict}. {'; '.join(map(str, figures)) or 'It looked at no figure'}."
+    if session.recording and not result.holds:
+        raise ClaimError(
+            f"{sentence} A claim must hold for the whole interval: reword it, or measure longer."
+        )
+    session.add_claim(result)
+    print(sentence)
+    return result
+
+
+def ceilings() -> Ceilings:
+    """Return what this machine can do at most, by mix of reads and writes.
+
+    Measured once a session; studies then show their share of it.
+
+    Returns
+    -------
+    Ceilings
+        Read, write, copy, two to one, PCIe, FP32, FP64, launch.
+
+    Raises
+    ------
+    NoGpuError
+        There is no GPU; the message holds the cure.
+
+    Examples
+    --------
+    >>> from gpuguide.errors import NoGpuError
+    >>> try:
+    ...     best = ceilings().get("copy").value
+    ... except NoGpuError as error:
+    ...     best = 0.0
+    >>> best >= 0
+    True
+    """
+    return current().measure_ceilings()
