@@ -1,0 +1,168 @@
+"""Samples the cells of one size in shuffled rounds, and checks each variant's last output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from gpuguide.gate import Trial
+from gpuguide.plan import Variant, generator
+from gpuguide.results import CheckResult
+from gpuguide.sampling import MIN_ROUNDS, Cell, KeptCall
+from gpuguide.session import Machine
+from gpuguide.timing import keep_busy
+
+__all__ = ["Rounds"]
+
+_BUSY_S, _QUICK_BUSY_S = 0.2, 0.02
+_SAMPLES, _MORE_SAMPLES = 4, 16
+_MAX_ROUNDS = 12
+_MAX_DISCARDED = 2
+
+Guarded = Callable[[Variant, Callable[[], Any]], Any]
+
+
+@dataclass
+class _Group:
+    """The cells of one variant, which take their turns together; the last one's output is checked."""
+
+    variant: Variant
+    cells: list[Cell]
+    kept: KeptCall | None
+    checked: CheckResult | None = None
+    lost: bool = False
+
+    def finished(self, n_rounds: int) -> bool:
+        return self.lost or self.cells[-1].finished(n_rounds)
+
+
+@dataclass
+class Rounds:
+    """Interleaves the variants of one size.
+
+    In each round every variant has one turn, in an order shuffled anew; GPU variants come before CPU ones,
+    so that the GPU rests once a round. After a rest it is kept busy for 200 ms, so that its clocks are up.
+
+    Parameters
+    ----------
+    trial : Trial
+        The random inputs.
+    machine : Machine
+        Clocks of the host and the GPU.
+    quick : bool
+        One sample a turn.
+    seed : int
+        Of the order.
+
+    Attributes
+    ----------
+    checks : list of CheckResult
+        Of the last output of each variant.
+    warnings : list of str
+        What a reader of the results must know.
+    """
+
+    trial: Trial
+    machine: Machine
+    quick: bool = False
+    seed: int = 0
+    checks: list[CheckResult] = field(default_factory=list, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
+    _groups: list[_Group] = field(default_factory=list, init=False)
+    _rested: bool = field(default=True, init=False)
+    _turns: int = field(default=0, init=False)
+
+    def add(self, variant: Variant, cells: list[Cell], kept: KeptCall | None) -> None:
+        """Add a variant.
+
+        Parameters
+        ----------
+        variant : Variant
+            What is timed.
+        cells : list of Cell
+            Its cells, sampled in this order in each turn.
+        kept : KeptCall or None
+            Holds its last result, if it allocates one.
+        """
+        self._groups.append(_Group(variant, cells, kept))
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells that have samples."""
+        return [cell for group in self._groups if not group.lost for cell in group.cells if cell.ns]
+
+    def run(self, guarded: Guarded) -> None:
+        """Sample until every cell has enough.
+
+        Parameters
+        ----------
+        guarded : callable
+            Called with a variant and an action; returns None when memory did not allow it. That variant is
+            then left out.
+        """
+        number, discarded, most = 0, 0, MIN_ROUNDS if self.quick else _MAX_ROUNDS
+        while number < most and (active := [group for group in self._groups if not group.finished(number)]):
+            for group in self._shuffled(active):
+                turn = partial(self._turn, group, number, is_last=number + 1 == most)
+                group.lost = guarded(group.variant, turn) is None
+            if self._thermal(active, number) and discarded < _MAX_DISCARDED:
+                discarded += 1
+                self._discard(active, number)
+            else:
+                number += 1
+        self.checks += [g.checked for g in self._groups if g.checked is not None and not g.lost]
+
+    def _shuffled(self, groups: list[_Group]) -> list[_Group]:
+        self._turns += 1
+        words = (self.trial.plan.name, self.trial.size, "order", self.seed, self._turns)
+        order = [groups[i] for i in generator(*words).permutation(len(groups))]
+        return sorted(order, key=lambda group: not group.variant.needs_gpu)
+
+    def _turn(self, group: _Group, number: int, *, is_last: bool) -> bool:
+        """Sample one variant; when it has enough, check what the last sample left behind."""
+        self._prepare(group.variant)
+        n = 1 if self.quick else _SAMPLES if number < MIN_ROUNDS else _MORE_SAMPLES
+        for cell in group.cells:
+            if cell is group.cells[-1] or not cell.finished(number):
+                cell.take(number, n, self.machine.host)
+        if is_last or group.finished(number + 1):
+            returned = None if group.kept is None else group.kept.result
+            group.checked = self.trial.verify(group.variant, returned, "after")
+            self._rested = True
+        return True
+
+    def _prepare(self, variant: Variant) -> None:
+        """Blank the output, so that the check after timing sees this variant's; wake the GPU."""
+        machine = self.machine
+        with self.trial.on_stream(variant):
+            self.trial.buffers(variant).blank()
+        if not variant.needs_gpu or machine.gpu is None:
+            self._rested = True
+        elif self._rested:
+            keep_busy(machine.gpu, seconds=_QUICK_BUSY_S if self.quick else _BUSY_S, host=machine.host)
+            self._rested = False
+
+    def _thermal(self, groups: list[_Group], number: int) -> bool:
+        """Read why the clocks are held down; note a power cap, and say whether heat was the reason."""
+        cells = [cell for group in groups if group.variant.needs_gpu for cell in group.cells]
+        if not cells or self.machine.gpu is None:
+            return False
+        throttle = self.machine.read_clocks().throttle
+        for cell in cells:
+            if any("power" in reason for reason in throttle) and number in cell.rounds:
+                cell.note("power cap: the clocks were held down")
+        hot = any("thermal" in reason for reason in throttle)
+        if hot:
+            self._warn("thermal slowdown at size {size:,}: a round was measured again, at most twice")
+        return hot
+
+    def _warn(self, text: str) -> None:
+        sentence = text.format(size=self.trial.size)
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
+
+    def _discard(self, groups: list[_Group], number: int) -> None:
+        for cell in [cell for group in groups for cell in group.cells]:
+            cell.discard(number)
