@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpuguide_docs.cells import Cell
 from gpuguide_docs.execution import run_cell
-from gpuguide_docs.files import write_if_changed
 from gpuguide_docs.layout import Layout
-from gpuguide_docs.outputs import Output, Picture
+from gpuguide_docs.outputs import Output, load_outputs, save_outputs
 
 if TYPE_CHECKING:
     from gpuguide.recordings import Recording
@@ -193,10 +192,10 @@ def draw(
     if not cells:
         return ()
     folder = layout.cache / "drawn" / page / drawing_key(layout, cells, digest)[:32]
-    kept = _load(folder, layout)
+    kept = _load(folder)
     if kept is not None:
         return kept
-    with _reads(layout) as reads:
+    with _reads() as reads:
         namespace = namespace_of(recording)
         outputs = tuple(run_drawn(cell, namespace, str(script)) for cell in cells)
     _keep(folder, outputs, reads)
@@ -204,7 +203,7 @@ def draw(
 
 
 @contextmanager
-def _reads(layout: Layout) -> Iterator[dict[str, str]]:
+def _reads() -> Iterator[dict[str, str]]:
     """Collect which recordings are loaded meanwhile: folder below ``recorded`` -> hash of the manifest."""
     from gpuguide import recordings
 
@@ -232,33 +231,14 @@ def _manifest_hash(folder: Path) -> str:
 def _keep(folder: Path, outputs: tuple[Output, ...], reads: Mapping[str, str]) -> None:
     # One page has one set of drawings: what an earlier code or recording gave is never asked for again.
     shutil.rmtree(folder.parent, ignore_errors=True)
-    entries = []
-    for i, output in enumerate(outputs):
-        pictures = []
-        for k, picture in enumerate(output.pictures):
-            name = f"{i}-{k}{picture.suffix}"
-            write_if_changed(folder / name, picture.data)
-            pictures.append({"file": name, "alt": picture.alt})
-        entries.append({"stdout": output.stdout, "html": output.html, "pictures": pictures})
-    # Written last: a cache without it does not count.
-    write_if_changed(folder / "outputs.json", json.dumps({"reads": dict(reads), "cells": entries}, indent=1))
+    save_outputs(folder, outputs, reads)
 
 
-def _load(folder: Path, layout: Layout) -> tuple[Output, ...] | None:
+def _load(folder: Path) -> tuple[Output, ...] | None:
     try:
-        kept = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
-        if any(_manifest_hash(Path(path)) != digest for path, digest in kept["reads"].items()):
+        reads = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["extra"]
+        if any(_manifest_hash(Path(path)) != digest for path, digest in reads.items()):
             return None
-        return tuple(
-            Output(
-                cell["stdout"],
-                cell["html"],
-                tuple(
-                    Picture((folder / each["file"]).read_bytes(), Path(each["file"]).suffix, each["alt"])
-                    for each in cell["pictures"]
-                ),
-            )
-            for cell in kept["cells"]
-        )
+        return tuple(output or Output() for output in load_outputs(folder))
     except (OSError, ValueError, KeyError, TypeError):
         return None

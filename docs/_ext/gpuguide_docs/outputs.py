@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["Output", "Picture", "admonition", "comment", "image", "literal", "raw_html"]
+from gpuguide_docs.files import write_if_changed
+
+__all__ = [
+    "Output",
+    "Picture",
+    "admonition",
+    "comment",
+    "image",
+    "literal",
+    "load_outputs",
+    "raw_html",
+    "save_outputs",
+]
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -149,3 +163,64 @@ def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:
 def _plain(text: str) -> str:
     escaped = re.sub(r"([\\`*_|:<>\[\]#.+-])", r"\\\1", " ".join(" ".join(_lines(text)).split()))
     return escaped or "\\ "
+
+
+def save_outputs(
+    folder: Path, outputs: Sequence[Output | None], extra: Mapping[str, str] | None = None
+) -> None:
+    """Keep outputs in a folder; its ``outputs.json`` is written last, so that half of them never count.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Made when it is missing.
+    outputs : sequence of Output or None
+        None for a cell without output.
+    extra : mapping of str to str, optional
+        Kept beside them.
+    """
+    cells: list[dict[str, object] | None] = []
+    for i, output in enumerate(outputs):
+        if output is None:
+            cells.append(None)
+            continue
+        pictures = []
+        for k, picture in enumerate(output.pictures):
+            name = f"{i}-{k}{picture.suffix}"
+            write_if_changed(folder / name, picture.data)
+            pictures.append({"file": name, "alt": picture.alt})
+        cells.append({"stdout": output.stdout, "html": output.html, "pictures": pictures})
+    whole = {"extra": dict(extra or {}), "cells": cells}
+    write_if_changed(folder / "outputs.json", json.dumps(whole, indent=1))
+
+
+def load_outputs(folder: Path) -> tuple[Output | None, ...]:
+    """Read what `save_outputs` kept.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        As given to it.
+
+    Returns
+    -------
+    tuple of Output or None
+        In the same order.
+
+    Raises
+    ------
+    OSError, ValueError, KeyError, TypeError
+        If the folder does not hold just that.
+    """
+    kept = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
+    return tuple(None if cell is None else _output(folder, cell) for cell in kept["cells"])
+
+
+def _output(folder: Path, cell: Mapping[str, object]) -> Output:
+    listed = cell["pictures"]
+    assert isinstance(listed, list)
+    pictures = tuple(
+        Picture((folder / each["file"]).read_bytes(), Path(each["file"]).suffix, each["alt"])
+        for each in listed
+    )
+    return Output(str(cell["stdout"]), str(cell["html"]), pictures)

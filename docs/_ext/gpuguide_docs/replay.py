@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["ReplayedPage", "replay"]
 
 _NOT_DRAWN = "The chart that this code draws appears once the page is measured."
+_DRAFT = admonition(
+    "Draft, simulator",
+    ("Toy sizes in Numba's simulator, on a CPU: no figure and no number here says anything of a GPU.",),
+    "warning page-draft",
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,11 @@ class ReplayedPage:
 
 
 def replay(
-    layout: Layout, state: PageState, script: Path, blocks: Sequence[tuple[str, str, int]]
+    layout: Layout,
+    state: PageState,
+    script: Path,
+    blocks: Sequence[tuple[str, str, int]],
+    draft: Sequence[Output | None] | None = None,
 ) -> ReplayedPage:
     """Make a page from its script and what was recorded; nothing recorded is executed.
 
@@ -67,6 +76,8 @@ def replay(
         ``examples/<section>/<page>.py``.
     blocks : sequence of (type, content, lineno)
         As sphinx-gallery parsed the script.
+    draft : sequence of Output or None, optional
+        Outputs of a preview, one a block, shown in the place of recorded ones.
 
     Returns
     -------
@@ -80,17 +91,19 @@ def replay(
     """
     cells = cells_from_blocks(blocks)
     folder = FigureFolder(layout.docs, layout.gallery / script.parent.name / "images", state.page)
-    outputs = _outputs(layout, state, script, cells)
-    rendered = tuple(_render(output, folder) if output else "" for output in outputs)
-    if not state.current:
-        rendered = tuple(_note() if cell.kind == "drawn" else "" for cell in cells)
+    outputs = tuple(draft) if draft is not None else _outputs(layout, state, script, cells)
+    rendered = tuple(
+        _render(output, folder) if output else _note(cell)
+        for cell, output in zip(cells, outputs, strict=True)
+    )
     stored: tuple[CodeName, ...] = ()
     results: tuple[str, ...] = ()
     if state.current and state.recording is not None:
         stored = tuple(_code_name(name) for cell in state.recording.cells for name in cell.names)
         results = tuple(state.recording.names)
+    above = (_DRAFT if draft is not None else _banner(state)) + comment("outputs " + _digest(state, outputs))
     return ReplayedPage(
-        tuple(_shown(cell, state, outputs) for cell in cells),
+        tuple(_shown(cell, above) for cell in cells),
         rendered,
         page_names((cell.content for cell in cells if cell.is_code), stored, results),
         tuple(folder.written),
@@ -139,10 +152,13 @@ def _code_name(stored: Sequence[Any]) -> CodeName:
 
 
 def _checked(output: Output, where: str) -> Output:
-    if output.html:
-        from gpuguide import safe_markup
+    from gpuguide.errors import RecordingError
+    from gpuguide.safe_markup import check_html
 
-        safe_markup.check(output.html, where)
+    try:
+        check_html(output.html, file=where)
+    except RecordingError as error:
+        raise ExtensionError(str(error)) from error
     return output
 
 
@@ -151,18 +167,18 @@ def _render(output: Output, folder: FigureFolder) -> str:
     return f"\n{pictures}{literal(output.stdout)}{raw_html(output.html)}\n"
 
 
-def _note() -> str:
-    return f"\n.. container:: not-measured\n\n   {_NOT_DRAWN}\n\n"
+def _note(cell: Cell) -> str:
+    return f"\n.. container:: not-measured\n\n   {_NOT_DRAWN}\n\n" if cell.kind == "drawn" else ""
 
 
-def _shown(cell: Cell, state: PageState, outputs: Sequence[Output | None]) -> Block:
+def _shown(cell: Cell, above: str) -> Block:
     kind = "code" if cell.is_code else "text"
     content = cell.content
     if cell.kind == "drawn":
         content = "\n".join(line for line in content.split("\n") if not line.strip().startswith(DRAW))
     elif cell.kind == "text" and cell.index == 0:
         # The digest makes Sphinx read the page again when a recording or a figure alone changed.
-        content = f"{content.rstrip()}\n\n{_banner(state)}{comment('outputs ' + _digest(state, outputs))}"
+        content = f"{content.rstrip()}\n\n{above}"
     return Block(kind, content, cell.lineno)
 
 

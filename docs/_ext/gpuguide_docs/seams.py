@@ -15,6 +15,7 @@ from gpuguide_docs.figures import write_thumbnail
 from gpuguide_docs.files import write_if_changed
 from gpuguide_docs.gallery_settings import section_headers
 from gpuguide_docs.layout import Layout, layout_of
+from gpuguide_docs.outputs import Output, load_outputs
 from gpuguide_docs.replay import ReplayedPage, replay
 from gpuguide_docs.states import forget, states_of
 
@@ -83,10 +84,13 @@ class Gallery:
     ----------
     layout : Layout
         Where the project lies.
+    draft : tuple of Output or None, optional
+        Outputs of the one page of a preview.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, draft: tuple[Output | None, ...] | None = None) -> None:
         self.layout = layout
+        self.draft = draft
         self.headers = section_headers(layout)
         self.kept: set[Path] = set()
 
@@ -111,7 +115,8 @@ class Gallery:
     ) -> tuple[list[str], float]:
         """Replay a page: change its blocks in place and return the reST under each, and no time."""
         script = Path(script_vars["src_file"])
-        page = replay(self.layout, self._state(script), script, [Block(*block) for block in script_blocks])
+        blocks = [Block(*block) for block in script_blocks]
+        page = replay(self.layout, self._state(script), script, blocks, self.draft)
         script_blocks[:] = page.blocks
         self.kept.update(page.figures)
         script_vars["example_globals"] = _Replayed(page)
@@ -199,7 +204,8 @@ def _begin(app: Sphinx) -> None:
     _check(app)
     layout = layout_of(app)
     forget(layout)
-    gallery = Gallery(layout)
+    draft = app.config.gpuguide_draft
+    gallery = Gallery(layout, load_outputs(Path(draft)) if draft else None)
     gallery.install()
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
 
@@ -210,4 +216,5 @@ def setup(app: Sphinx) -> None:
     if moved:
         raise ExtensionError("sphinx-gallery changed where the guide takes over:\n  " + "\n  ".join(moved))
     gen_gallery._import_matplotlib = _no_matplotlib
+    app.add_config_value("gpuguide_draft", "", "env", str)
     app.connect("builder-inited", _begin, priority=20)

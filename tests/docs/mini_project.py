@@ -1,0 +1,307 @@
+"""A miniature project: a copy of the package with a toy topic, and two pages recorded on the CPU."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuguide_docs.layout import Layout
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+MACHINE = "test-cpu"
+
+CONF = '''\
+"""Configuration of the miniature project."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+
+from gpuguide_docs.gallery_settings import gallery_conf
+from gpuguide_docs.layout import Layout
+
+project = "mini"
+extensions = [{extensions}]
+sphinx_gallery_conf = gallery_conf(Layout(ROOT))
+exclude_patterns = ["_build", "_ext", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/downloads"]
+html_theme = "basic"
+html_copy_source = False
+html_last_updated_fmt = None
+'''
+
+PAGES = """\
+[[section]]
+name = "start"
+title = "Start"
+summary = "First steps."
+
+[[section]]
+name = "later"
+title = "Later"
+summary = "Further steps."
+
+[[page]]
+section = "start"
+name = "toy"
+title = "Toy sums"
+question = "How long does a sum take?"
+kind = "tutorial"
+level = "beginner"
+minutes = 5
+needs = { gpus = 0 }
+objectives = ["Add numbers", "Read a chart"]
+
+[[page]]
+section = "later"
+name = "pictures"
+title = "Pictures"
+question = "What does a figure of a recorded cell look like?"
+kind = "explanation"
+level = "beginner"
+minutes = 5
+needs = { gpus = 0 }
+objectives = ["See a figure", "See a value"]
+after = ["toy"]
+topic = "toy"
+"""
+
+TOPIC = '''\
+"""Sums on the CPU: what the tests of the extension measure."""
+
+import numpy as np
+
+from gpuguide.results import Traffic
+from gpuguide.study import Study, Variant
+
+
+def sum_reference(x):
+    """Sum by definition."""
+    return np.array([sum(x.tolist())])
+
+
+def sum_numpy(x, out):
+    """Sum by NumPy."""
+    out[0] = x.sum()
+    return out
+
+
+def sum_dot(x, out):
+    """Sum as a product with ones."""
+    out[0] = np.dot(x, np.ones_like(x))
+    return out
+
+
+def sum_traffic(n, dtype):
+    """Bytes read and written."""
+    return Traffic(bytes_read=n * dtype.itemsize, bytes_written=dtype.itemsize, flops=n)
+
+
+def inputs(n, dtype, rng, exact):
+    """Whole numbers whose sum is exact, or random ones."""
+    if exact:
+        return (rng.integers(-1, 2, n).astype(dtype),)
+    return (rng.random(n, dtype=dtype),)
+
+
+def study():
+    """Two ways to add."""
+    common = {"device": "cpu", "clock": "host", "arrays": "host", "traffic": sum_traffic}
+    return Study(
+        name="sums",
+        title="Sums",
+        variants=(Variant("numpy", sum_numpy, **common), Variant("dot", sum_dot, **common)),
+        sizes=(256, 4096, 65536),
+        inputs=inputs,
+        reference=sum_reference,
+        output=lambda n, dtype: ((1,), dtype),
+        dtype="float64",
+        baseline="numpy",
+    )
+'''
+
+TOY = '''\
+"""
+Toy sums
+========
+
+How long does a sum take?
+"""
+
+# %%
+# A sum is quick.
+
+# %%
+# Four numbers by hand
+# --------------------
+# Nothing but NumPy.
+
+import numpy as np
+
+values = np.arange(4)
+print(values.sum(), "|not a substitution| `nor a role`_")
+
+# %%
+# The study runs.
+
+from gpuguide.topics import toy
+
+results = toy.study().run()
+results
+
+# %%
+# Time grows with the size.
+
+# draw
+gg.plot_time(results)
+'''
+
+PICTURES = '''\
+"""
+Pictures
+========
+
+What does a figure of a recorded cell look like?
+"""
+
+# %%
+# A recorded figure.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+_ = plt.plot(np.arange(5), np.arange(5) ** 2)
+print("   indented", flush=True)
+
+# %%
+# A fact.
+
+import gpuguide as gg
+
+gg.fact("answer", 42, unit="1")
+half = np.float64(0.5)
+half
+'''
+
+INDEX = """\
+Mini
+====
+
+.. toctree::
+
+   gallery/index
+   gallery/start/index
+   gallery/later/index
+   other
+"""
+
+OTHER = "Other\n=====\n\nA page written by hand.\n"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command came to: exit status and everything that it printed."""
+
+    code: int
+    output: str
+
+
+@dataclass(frozen=True)
+class Project:
+    """A miniature project on disk and what a person does with it."""
+
+    root: Path
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.root)
+
+    @property
+    def html(self) -> Path:
+        return self.layout.build / "html"
+
+    def page(self, name: str = "toy", section: str = "start") -> str:
+        return (self.html / "gallery" / section / f"{name}.html").read_text(encoding="utf-8")
+
+    def run(self, *command: str, **env: str) -> Ran:
+        path = os.pathsep.join([str(REPOSITORY / "docs" / "_ext"), str(self.root / "src")])
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout)
+
+    def build(self, *options: str, out: str = "html", doctrees: str = "doctrees", strict: bool = True) -> Ran:
+        strictly = ("-n", "-W", "--keep-going") if strict else ()
+        built = self.layout.build
+        return self.run(
+            "-m",
+            "sphinx",
+            "-q",
+            *strictly,
+            *options,
+            "-c",
+            ".",
+            "-d",
+            str(built / doctrees),
+            "docs",
+            str(built / out),
+        )
+
+    def record(self, *pages: str, **env: str) -> Ran:
+        return self.run(
+            "-m", "gpuguide_docs.recorder", *pages, "--machine", MACHINE, "--allow-cpu", "--quick", **env
+        )
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace a text that must be there."""
+        file = self.root / path
+        text = file.read_text(encoding="utf-8")
+        assert old in text, f"{old!r} is not in {path}"
+        file.write_text(text.replace(old, new), encoding="utf-8")
+
+    def recordings(self) -> dict[str, bytes]:
+        """Every file below recorded/."""
+        return tree(self.layout.recorded)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Files below a folder by their relative paths."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def write_project(
+    root: Path, extensions: tuple[str, ...] = ("sphinx_gallery.gen_gallery", "gpuguide_docs")
+) -> Project:
+    """Write the miniature project, not recorded."""
+    ignored = shutil.ignore_patterns("__pycache__", "recorded", "topics")
+    shutil.copytree(REPOSITORY / "src" / "gpuguide", root / "src" / "gpuguide", ignore=ignored)
+    files = {
+        "conf.py": CONF.format(extensions=", ".join(map(repr, extensions))),
+        "src/gpuguide/topics/__init__.py": '"""Topics of the miniature project."""\n',
+        "src/gpuguide/topics/toy.py": TOPIC,
+        "examples/pages.toml": PAGES,
+        "examples/start/toy.py": TOY,
+        "examples/later/pictures.py": PICTURES,
+        "docs/index.rst": INDEX,
+        "docs/other.rst": OTHER,
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    (root / "src" / "gpuguide" / "recorded").mkdir()
+    return Project(root)

@@ -1,0 +1,38 @@
+"""One cell runs as in a notebook, and errors name file and line."""
+
+import pytest
+
+from gpuguide_docs.cells import Cell
+from gpuguide_docs.execution import CellError, run_cell
+
+
+def run(code: str, lineno: int = 1):
+    namespace: dict[str, object] = {}
+    return run_cell(Cell("recorded", 0, code, lineno), namespace, "page.py", lambda: ())
+
+
+def test_printed_text_and_the_last_value_are_shown():
+    assert run("print('a')\n1 + 1").stdout == "a\n2\n"
+
+
+@pytest.mark.parametrize("code", ["x = 1", "None", "print"[:0]])
+def test_no_value_shows_nothing(code):
+    assert run(code).stdout == ""
+
+
+def test_a_value_with_markup_is_shown_as_markup():
+    code = "class T:\n    def _repr_html_(self): return '<b>x</b>'\nT()"
+    output = run(code)
+    assert (output.stdout, output.html) == ("", "<b>x</b>")
+
+
+def test_a_figure_is_not_shown_as_text_too():
+    assert run("from matplotlib.figure import Figure\n[Figure().subplots()]").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "line"), [("\nx = 1\n1 / 0", 12), ("def f():\n    raise ValueError\n\nf()", 11), ("x = (", 10)]
+)
+def test_an_error_names_file_and_line(code, line):
+    with pytest.raises(CellError, match=rf"^page\.py:{line}: "):
+        run(code, lineno=10)
