@@ -1,0 +1,104 @@
+"""The one Sphinx configuration. Every path is absolute from this folder."""
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "src")]
+
+from gpuguide_docs.gallery_settings import gallery_conf  # noqa: E402
+from gpuguide_docs.layout import Layout  # noqa: E402
+
+LAYOUT = Layout(ROOT)
+
+project = "gpuguide"
+author = "the gpuguide developers"
+project_copyright = "2026, the gpuguide developers"
+release = installed_version("gpuguide")
+version = release
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "gpuguide_docs",
+]
+
+root_doc = "index"
+language = "en"
+nitpicky = True
+templates_path = [str(ROOT / "docs" / "_templates")]
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "_generated",
+    "drawings",
+    "**/.ipynb_checkpoints",
+    # myst-nb would take the gallery's files for sources and run every page again.
+    *(f"gallery/**/*.{suffix}" for suffix in ("ipynb", "py", "md5", "json", "zip", "csv")),
+    "gallery/downloads",
+]
+# sphinx-gallery's own pages of times are switched off, so they are not in any table of contents.
+suppress_warnings = ["config.cache"]
+
+# Pages written by hand --------------------------------------------------------------------------------
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline", "substitution"]
+myst_heading_anchors = 3
+# A cache of cell outputs would go stale when the package changes; the few live pages are cheap.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 60
+
+# Reference ---------------------------------------------------------------------------------------------
+autosummary_generate = True
+autosummary_imported_members = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+# Gallery -----------------------------------------------------------------------------------------------
+sphinx_gallery_conf = gallery_conf(LAYOUT)
+
+# Where the site is served; the notebooks' first cell installs the wheel from there.
+gpuguide_site_url = "https://gpuguide.invalid"
+
+doctest_global_setup = """
+import numpy as np
+import gpuguide as gg
+"""
+
+# Look --------------------------------------------------------------------------------------------------
+html_theme = "pydata_sphinx_theme"
+html_title = "gpuguide"
+html_static_path = [str(ROOT / "docs" / "_static")]
+html_extra_path = [str(ROOT / "docs" / "_build" / "wheel")] if (LAYOUT.docs / "_build" / "wheel").is_dir() else []
+html_css_files = ["gpuguide.css"]
+html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")
+html_show_sourcelink = False
+html_copy_source = False
+html_last_updated_fmt = None
+html_theme_options = {
+    "logo": {"text": "gpuguide", "image_light": "_static/logo.svg", "image_dark": "_static/logo-dark.svg"},
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 5,
+    "show_toc_level": 1,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "back_to_top_button": False,
+}
+html_sidebars = {"index": [], "glossary": [], "method": []}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+# Code shown as a mistake is not for copying.
+copybutton_selector = "div.highlight:not(.part-wrong div.highlight) > pre"
