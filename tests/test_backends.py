@@ -212,12 +212,14 @@ print(x.sum(), x[0])
 
 
 @pytest.mark.gpu
-def test_numba_view_saves_the_synchronisations_of_bare_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_view_and_a_launch_with_it_never_wait_for_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts Numba's synchronisations; the plain ``as_cuda_array`` shows that the counter counts."""
     import cupy as cp
-    from numba.cuda.cudadrv.driver import Stream
+    from numba.cuda.cudadrv.driver import driver
 
     waits = []
-    monkeypatch.setattr(Stream, "synchronize", lambda self: waits.append(self))
+    synchronize = driver.cuStreamSynchronize
+    monkeypatch.setattr(driver, "cuStreamSynchronize", lambda s: (waits.append(s), synchronize(s))[1])
 
     @backends.jit
     def copy_kernel(x: Any, out: Any) -> None:
@@ -228,11 +230,12 @@ def test_numba_view_saves_the_synchronisations_of_bare_arrays(monkeypatch: pytes
     with cp.cuda.Stream(non_blocking=True) as stream:
         x = cp.arange(1000, dtype=cp.float32)
         out = cp.zeros_like(x)
-        views = backends.numba_view(x), backends.numba_view(out)
-        copy_kernel[4, 256, backends.current_stream()](*views)
+        for _ in range(3):
+            views = backends.numba_view(x), backends.numba_view(out)
+            copy_kernel[4, 256, backends.current_stream()](*views)
         assert not waits
-        copy_kernel[4, 256, backends.current_stream()](x, out)
-        assert len(waits) == 2
+        backends.cuda.as_cuda_array(x)
+        assert len(waits) == 1
         stream.synchronize()
         assert bool((x == out).all())
 

@@ -232,8 +232,10 @@ def array_module(x: Any) -> Any:
 def numba_view(x: Any) -> Any:
     """Wrap a CuPy array for Numba kernels, without copying and without waiting for the GPU.
 
-    A bare CuPy array handed to a Numba kernel synchronises the stream, once per array and launch. Wrap it
-    once, outside what is timed. The caller keeps the streams right: launch on `current_stream`.
+    A bare CuPy array is exported to Numba anew at each launch, which takes the host longer than the launch
+    itself; ``as_cuda_array(x)`` without ``sync=False`` waits for the stream. So wrap once, outside what is
+    timed: making a view costs about as much as a launch. The caller keeps the streams right, by launching
+    on `current_stream`.
 
     Parameters
     ----------
