@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 from gpuguide_docs.card import CARD_ID, card_node, download
 from gpuguide_docs.numbers import NOT_MEASURED, why_unmeasured
 from gpuguide_docs.resolution import measured_on
-from gpuguide_docs.site import site_of
+from gpuguide_docs.site import shown_recording, site_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -71,7 +71,8 @@ class PageFrame(SphinxTransform):
         state = site.state(page.name, self.env)
         at = _after_answer(section)
         top = [byline_node(site, page, state), you_will_node(page)]
-        card = [card_node(page, state.recording, site.layout.docs)] if _shown(state) else []
+        recording = shown_recording(state)
+        card = [card_node(page, recording, site.layout.docs)] if recording else []
         # From the end, so that places found before stay right.
         if not self._fill("card", card):
             section.extend(card)
@@ -85,17 +86,13 @@ class PageFrame(SphinxTransform):
         return bool(places)
 
 
-def _shown(state: PageState) -> bool:
-    return state.status == "current" and state.recording is not None
-
-
 def _after_answer(section: nodes.section) -> int:
     """Give the place after the answer; mark question and answer for the style sheet."""
     place, asked, answered = 1, False, False
     for number, node in enumerate(section.children):
         if isinstance(node, nodes.comment) and answered:
             break
-        if isinstance(node, nodes.paragraph):
+        if isinstance(node, nodes.paragraph) and not node["classes"]:
             node["classes"].append("gg-answer" if asked else "gg-question")
             asked, answered, place = True, asked, number + 1
         elif not isinstance(node, nodes.title | nodes.comment | nodes.Admonition | nodes.system_message):
@@ -157,11 +154,11 @@ def _promise(site: Site, page: Page) -> Iterator[nodes.Node]:
     yield nodes.Text(f"{page.minutes} min · ")
     for number, name in enumerate(page.after):
         yield nodes.Text("after " if number == 0 else ", ")
-        yield _page_link(site, site.page(name))
+        yield _page_link(site, site.page(name), page.docname)
     yield nodes.Text(f"{' · ' if page.after else ''}{needs_text(page.needs)}")
 
 
-def _page_link(site: Site, page: Page) -> nodes.Node:
+def _page_link(site: Site, page: Page, docname: str) -> nodes.Node:
     title = nodes.inline("", page.title)
     if not page.script(site.layout).exists():
         return title
@@ -173,17 +170,18 @@ def _page_link(site: Site, page: Page) -> nodes.Node:
         reftarget=f"/{page.docname}",
         refexplicit=True,
         refwarn=True,
-        refdoc=page.docname,
+        refdoc=docname,
     )
 
 
 def _measured(state: PageState) -> Iterator[nodes.Node]:
-    if not _shown(state) or state.recording is None:
+    recording = shown_recording(state)
+    if recording is None:
         yield nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
         yield nodes.Text(f": {why_unmeasured(state)}")
         return
-    checked = any(results.checks for results in state.recording.studies.values())
-    where = measured_on(state.recording.provenance)
+    checked = any(results.checks for results in recording.studies.values())
+    where = measured_on(recording.provenance)
     yield nodes.Text(f"measured on {where}, {'results checked, ' if checked else ''}")
     yield nodes.reference("", "details", refid=CARD_ID, internal=True)
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gpuguide.recordings import Recording
-
     from gpuguide.results import Provenance
     from gpuguide_docs.pages import Page
 
@@ -118,10 +117,12 @@ def _field(name: str, *body: nodes.Node) -> nodes.field:
 
 
 def _raw_files(recording: Recording, docs: Path) -> Iterator[nodes.Node]:
+    if recording.folder is None:
+        return
     for number, name in enumerate(("run.json", "measurements.json")):
         if number:
             yield nodes.Text(" · ")
-        yield download(name, str((recording.folder / name).relative_to(docs.parent)), up=True)
+        yield download(name, (recording.folder / name).relative_to(docs.parent).as_posix(), up=True)
 
 
 def download(text: str, path: str, *, up: bool = False) -> addnodes.download_reference:

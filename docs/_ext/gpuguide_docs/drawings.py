@@ -39,9 +39,7 @@ class DrawingDirective(SphinxDirective):
         return [self._image(name, words, "only-light"), self._image(f"{name}-dark", words, "only-dark")]
 
     def _image(self, stem: str, words: str, theme: str) -> nodes.image:
-        image = nodes.image(
-            uri=f"/_static/drawings/{stem}.svg", alt=words, classes=["gg-drawing", theme], align="center"
-        )
+        image = nodes.image(uri=f"/_static/drawings/{stem}.svg", alt=words, classes=["gg-drawing", theme])
         self.set_source_info(image)
         return image
 

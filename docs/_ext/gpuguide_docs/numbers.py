@@ -10,7 +10,7 @@ from sphinx.util.docutils import SphinxRole
 from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.references import parse_reference
 from gpuguide_docs.resolution import resolve
-from gpuguide_docs.site import site_of
+from gpuguide_docs.site import shown_recording, site_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -68,9 +68,10 @@ class MeasuredRole(_NumberRole):
         if not name:
             raise unknown("page", "", [page.name for page in site.pages])
         state = site.state(name, self.env)
-        if state.status != "current" or state.recording is None:
+        recording = shown_recording(state)
+        if recording is None:
             return NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"
-        number = resolve(reference, state.recording)
+        number = resolve(reference, recording)
         return number.text, number.detail, "gg-measured"
 
 

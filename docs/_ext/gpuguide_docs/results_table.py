@@ -11,12 +11,12 @@ from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.card import download
 from gpuguide_docs.folded import fold
 from gpuguide_docs.numbers import NOT_MEASURED, why_unmeasured
-from gpuguide_docs.site import site_of
+from gpuguide_docs.site import shown_recording, site_of
 
 if TYPE_CHECKING:
-    from gpuguide.recordings import Recording
     from sphinx.application import Sphinx
 
+    from gpuguide.recordings import Recording
     from gpuguide.results import Results
 
 __all__ = ["ChecksDirective", "ClaimsDirective", "FindingDirective", "ResultsDirective", "download_stem"]
@@ -53,10 +53,11 @@ class _RecordedDirective(SphinxDirective):
         page = page or (here.name if here else "")
         try:
             state = site.state(page, self.env)
-            if state.status != "current" or state.recording is None:
+            recording = shown_recording(state)
+            if recording is None:
                 words = nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
                 return [nodes.paragraph("", "", words, nodes.Text(f": {why_unmeasured(state)}"))]
-            return self.show(page, state.recording, name)
+            return self.show(page, recording, name)
         except GpuGuideError as error:
             self.env.note_reread()
             raise self.error(f"{self.name}: {error}") from None

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["Site", "setup", "site_of"]
+    from gpuguide.recordings import Recording
+
+__all__ = ["Site", "setup", "shown_recording", "site_of"]
 
 _SITES: WeakKeyDictionary[BuildEnvironment, Site] = WeakKeyDictionary()
 
@@ -107,9 +109,25 @@ class Site:
         state = states_of(self.layout)[self.page(name).name]
         if env is not None:
             note_use(env, state)
-            if state.recording is not None:
+            if state.recording is not None and state.recording.folder is not None:
                 env.note_dependency(str(state.recording.folder / "run.json"))
         return state
+
+
+def shown_recording(state: PageState) -> Recording | None:
+    """Give the recording whose numbers may be shown.
+
+    Parameters
+    ----------
+    state : PageState
+        Of a page.
+
+    Returns
+    -------
+    Recording or None
+        None unless it is current.
+    """
+    return state.recording if state.status == "current" else None
 
 
 def site_of(env: BuildEnvironment) -> Site:
@@ -134,4 +152,6 @@ def _remember(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> None:
     """Make the project known before anything is generated or read."""
+    if "gpuguide_root" not in app.config:
+        app.add_config_value("gpuguide_root", "", "env", str)
     app.connect("builder-inited", _remember, priority=100)

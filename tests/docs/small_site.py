@@ -1,0 +1,196 @@
+"""A small site in memory: hand-written pages and an invented recording, built by Sphinx in this process."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+from gpuguide.recordings import Keys, Recording
+from gpuguide.results import ClaimResult, Fact, Provenance
+from gpuguide.sample import sample_results
+from gpuguide_docs import site
+from gpuguide_docs.layout import Layout
+from gpuguide_docs.states import PageState
+
+PAGES = """
+[[section]]
+name = "start"
+title = "Start"
+summary = "Where to begin."
+
+[[page]]
+section = "start"
+name = "first"
+title = "First page"
+question = "What is measured?"
+kind = "tutorial"
+level = "beginner"
+minutes = 15
+needs = { gpus = 1, gib = 4 }
+objectives = ["Read a number", "Doubt it"]
+topic = "toy"
+
+[[page]]
+section = "start"
+name = "second"
+title = "Second page"
+question = "And then?"
+kind = "tutorial"
+level = "beginner"
+minutes = 10
+needs = { gpus = 0 }
+objectives = ["Read on", "Stop"]
+after = ["first"]
+"""
+
+TOPIC = '''"""A toy topic."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuguide.launch import blocks_1d
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WIDTH = 256
+
+
+def decorate(function: Callable) -> Callable:
+    """Return the function."""
+    return function
+
+
+# Adds one.
+@decorate
+def add_one_kernel(x):
+    """Each thread adds one."""
+    for i in range(len(x)):
+        x[i] += 1
+
+
+def add_one(x):
+    """Add one to every element
+    of a vector.
+
+    Parameters
+    ----------
+    x : ndarray
+        Changed in place.
+    """
+    blocks = blocks_1d(len(x), WIDTH)
+    add_one_kernel(np.asarray(x)) if blocks else math.nan
+
+
+def study():
+    """Describe what is compared."""
+    return add_one
+'''
+
+PROVENANCE = Provenance(
+    machine="nvidia-h200",
+    gpu="NVIDIA H200",
+    compute_capability=(9, 0),
+    sm_count=132,
+    l2_bytes=60 * 2**20,
+    memory_bytes=141 * 10**9,
+    sm_clock_hz=1.98e9,
+    memory_clock_hz=3.2e9,
+    power_limit_w=700.0,
+    ecc=True,
+    driver="580.159",
+    cuda="13.0",
+    compiler="numba-cuda 0.30.4",
+    versions=(("numpy", "2.4.6"), ("cupy", "14.2")),
+    cpu="Some CPU",
+    n_cpus=16,
+    threads=16,
+    blas="OpenBLAS",
+    steal_s=None,
+    utc_date="2026-11-21T10:00:00Z",
+    commit="abc1234",
+    run_time_s=12.5,
+    peak_memory_bytes=3 * 2**30,
+    python="3.12.3",
+    platform="Linux",
+)
+
+
+def recording(root: Path, **changes):
+    """An invented recording of the first page."""
+    folder = Path(root) / "src" / "gpuguide" / "recorded" / "nvidia-h200" / "first"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("run.json", "measurements.json"):
+        (folder / name).write_text("{}", encoding="utf-8")
+    values = {
+        "machine": "nvidia-h200",
+        "page": "first",
+        "run_id": "r1",
+        "provenance": PROVENANCE,
+        "keys": Keys("0123456789abcdef" * 4, ()),
+        "studies": {"sample": sample_results()},
+        "facts": {"first_call": Fact("first_call", 0.41, "s", (0.40, 0.41, 0.44), "five processes")},
+        "claims": (ClaimResult("Numba wins", True, expression="r.speedup('numba', 'numpy', 4).low > 1"),),
+        "ceilings": None,
+        "names": {"results": "sample"},
+        "cells": (),
+        "folder": folder,
+    }
+    return Recording(**{**values, **changes})
+
+
+def write(root: Path, files: dict[str, str]) -> Layout:
+    """Write the project's files."""
+    base = {
+        "examples/pages.toml": PAGES,
+        "src/gpuguide/topics/toy.py": TOPIC,
+        "docs/claims.toml": '[sources.S2]\ntitle = "A workshop"\n[claims]\n'
+        's2_speedup = { source = "S2", text = "1000 times", value = 1000, unit = "ratio" }\n',
+        "docs/gallery/downloads/first.ipynb": "{}",
+        "docs/gallery/downloads/first.py": "",
+        "docs/gallery/downloads/second.ipynb": "{}",
+        "docs/gallery/downloads/second.py": "",
+        "docs/gallery/downloads/first-sample.csv": "",
+        "docs/gallery/downloads/first-sample.json": "",
+    }
+    for name, text in {**base, **files}.items():
+        path = Path(root) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    return Layout(root)
+
+
+MODULES = ("site", "numbers", "byline", "kernel", "results_table", "drawings")
+
+
+def build(root: Path, files: dict[str, str], states: dict[str, PageState], monkeypatch, *, modules=MODULES):
+    """Build the site; return the application and what it warned of."""
+    layout = write(root, files)
+    missing = {name: PageState(name, "missing") for name in ("first", "second")}
+    monkeypatch.setattr(site, "states_of", lambda _layout: {**missing, **states})
+    warnings = io.StringIO()
+    conf = {
+        "extensions": [f"gpuguide_docs.{name}" for name in modules],
+        "html_theme": "basic",
+        "nitpicky": True,
+        "gpuguide_root": str(root),
+        "suppress_warnings": ["toc.not_included"],
+    }
+    with patch_docutils(), docutils_namespace():
+        out = layout.build
+        app = Sphinx(layout.docs, None, out / "html", out / "doctrees", "html", conf, None, warnings)
+        app.build()
+    return app, warnings.getvalue()
+
+
+def page(root: Path, name: str) -> str:
+    """A built page."""
+    return (Layout(root).build / "html" / f"{name}.html").read_text(encoding="utf-8")
