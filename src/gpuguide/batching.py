@@ -37,18 +37,18 @@ def device_timer(
 
     Parameters
     ----------
-    call
+    call : callable or sequence of callables
         The work, put into the clock's stream; or several such calls to rotate over. For cold batches their
         buffers should add up to three times the L2 cache, so that each call finds its own evicted.
-    gpu
+    gpu : GpuClock
         The clock.
-    cold
+    cold : bool
         Flush the L2 cache before each sample. A single call is then timed alone, however short.
-    reset
+    reset : callable, optional
         Restores what the call changes; called, untimed, before each sample, which is then a single call.
-    batchable
+    batchable : bool
         False for calls that must not follow one another within a sample.
-    capturable
+    capturable : bool
         False for calls that must not be captured in a graph: those that allocate, since a replay would
         write to memory that has gone back to the pool.
 
@@ -57,6 +57,11 @@ def device_timer(
     DeviceTimer
         With the method ``"events"``; for calls below 50 us ``"graph"`` (at least 1 ms of them replayed at
         once), or ``"batch"`` (many under one delay) where no graph can be had.
+
+    Raises
+    ------
+    ArgumentError
+        There is no call, or a graph of it does nothing: its work goes into another stream.
     """
     calls = _as_calls(call)
     launch: Call = calls[0] if len(calls) == 1 else _rotation(calls)

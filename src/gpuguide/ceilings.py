@@ -41,18 +41,18 @@ def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None)
 
     Parameters
     ----------
-    gpu
+    gpu : GpuClock
         The clock; work goes into its stream.
-    device
+    device : DeviceInfo
         The GPU that the clock belongs to.
-    host
+    host : HostClock, optional
         The host's clock, for the cost of a launch.
 
     Returns
     -------
     Ceilings
         Memory by mix and PCIe in B/s, FP32 and FP64 multiply-adds in FLOP/s, a launch in seconds: what an
-        empty kernel takes in a graph.
+        empty kernel takes in a graph (``"launch"``), and launching it alone of the host (``"launch_host"``).
 
     Raises
     ------
@@ -77,9 +77,9 @@ def copy_sentinel(gpu: GpuClock, *, n_samples: int = 20) -> float:
 
     Parameters
     ----------
-    gpu
+    gpu : GpuClock
         The clock.
-    n_samples
+    n_samples : int
         Samples, of which the median counts.
 
     Returns
@@ -104,9 +104,9 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
 
     Parameters
     ----------
-    measurement
+    measurement : Measurement
         On any clock; without samples or traffic there is nothing to check.
-    device
+    device : DeviceInfo
         The GPU that was measured.
 
     Raises
@@ -147,6 +147,18 @@ def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None 
     """Return the ceiling that the fastest of several candidates reaches.
 
     All are tried three times; the two fastest by their median are then sampled until that is enough.
+
+    Parameters
+    ----------
+    candidates : iterable of Candidate
+        At least one, all of one mix.
+    gpu, host : GpuClock, HostClock
+        The clocks.
+
+    Returns
+    -------
+    Ceiling
+        Of the better of the two, with its samples.
     """
     clock = host or SystemClock()
     ranked = sorted(((_screen(each, gpu), each) for each in candidates), key=lambda pair: pair[0])
@@ -155,7 +167,18 @@ def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None 
 
 
 def launch_ceilings(gpu: GpuClock, host: HostClock | None = None) -> tuple[Ceiling, ...]:
-    """Return what an empty kernel takes in a graph, and what launching it takes of the host."""
+    """Return what an empty kernel takes in a graph, and what launching it takes of the host.
+
+    Parameters
+    ----------
+    gpu, host : GpuClock, HostClock
+        The clocks.
+
+    Returns
+    -------
+    tuple of Ceiling
+        ``"launch"`` and ``"launch_host"``, in seconds a launch; their work is the launches of a sample.
+    """
     graph = device_timer(gpu.empty, gpu)
     launch = launch_timer(gpu.empty, gpu, host=host)
     return (

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
-from gpuguide.batching import BATCH_NS, MAX_QUEUED_CALLS, device_timer
+from gpuguide.batching import MAX_QUEUED_CALLS, device_timer
 from gpuguide.clocks import CaptureError, GpuClock, HostClock, SystemClock
 from gpuguide.errors import ArgumentError
+from gpuguide.host_timers import BUDGET_S, CPU_BUDGET_S, end_to_end_timer, host_timer, launch_timer
 from gpuguide.metrics import median, median_interval
-from gpuguide.timers import Call, DeviceTimer, HostTimer, Samples, Timer, run
+from gpuguide.timers import Call, DeviceTimer, HostTimer, Samples, Timer
 
 __all__ = [
     "BUDGET_S",
     "CPU_BUDGET_S",
     "MAX_SAMPLES",
+    "SLOW_NS",
     "CaptureError",
     "DeviceTimer",
     "GpuClock",
@@ -43,13 +44,11 @@ __all__ = [
     "time_launch",
 ]
 
-BUDGET_S = 0.3
-"""Seconds that a cell of a study may take on the GPU."""
-CPU_BUDGET_S = 1.0
-"""Seconds that a cell of a study may take on the CPU."""
 MAX_SAMPLES = 100
+"""Most samples of a cell; longer batches take the place of more."""
 MIN_SAMPLES, MIN_SLOW_SAMPLES = 20, 3
 SLOW_NS = 200_000_000
+"""Nanoseconds above which a sample is slow, so that three are enough."""
 HALF_WIDTH = 0.01
 
 
@@ -58,9 +57,9 @@ def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float =
 
     Parameters
     ----------
-    samples_ns
+    samples_ns : sequence of int
         The samples so far, in nanoseconds.
-    spent_s, budget_s
+    spent_s, budget_s : float
         Seconds spent on them, and the most that may be spent.
 
     Returns
@@ -87,46 +86,6 @@ def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float =
     return (high - low) / 2 <= HALF_WIDTH * median(samples_ns)
 
 
-def launch_timer(
-    call: Call, gpu: GpuClock, *, host: HostClock | None = None, budget_s: float = BUDGET_S
-) -> HostTimer:
-    """Return a timer of the host's part of `call`: at most 256 launches between two synchronisations.
-
-    Fewer launches make a sample when the work behind them would fill more than a twentieth of `budget_s`:
-    a full queue would make the host wait for the GPU.
-    """
-    timer = end_to_end_timer(call, gpu, host=host)
-    round_trip_ns = max(1, timer.sample())
-    n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 20 // round_trip_ns)))
-    return replace(timer, n_calls=n_calls, finish=None, after=gpu.synchronize)
-
-
-def end_to_end_timer(
-    call: Call, gpu: GpuClock, *, host: HostClock | None = None, reset: Call | None = None
-) -> HostTimer:
-    """Return a timer of one call and the synchronisation that follows it, by the host's clock."""
-
-    def settle() -> None:
-        run(reset)
-        gpu.synchronize()
-
-    timer = HostTimer(host or SystemClock(), call, before=settle, finish=gpu.synchronize, context=gpu.use)
-    timer.sample()
-    return timer
-
-
-def host_timer(call: Call, *, host: HostClock | None = None, reset: Call | None = None) -> HostTimer:
-    """Return a timer of a CPU call; calls below 1 ms are repeated within a sample unless `reset` is given.
-
-    The call is made twice before, once when it takes over a second.
-    """
-    timer = HostTimer(host or SystemClock(), call, before=reset)
-    first_ns = timer.sample()
-    if first_ns > CPU_BUDGET_S * 1e9 or reset is not None:
-        return timer
-    return replace(timer, n_calls=max(1, math.ceil(BATCH_NS / max(1, timer.sample()))))
-
-
 def time_device(
     call: Call | Sequence[Call],
     gpu: GpuClock,
@@ -139,7 +98,33 @@ def time_device(
     budget_s: float = BUDGET_S,
     host: HostClock | None = None,
 ) -> Samples:
-    """Return GPU times of `call`, as many as the stopping rule wants or `n_samples`; see `device_timer`."""
+    """Return GPU times of `call`, as many as the stopping rule wants or `n_samples`.
+
+    Parameters
+    ----------
+    call : callable or sequence of callables
+        The work, or several such calls to rotate over.
+    gpu : GpuClock
+        The clock; the call runs with its stream as the current one.
+    n_samples : int, optional
+        How many samples, 1 to 100; by default as many as `enough` wants.
+    cold, reset, batchable, capturable
+        As for `device_timer`.
+    budget_s : float
+        Seconds for everything, the warm-up included.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+
+    Returns
+    -------
+    Samples
+        Spans, marked ``host_bound``, where the host could not stay ahead of the GPU.
+
+    Raises
+    ------
+    ArgumentError
+        The call puts its work into another stream, or an argument is not as described.
+    """
     make = partial(
         device_timer, call, gpu, cold=cold, reset=reset, batchable=batchable, capturable=capturable
     )
@@ -154,7 +139,26 @@ def time_launch(
     budget_s: float = BUDGET_S,
     host: HostClock | None = None,
 ) -> Samples:
-    """Return host times of launching `call`; see `launch_timer`."""
+    """Return host times of launching `call`; see `launch_timer`.
+
+    Parameters
+    ----------
+    call : callable
+        Puts work into the current stream and does not wait for it.
+    gpu : GpuClock
+        The clock; the call runs with its stream as the current one.
+    n_samples : int, optional
+        How many samples, 1 to 100; by default as many as `enough` wants.
+    budget_s : float
+        Seconds for everything, the warm-up included.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+
+    Returns
+    -------
+    Samples
+        Of up to 256 launches each.
+    """
     return _collect(partial(launch_timer, call, gpu, host=host, budget_s=budget_s), host, n_samples, budget_s)
 
 
@@ -167,7 +171,28 @@ def time_end_to_end(
     budget_s: float = BUDGET_S,
     host: HostClock | None = None,
 ) -> Samples:
-    """Return host times of `call` and the synchronisation after it; see `end_to_end_timer`."""
+    """Return host times of `call` and the synchronisation after it.
+
+    Parameters
+    ----------
+    call : callable
+        The work, transfers included.
+    gpu : GpuClock
+        The clock; the call runs with its stream as the current one.
+    n_samples : int, optional
+        How many samples, 1 to 100; by default as many as `enough` wants.
+    reset : callable, optional
+        Restores what the call changes; called before each sample, untimed.
+    budget_s : float
+        Seconds for everything, the warm-up included.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+
+    Returns
+    -------
+    Samples
+        Of one call each.
+    """
     return _collect(partial(end_to_end_timer, call, gpu, host=host, reset=reset), host, n_samples, budget_s)
 
 
@@ -181,6 +206,24 @@ def time_host(
 ) -> Samples:
     """Return host times of a CPU call; see `host_timer`.
 
+    Parameters
+    ----------
+    call : callable
+        The work.
+    n_samples : int, optional
+        How many samples, 1 to 100; by default as many as `enough` wants.
+    reset : callable, optional
+        Restores what the call changes; called before each sample, untimed.
+    budget_s : float
+        Seconds for everything, the warm-up included.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+
+    Returns
+    -------
+    Samples
+        Each lasting about 1 ms or more, unless `reset` is given.
+
     Examples
     --------
     >>> samples = time_host(lambda: sum(range(100)), n_samples=5)
@@ -191,7 +234,17 @@ def time_host(
 
 
 def keep_busy(gpu: GpuClock, *, seconds: float = 0.2, host: HostClock | None = None) -> None:
-    """Read memory on the GPU for `seconds`, so that its clocks are up again after work on the CPU."""
+    """Read memory on the GPU for `seconds`, so that its clocks are up again after work on the CPU.
+
+    Parameters
+    ----------
+    gpu : GpuClock
+        The clock.
+    seconds : float
+        How long.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+    """
     clock = host or SystemClock()
     end = clock.now_ns() + int(seconds * 1e9)
     with gpu.use():
