@@ -15,7 +15,6 @@ from gpuguide.errors import MismatchError, RecordingError
 
 
 class FakeResults:
-    title = "Adding one"
     warnings = ("two modes in 'cupy'",)
 
     def table(self) -> Any:
@@ -48,7 +47,7 @@ def study(monkeypatch: pytest.MonkeyPatch) -> FakeStudy:
 def test_run_prints_table_checks_and_warnings(study: FakeStudy, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "adding"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("\nAdding one\n\nvariant  time\nnumpy    1 µs\n\nAll variants equal")
+    assert out.startswith("\nvariant  time\nnumpy    1 µs\n\nAll variants equal")
     assert out.endswith("Warning: two modes in 'cupy'\n")
     assert study.asked == [{"quick": False, "sizes": None, "variants": None}]
 
@@ -183,17 +182,14 @@ def test_the_list_shows_topics_and_recordings(
 def test_one_broken_recording_does_not_hide_the_others(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for page in ("bad", "good"):
-        (tmp_path / "nvidia-h200" / page).mkdir(parents=True)
-        (tmp_path / "nvidia-h200" / page / "run.json").touch()
-
     def load(folder: Path) -> Any:
         if folder.name == "bad":
             raise RecordingError("not JSON", file="run.json")
         return SimpleNamespace(provenance=SimpleNamespace(utc_date="2026-11-21T10:00:00Z"))
 
     recordings: Any = ModuleType("gpuguide.recordings")
-    recordings.load, recordings.machines, recordings.ROOT = load, lambda root: ("nvidia-h200",), tmp_path
+    recordings.load, recordings.ROOT = load, tmp_path
+    recordings.machines, recordings.pages = lambda root: ("nvidia-h200",), lambda *_: ("bad", "good")
     monkeypatch.setitem(sys.modules, "gpuguide.recordings", recordings)
     monkeypatch.setattr("gpuguide.recordings", recordings, raising=False)
     found = {entry.name: entry.recorded for entry in catalogue.entries(tmp_path)}
@@ -236,3 +232,18 @@ sys.argv = ["gpuguide", "--version"]
 runpy.run_module("gpuguide", run_name="__main__")
 """
     assert fresh_python(snippet) == f"gpuguide {__version__}\n"
+
+
+def test_the_json_of_a_real_study_can_be_read_back(tmp_path: Path) -> None:
+    """Runs the CPU variants of a topic, so that the pieces are seen to fit."""
+    from gpuguide.codec import from_json, loads
+    from gpuguide.results import Results
+
+    path = tmp_path / "first_kernel.json"
+    arguments = ["run", "first_kernel", "--quick", "--sizes", "1000", "--variants", "numpy"]
+    assert cli.main([*arguments, "--json", str(path)]) == 0
+    document = loads(path.read_text(), path.name)
+    assert document["gpuguide"] == __version__
+    (results,) = (from_json(Results, data, path.name) for data in document["studies"].values())
+    assert results.sizes == (1000,)
+    assert results.quick

@@ -123,9 +123,9 @@ def _recorded(root: Path | None) -> dict[str, tuple[tuple[str, str], ...]]:
 
     found: dict[str, list[tuple[str, str]]] = {}
     for machine in recordings.machines(root):
-        for folder in sorted((root or recordings.ROOT).joinpath(machine).glob("*/run.json")):
-            page = folder.parent.name
-            found.setdefault(page, []).append((machine, _date(folder.parent)))
+        for page in recordings.pages(machine, root):
+            date = _date((root or recordings.ROOT) / machine / page)
+            found.setdefault(page, []).append((machine, date))
     return {page: tuple(pairs) for page, pairs in found.items()}
 
 

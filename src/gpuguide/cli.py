@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpuguide import __version__
 from gpuguide.errors import ArgumentError, GpuGuideError, NoGpuError, UnknownNameError, unknown
@@ -136,7 +135,7 @@ def _run(options: argparse.Namespace) -> int:
     done = {}
     for name, study in chosen.items():
         results = study.run(quick=options.quick, sizes=options.sizes, variants=options.variants)
-        print(f"\n{results.title}\n\n{results.table().text()}\n\n{results.checks_line()}")
+        print(f"\n{results.table().text()}\n\n{results.checks_line()}")
         for warning in results.warnings:
             print(f"Warning: {warning}")
         done[name] = results
@@ -187,14 +186,9 @@ def _size(text: str) -> int:
 
 
 def _as_json(done: dict[str, Results]) -> str:
-    from gpuguide.results import SCHEMA_VERSION, to_json
+    from gpuguide.codec import dumps
 
-    document: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "gpuguide": __version__,
-        "studies": {name: to_json(results) for name, results in done.items()},
-    }
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    return dumps({"gpuguide": __version__, "studies": done})
 
 
 def _plot(path: Path, done: dict[str, Results]) -> None:
