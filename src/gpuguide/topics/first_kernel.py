@@ -16,9 +16,9 @@ from gpuguide.study import Study, Variant
 THREADS_PER_BLOCK = 256
 MAX_BLOCKS = 1024
 ITEMS_PER_THREAD = 4
-HOST_MAX_SIZE = 2**25
-HOST_MAX_SIZE_REASON = "left out above 2**25 elements to keep the run short"
-SIZES = (2**10, 2**13, 2**16, 2**19, 2**22, 2**25, 2**28)
+HOST_MAX_SIZE = 2**24
+HOST_MAX_SIZE_REASON = "left out above 2**24 elements to keep the run short"
+SIZES = (2**10, 2**13, 2**16, 2**20, 2**24, 2**28)
 
 
 def increment_reference(x: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from gpuguide.study import Study, Variant
 
 THREADS_PER_BLOCK = 256
 SIZES = (2**10, 2**13, 2**16, 2**19, 2**22, 2**26)
-QR_SIZES = tuple(rows**2 for rows in (16, 64, 128, 256, 512, 1024, 2048))
+QR_SIZES = tuple(rows**2 for rows in (64, 128, 256, 512, 1024, 2048))
 
 
 def add_one_reference(x: np.ndarray) -> np.ndarray:
@@ -276,7 +276,7 @@ def qr_study() -> Study:
     Returns
     -------
     Study
-        Two variants from 16 x 16 to 2048 x 2048 float64, 512 x 512 among them.
+        Two variants from 64 x 64 to 2048 x 2048 float64, 512 x 512 among them.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from gpuguide.study import Study, Variant
 THREADS_PER_BLOCK = 256
 ITEMS_PER_THREAD = 4
 PATTERN = 2**24 - 1  # whole numbers up to here are exact in float32
-SIZES = tuple(2**power for power in (12, 15, 18, 21, 24, 26, 28, 30))
+SIZES = tuple(2**power for power in (12, 16, 20, 23, 25, 27, 30))
 
 
 def pattern_reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from gpuguide.tolerance import Tolerance
 
 THREADS_PER_BLOCK = 256
 TILE = 4096  # elements that one block adds up
-SIZES = tuple(2**power for power in (12, 15, 18, 21, 24, 26, 28, 30))
+SIZES = tuple(2**power for power in (12, 16, 20, 23, 25, 27, 30))
 
 
 @jit

@@ -88,7 +88,8 @@ def lookup_reference(queries: np.ndarray, keys: np.ndarray, words: np.ndarray) -
     """
     table = np.zeros(1 + max(int(queries.max(initial=0)), int(keys.max(initial=0))), np.uint64)
     table[keys] = words
-    return table[queries]
+    found: np.ndarray = table[queries]
+    return found
 
 
 class LookupCheck:

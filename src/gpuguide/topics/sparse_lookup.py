@@ -26,7 +26,7 @@ THREADS_PER_BLOCK = 256
 QUERIES_PER_THREAD = 4
 MAX_BLOCKS = 1024
 N_SAMPLES = 1023  # the keys that the first ten steps of a search can meet
-SIZES = (10, 10**2, 10**3, 10**4, 10**5, 10**6, 10**7)
+SIZES = (10, 10**3, 10**4, 10**5, 10**6, 10**7)
 
 
 @jit
