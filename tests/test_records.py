@@ -49,12 +49,13 @@ from study_results import SIZES, VARIANTS, cell, make, missing
         ),
         (
             lambda: CheckResult("a", 8, "exact", float("nan"), 0.0),
-            "CheckResult.largest_difference: expected at least 0; got nan.",
+            "CheckResult.largest_difference: expected a finite number; got nan.",
         ),
         (
             lambda: Ceilings((Ceiling("read", 1.0, "B/s"), Ceiling("read", 2.0, "B/s"))),
             "Ceilings: expected each mix once; got 'read' again.",
         ),
+        (lambda: Fact("mode", float("inf"), "s"), "Fact.value: expected a finite number; got inf."),
         (lambda: Fact("mode", 3, "text"), "Fact 'mode': expected a text for unit 'text'; got 3."),
         (lambda: Fact("mode", True, "1"), "Fact 'mode': expected a number for unit '1'; got True."),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -63,7 +64,7 @@ def check_fields(record: Any) -> None:
     Parameters
     ----------
     record : dataclass
-        Numbers, alone or in a tuple, must be at least 0, or what `at_least` says.
+        Numbers, alone or in a tuple, must be finite and at least 0, or what `at_least` says.
 
     Raises
     ------
@@ -84,7 +85,9 @@ def check_fields(record: Any) -> None:
             raise ArgumentError(f"{name}: expected one of {', '.join(choices)}; got {value!r}.")
         minimum = item.metadata.get("minimum", 0)
         for number in value if isinstance(value, tuple) else (value,):
-            if isinstance(number, int | float) and not number >= minimum:
+            if isinstance(number, float) and not math.isfinite(number):
+                raise ArgumentError(f"{name}: expected a finite number; got {number!r}.")
+            if isinstance(number, int | float) and number < minimum:
                 raise ArgumentError(f"{name}: expected at least {minimum:g}; got {number!r}.")
 
 

@@ -101,7 +101,7 @@ def results_table(caption: str, size_name: str, cells: Sequence[Cell], notes: tu
 def _row(cell: Cell) -> Row:
     measured, label = cell.measurement, cell.info.label or cell.info.name
     cells = _shown(cell) if measured.n else {}
-    reason = "" if measured.n else f"not measured: {measured.reason}"
+    reason = "" if measured.n else f"not measured ({measured.reason})"
     return Row(format_size(measured.size), label, cells, reason, _raw(cell))
 
 

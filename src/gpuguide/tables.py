@@ -155,14 +155,14 @@ class Table:
         head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
         lines = ['<table class="gpuguide-results">', f"<caption>{escape(self.caption)}</caption>"]
         lines += [f"<thead><tr>{head}</tr></thead>"]
-        if self.notes:
-            notes = "<br>".join(map(escape, self.notes))
-            lines += [f'<tfoot><tr><td colspan="{len(headings)}">{notes}</td></tr></tfoot>']
         for group in self._groups():
             header = f'<th scope="rowgroup" rowspan="{len(group)}">{_power(group[0].group)}</th>'
             rows = [f'<th scope="row">{escape(row.label)}</th>{self._html_cells(row)}' for row in group]
             lines += ["<tbody>", f"<tr>{header}{rows[0]}</tr>"]
             lines += [*(f"<tr>{row}</tr>" for row in rows[1:]), "</tbody>"]
+        if self.notes:
+            notes = "<br>".join(map(escape, self.notes))
+            lines += [f'<tfoot><tr><td colspan="{len(headings)}">{notes}</td></tr></tfoot>']
         return "\n".join((*lines, "</table>"))
 
     def csv(self) -> str:
