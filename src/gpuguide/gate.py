@@ -20,6 +20,7 @@ from gpuguide.reference import expect
 from gpuguide.results import CheckResult
 from gpuguide.timing import GpuClock, HostClock, SystemClock
 from gpuguide.tolerance import Tolerance
+from gpuguide.units import format_quantity, format_size
 
 __all__ = ["Check", "Tolerance", "Trial"]
 
@@ -97,6 +98,17 @@ class Trial:
             )  # fmt: skip
         except MismatchError as error:
             raise MismatchError(f"Study {self.plan.name!r} at size {self.size:,}: {error}") from None
+
+    def describe_bytes(self) -> str:
+        """Return the size, and how many bytes inputs and output take, in words."""
+        shown = f"{format_size(self.size)} {self.plan.size_name}"
+        try:
+            shape, dtype = self.spec
+        except MemoryError:
+            return f"{shown}, whose inputs cannot even be made"
+        n_bytes = sum(x.nbytes for x in self.inputs if isinstance(x, np.ndarray))
+        n_bytes += int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        return f"{shown}, whose inputs and output take {format_quantity(n_bytes, 'B')}"
 
     def buffers(self, variant: Variant) -> Buffers:
         """Return the arrays that a variant works on.
@@ -182,6 +194,8 @@ class Trial:
         MismatchError
             A guard zone or an input was written, or the result is wrong.
         """
+        if self.plan.check is None:
+            _ = self.expected  # a reference at fault is not the variant's
         try:
             with self.on_stream(variant):
                 output = self._result(variant, returned)

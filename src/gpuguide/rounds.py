@@ -13,6 +13,7 @@ from gpuguide.results import CheckResult
 from gpuguide.sampling import MIN_ROUNDS, Cell, KeptCall
 from gpuguide.session import Machine
 from gpuguide.timing import keep_busy
+from gpuguide.units import format_size
 
 __all__ = ["Rounds"]
 
@@ -102,16 +103,19 @@ class Rounds:
             Called with a variant and an action; returns None when memory did not allow it. That variant is
             then left out.
         """
-        number, discarded, most = 0, 0, MIN_ROUNDS if self.quick else _MAX_ROUNDS
+        number, discarded, hot, most = 0, 0, 0, MIN_ROUNDS if self.quick else _MAX_ROUNDS
         while number < most and (active := [group for group in self._groups if not group.finished(number)]):
             for group in self._shuffled(active):
                 turn = partial(self._turn, group, number, is_last=number + 1 == most)
                 group.lost = guarded(group.variant, turn) is None
-            if self._thermal(active, number) and discarded < _MAX_DISCARDED:
+            too_hot = self._too_hot(active, number)
+            if too_hot and discarded < _MAX_DISCARDED:
                 discarded += 1
                 self._discard(active, number)
             else:
-                number += 1
+                number, hot = number + 1, hot + too_hot
+        if discarded:
+            self.warnings.append(self._warning(discarded, hot))
         self.checks += [g.checked for g in self._groups if g.checked is not None and not g.lost]
 
     def _shuffled(self, groups: list[_Group]) -> list[_Group]:
@@ -144,7 +148,7 @@ class Rounds:
             keep_busy(machine.gpu, seconds=_QUICK_BUSY_S if self.quick else _BUSY_S, host=machine.host)
             self._rested = False
 
-    def _thermal(self, groups: list[_Group], number: int) -> bool:
+    def _too_hot(self, groups: list[_Group], number: int) -> bool:
         """Read why the clocks are held down; note a power cap, and say whether heat was the reason."""
         cells = [cell for group in groups if group.variant.needs_gpu for cell in group.cells]
         if not cells or self.machine.gpu is None:
@@ -153,15 +157,13 @@ class Rounds:
         for cell in cells:
             if any("power" in reason for reason in throttle) and number in cell.rounds:
                 cell.note("power cap: the clocks were held down")
-        hot = any("thermal" in reason for reason in throttle)
-        if hot:
-            self._warn("thermal slowdown at size {size:,}: a round was measured again, at most twice")
-        return hot
+        return any("thermal" in reason for reason in throttle)
 
-    def _warn(self, text: str) -> None:
-        sentence = text.format(size=self.trial.size)
-        if sentence not in self.warnings:
-            self.warnings.append(sentence)
+    def _warning(self, discarded: int, hot: int) -> str:
+        where = f"{format_size(self.trial.size)} {self.trial.plan.size_name}"
+        again = "1 round was" if discarded == 1 else f"{discarded} rounds were"
+        kept = f", {hot} kept although the GPU was too hot" if hot else ""
+        return f"thermal slowdown at {where}: {again} measured again{kept}"
 
     def _discard(self, groups: list[_Group], number: int) -> None:
         for cell in [cell for group in groups for cell in group.cells]:

@@ -133,8 +133,9 @@ class Runner:
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
-            where = "memory of the GPU" if variant.needs_gpu else "memory"
-            reason = f"out of {where} at {trial.size:,} {self.plan.size_name}: {error}"
+            where = " on the GPU" if variant.needs_gpu else ""
+            needs = trial.describe_bytes()
+            reason = f"out of memory{where} at {needs}: {error}"
         self._free()
         self._skip(variant, trial.size, reason)
         return None

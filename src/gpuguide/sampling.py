@@ -224,7 +224,7 @@ def make_cells(
     if variant.clock == "end_to_end":
         timer = end_to_end_timer(call, gpu, host=host, reset=reset)
         return [Cell(variant, "end_to_end", timer, budget_s)], kept
-    launch = launch_timer(call, gpu, host=host, budget_s=budget_s)
+    launch = launch_timer(call, gpu, host=host, budget_s=budget_s / 2)
     timer = device_timer(
         call,
         gpu,

@@ -19,7 +19,7 @@ from gpuguide.memory import HOST, Space, device_space
 from gpuguide.results import Ceilings, ClaimResult, Fact, Results
 from gpuguide.timing import GpuClock, HostClock, SystemClock
 
-__all__ = ["Machine", "Session", "ceilings", "claim", "current", "fact", "recording_session"]
+__all__ = ["Machine", "Session", "claim", "current", "fact", "machine_ceilings", "recording_session"]
 
 
 @dataclass
@@ -323,7 +323,7 @@ def claim(text: str, results: Results | Sequence[Results], predicate: Callable[.
     return result
 
 
-def ceilings() -> Ceilings:
+def machine_ceilings() -> Ceilings:
     """Return what this machine can do at most, by mix of reads and writes.
 
     Measured once a session; studies then show their share of it.
@@ -342,7 +342,7 @@ def ceilings() -> Ceilings:
     --------
     >>> from gpuguide.errors import NoGpuError
     >>> try:
-    ...     best = ceilings().get("copy").value
+    ...     best = machine_ceilings().get("copy").value
     ... except NoGpuError as error:
     ...     best = 0.0
     >>> best >= 0

@@ -83,11 +83,16 @@ def _bytes_an_element(plan: Plan, variant: Variant) -> str:
     return f"{variant.traffic(n, np.dtype(plan.dtype)).bytes_total / n:.3g}"
 
 
+def _right(plan: Plan) -> str:
+    within = plan.tolerance_note
+    return within if within == "equal" else f"equal on exact inputs; on random ones within {within}"
+
+
 def _facts(plan: Plan) -> Iterable[tuple[str, str]]:
     yield "Sizes", f"{', '.join(map(format_size, plan.sizes))} {plan.size_name} of {plan.dtype}"
     if plan.input_note:
         yield "Inputs", plan.input_note
-    yield "Right means", f"equal on exact inputs; on random ones within {plan.tolerance_note}"
+    yield "Right means", plan.tolerance_note if plan.check else _right(plan)
     if plan.baseline:
         yield "Compared with", plan.variant(plan.baseline).label
     yield "Cache", plan.cache
