@@ -6,9 +6,7 @@ CuPy, Numba, SciPy or Matplotlib.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from gpuguide.plotting import (
         plot_decomposition,
         plot_heatmap,
+        plot_rate,
         plot_samples,
         plot_share_of_ceiling,
         plot_speedup,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     )
     from gpuguide.recordings import find as load
     from gpuguide.results import Fact, Measurement, Results, Traffic
-    from gpuguide.session import ceilings, claim, fact
+    from gpuguide.session import claim, fact, machine_ceilings
     from gpuguide.study import Study, Variant
 
 __version__ = "0.1.0"
@@ -38,13 +37,14 @@ __all__ = [
     "Study",
     "Traffic",
     "Variant",
-    "ceilings",
     "claim",
     "fact",
     "load",
+    "machine_ceilings",
     "numba_view",
     "plot_decomposition",
     "plot_heatmap",
+    "plot_rate",
     "plot_samples",
     "plot_share_of_ceiling",
     "plot_speedup",
@@ -61,13 +61,14 @@ _HOMES = {
     "Study": ("study", "Study"),
     "Traffic": ("results", "Traffic"),
     "Variant": ("study", "Variant"),
-    "ceilings": ("session", "ceilings"),
     "claim": ("session", "claim"),
     "fact": ("session", "fact"),
     "load": ("recordings", "find"),
+    "machine_ceilings": ("session", "machine_ceilings"),
     "numba_view": ("backends", "numba_view"),
     "plot_decomposition": ("plotting", "plot_decomposition"),
     "plot_heatmap": ("plotting", "plot_heatmap"),
+    "plot_rate": ("plotting", "plot_rate"),
     "plot_samples": ("plotting", "plot_samples"),
     "plot_share_of_ceiling": ("plotting", "plot_share_of_ceiling"),
     "plot_speedup": ("plotting", "plot_speedup"),
@@ -89,18 +90,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
-
-
-class _Package(ModuleType):
-    """The package: its public names win over submodules of the same name.
-
-    Importing the submodule ``gpuguide.ceilings`` would otherwise put it in the place of the function
-    `gpuguide.ceilings`.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
