@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import hashlib
 import json
+import os
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from gpuguide_docs.provenance import make_provenance
 
 if TYPE_CHECKING:
     from gpuguide.limits import Ceilings
-    from gpuguide.recording_parts import CellOutput
+    from gpuguide.recording_parts import CellOutput, FigureOutput
     from gpuguide.results import Results
     from gpuguide.session import Session
 
@@ -87,14 +87,13 @@ class PageRun:
             )
         )
 
-    def _keep(self, output: Output) -> Any:
-        from gpuguide.recording_parts import FigureOutput
+    def _keep(self, output: Output) -> Iterator[FigureOutput]:
+        from gpuguide.recordings import figure
 
         for picture in output.pictures:
-            sha256 = hashlib.sha256(picture.data).hexdigest()
-            file = f"figure-{sha256[:8]}{picture.suffix}"
-            self.figures[file] = picture.data
-            yield FigureOutput(file, sha256, picture.alt)
+            kept, data = figure(picture.data, picture.alt, picture.suffix)
+            self.figures[kept.file] = data
+            yield kept
 
     def _draw(self, cell: Cell) -> None:
         # In the namespace of a build, so that what works here works there; the outputs are not kept.
@@ -151,7 +150,7 @@ def named_results(namespace: dict[str, Any], session: Session) -> dict[str, str]
 def run_page(
     layout: Layout, name: str, machine: str, arguments: argparse.Namespace, ceilings: Ceilings | None
 ) -> tuple[str, ...]:
-    """Run a page and write its recording; on any error nothing is written.
+    """Run a page and write its recording; on any error, or when quick, nothing is written.
 
     Parameters
     ----------
@@ -181,7 +180,7 @@ def run_page(
     script = page.script(layout)
     cpu, start = cpu_info(), time.monotonic()
     with recording_session(
-        quick=arguments.quick, budget_s=arguments.budget, given_ceilings=ceilings, commit=arguments.commit
+        quick=arguments.quick, budget_s=arguments.budget, ceilings=ceilings, commit=arguments.commit
     ) as session:
         first = _sentinel(session, ceilings)
         run = PageRun(session, script)
@@ -207,7 +206,8 @@ def run_page(
         names=names,
         cells=tuple(run.cells),
     )
-    recordings.save(recording, run.figures, layout.recorded)
+    if not arguments.quick:
+        recordings.save(recording, run.figures, layout.recorded)
     return tuple(warned)
 
 
@@ -303,7 +303,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             with warnings.catch_warnings():
                 warned = run_page(layout, arguments.page, _machine(arguments), arguments, ceilings)
     except (CellError, GpuGuideError) as error:
-        message = str(error)
+        message = str(error).replace(f"{arguments.root.resolve()}{os.sep}", "")
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
         raise

@@ -94,7 +94,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--budget", type=float, default=600.0, metavar="S", help="seconds for all pages")
     parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="seconds for one page")
     parser.add_argument("--machine", default="", metavar="SLUG", help="folder name; the GPU's by default")
-    parser.add_argument("--quick", action="store_true", help="few samples, to try a page (cannot be landed)")
+    parser.add_argument("--quick", action="store_true", help="few samples, to try a page: nothing is kept")
     parser.add_argument("--allow-cpu", action="store_true", help="record without a GPU; needs --machine")
     return parser.parse_args(argv)
 
@@ -117,6 +117,7 @@ class _Recorder:
         self.folder = folder
         self.common = ["--root", str(layout.root), "--commit", commit_of(layout.root)]
         self.common += ["--machine", arguments.machine] if arguments.machine else []
+        self.done = "ran, not kept" if arguments.quick else "recorded"
         self.ceilings = folder / "ceilings.json"
         self.peak = folder / "peak"
 
@@ -174,16 +175,16 @@ def _record_all(recorder: _Recorder, pages: list[Page], budget_s: float) -> tupl
         if left < (1 - _LAST_START) * budget_s:
             return outcomes, pages[i:]
         outcome = recorder.record(page, left / (len(pages) - i))
-        print(f"{page.name}: {'recorded' if outcome.ok else outcome.message}", flush=True)
+        print(f"{page.name}: {recorder.done if outcome.ok else outcome.message}", flush=True)
         outcomes.append(outcome)
     return outcomes, []
 
 
-def _summary(outcomes: list[Outcome], left_out: list[Page]) -> str:
-    rows = [(each.page, "recorded" if each.ok else "FAILED", f"{each.seconds:.1f} s") for each in outcomes]
+def _summary(outcomes: list[Outcome], left_out: list[Page], done: str) -> str:
+    rows = [(each.page, done if each.ok else "FAILED", f"{each.seconds:.1f} s") for each in outcomes]
     rows += [(page.name, "not begun", "budget spent") for page in left_out]
     width = max((len(name) for name, _, _ in rows), default=0)
-    lines = [f"  {name:{width}}  {state:9}  {note}" for name, state, note in rows]
+    lines = [f"  {name:{width}}  {state:13}  {note}" for name, state, note in rows]
     for each in outcomes:
         lines += [f"  {each.page}: {each.message} (its former recording stays)"] if not each.ok else []
         lines += [f"  {each.page}: warning: {warning}" for warning in each.warnings]
@@ -222,7 +223,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 print(f"Nothing recorded: {ceilings.message}", file=sys.stderr)
                 return 2
         outcomes, left_out = _record_all(recorder, pages, arguments.budget)
-    print(_summary(outcomes, left_out))
+    print(_summary(outcomes, left_out, recorder.done))
     if left_out:
         return BUDGET_SPENT
     return 0 if all(each.ok for each in outcomes) else 1

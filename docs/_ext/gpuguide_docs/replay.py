@@ -130,15 +130,20 @@ def _outputs(
             where = f"{shown}:{cell.lineno}: drawn cell"
             found.append(_checked(drawings[cell.index], where))
         elif cell.kind == "recorded" and cell.index in recorded:
-            where = f"{Path(recording.folder) / 'transcript.json'}: cells[{cell.index}].html"
+            where = f"{_folder(recording) / 'transcript.json'}: cells[{cell.index}].html"
             found.append(_checked(_from_transcript(recorded[cell.index], recording), where))
         else:
             found.append(None)
     return tuple(found)
 
 
+def _folder(recording: Recording) -> Path:
+    assert recording.folder is not None, "a recording that was loaded knows its folder"
+    return recording.folder
+
+
 def _from_transcript(cell: CellOutput, recording: Recording) -> Output:
-    folder = Path(recording.folder)
+    folder = _folder(recording)
     pictures = tuple(
         Picture((folder / figure.file).read_bytes(), Path(figure.file).suffix, figure.alt)
         for figure in cell.figures

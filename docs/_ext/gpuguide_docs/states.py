@@ -11,9 +11,10 @@ from gpuguide_docs.layout import Layout
 from gpuguide_docs.pages import Page, load_pages
 
 if TYPE_CHECKING:
-    from gpuguide.recordings import Recording
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
+
+    from gpuguide.recordings import Recording
 
 __all__ = ["PageState", "States", "Status", "forget", "note_use", "outdated", "states_of"]
 
@@ -102,13 +103,13 @@ class States:
     def _find(self, page: Page) -> PageState:
         from gpuguide import recordings
 
-        pending = recordings.pending(self.layout.recorded)
+        pending = {each.page: each for each in recordings.pending(self.layout.recorded)}
         recording = recordings.find_or_none(page.name, page.machine, self.layout.recorded)
         if recording is None:
             if page.name in pending:
                 return PageState(page.name, "pending", reason=pending[page.name].reason)
             return PageState(page.name, "missing")
-        digest = hashlib.sha256((Path(recording.folder) / "run.json").read_bytes()).hexdigest()
+        digest = hashlib.sha256(((recording.folder or Path()) / "run.json").read_bytes()).hexdigest()
         changed = recordings.staleness(recording, page.script(self.layout), self.layout.source)
         if not changed:
             return PageState(page.name, "current", recording, digest=digest)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from sphinx.search import IndexBuilder
 
 from gpuguide_docs.gallery_settings import GALLERY
 from gpuguide_docs.layout import Layout, layout_of
@@ -112,18 +115,14 @@ def _sweep_published(app: Sphinx) -> None:
     docs = [docname for docname in env.found_docs if docname.startswith(f"{GALLERY}/")]
     now = {Path(builder.get_outfilename(docname)).relative_to(outdir).as_posix() for docname in docs}  # type: ignore[attr-defined]
     now |= {f"_sources/{docname}.rst.txt" for docname in docs}
-    now |= {f"_images/{name}" for source, (_, name) in env.images.items() if _generated(source)}
-    now |= {f"_downloads/{name}" for source, (_, name) in env.dlfiles.items() if _generated(source)}
+    now |= {f"_images/{name}" for _, name in env.images.values()}
+    now |= {f"_downloads/{name}" for _, name in env.dlfiles.values()}
     record = Path(app.doctreedir) / _PUBLISHED
     before = set(json.loads(record.read_text(encoding="utf-8"))) if record.is_file() else set()
     on_disk = {path.relative_to(outdir).as_posix() for path in (outdir / GALLERY).rglob("*.html")}
     for name in (before | on_disk) - now:
         (outdir / name).unlink(missing_ok=True)
     record.write_text(json.dumps(sorted(now)), encoding="utf-8")
-
-
-def _generated(source: object) -> bool:
-    return f"/{GALLERY}/" in f"/{Path(str(source)).as_posix()}"
 
 
 def _finish(app: Sphinx, exception: Exception | None) -> None:
@@ -135,8 +134,23 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
         _sweep_published(app)
 
 
+def _forget_words(prune: Callable[[IndexBuilder, Iterable[str]], None]) -> Callable[..., None]:
+    """Make Sphinx's search index forget words that no page holds any more, as a clean build would."""
+
+    @functools.wraps(prune)
+    def pruned(self: IndexBuilder, docnames: Iterable[str]) -> None:
+        prune(self, docnames)
+        for words in (self._mapping, self._title_mapping):
+            for word in [word for word, pages in words.items() if not pages]:
+                del words[word]
+
+    return pruned
+
+
 def setup(app: Sphinx) -> None:
     """Sweep before and after sphinx-gallery generates its pages, and after the build."""
+    if not hasattr(IndexBuilder.prune, "__wrapped__"):
+        IndexBuilder.prune = _forget_words(IndexBuilder.prune)  # type: ignore[method-assign]
     app.connect("builder-inited", _sweep_before, priority=30)
     app.connect("builder-inited", _sweep_after, priority=900)
     app.connect("env-get-outdated", _outdated)
