@@ -22,6 +22,7 @@ __all__ = [
     "read_file",
     "read_manifest",
     "read_member",
+    "refuse_foreign",
     "replace_files",
     "sha256",
 ]
@@ -216,6 +217,30 @@ def replace_files(folder: Path, files: Mapping[str, bytes], manifest: bytes) -> 
         # Tidying must not turn a good recording into a failed one; what is left over goes at the next save.
         with contextlib.suppress(OSError, RecordingError):
             _settle(folder)
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Keep from overwriting what somebody put there by hand: a copied or renamed folder, a link.
+
+    Parameters
+    ----------
+    folder : Path
+        Where a recording is about to be saved.
+
+    Raises
+    ------
+    RecordingError
+        If its manifest is another machine's or page's, or something on the way is a link.
+    """
+    for path in (folder.parent, folder, folder / MANIFEST):
+        if path.is_symlink():
+            raise RecordingError("expected a plain folder and file, got a symbolic link.", file=str(path))
+    if (folder / MANIFEST).exists():
+        try:
+            read_manifest(folder)
+        except RecordingError as error:
+            if error.field in ("machine", "page", "provenance.machine"):
+                raise
 
 
 def _write(path: Path, data: bytes) -> None:

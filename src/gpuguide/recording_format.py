@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gpuguide.codec import dumps, from_json
-from gpuguide.errors import RecordingError
+from gpuguide.errors import ArgumentError, RecordingError
 from gpuguide.recording_checks import check_contents
 from gpuguide.recording_files import (
     MANIFEST,
@@ -23,14 +23,16 @@ from gpuguide.recording_files import (
 from gpuguide.recording_parts import (
     CellOutput,
     CellText,
+    FigureOutput,
     FileEntry,
     Manifest,
     Measured,
     Recording,
     Transcript,
 )
+from gpuguide.safe_markup import clean_svg
 
-__all__ = ["MOST_PAGE_BYTES", "decode", "encode", "run_id_of"]
+__all__ = ["MOST_PAGE_BYTES", "decode", "encode", "figure", "run_id_of"]
 
 MOST_PAGE_BYTES = 150_000
 """Most bytes of a page's recording, PNG figures not counted."""
@@ -38,6 +40,43 @@ MOST_PAGE_BYTES = 150_000
 D = TypeVar("D", Measured, Transcript)
 
 _NO_RUN, _RUN = '"run_id": ""', '"run_id": "{}"'
+
+
+def figure(data: bytes, alt: str, suffix: str = ".svg") -> tuple[FigureOutput, bytes]:
+    """Name a figure by its content.
+
+    Parameters
+    ----------
+    data : bytes
+        As Matplotlib wrote it.
+    alt : str
+        Alternative text.
+    suffix : str
+        ``".svg"``, or ``".png"`` for photographs and large heat maps.
+
+    Returns
+    -------
+    FigureOutput
+        For the cell that made it.
+    bytes
+        What to store: an SVG without its document type.
+
+    Raises
+    ------
+    ArgumentError
+        If the suffix is another one.
+
+    Examples
+    --------
+    >>> output, data = figure(b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Nothing.")
+    >>> output.file
+    'figure-900fbe93.svg'
+    """
+    if suffix not in (".svg", ".png"):
+        raise ArgumentError(f"figure: suffix must be '.svg' or '.png'; got {suffix!r}.")
+    stored = clean_svg(data) if suffix == ".svg" else data
+    digest = sha256(stored)
+    return FigureOutput(f"figure-{digest[:8]}{suffix}", digest, alt), stored
 
 
 def encode(recording: Recording, figures: Mapping[str, bytes]) -> tuple[bytes, dict[str, bytes], str]:

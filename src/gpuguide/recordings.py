@@ -12,13 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuguide.claim_replay import recompute, replay_claim
-from gpuguide.errors import ArgumentError, RecordingError, unknown
+from gpuguide.errors import RecordingError, unknown
 from gpuguide.keys import Keys, changes, measuring_key, measuring_modules, recorded_cells
 from gpuguide.pending import Pending, pending
-from gpuguide.recording_files import MANIFEST, label, read_manifest, replace_files, sha256
-from gpuguide.recording_format import decode, encode
+from gpuguide.recording_files import MANIFEST, MEASUREMENTS, label, refuse_foreign, replace_files
+from gpuguide.recording_format import decode, encode, figure
 from gpuguide.recording_parts import CellOutput, FigureOutput, Recording
-from gpuguide.safe_markup import clean_svg
 
 __all__ = [
     "PRIMARY_MACHINE",
@@ -218,45 +217,8 @@ def validate(folder: Path) -> Recording:
     """
     recording = load(folder, complete=True)
     for problem in recompute(recording):
-        raise RecordingError(problem, file=label(Path(folder), "measurements.json"))
+        raise RecordingError(problem, file=label(Path(folder), MEASUREMENTS))
     return recording
-
-
-def figure(data: bytes, alt: str, suffix: str = ".svg") -> tuple[FigureOutput, bytes]:
-    """Name a figure by its content.
-
-    Parameters
-    ----------
-    data : bytes
-        As Matplotlib wrote it.
-    alt : str
-        Alternative text.
-    suffix : str
-        ``".svg"``, or ``".png"`` for photographs and large heat maps.
-
-    Returns
-    -------
-    FigureOutput
-        For the cell that made it.
-    bytes
-        What to store: an SVG without its document type.
-
-    Raises
-    ------
-    ArgumentError
-        If the suffix is another one.
-
-    Examples
-    --------
-    >>> output, data = figure(b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Nothing.")
-    >>> output.file
-    'figure-900fbe93.svg'
-    """
-    if suffix not in (".svg", ".png"):
-        raise ArgumentError(f"figure: suffix must be '.svg' or '.png'; got {suffix!r}.")
-    stored = clean_svg(data) if suffix == ".svg" else data
-    digest = sha256(stored)
-    return FigureOutput(f"figure-{digest[:8]}{suffix}", digest, alt), stored
 
 
 def save(
@@ -287,22 +249,9 @@ def save(
     """
     manifest, files, run_id = encode(recording, figures or {})
     folder = (root or ROOT) / recording.machine / recording.page
-    _refuse_foreign(folder)
+    refuse_foreign(folder)
     replace_files(folder, files, manifest)
     return replace(recording, run_id=run_id, folder=folder)
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Keep from overwriting what somebody put there by hand: a copied or renamed folder, a link."""
-    for path in (folder.parent, folder, folder / MANIFEST):
-        if path.is_symlink():
-            raise RecordingError("expected a plain folder and file, got a symbolic link.", file=str(path))
-    if (folder / MANIFEST).exists():
-        try:
-            read_manifest(folder)
-        except RecordingError as error:
-            if error.field in ("machine", "page", "provenance.machine"):
-                raise
 
 
 def staleness(recording: Recording, page_script: Path, src: Path) -> tuple[str, ...]:

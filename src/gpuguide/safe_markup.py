@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuguide.errors import RecordingError
 from gpuguide.safe_svg import check_png, check_svg, clean_svg
 
-__all__ = ["check", "check_html", "check_png", "check_svg", "check_text", "clean_svg", "plain_text"]
+__all__ = ["check_html", "check_png", "check_svg", "check_text", "clean_svg", "plain_text"]
 
 _WORDS = re.compile(r"[\w-]+")
 _TAGS = frozenset(
@@ -124,28 +124,6 @@ allowed in recorded HTML.
         _check_balance(_tags(html))
     except ValueError as error:
         raise RecordingError(str(error), file=file, field=field) from None
-
-
-def check(html: str, where: str = "") -> None:
-    """Refuse HTML as `check_html` does, where only a place in words is known.
-
-    Parameters
-    ----------
-    html : str
-        A fragment.
-    where : str
-        Where it stands, for the message.
-
-    Raises
-    ------
-    RecordingError
-        If something in it is not allowed.
-
-    Examples
-    --------
-    >>> check("<b>bold</b>", "sort_search.py:40: drawn cell")
-    """
-    check_html(html, file=where)
 
 
 def _tags(html: str) -> Iterator[tuple[str, bool]]:
