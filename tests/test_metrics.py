@@ -197,6 +197,8 @@ def test_two_modes_are_seldom_seen_where_there_is_one() -> None:
         ((0.0341, "share"), "3.4 %"),
         ((256, "1"), "256"),
         ((65536, "1"), "65 536"),
+        ((10_000, "1"), "10 000"),
+        ((9_999, "1"), "9999"),
         ((2.55, "1"), "2.5"),
         ((1073741824, "B"), "1.1 GB"),
         ((1.98e9, "Hz"), "2.0 GHz"),
@@ -239,6 +241,57 @@ def test_an_unknown_unit_names_the_nearest() -> None:
 )
 def test_sizes_are_written_as_powers_where_they_are(size: int, expected: str) -> None:
     assert format_size(size) == expected
+
+
+def test_quantiles_include_both_ends() -> None:
+    assert (quantile([3.0, 1.0, 2.0], 0), quantile([3.0, 1.0, 2.0], 1)) == (1.0, 3.0)
+
+
+def around(centre: float, spread: float, n: int = 10) -> list[float]:
+    """Samples in turn below and above a centre: their standard deviation is 1.054 times the spread."""
+    return [centre - spread, centre + spread] * (n // 2)
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(5.2, False), (5.4, True)])
+def test_two_modes_are_five_standard_deviations_apart(apart: float, expected: bool) -> None:
+    assert is_bimodal(around(100, 1) + around(100 + apart, 1)) is expected
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(3.6, False), (3.9, True)])
+def test_the_deviation_is_the_mean_of_both_groups(apart: float, expected: bool) -> None:
+    assert is_bimodal([100.0] * 10 + around(100 + apart, 1)) is expected
+
+
+def test_a_mode_holds_a_fifth_of_the_samples() -> None:
+    assert is_bimodal(around(100, 1, n=20) + [120.0] * 5)
+    assert not is_bimodal(around(100, 1, n=20) + [120.0] * 4)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_a_level_lies_between_none_and_all(level: float) -> None:
+    with pytest.raises(ArgumentError, match="level must be between 0 and 1"):
+        median_interval([1.0], level)
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        ("s", "2.0 ns, 2.0 µs, 2.0 ms, 2.0 s, 2000 s, 2 000 000 s"),
+        (
+            "B/s",
+            "0.0000000020 B/s, 0.0000020 B/s, 0.0020 B/s, 2.0 B/s, 2.0 kB/s, 2.0 MB/s, 2.0 GB/s, 2.0 TB/s",
+        ),
+        ("FLOP/s", "2.0 kFLOP/s, 2.0 MFLOP/s, 2.0 GFLOP/s, 2.0 TFLOP/s, 2.0 PFLOP/s"),
+        ("B", "2.0 B, 2.0 kB, 2.0 MB, 2.0 GB, 2.0 TB"),
+        ("Hz", "2.0 Hz, 2.0 kHz, 2.0 MHz, 2.0 GHz"),
+        ("W", "2.0 mW, 2.0 W, 2000 W"),
+        ("J", "2.0 mJ, 2.0 J, 2.0 kJ"),
+    ],
+)
+def test_every_prefix_is_a_thousand_of_the_one_before(unit: str, expected: str) -> None:
+    start = {"s": -9, "B/s": -9, "FLOP/s": 3, "W": -3, "J": -3}.get(unit, 0)
+    powers = range(start, start + 3 * len(expected.split(", ")), 3)
+    assert ", ".join(format_quantity(2.0 * 10.0**power, unit) for power in powers) == expected
 
 
 def test_median_interval_takes_many_samples() -> None:

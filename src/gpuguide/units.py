@@ -12,7 +12,14 @@ __all__ = ["SI", "format_quantity", "format_size"]
 SI: dict[str, tuple[tuple[int, str], ...]] = {
     "s": ((0, " s"), (-3, " ms"), (-6, " µs"), (-9, " ns")),
     "B/s": ((12, " TB/s"), (9, " GB/s"), (6, " MB/s"), (3, " kB/s"), (0, " B/s")),
-    "FLOP/s": ((15, " PFLOP/s"), (12, " TFLOP/s"), (9, " GFLOP/s"), (6, " MFLOP/s"), (0, " FLOP/s")),
+    "FLOP/s": (
+        (15, " PFLOP/s"),
+        (12, " TFLOP/s"),
+        (9, " GFLOP/s"),
+        (6, " MFLOP/s"),
+        (3, " kFLOP/s"),
+        (0, " FLOP/s"),
+    ),
     "B": ((12, " TB"), (9, " GB"), (6, " MB"), (3, " kB"), (0, " B")),
     "Hz": ((9, " GHz"), (6, " MHz"), (3, " kHz"), (0, " Hz")),
     "W": ((0, " W"), (-3, " mW")),
