@@ -38,6 +38,7 @@ exclude_patterns = [
     "_build",
     "_ext",
     "_generated",
+    "_templates",
     "drawings",
     "**/.ipynb_checkpoints",
     # myst-nb would take the gallery's files for sources and run every page again.

@@ -23,6 +23,7 @@ MODULES = (
     "kernel",
     "results_table",
     "drawings",
+    "hand_drawn",
     "exporter",
 )
 
