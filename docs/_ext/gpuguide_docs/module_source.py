@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -128,12 +129,18 @@ class ModuleSource:
             elif name in self._definitions:
                 from_modules.setdefault(self.module, []).append(name)
         froms = [f"from {module} import {', '.join(sorted(set(of)))}" for module, of in from_modules.items()]
-        return sorted(set(plain)) + sorted(froms, key=lambda line: (self.module in line, line))
+        return sorted({*plain, *froms}, key=_import_order)
 
     def _definition(self, name: str) -> _Definition:
         if name not in self._definitions:
             raise unknown(f"name in {self.module}:", name, self._definitions)
         return self._definitions[name]
+
+
+def _import_order(line: str) -> tuple[bool, bool, bool, str]:
+    """Order imports as a linter would: standard library, others, this package; ``import`` first."""
+    root = line.split()[1].split(".", maxsplit=1)[0]
+    return root not in sys.stdlib_module_names, root == "gpuguide", line.startswith("from"), line
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, _Definition]]:

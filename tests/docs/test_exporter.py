@@ -1,0 +1,267 @@
+"""Downloads: complete notebooks and scripts, with nothing raw left in them."""
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from small_site import recording, write
+
+from gpuguide_docs import site
+from gpuguide_docs.exporter import DOWNLOADS, export_page, write_downloads
+from gpuguide_docs.layout import Layout
+from gpuguide_docs.module_source import ModuleSource
+from gpuguide_docs.notebook import notebook_text, script_text
+from gpuguide_docs.page_rst import ExportError
+from gpuguide_docs.site import Site
+from gpuguide_docs.states import PageState
+from gpuguide_docs.translation import kernel_cell
+
+ROOT = Path(__file__).parents[2]
+URL = "https://guide.example"
+SCRIPT = '''"""
+First page
+==========
+
+What is measured?
+"""
+
+# %%
+# It takes :measured:`sample[numba, 2**20].time`, not :claimed:`s2_speedup`. See :doc:`second`,
+# :doc:`the glossary </glossary>`, :term:`warps <warp>`, :func:`~gpuguide.study.Study.run`,
+# :ref:`sphx_glr_gallery_start_second.py`, `a link <https://a.example>`_ and ``code``: :math:`a_b * c`.
+
+# %%
+# .. rst-class:: part-code part-check
+#
+# The code
+# --------
+# Shown:
+#
+# .. kernel:: gpuguide.topics.toy
+#    :names: add_one_kernel, add_one
+#
+# .. checks:: sample
+#
+# - one *item*
+# - two
+#
+# .. drawing:: host
+#
+#    Two boxes.
+
+from gpuguide.topics import toy
+
+results = toy.study().run()
+
+# %%
+# A chart.
+
+# draw
+gg.plot_time(results, title=facts["first_call"].name)
+
+# %%
+# .. finding::
+#
+#    Numba takes :measured:`sample[numba, 2**20].time`.
+#
+# .. results:: sample
+#
+# .. dropdown:: Hint
+#
+#    Think of *2 * 3*.
+#
+# .. list-table::
+#    :header-rows: 1
+#
+#    * - predicted
+#      - measured
+#    * - much
+#      - :measured:`first_call`
+#
+# .. note:: Mind the gap_.
+#
+# .. _gap: https://b.example
+'''
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A site whose first page has a script and a recording."""
+    layout = write(tmp_path, {"examples/start/first.py": SCRIPT})
+    states = {
+        "first": PageState("first", "current", recording(tmp_path)),
+        "second": PageState("second", "missing"),
+    }
+    monkeypatch.setattr(site, "states_of", lambda _layout: states)
+    return Site(layout)
+
+
+def cells(small):
+    return export_page(small, small.page("first"), URL)
+
+
+def text(small):
+    return "\n\n".join(cell.text for cell in cells(small) if cell.kind == "markdown")
+
+
+def test_numbers_are_written_out_with_machine_and_date(small):
+    words = text(small)
+    assert "The numbers in the text were measured on NVIDIA H200, 21 November 2026 (run r1)." in words
+    assert "It takes 6.0 µs, not 1000 times." in words
+    assert "Numba takes 6.0 µs." in words
+
+
+def test_links_lead_to_the_site(small):
+    words = text(small)
+    assert f"See [Second page]({URL}/gallery/start/second.html)" in words
+    assert f"[the glossary]({URL}/glossary.html), warps, `run`" in words
+    assert "[a link](https://a.example) and `code`: $a_b * c$." in words
+    assert "[gap](https://b.example)" in words
+
+
+def test_directives_become_markdown(small):
+    words = text(small)
+    assert "## The code" in words
+    assert "- one *item*\n- two" in words
+    assert "*Drawing: Two boxes.*" in words
+    assert "<details><summary>Hint</summary>\n\nThink of *2 \\* 3*.\n\n</details>" in words
+    assert "| predicted | measured |\n| --- | --- |\n| much | 410 ms |" in words
+    assert "> **Note**" in words
+    assert "<summary>Table: An invented study, NVIDIA H200, 21 November 2026</summary>" in words
+
+
+def test_nothing_raw_is_left(small):
+    assert no_markup_left(text(small)) == []
+
+
+def no_markup_left(words):
+    """Roles and directives in a text."""
+    words = re.sub(r"```.*?```", "", words, flags=re.DOTALL)
+    return re.findall(r":[a-z:]+:`[^`]*`|^\s*\.\. [a-z_-]+::?.*$|`[^`]*`_\b", words, flags=re.MULTILINE)
+
+
+def test_code_cells_come_in_order_and_parse(small):
+    code = [cell.text for cell in cells(small) if cell.kind == "code"]
+    for each in code:
+        ast.parse(each)
+    assert code[0].endswith("import gpuguide as gg")
+    assert "vars(toy).update(\n    add_one_kernel=add_one_kernel,\n    add_one=add_one,\n)" in code[1]
+    assert code[2] == "from gpuguide.topics import toy\n\nresults = toy.study().run()"
+    assert code[3].startswith("from gpuguide.session import current\n\nfacts = current().facts\n")
+    assert "# draw" not in code[3]
+
+
+def test_the_first_cell_installs_from_the_site(small):
+    first = cells(small)[0].text
+    wheel = rf"{URL}/_static/wheels/gpuguide-[\d.]+-py3-none-any\.whl"
+    assert re.search(rf'pip install "gpuguide\[cuda13\] @ {wheel}"', first)
+    assert "pip install gpuguide" not in first
+    local = export_page(small, small.page("first"))[0].text
+    assert "fetch `_static/wheels/gpuguide-" in local
+    assert re.search(r'pip install "\./gpuguide-[\d.]+-py3-none-any\.whl\[cuda13\]"', local)
+
+
+def test_the_notebook_is_valid_and_always_the_same(small):
+    made = notebook_text(cells(small), "first")
+    notebook = nbformat.reads(made, as_version=4)
+    nbformat.validate(notebook)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    assert made == notebook_text(cells(small), "first")
+    assert json.loads(made)["metadata"]["kernelspec"]["language"] == "python"
+
+
+def test_the_script_is_python(small):
+    script = script_text(cells(small))
+    ast.parse(script)
+    assert script.count("# %%") == len(cells(small)) + 1
+    assert script.endswith("# %%\nplt.show()\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("first_call`", "first_cal`", "page 'first': measured 'first_cal': Unknown fact"),
+        (":claimed:`s2_speedup`", ":claimed:`s2`", "page 'first': claimed 's2'"),
+        (":term:`warps", ":gizmo:`warps", "role 'gizmo' has no form in a download"),
+        (".. note::", ".. gizmo::", "directive 'gizmo' has no form in a download"),
+        ("add_one_kernel, add_one", "add_two", "kernel: Unknown name in gpuguide.topics.toy: 'add_two'"),
+        (".. checks:: sample", ".. checks:: sampl", "there is no study 'sampl'"),
+        ("``code``", "``code", "Inline literal start-string without end-string"),
+    ],
+)
+def test_what_has_no_form_is_an_error_that_names_it(small, old, new, message):
+    script = small.page("first").script(small.layout)
+    script.write_text(SCRIPT.replace(old, new), encoding="utf-8")
+    with pytest.raises(ExportError, match=re.escape(message)):
+        cells(small)
+
+
+def test_files_are_written_only_when_they_change(small):
+    folder = small.layout.docs / DOWNLOADS
+    write_downloads(small, URL)
+    names = ["first-sample.csv", "first-sample.json", "first.ipynb", "first.py"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert write_downloads(small, URL) == []
+    (folder / "old.py").touch()
+    assert write_downloads(small, URL) == [folder / "old.py"]
+    (folder / "first.py").write_text("", encoding="utf-8")
+    assert write_downloads(small, URL) == [folder / "first.py"]
+
+
+def test_a_page_without_recording_says_so(small, monkeypatch):
+    states = {name: PageState(name, "missing") for name in ("first", "second")}
+    monkeypatch.setattr(site, "states_of", lambda _layout: states)
+    words = text(small)
+    assert "It takes not measured yet" in words
+    assert "Its code was not measured yet" in words
+    assert "NVIDIA" not in words.split("To run it")[0]
+
+
+TOY = '''"""A toy topic."""
+
+SCALE = 2
+
+
+def kernel(x):
+    """Scale."""
+    return SCALE * x
+
+
+def launcher(x):
+    """Launch."""
+    return kernel(x)
+
+
+def study():
+    """Return what is checked and timed."""
+    return launcher
+'''
+
+
+def test_an_edited_kernel_is_the_one_that_the_study_times(tmp_path, monkeypatch):
+    (tmp_path / "toys").mkdir()
+    (tmp_path / "toys" / "__init__.py").touch()
+    (tmp_path / "toys" / "toy.py").write_text(TOY, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    cell = kernel_cell(ModuleSource(tmp_path, "toys.toy"), ["kernel"])
+    namespace = {}
+    exec(cell, namespace)
+    assert sys.modules["toys.toy"].study()(3) == 6
+    exec(cell.replace("SCALE * x", "SCALE + x"), namespace)
+    assert sys.modules["toys.toy"].study()(3) == 5
+
+
+PAGES = [page for page in Site(Layout(ROOT)).pages if page.script(Layout(ROOT)).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_every_page_exports_without_a_role_or_directive(page):
+    exported = export_page(Site(Layout(ROOT)), page, URL)
+    words = "\n\n".join(cell.text for cell in exported if cell.kind == "markdown")
+    assert no_markup_left(words) == []
+    ast.parse(script_text(exported))
+    nbformat.validate(nbformat.reads(notebook_text(exported, page.name), as_version=4))
