@@ -104,8 +104,9 @@ def test_untouched_until_one_element_is_written():
     assert not made.untouched()
 
 
-def buffers(space=HOST, output=((3,), np.dtype("float32"))):
-    return Buffers(space, (np.arange(3, dtype="float32"), 7.5, np.arange(4).reshape(2, 2)), output, "exact")
+def buffers(space=HOST):
+    inputs = np.arange(3, dtype="float32"), 7.5, np.arange(4).reshape(2, 2)
+    return Buffers(space, inputs, ((3,), np.dtype("float32")), "exact")
 
 
 def test_restore_makes_inputs_output_and_zones_whole():

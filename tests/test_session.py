@@ -178,7 +178,7 @@ class TestClaim:
             claim("Four beat one", results(measurements=missing), faster)
 
     def test_an_unknown_name_is_an_error_everywhere(self, session):
-        with pytest.raises(UnknownNameError, match="Unknown variant 'fore'. Did you mean 'four'"):
+        with pytest.raises(UnknownNameError, match=r"Unknown variant 'fore'. Did you mean 'four'"):
             claim("Four beat one", results(), lambda r: r.speedup("fore", "one", 1024).low > 1)
 
     def test_several_results_are_several_arguments(self, session):

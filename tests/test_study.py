@@ -18,6 +18,7 @@ from gpuguide.errors import ArgumentError, ImplausibleError, MismatchError, Unkn
 from gpuguide.memory import HOST, Space
 from gpuguide.progress import Progress
 from gpuguide.results import Traffic
+from gpuguide.sampling import KeptCall
 from gpuguide.session import Machine, recording_session
 from gpuguide.study import Study, Variant
 from gpuguide.timers import Samples
@@ -278,7 +279,7 @@ class TestAfterTiming:
     def test_a_variant_that_stops_writing_is_not_saved_by_another_one(self):
         lab = Lab()
         lazy = self.stops_after(2, lab, lambda x, out: None)
-        with pytest.raises(MismatchError, match="Variant 'cpu' .* after check: it wrote nothing"):
+        with pytest.raises(MismatchError, match=r"Variant 'cpu' .* after check: it wrote nothing"):
             lab.run(study_of(lazy, lab.cpu_variant("right")))
 
     def test_a_variant_that_goes_wrong(self):
@@ -292,7 +293,7 @@ class TestAfterTiming:
             x[1] = 5
 
         lab = Lab()
-        with pytest.raises(MismatchError, match="after check: .* changed input 0|after check: .* are wrong"):
+        with pytest.raises(MismatchError, match=r"after check: .* changed input 0|after check: .* are wrong"):
             lab.run(study_of(self.stops_after(9, lab, broken)))
 
     def test_the_last_result_of_an_allocating_variant_is_the_one_looked_at(self):
@@ -304,6 +305,11 @@ class TestAfterTiming:
 
         with pytest.raises(MismatchError, match="after check"):
             lab.run(study_of(lab.cpu_variant(call=call, allocates=True)))
+
+    def test_the_result_before_is_dropped_before_the_next_is_made(self):
+        kept = KeptCall(lambda: kept.result)
+        kept.result = "before"
+        assert kept() is None
 
     def test_a_variant_that_mutates_is_reset_before_each_sample_and_checked_after_one_call(self):
         lab = Lab()
@@ -353,6 +359,16 @@ class TestReasons:
         assert made.measurement("cpu", 1000).reason == "skipped: one call took 3 s; the limit is 1 s"
         assert [check.kind for check in made.checks] == ["exact", "random"]
         assert len(lab.calls) == 2
+
+    def test_what_was_timed_predicts_rather_than_the_call_that_was_checked(self):
+        lab, count = Lab(), itertools.count()
+
+        def call(x, out):
+            lab.host.advance((900 if next(count) < 2 else 1) * MS)
+            np.add(x, 1, out=out)
+
+        made = lab.run(study_of(lab.cpu_variant(call=call), sizes=(1000, 2000)))
+        assert made.measurement("cpu", 2000).n
 
     def test_a_variant_has_a_largest_size(self):
         lab = Lab()
@@ -501,7 +517,7 @@ class TestResults:
     def test_unknown_choices_are_named(self):
         lab = Lab()
         study = study_of(lab.cpu_variant())
-        with pytest.raises(UnknownNameError, match="Unknown variant 'cpo'. Did you mean 'cpu'"):
+        with pytest.raises(UnknownNameError, match=r"Unknown variant 'cpo'. Did you mean 'cpu'"):
             lab.run(study, variants=["cpo"])
         with pytest.raises(ArgumentError, match="sequence of names, such as \\['cpu'\\]; got a string"):
             lab.run(study, variants="cpu")
@@ -527,7 +543,7 @@ class TestWithVariant:
             study.with_variant("cpu", lambda x, out: None)
 
     def test_an_unknown_option_names_the_nearest(self):
-        with pytest.raises(ArgumentError, match="takes no option 'clok'. Did you mean 'clock'?"):
+        with pytest.raises(ArgumentError, match=r"takes no option 'clok'. Did you mean 'clock'?"):
             study_of(Lab().cpu_variant()).with_variant("mine", print, clok="host")
 
 
@@ -655,7 +671,9 @@ study = Study("add", "Add one", (
     Variant("right", right, arrays="numba"),
     Variant("cupy", right),
     Variant("warp", right, arrays="numba", simulatable=False),
-), (33,), inputs=lambda n, dtype, rng, exact: (rng.integers(-8, 8, n).astype(dtype),), reference=lambda x: x + 1)
+), (33,),
+    inputs=lambda n, dtype, rng, exact: (rng.integers(-8, 8, n).astype(dtype),), reference=lambda x: x + 1,
+)
 print(study.check_all([1, 33]))
 try:
     study.with_variant("unguarded", unguarded, arrays="numba").check_all([33])
@@ -669,7 +687,7 @@ class TestDisplay:
 
     def study(self):
         def sort(x, out):
-            """Sort <in place> & return.
+            """Sort <it> & return.
 
             More.
             """
@@ -685,7 +703,7 @@ class TestDisplay:
             "Add one",
             "",
             "variant      runs on         timed by                bytes an element  what it does",
-            "Four & more  GPU             GPU time, launch apart  8                 Sort <in place> & return.",
+            "Four & more  GPU             GPU time, launch apart  8                 Sort <it> & return.",
             "cpu          CPU, 2 threads  host                                      Python.",
             "",
             "Sizes: 2^10, 4096 elements of float32".replace("4096", "2^12"),
@@ -700,7 +718,7 @@ class TestDisplay:
     def test_html_is_escaped_and_has_headers(self):
         html = self.study()._repr_html_()
         assert '<th scope="row">Four &amp; more</th>' in html
-        assert "Sort &lt;in place&gt; &amp; return." in html
+        assert "Sort &lt;it&gt; &amp; return." in html
         assert html.count('<th scope="col">') == 5
         assert "<script" not in html
 
