@@ -1,0 +1,389 @@
+"""
+First kernel
+============
+
+How does a loop become a kernel, and is it faster?
+"""
+# %%
+# A Python loop adds one to 65 536 numbers in :measured:`increment[python_loop, 65_536].time`. A kernel does
+# it in :measured:`increment[grid, 65_536].time`, and asking the GPU to run it takes Python
+# :measured:`increment[grid, 65_536].launch` on top.
+
+# %%
+# .. rst-class:: part-idea
+#
+# One thread for each element
+# ---------------------------
+#
+# A loop visits its elements one after the other. A :term:`kernel` is the body of the loop alone. The GPU runs
+# it once in every :term:`thread`, and thousands of threads run side by side. So there is no loop variable any
+# more. Each thread has to find out which element is its own.
+#
+# Threads come in :term:`blocks <block>` of one size, and all blocks of a :term:`launch` are its :term:`grid`.
+# A thread knows its place in the block, the place of the block in the grid, and how many threads a block has.
+# From these three numbers follows its element. The grid is rounded up to whole blocks, so the last threads
+# may have no element.
+#
+# .. drawing:: first_kernel
+#
+#     Three blocks of four threads stand over eleven elements. Thread 2 of block 1 points to element 6, which
+#     is 2 + 1 * 4. The last thread of the last block has no element and does nothing.
+
+# %%
+# .. rst-class:: part-bare
+#
+# The kernel, its grid, its launch
+# --------------------------------
+#
+# This is all of it: a kernel, an array on the :term:`device`, a grid that covers the array, and a launch. The
+# ``if`` is there for the threads beyond the end. Without it they would write into memory that belongs to
+# somebody else.
+
+import cupy as cp
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def add_one(x):
+    i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    if i < x.size:
+        x[i] += 1
+
+
+x = cp.ones(65_536)
+threads_per_block = 256
+blocks_per_grid = (x.size + threads_per_block - 1) // threads_per_block
+add_one[blocks_per_grid, threads_per_block](x)
+print("grid:  ", blocks_per_grid, "blocks of", threads_per_block, "threads")
+print("GPU:   ", x[:4], "...", x[-1])
+print("NumPy: ", np.ones(4) + 1)
+
+# %%
+# The kernel changes its input. Launched again, it adds again, and a test that expects 2 fails although
+# nothing is wrong. So before a result is checked the data must be as it was at the start.
+
+for _ in range(3):
+    add_one[blocks_per_grid, threads_per_block](x)
+print("after three more launches:", x[:4])
+
+x[:] = 1
+add_one[blocks_per_grid, threads_per_block](x)
+assert bool((x == 2).all())
+print("from ones again:          ", x[:4])
+
+# %%
+# .. rst-class:: part-predict
+#
+# Sixteen bytes for each addition
+# -------------------------------
+#
+# Before anything is timed, a guess. One ``float64`` has eight bytes. Each is read once and written once, so
+# the kernel moves sixteen bytes for a single addition. A GPU does far more additions than that in the time in
+# which its memory delivers the bytes. The :term:`bandwidth` of the memory should decide: how many bytes it
+# moves in a given time.
+#
+# Take a vector of 2\ :sup:`28` elements. Its bytes, divided by the physical peak of the memory, give the
+# shortest time that any kernel can take.
+
+import gpuguide as gg
+
+gpu = gg.require_gpu()
+bytes_moved = 2 * 8 * 2**28
+predicted = gg.fact(
+    "predicted", bytes_moved / gpu.peak_memory_bandwidth, unit="s", note="bytes moved / physical peak"
+)
+peak = gg.fact("peak", gpu.peak_memory_bandwidth, unit="B/s", note="memory clock times bus width")
+print(
+    f"{bytes_moved / 1e9:.2f} GB at {peak.value / 1e12:.2f} TB/s take {predicted.value * 1e3:.2f} ms at least"
+)
+
+# %%
+# .. rst-class:: part-code
+#
+# Four ways to share out the elements
+# -----------------------------------
+#
+# **By hand.** The first rung is the kernel from above with its launcher. The launcher counts the blocks,
+# looks at its argument, and launches; it copies nothing and does not wait.
+#
+# .. kernel:: gpuguide.topics.first_kernel
+#    :names: increment_by_hand_kernel, increment_by_hand
+#
+# **By cuda.grid.** Numba works the same index out for you. Nothing else changes, and the machine code is the
+# same.
+#
+# .. kernel:: gpuguide.topics.first_kernel
+#    :names: increment_grid_kernel, increment_grid
+#
+# **Grid-stride.** The number of blocks no longer grows with the vector. Each thread runs a
+# :term:`grid-stride loop`: its element, then the one a whole grid further on, until the end. One grid fits
+# any size, and each thread does more than one element of work.
+#
+# .. kernel:: gpuguide.topics.first_kernel
+#    :names: increment_grid_stride_kernel, increment_grid_stride
+#
+# **Four a thread.** Each thread takes four elements and loads all of them before it stores the first. While
+# one load waits for the memory, three others are on their way, which hides :term:`latency`. The four lie a
+# block's width apart, so that neighbouring threads still read neighbouring elements and each access stays a
+# :term:`coalesced access`.
+#
+# .. kernel:: gpuguide.topics.first_kernel
+#    :names: increment_four_per_thread_kernel, increment_four_per_thread
+#
+# Two host loops and a round trip complete the comparison.
+#
+# .. kernel:: gpuguide.topics.first_kernel
+#    :names: increment_python, increment_numpy, increment_with_copies
+
+# %%
+# The compiler says how many :term:`registers <register>` each kernel needs. The fewer, the more threads fit
+# on a :term:`multiprocessor` at once, which is its :term:`occupancy`.
+
+from gpuguide.launch import occupancy
+from gpuguide.topics import first_kernel
+
+vector = gg.numba_view(cp.zeros(1024))
+for name in ("by_hand", "grid", "grid_stride", "four_per_thread"):
+    getattr(first_kernel, f"increment_{name}")(vector)
+    kernel = getattr(first_kernel, f"increment_{name}_kernel")
+    (registers,) = kernel.get_regs_per_thread().values()
+    held = occupancy(256, registers, 0, gpu)
+    print(f"{name:16} {registers:3} registers, {held.blocks_per_sm} blocks of 256 on each multiprocessor")
+
+# %%
+# .. rst-class:: part-check
+#
+# Right before fast
+# -----------------
+#
+# Here is the whole comparison as data. Nothing is timed before its result equals the reference, once on whole
+# numbers and once on random ones. All kernels change their input, so it is restored before every call.
+
+study = first_kernel.study()
+study
+
+# %%
+# .. rst-class:: part-measure
+#
+# From a thousand elements to a quarter of a billion
+# --------------------------------------------------
+#
+# The study runs at six sizes. Three sentences about it are checked against the samples: they must hold for
+# the whole interval of each measured ratio, not just for its middle.
+
+results = study.run()
+gg.claim(
+    "Four elements a thread beat one at 2**28",
+    results,
+    lambda r: r.speedup("four_per_thread", "grid", 2**28).low > 1,
+)
+gg.claim(
+    "The kernel beats NumPy at 2**24, copies left out",
+    results,
+    lambda r: r.speedup("grid", "numpy", 2**24).low > 1,
+)
+gg.claim(
+    "NumPy beats a round trip to the GPU at 65 536",
+    results,
+    lambda r: r.speedup("numpy", "with_copies", 65_536).low > 1,
+)
+
+# %%
+# .. checks:: increment
+#
+# The first chart shows where each side wins.
+
+# draw
+gg.plot_time(results, variants=["python_loop", "numpy", "grid", "with_copies"], crossover=("numpy", "grid"))
+
+# %%
+# .. finding::
+#
+#    The kernel overtakes NumPy :measured:`increment.crossover(numpy, grid)`. With the copies it needs
+#    :measured:`increment[with_copies, 2**24].time` for 2\ :sup:`24` elements, where NumPy needs
+#    :measured:`increment[numpy, 2**24].time`.
+#
+# The second chart compares the four kernels. It shows how much of the copy rate of this memory each of them
+# reaches, for sizes that do not fit into the :term:`L2 cache`.
+
+# draw
+gg.plot_share_of_ceiling(results, variants=["by_hand", "grid", "grid_stride", "four_per_thread"])
+
+# %%
+# .. finding::
+#
+#    At 2\ :sup:`28` elements one element a thread reaches :measured:`increment[grid, 2**28].share` of what
+#    the memory can do, four a thread reach :measured:`increment[four_per_thread, 2**28].share`.
+#
+# .. results:: increment
+
+# %%
+# .. rst-class:: part-reading
+#
+# More work for each thread, not more threads
+# -------------------------------------------
+#
+# The Python loop pays for every element anew: an index, an object for the number, an addition, a store. NumPy
+# pays once for the call and then runs compiled code. At 65 536 elements NumPy takes
+# :measured:`increment[numpy, 65_536].time`, which is
+# :measured:`increment[numpy, 65_536].speedup(python_loop)` as fast as the loop, without any GPU.
+#
+# The first two kernels compile to the same code, and they measure alike. What changes the time is the work of
+# a thread. With a single element each thread asks for one value and waits. Four loads on the way at once keep
+# the memory busier, and the ratio to one element a thread is
+# :measured:`increment[four_per_thread, 2**28].speedup(grid)`.
+#
+# .. list-table:: 2\ :sup:`28` elements
+#    :header-rows: 1
+#
+#    * - predicted, at the physical peak
+#      - measured, four a thread
+#    * - :measured:`predicted`
+#      - :measured:`increment[four_per_thread, 2**28].time`
+#
+# No real memory reaches its physical peak. The rate measured here is
+# :measured:`increment[four_per_thread, 2**28].rate`, against a peak of :measured:`peak`.
+
+# %%
+# The first call is a different matter. The notebook that this page grew out of saw :claimed:`s0_first_call`
+# for the first call and :claimed:`s0_kernel` for later ones. It put the difference down to compilation and to
+# the transfer of the data. Here the first call is made in five fresh processes, and its parts are timed one
+# by one.
+
+from gpuguide.topics.first_call_parts import PARTS, measure_first_call
+
+facts = {}
+for name, samples in measure_first_call().items():
+    first = gg.fact(f"first_{name}", float(np.median(samples)), unit="s", samples=samples)
+    facts[first.name] = first
+    print(f"{name:8} {first.value * 1e3:9.3f} ms")
+parts = sum(facts[f"first_{part}"].value for part in PARTS)
+explained = gg.fact("first_explained", parts / facts["first_whole"].value, unit="share")
+assert 0.9 <= explained.value <= 1.1
+
+# %%
+# A bar for each shows what is left once the kernel is compiled.
+
+# draw
+gg.plot_decomposition(
+    {
+        "first call": {
+            part: facts[f"first_{part}"].value for part in ("context", "compile", "launch", "work")
+        },
+        "later call": {
+            "launch": results.quantity("grid", 65_536, "launch").value,
+            "work": results.quantity("grid", 65_536, "time").value,
+        },
+    }
+)
+
+# %%
+# .. finding::
+#
+#    The first call takes :measured:`first_whole`: :measured:`first_context` for loading CuPy and making a
+#    context, :measured:`first_compile` for the compiler. The parts explain :measured:`first_explained` of the
+#    whole.
+#
+# So :term:`JIT compilation` is the part that belongs to the kernel. No data moved between host and device
+# while the clock ran: the transfer had nothing to do with it.
+
+# %%
+# .. rst-class:: part-wrong
+#
+# Wrong on purpose: the clock that stops too early
+# ------------------------------------------------
+#
+# A launch returns before the kernel has run. Whoever reads the clock right after it has timed the launch. The
+# same notebook did that, and the mistake hides well, because the figure looks plausible for a small vector.
+# So here it is for a large one.
+
+# wrong: the clock stops before the GPU does
+from time import perf_counter
+
+large = gg.numba_view(cp.ones(2**28))
+samples = []
+for _ in range(20):
+    cp.cuda.Device().synchronize()
+    start = perf_counter()
+    for _ in range(20):
+        first_kernel.increment_grid(large)
+    samples.append((perf_counter() - start) / 20)
+cp.cuda.Device().synchronize()
+wrong = gg.fact("unsynchronised", float(np.median(samples)), unit="s", samples=samples)
+facts[wrong.name] = wrong
+implied = gg.fact("implied_rate", bytes_moved / wrong.value, unit="B/s", note="bytes moved / wrong figure")
+launch = results.quantity("grid", 2**28, "launch").value
+accounted = gg.fact("wrong_explained", launch / wrong.value, unit="share", note="launch / wrong figure")
+assert 0.9 <= accounted.value <= 1.1
+print(f"{wrong.value * 1e6:.1f} us a call, which would be {implied.value / 1e12:.0f} TB/s")
+
+# %%
+# The right way needs one line more: wait for the device before the clock is read. The guide's own clocks do
+# that, and keep the launch and the work apart.
+
+# draw
+gg.plot_decomposition(
+    {
+        "without waiting": {"launch": facts["unsynchronised"].value},
+        "launch, timed alone": {"launch": results.quantity("grid", 2**28, "launch").value},
+        "work, timed alone": {"work": results.quantity("grid", 2**28, "time").value},
+    }
+)
+
+# %%
+# .. finding::
+#
+#    Without waiting the clock says :measured:`unsynchronised`. That would be :measured:`implied_rate`, on a
+#    memory whose physical peak is :measured:`peak`. The launch alone explains :measured:`wrong_explained` of
+#    it.
+#
+# To :term:`synchronise` is what was missing. :doc:`How to time a GPU </gallery/measuring/how_to_time>` goes
+# through the clocks one by one.
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When the loop should stay where it is
+# -------------------------------------
+#
+# If the numbers are on the :term:`host` and are wanted there again, one addition is never worth the trip. At
+# 65 536 elements the round trip takes :measured:`increment[with_copies, 65_536].time`, NumPy
+# :measured:`increment[numpy, 65_536].time`. A single small launch does not pay either: Python needs
+# :measured:`increment[grid, 65_536].launch` just to ask for it, whatever the size. A kernel begins to pay
+# when its data stays on the device, for many kernels in a row.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# What carries over to your GPU
+# -----------------------------
+#
+# These kernels are limited by memory. On another GPU the times scale with the bandwidth of its memory, and
+# the shares change little. Consumer GPUs have slow ``float64`` units, but one addition for sixteen bytes is
+# so little that they keep up. The launch depends on the CPU and on Python, not on the GPU. The first call
+# depends on the CPU and the disk.
+#
+# ``gpuguide run first_kernel`` measures your machine. :doc:`Know your GPU </gallery/measuring/know_your_gpu>`
+# finds the ceilings that the shares refer to.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# Eight elements a thread
+# -----------------------
+#
+# Write a kernel in which each thread takes eight elements, and hand it to
+# ``study.with_variant("eight", my_launcher, arrays="numba", mutates=True)``. Does it still gain, and where
+# does it lose? Look at the smallest size too: what happens when there are fewer threads than the GPU can
+# hold?
+
+# %%
+# .. rst-class:: part-next
+#
+# Where to go from here
+# ---------------------
+#
+# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains why six clocks give six answers.
+# Sideways: :doc:`Sort and search </gallery/cupy/sort_search>` has a kernel that is limited by latency instead
+# of bandwidth. Used here: :func:`gpuguide.numba_view`, :class:`gpuguide.Study`, :func:`gpuguide.claim`.

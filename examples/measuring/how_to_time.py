@@ -1,0 +1,448 @@
+"""
+How to time a GPU
+=================
+
+Six clocks, one operation: why do they disagree, and which one is right?
+"""
+# %%
+# The same kernel on the same 65 536 numbers takes :measured:`small_without_synchronising`,
+# :measured:`small_with_synchronising`, :measured:`small_events` or :measured:`small_behind_a_delay`,
+# depending on who holds the clock. The last one is the work of the GPU. The others measure other things, and
+# each has its use.
+
+# %%
+# .. rst-class:: part-idea
+#
+# The host does not wait
+# ----------------------
+#
+# Python does not run a :term:`kernel`. It asks for it, and goes on. The request, the :term:`launch`, goes
+# into a queue called a :term:`stream`, and the :term:`device` works through the queue in its own time. This
+# is why a GPU can be kept busy from a slow language, and why a clock on the :term:`host` sees so little of
+# what happens.
+#
+# .. drawing:: how_to_time
+#
+#     Two lanes of time. On the host lane a launch, then time free for other work, then waiting. On the device
+#     lane the kernel starts after the launch and ends when the host has waited. Reading the clock without
+#     waiting spans the launch only.
+
+# %%
+# .. rst-class:: part-bare
+#
+# The trap in ten lines
+# ---------------------
+#
+# Here is the trap without any help from this guide. A kernel adds one to 65 536 numbers. The host's clock is
+# read before and after, first as everybody does it at the start, then with one line that waits for the
+# device.
+
+from time import perf_counter
+
+import cupy as cp
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def plus_one(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[i] + 1.0
+
+
+x, out = cp.arange(65_536.0), cp.zeros(65_536)
+plus_one[256, 256](x, out)  # the first call compiles
+cp.cuda.Device().synchronize()
+
+start = perf_counter()
+plus_one[256, 256](x, out)
+launched = perf_counter()
+cp.cuda.Device().synchronize()
+finished = perf_counter()
+print("GPU:  ", out[:4], "   NumPy:", np.arange(4.0) + 1)
+print(f"until the launch returned: {(launched - start) * 1e6:6.1f} us")
+print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
+
+# %%
+# .. rst-class:: part-predict
+#
+# What each clock should see
+# --------------------------
+#
+# The kernel reads and writes eight bytes for each number, a megabyte in all. That fits into the
+# :term:`L2 cache` and is nothing for a GPU: the work should be done before Python has even returned from the
+# launch. So a clock that sees the launch should show about the same figure for 65 536 numbers as for a
+# thousand times as many, while a clock that sees the work should grow with the numbers. The test is to time
+# both sizes.
+
+# %%
+# .. rst-class:: part-code
+#
+# Five clocks in five functions
+# -----------------------------
+#
+# The operation is the kernel from above, with its launcher.
+#
+# .. kernel:: gpuguide.topics.how_to_time
+#    :names: add_one_kernel, add_one
+#
+# **Without synchronising.** The clock of a loop that never waits. It tells how fast the host can launch.
+#
+# .. kernel:: gpuguide.topics.six_clocks
+#    :names: without_synchronising
+#
+# **With synchronising.** One call, then :term:`synchronise`: launch, work, and the host's wake-up. It is what
+# a user of your program waits for.
+#
+# .. kernel:: gpuguide.topics.six_clocks
+#    :names: with_synchronising
+#
+# **With the first call.** An average that holds the compilation. ``%timeit -n 5`` on a fresh kernel does
+# this.
+#
+# .. kernel:: gpuguide.topics.six_clocks
+#    :names: with_the_first_call
+#
+# **Events around a launch.** The device itself notes the time when it reaches an :term:`event`. But between
+# the two events it waits for the host to launch, so a short kernel drowns in that wait.
+#
+# .. kernel:: gpuguide.topics.six_clocks
+#    :names: events_around_a_launch
+#
+# **Behind a delay.** A :term:`delay kernel` keeps the device busy while the host queues the events and the
+# work. Very short kernels are put many at a time into one :term:`CUDA graph`. Only the work is left. It is
+# the guide's own clock.
+#
+# .. kernel:: gpuguide.topics.six_clocks
+#    :names: behind_a_delay
+#
+# The sixth clock is CuPy's ``cupyx.profiler.benchmark``. It uses events around bare calls, after a warm-up.
+
+# %%
+# .. rst-class:: part-check
+#
+# What is compared, and with what
+# -------------------------------
+#
+# Two studies make sure that the kernel is right before any clock is held against it. The first adds one, on
+# the host, on the device, and with the copies.
+
+import gpuguide as gg
+from gpuguide.topics import how_to_time, six_clocks
+
+study = how_to_time.study()
+study
+
+# %%
+# The second is the operation of the notebook that this page takes over: the QR factorisation of a 512 by 512
+# matrix.
+#
+# .. kernel:: gpuguide.topics.how_to_time
+#    :names: qr_numpy, qr_cupy
+#
+# Here two arrays come out, so three properties are checked instead of one reference.
+
+qr = how_to_time.qr_study().run(sizes=(512**2,))
+gg.claim("CuPy's QR of 512 x 512 beats NumPy's", qr, lambda r: r.speedup("cupy", "numpy", 512**2).low > 1)
+
+# %%
+# .. rst-class:: part-measure
+#
+# Six clocks at two sizes
+# -----------------------
+#
+# First the sweep, by the guide's clocks. Then the six clocks, at 65 536 numbers and at a thousand times as
+# many.
+
+results = study.run()
+gg.claim(
+    "The copies cost more than the kernel at 2**26",
+    results,
+    lambda r: r.speedup("numba", "with_copies", 2**26).low > 1,
+)
+
+# %%
+# Each clock is asked for the same call. Every answer is kept with all its samples.
+
+from cupyx.profiler import benchmark
+
+from gpuguide.backends import jit, numba_view
+
+synchronize = cp.cuda.Device().synchronize
+answers = {}
+for size, n in (("small", 2**16), ("large", 2**26)):
+    source = cp.arange(n, dtype=cp.float64)
+    x, out = numba_view(source), numba_view(cp.zeros(n))
+
+    def call(x=x, out=out):
+        how_to_time.add_one(x, out)
+
+    def fresh(x=x, out=out):
+        kernel = jit(how_to_time.add_one_kernel.py_func)
+        return lambda: kernel[x.size // 256, 256](x, out)
+
+    call()
+    answers[size] = {
+        "without_synchronising": six_clocks.without_synchronising(call, synchronize, 20),
+        "with_synchronising": six_clocks.with_synchronising(call, synchronize),
+        "with_the_first_call": six_clocks.with_the_first_call(fresh, synchronize),
+        "events": six_clocks.events_around_a_launch(call),
+        "benchmark": benchmark(call, n_repeat=50, n_warmup=5).gpu_times[0].tolist(),
+        "behind_a_delay": six_clocks.behind_a_delay(call),
+    }
+
+# %%
+# In a table, in microseconds:
+
+facts = {}
+print(f"{'clock':24}{'65 536':>12}{'2**26':>12}")
+for clock in answers["small"]:
+    medians = []
+    for size in ("small", "large"):
+        samples = answers[size][clock]
+        name = f"{size}_{clock}"
+        facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+        medians.append(facts[name].value * 1e6)
+    print(f"{clock:24}{medians[0]:12.1f}{medians[1]:12.1f}")
+
+# %%
+# .. checks:: add_one
+#
+# Drawn beside each other, the two sizes tell the clocks apart.
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.style import MUTED, SERIES, describe
+
+clocks = [name.removeprefix("small_") for name in facts if name.startswith("small_")]
+medians = {clock: [facts[f"{size}_{clock}"].value * 1e6 for size in ("small", "large")] for clock in clocks}
+figure, ax = plt.subplots()
+for row, (small, large) in enumerate(medians.values()):
+    ax.plot([small, large], [row, row], color=MUTED, linewidth=1)
+    ax.plot(small, row, "o", color=SERIES[0], label="65 536 numbers" if row == 0 else None)
+    ax.plot(large, row, "s", color=SERIES[1], label="67 108 864 numbers" if row == 0 else None)
+ax.set(xscale="log", xlabel="µs a call, median", yticks=range(len(clocks)))
+ax.set_yticklabels([clock.replace("_", " ") for clock in clocks])
+ax.invert_yaxis()
+ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+words = (
+    f"{name.replace('_', ' ')} {small:.1f} and {large:.1f} µs" for name, (small, large) in medians.items()
+)
+describe(ax, f"Six clocks over a logarithmic axis of time a call, two sizes each: {'; '.join(words)}.")
+
+# %%
+# .. finding::
+#
+#    Without synchronising, the clock says :measured:`small_without_synchronising` for the small vector and
+#    :measured:`large_without_synchronising` for the large one. Behind a delay it says
+#    :measured:`small_behind_a_delay` and :measured:`large_behind_a_delay`.
+#
+# The second chart is the sweep: where the work begins to show above the launch.
+
+# draw
+gg.plot_time(results, crossover=("numpy", "numba"))
+
+# %%
+# .. finding::
+#
+#    Kernel only, the GPU overtakes NumPy :measured:`add_one.crossover(numpy, numba)`. With the copies it
+#    needs :measured:`add_one[with_copies, 2**26].time` for 2\ :sup:`26` numbers, the kernel alone
+#    :measured:`add_one[numba, 2**26].time`.
+#
+# .. results:: add_one
+#
+# .. results:: qr
+
+# %%
+# .. rst-class:: part-reading
+#
+# One question for each clock
+# ---------------------------
+#
+# *How fast can Python launch?* Read the clock without waiting, over many calls. For the small vector that is
+# :measured:`small_without_synchronising`, and it hardly changes with the size.
+#
+# *How long does the user wait?* Read it after synchronising. At 65 536 numbers this gives
+# :measured:`small_with_synchronising`, most of it launch and wake-up.
+#
+# *How long does the GPU work?* Use events, but behind a delay. Around the bare launch they say
+# :measured:`small_events`, CuPy's benchmark says :measured:`small_benchmark`, and behind the delay
+# :measured:`small_behind_a_delay` is left. For the large vector the three agree, since the launch is short
+# beside the work.
+#
+# *What does the first user pay?* Include the first call, on purpose and said so. Averaged over five calls it
+# lifts the small figure to :measured:`small_with_the_first_call`.
+#
+# .. list-table:: Growth from 65 536 numbers to 2\ :sup:`26`
+#    :header-rows: 1
+#
+#    * -
+#      - predicted
+#      - measured
+#    * - without synchronising
+#      - none
+#      - from :measured:`small_without_synchronising` to :measured:`large_without_synchronising`
+#    * - behind a delay
+#      - with the numbers
+#      - from :measured:`small_behind_a_delay` to :measured:`large_behind_a_delay`
+#
+# The notebook timed QR with a synchronisation, as one should, and found :claimed:`s3_qr_cpu` for NumPy and
+# :claimed:`s3_qr_gpu` for CuPy. On this machine NumPy takes :measured:`qr[numpy, 512**2].time` and CuPy
+# :measured:`qr[cupy, 512**2].time`, a ratio of :measured:`qr[cupy, 512**2].speedup(numpy)`.
+
+# %%
+# Does the guide's clock agree with that of others? Where they measure the same thing, it must. The tests of
+# this guide hold it against CuPy's benchmark, Triton's and NVIDIA's nvbench. These are the rows for CuPy, in
+# which CuPy's figure of a short kernel holds the launch.
+
+from gpuguide.topics.peer_agreement import agreement
+
+print(agreement())
+
+# %%
+# .. rst-class:: part-wrong
+#
+# Wrong on purpose: time booked on the wrong step
+# -----------------------------------------------
+#
+# A program has steps, and one wants to know which of them takes the time. Another of our source documents
+# brings a timer for that. Its steps have names, and their times add up. But it books each time on the name
+# that was *created* last. As long as every name is used once, this is the right one. When a name comes back,
+# its time goes elsewhere.
+#
+# Here are three steps to be timed, of which the first and the last have the same name.
+
+host = np.random.default_rng(0).random(2**24)
+
+
+def three_steps(step, there="copy", back="copy"):
+    with step(there):
+        device = cp.asarray(host)
+    with step("work"):
+        device.sort()
+    with step(back):
+        device.get(out=host)
+
+
+# %%
+# And here is the timer that goes wrong.
+
+
+# wrong: the time of a name that comes back is booked on the name created last
+class LastNameTimer:
+    def __init__(self):
+        self.seconds = {}
+
+    def __call__(self, name):
+        self.seconds.setdefault(name, 0.0)
+        return self
+
+    def __enter__(self):
+        self.start = perf_counter()
+
+    def __exit__(self, *_):
+        synchronize()
+        self.seconds[list(self.seconds)[-1]] += perf_counter() - self.start
+
+
+three_steps(LastNameTimer())  # the first run compiles and allocates
+wrong = []
+for _ in range(10):
+    timer = LastNameTimer()
+    three_steps(timer)
+    wrong.append(timer.seconds)
+booked = [run["work"] for run in wrong]
+facts["wrong_work"] = gg.fact("wrong_work", float(np.median(booked)), unit="s", samples=booked)
+print("wrong:", {name: f"{seconds * 1e3:.1f} ms" for name, seconds in wrong[0].items()})
+
+# %%
+# The right timer keeps a stack of the steps that are open. It waits for the device where a step begins and
+# ends, and books every moment on the innermost open step.
+#
+# .. kernel:: gpuguide.topics.step_timer
+#    :names: StepTimer
+#
+# The same three steps, first with the name that comes back, then with a name of its own for each, so that the
+# parts of the wrong figure are known.
+
+from gpuguide.topics.step_timer import StepTimer
+
+right = StepTimer(synchronize)
+three_steps(right.step)
+print("right:", {name: f"{seconds * 1e3:.1f} ms" for name, seconds in right.seconds.items()})
+
+runs = []
+for _ in range(10):
+    apart = StepTimer(synchronize)
+    three_steps(apart.step, there="copy there", back="copy back")
+    runs.append(apart.seconds)
+for name, key in (("work", "step_work"), ("copy back", "step_copy_back")):
+    samples = [run[name] for run in runs]
+    facts[key] = gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
+parts = facts["step_work"].value + facts["step_copy_back"].value
+accounted = gg.fact("wrong_explained", parts / facts["wrong_work"].value, unit="share")
+assert 0.9 <= accounted.value <= 1.1
+
+# %%
+# The bar of the wrong timer, and what it is made of:
+
+# draw
+gg.plot_decomposition(
+    {
+        "booked on work": {"booked": facts["wrong_work"].value},
+        "timed apart": {"work": facts["step_work"].value, "copy": facts["step_copy_back"].value},
+    }
+)
+
+# %%
+# .. finding::
+#
+#    The wrong timer books :measured:`wrong_work` on the work. The work is :measured:`step_work`; the rest is
+#    a copy of :measured:`step_copy_back`. The two parts explain :measured:`wrong_explained` of the figure.
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When a stopwatch is enough
+# --------------------------
+#
+# Waiting for the device has a price. It empties the queue, and a program that waits after every step no
+# longer works on host and device at the same time. So a step timer belongs into an investigation and not into
+# the program. For a whole program that reads a file and writes another, the host's clock around everything is
+# right, and the device's clock is not needed: at 2\ :sup:`26` numbers the round trip takes
+# :measured:`add_one[with_copies, 2**26].time`, and NumPy does the same in
+# :measured:`add_one[numpy, 2**26].time` without leaving the host.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# What carries over to your GPU
+# -----------------------------
+#
+# The launch depends on your CPU and on Python. The figures of the clocks that contain it will shift by that
+# and keep their order. The work depends on the memory of the GPU. On a slower GPU the two meet at a smaller
+# size, so that careless clocks are right a little sooner.
+#
+# ``gpuguide run how_to_time`` measures the two studies on your machine.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# Time your own step
+# ------------------
+#
+# Take a function of yours that uses CuPy, and time it with the five functions above. Which of the figures
+# agree? Then call it on ten times as much data. The clocks whose answer stays the same have seen a launch.
+
+# %%
+# .. rst-class:: part-next
+#
+# Where to go from here
+# ---------------------
+#
+# Onward: :doc:`Know your GPU </gallery/measuring/know_your_gpu>` measures what the memory can do, with the
+# right clock. Sideways: :doc:`First kernel </gallery/first_kernels/first_kernel>` shows what the first call
+# is made of. :doc:`How we measure </method>` has the rules behind the guide's clock. Used here:
+# :class:`gpuguide.Study`, :func:`gpuguide.fact`, :func:`gpuguide.claim`.

@@ -1,0 +1,332 @@
+"""
+Know your GPU
+=============
+
+How fast can this GPU read, write and compute, and how do you find out?
+"""
+# %%
+# On paper the memory of this GPU moves :measured:`peak_memory`. Copying reaches :measured:`copy_share` of
+# that, and :measured:`ceiling_copy` is what every kernel that copies should be held against.
+
+# %%
+# .. rst-class:: part-idea
+#
+# The way of the data
+# -------------------
+#
+# Data lies in the memory of the :term:`host` or in the memory of the :term:`device`. Between them is
+# :term:`PCIe`, the narrowest place of all. On the device, all data passes through the :term:`L2 cache` on its
+# way to the :term:`multiprocessors <multiprocessor>`, which do the arithmetic. What was used a moment ago may
+# still be in the cache, and is then served from there.
+#
+# Each of these ways has a limit. A program is as fast as the way that it uses most, compared with that limit.
+# So it pays to know the limits before a kernel is blamed, or praised.
+#
+# .. drawing:: know_your_gpu
+#
+#     Host memory is joined to the device by thin arrows named PCIe. On the device, thicker arrows join device
+#     memory to the L2 cache, and the thickest join the cache to sixteen multiprocessors.
+
+# %%
+# .. rst-class:: part-bare
+#
+# Ask the driver
+# --------------
+#
+# CuPy passes on what the driver knows of the GPU. Nothing else is needed to see the most important numbers. A
+# sum on the device, beside NumPy's, shows that it is alive.
+
+import cupy as cp
+import numpy as np
+
+properties = cp.cuda.runtime.getDeviceProperties(0)
+print("name:               ", properties["name"].decode())
+print("multiprocessors:    ", properties["multiProcessorCount"])
+print("threads on each:    ", properties["maxThreadsPerMultiProcessor"])
+print("threads in a block: ", properties["maxThreadsPerBlock"])
+print("threads in a warp:  ", properties["warpSize"])
+print("memory:             ", round(properties["totalGlobalMem"] / 2**30, 1), "GiB")
+print("L2 cache:           ", properties["l2CacheSize"] / 2**20, "MiB")
+print("sum of 0 to 999:    ", int(cp.arange(1000).sum()), "NumPy:", int(np.arange(1000).sum()))
+
+# %%
+# .. rst-class:: part-predict
+#
+# Peaks on paper
+# --------------
+#
+# Two products give the physical peaks. Memory: its clock, two transfers in each cycle, over all bytes of the
+# bus. Arithmetic: multiprocessors, times operations of each in a cycle, times clock. A fused multiply-add
+# counts as two operations. These peaks are promises of the data sheet, and no program reaches them. But none
+# can beat them either, so they expose a measurement that is wrong.
+
+import gpuguide as gg
+
+gpu = gg.require_gpu()
+peak = gg.fact("peak_memory", gpu.peak_memory_bandwidth, unit="B/s", note="memory clock x 2 x bus width")
+for unit in ("fp32", "fp64"):
+    gg.fact(f"peak_{unit}", gpu.peak_flops(unit), unit="FLOP/s", note="multiprocessors x operations x clock")
+print(f"memory: {gpu.memory_clock_hz / 1e6:.0f} MHz x 2 x {gpu.bus_width_bits // 8} bytes")
+print(f"      = {peak.value / 1e12:.2f} TB/s")
+print(f"fp32:   {gpu.sm_count} multiprocessors at {gpu.sm_clock_hz / 1e9:.2f} GHz")
+print(
+    f"      = {gpu.peak_flops('fp32') / 1e12:.1f} TFLOP/s, fp64 {gpu.peak_flops('fp64') / 1e12:.1f} TFLOP/s"
+)
+
+# %%
+# The same numbers decide how large a :term:`grid` has to be. A matrix of 512 by 512 in :term:`blocks <block>`
+# of 32 by 32 threads takes 16 by 16 blocks. One more row needs a whole row of blocks more, whose threads are
+# mostly idle.
+
+from gpuguide.launch import grid_2d, occupancy
+
+for shape in ((512, 512), (513, 512), (1080, 1920)):
+    print(f"{shape[0]:4} x {shape[1]:4}: grid of {grid_2d(shape, (32, 32))} blocks of (32, 32) threads")
+held = occupancy(1024, 32, 0, gpu)
+print(
+    f"at once: {held.blocks_per_sm * gpu.sm_count} such blocks, {held.blocks_per_sm} on each multiprocessor"
+)
+
+# %%
+# .. rst-class:: part-code
+#
+# One answer by three mixes of traffic
+# ------------------------------------
+#
+# Does it matter whether bytes are read or written? To find out, three kernels produce the same array from
+# different :term:`traffic`. The array is chosen so that it can be had in three ways.
+#
+# **Write.** Each number follows from its place, so that nothing has to be read.
+#
+# .. kernel:: gpuguide.topics.know_your_gpu
+#    :names: write_kernel, write
+#
+# **Copy.** One array is read and one is written, in equal parts.
+#
+# .. kernel:: gpuguide.topics.know_your_gpu
+#    :names: copy_kernel, copy
+#
+# **Read two, write one.** The answer is the larger of two arrays. Additions of vectors have this mix.
+#
+# .. kernel:: gpuguide.topics.know_your_gpu
+#    :names: two_to_one_kernel, two_to_one
+#
+# **CuPy copyto** asks the driver to copy. It is the rival to which our own copy has to measure up.
+#
+# .. kernel:: gpuguide.topics.know_your_gpu
+#    :names: copy_cupy
+#
+# **Read.** A kernel that only reads must still do something with what it has read, or the compiler removes
+# it. This one adds up 4096 neighbours in each block, through :term:`shared memory`, and writes a single sum.
+#
+# .. kernel:: gpuguide.topics.reading
+#    :names: block_sums_kernel, block_sums
+
+# %%
+# .. rst-class:: part-check
+#
+# Three ways, one result
+# ----------------------
+#
+# The study says what is compared. All three ways, and CuPy's, have to give the same array before any is
+# timed. Reading alone has a result of its own, so it is a study of its own.
+
+from gpuguide.topics import know_your_gpu, reading
+
+study = know_your_gpu.study()
+study
+
+# %%
+# .. rst-class:: part-measure
+#
+# From four kibibytes to a gibibyte
+# ---------------------------------
+#
+# Small arrays fit into the cache, large ones do not. The sizes cover both. Writing alone moves fewer bytes
+# than copying, and copying fewer than reading two arrays, so the times must be in this order. That is
+# claimed.
+
+results = study.run()
+gg.claim("Writing takes less time than copying", results, lambda r: r.speedup("write", "copy", 2**30).low > 1)
+gg.claim(
+    "Copying takes less time than reading two and writing one",
+    results,
+    lambda r: r.speedup("copy", "two_to_one", 2**30).low > 1,
+)
+reads = reading.study().run()
+
+# %%
+# .. checks:: mixes
+#
+# The chart shows bytes over time, the :term:`bandwidth`: everything read and written, divided by the time of
+# the kernel.
+
+# draw
+from gpuguide.plotting import plot_rate
+
+plot_rate(results)
+
+# %%
+# .. finding::
+#
+#    Up to :measured:`l2_size` the cache answers. Beyond, the memory does: copying settles at
+#    :measured:`mixes[copy, 2**30].rate`, writing at :measured:`mixes[write, 2**30].rate`, reading two and
+#    writing one at :measured:`mixes[two_to_one, 2**30].rate`.
+#
+# Reading alone is drawn apart.
+
+# draw
+plot_rate(reads)
+
+# %%
+# .. finding::
+#
+#    Reading alone reaches :measured:`reads[read, 2**30].rate` from memory, and
+#    :measured:`reads[read, 2**23].rate` for an array that fits into the cache.
+#
+# .. results:: mixes
+#
+# .. results:: reads
+
+# %%
+# The guide does not take its own simple kernels for the limit. At the start of each recording it tries many
+# shapes of kernel for each mix and keeps the best. These are the :term:`ceilings <ceiling>` that all pages
+# refer to.
+
+ceilings = gg.ceilings()
+facts = {}
+for item in ceilings.items:
+    facts[item.mix] = gg.fact(
+        f"ceiling_{item.mix}", item.value, unit=item.unit, note="best kernel of several"
+    )
+    print(f"{item.mix:12}{item.value:14.4g} {item.unit}")
+gg.fact("copy_share", facts["copy"].value / peak.value, unit="share", note="copy / physical peak")
+gg.fact("fp32_share", facts["fp32"].value / gpu.peak_flops("fp32"), unit="share", note="FP32 / physical peak")
+gg.fact("fp64_share", facts["fp64"].value / gpu.peak_flops("fp64"), unit="share", note="FP64 / physical peak")
+gg.fact("l2_size", gpu.l2_bytes, unit="B", note="size of the L2 cache")
+gg.fact(
+    "over_pcie", facts["copy"].value / facts["h2d"].value, unit="ratio", note="device copy / host to device"
+)
+
+# %%
+# .. rst-class:: part-reading
+#
+# Which limit is yours
+# --------------------
+#
+# .. list-table:: Predicted on paper, and measured
+#    :header-rows: 1
+#
+#    * -
+#      - predicted
+#      - measured
+#    * - memory, copying
+#      - :measured:`peak_memory`
+#      - :measured:`ceiling_copy`
+#    * - FP32
+#      - :measured:`peak_fp32`
+#      - :measured:`ceiling_fp32`
+#    * - FP64
+#      - :measured:`peak_fp64`
+#      - :measured:`ceiling_fp64`
+#
+# The memory keeps :measured:`copy_share` of its promise, the arithmetic :measured:`fp32_share` in FP32 and
+# :measured:`fp64_share` in FP64. The rest goes into refreshing the memory, into turning its bus around
+# between reading and writing, and into clocks that sink under load.
+#
+# Our copy kernel takes :measured:`mixes[copy, 2**30].time` for a gibibyte, CuPy's copy
+# :measured:`mixes[copy_cupy, 2**30].time`. Of the ceiling of its own mix our kernel reaches
+# :measured:`mixes[copy, 2**30].share`. This share is what the guide shows for every kernel that the memory
+# limits: a kernel is held against what is possible with *its* mix of reads and writes.
+#
+# The narrow place is PCIe. A copy from pinned host memory reaches :measured:`ceiling_h2d`, and a copy within
+# the device is :measured:`over_pcie` as fast. Data that crosses PCIe for a single pass over it has lost
+# before it arrives.
+
+# %%
+# .. rst-class:: part-wrong
+#
+# Wrong on purpose: a rate that the memory cannot have
+# ----------------------------------------------------
+#
+# Copy a small array, many times in a row, and call the result the bandwidth of the memory. The bytes never
+# reach the memory: they fit into the cache, and so the figure is one of the cache, and of the launches. Add
+# to this that the clock below does not wait.
+
+# wrong: bytes of the cache are counted as bytes of the memory, and the clock does not wait
+from time import perf_counter
+
+a = gg.numba_view(cp.arange(2**18, dtype=cp.float32))
+out = gg.numba_view(cp.empty(2**18, dtype=cp.float32))
+samples = []
+for _ in range(20):
+    cp.cuda.Device().synchronize()
+    start = perf_counter()
+    for _ in range(200):
+        know_your_gpu.copy(a, a, out)
+    samples.append((perf_counter() - start) / 200)
+cp.cuda.Device().synchronize()
+facts["wrong_time"] = gg.fact("wrong_time", float(np.median(samples)), unit="s", samples=samples)
+gg.fact("wrong_rate", 2 * 2**20 / facts["wrong_time"].value, unit="B/s", note="bytes / wrong time")
+accounted = results.quantity("copy", 2**20, "launch").value / facts["wrong_time"].value
+gg.fact("wrong_explained", accounted, unit="share", note="launch / wrong time")
+assert 0.9 <= accounted <= 1.1
+
+# %%
+# The right figure comes from an array that is much larger than the cache, and from a clock on the device.
+
+# draw
+gg.plot_decomposition(
+    {
+        "wrong figure": {"launch": facts["wrong_time"].value},
+        "launch, timed alone": {"launch": results.quantity("copy", 2**20, "launch").value},
+        "work, timed alone": {"work": results.quantity("copy", 2**20, "time").value},
+    }
+)
+
+# %%
+# .. finding::
+#
+#    The wrong figure is :measured:`wrong_rate`, and :measured:`wrong_explained` of it is the launch. The copy
+#    itself takes :measured:`mixes[copy, 2**20].time` and runs in the cache.
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When the numbers do not matter
+# ------------------------------
+#
+# A ceiling helps only where a kernel comes near one. At four kibibytes the copy takes
+# :measured:`mixes[copy, 2**12].time`, and that is the time to start and end a kernel; no memory is slow
+# there. Such kernels need fewer launches, not better memory access. And a program whose data does not fit
+# into the device, or comes over PCIe each time, should look at its copies first.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# What carries over to your GPU
+# -----------------------------
+#
+# The shapes carry over: a cache region, a memory region, and mixes that differ a little. The numbers do not.
+# Consumer GPUs have less bandwidth and a far smaller share of FP64 units. ``gpuguide run know_your_gpu`` and
+# ``gpuguide run reading`` measure yours, and ``gpuguide doctor`` prints its properties.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# Three reads for one write
+# -------------------------
+#
+# Write a kernel that adds three arrays into a fourth. Work out its bytes, predict its time from the ceilings,
+# and add it with ``study.with_variant``. Does your prediction hold within a tenth? If it does not, is it the
+# kernel or the prediction?
+
+# %%
+# .. rst-class:: part-next
+#
+# Where to go from here
+# ---------------------
+#
+# Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>` comes near one of these ceilings, step by
+# step. Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>` has the clocks that were used
+# here. Used here: :func:`gpuguide.require_gpu`, :func:`gpuguide.ceilings`, :func:`gpuguide.fact`.
