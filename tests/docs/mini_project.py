@@ -185,6 +185,8 @@ print("   indented", flush=True)
 import gpuguide as gg
 
 gg.fact("answer", 42, unit="1")
+with open("ran.txt", "a") as counter:
+    counter.write("once ")
 half = np.float64(0.5)
 half
 '''

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -149,14 +150,30 @@ def drawing_key(layout: Layout, cells: tuple[Cell, ...], digest: str) -> str:
     """
     from gpuguide import canonical
 
-    package = layout.source / "gpuguide"
-    parts = [_SCHEMA, digest, version("matplotlib"), version("numpy")]
+    modules = sorted((layout.source / "gpuguide").glob("*.py"))
+    drawing = tuple(path for path in modules if not path.stem.startswith(_MEASURING_ONLY))
+    parts = [
+        _SCHEMA,
+        digest,
+        _tools(),
+        _contents(drawing, tuple(path.stat().st_mtime_ns for path in drawing)),
+    ]
     parts += [canonical.digest(cell.content) for cell in cells]
-    for path in sorted(package.glob("*.py")):
-        if not path.stem.startswith(_MEASURING_ONLY):
-            # The bytes, not the canonical form: drawing anew after an edit of a comment costs little.
-            parts += [path.stem, hashlib.sha256(path.read_bytes()).hexdigest()]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@functools.cache
+def _tools() -> str:
+    return f"matplotlib {version('matplotlib')} numpy {version('numpy')}"
+
+
+@functools.lru_cache(maxsize=4)
+def _contents(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
+    # The bytes, not the canonical form: drawing anew after an edit of a comment costs little.
+    whole = hashlib.sha256()
+    for path in paths:
+        whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()
 
 
 def draw(
