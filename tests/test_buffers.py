@@ -173,6 +173,18 @@ def test_bytes_count_the_pristine_copy_where_there_is_one():
     assert buffers(Space("device", np)).n_bytes == 2 * (12 + 32) + 12
 
 
+def test_arrays_without_dimension_and_of_other_order_are_taken():
+    table = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    made = Buffers(HOST, (np.array(5.0), table), None, "exact")
+    scalar, copied = made.arguments("host", with_output=False)
+    assert scalar.shape == ()
+    assert scalar == 5
+    assert copied.tolist() == table.tolist()
+    assert made.changed_input() is None
+    scalar[...] = 6
+    assert made.changed_input() == (0, 0)
+
+
 def test_blocks_cover_a_length_and_first_difference_finds_the_place():
     assert [part.stop for part in blocks(10, block=4)] == [4, 8, 10]
     assert list(blocks(0)) == []

@@ -483,6 +483,23 @@ class TestTolerance:
             Tolerance(**options)
 
 
+def test_without_memory_for_the_expected_array_blocks_are_uploaded(monkeypatch):
+    class Full:
+        def __getattr__(self, name):
+            return getattr(np, name)
+
+        def asarray(self, x):
+            if x.size > 1 << 24:
+                raise MemoryError
+            return np.asarray(x)
+
+    monkeypatch.setattr("gpuguide.compare.array_module", lambda x: Full())
+    n = (1 << 24) + 5
+    got = np.zeros(n, "int8")
+    got[-1] = 1
+    assert Expected(np.zeros(n, "int8"), np.dtype("int8"), 0.0).difference(got, ()).first_wrong == n - 1
+
+
 def test_differences_are_found_across_blocks(monkeypatch):
     monkeypatch.setattr("gpuguide.compare.blocks", lambda n, block: (slice(i, i + 7) for i in range(0, n, 7)))
     expected = Expected(np.zeros(20), np.dtype("f4"), 0.0)

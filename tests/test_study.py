@@ -110,8 +110,7 @@ class TestRounds:
             lab = Lab(gpu=False)
             lab.run(study_of(*(lab.cpu_variant(name) for name in "abcd")), seed=seed)
             taken = lab.calls[4 * 4 :]  # after two checks and two warm-up calls of each
-            later = taken[16:]
-            return [tuple(taken[:16:4]), *(tuple(later[i : i + 20 : 5]) for i in range(0, 80, 20))]
+            return [tuple(taken[i : i + 20 : 5]) for i in range(0, 100, 20)]
 
         first = order(0)
         assert all(sorted(turn) == list("abcd") for turn in first)
@@ -178,8 +177,13 @@ class TestRounds:
     def test_a_warm_up_sample_of_each_turn_is_dropped(self):
         lab = Lab(gpu=False)
         lab.run(study_of(lab.cpu_variant()))
-        # 2 checks, 2 by the timer, and 4 a round, with one more from the second round on.
-        assert len(lab.calls) == 2 + 2 + 5 * 4 + 4
+        # 2 checks, 2 by the timer, and in each round one and 4 that count.
+        assert len(lab.calls) == 2 + 2 + 5 * (1 + 4)
+
+    def test_a_long_first_sample_of_a_turn_is_kept(self):
+        lab = Lab(gpu=False)
+        cell = lab.run(study_of(lab.cpu_variant(ns=150 * MS))).measurement("cpu", 1000)
+        assert len(lab.calls) == 2 + cell.n
 
     def test_a_cold_cache_is_flushed_before_each_device_sample(self):
         lab = Lab()

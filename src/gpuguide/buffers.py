@@ -195,7 +195,7 @@ class Buffers:
     ) -> None:
         self.space = space
         self.pristine = tuple(
-            space.xp.asarray(np.ascontiguousarray(x)) if isinstance(x, np.ndarray) else x for x in inputs
+            space.xp.asarray(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x for x in inputs
         )
         self._inputs = tuple(
             GuardedArray(space, x.shape, x.dtype, role) if isinstance(x, np.ndarray) else x for x in inputs

@@ -76,12 +76,13 @@ class Expected:
         xp = array_module(output)
         flat = _bits_of_booleans(xp.ascontiguousarray(output).reshape(-1))
         expected = self._on(xp)
-        beside = [x.reshape(-1) for x in operands if getattr(x, "shape", None) == output.shape]
+        beside = [x.reshape(-1) for x in operands if _is_operand(x, output.shape)]
         found = Difference(0.0, 0.0)
         size = flat.size
-        for part in blocks(size, (1 << 20) if xp is np else (1 << 26)):
-            limit = self._limit(xp, expected[part], [x[part] for x in beside], part, output.shape)
-            found = _join(found, _compare(xp, flat[part], expected[part], limit), part.start)
+        for part in blocks(size, (1 << 20) if xp is np else (1 << 24)):
+            wanted = xp.asarray(expected[part])
+            limit = self._limit(xp, wanted, [x[part] for x in beside], part, output.shape)
+            found = _join(found, _compare(xp, flat[part], wanted, limit), part.start)
         return found
 
     def _on(self, xp: Any) -> Any:
@@ -89,7 +90,10 @@ class Expected:
         if xp is np:
             return flat
         if "values" not in self._uploaded:
-            self._uploaded["values"] = xp.asarray(flat)
+            try:
+                self._uploaded["values"] = xp.asarray(flat)
+            except MemoryError:  # then it is uploaded block by block, each time
+                return flat
         return self._uploaded["values"]
 
     def _limit(self, xp: Any, expected: Any, beside: list[Any], part: slice, shape: tuple[int, ...]) -> Any:
@@ -105,6 +109,10 @@ class Expected:
             whole = np.broadcast_to(self.magnitude, shape).reshape(-1)
             scale = xp.asarray(whole[part])
         return xp.where(xp.isfinite(scale), self.factor * scale, 0.0)
+
+
+def _is_operand(x: Any, shape: tuple[int, ...]) -> bool:
+    return getattr(x, "shape", None) == shape and x.dtype.kind in "iufc"
 
 
 def _bits_of_booleans(flat: Any) -> Any:

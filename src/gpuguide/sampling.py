@@ -33,7 +33,7 @@ MIN_ROUNDS = 5
 """Rounds that every cell is sampled in, unless its budget is spent before."""
 
 _MIN_SLOW_ROUNDS = 3
-_WARM_UP_NS = 10_000_000
+_LONG_NS = 10_000_000
 _HOST_WARM_NS = 100_000_000
 
 
@@ -101,17 +101,18 @@ class Cell:
         host : HostClock
             Tells what it costs.
         """
-        begin = host.now_ns()
-        if self.warm and n > 1 and self.ns and self.ns[-1] < _WARM_UP_NS:
-            self._sample()
+        begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
+        pending = self._sample() if self.warm and n > 1 else None
+        if pending is not None and pending < _LONG_NS:
+            pending = None
         for _ in range(min(n, MAX_SAMPLES - len(self.ns))):
-            started = host.now_ns()
-            sample = self._sample()
+            sample = pending or self._sample()
+            pending = None
             self.ns.append(sample)
             self.rounds.append(number)
-            now = host.now_ns()
-            if now - begin + (now - started) > turn_ns:
+            started, before = before, host.now_ns()
+            if before - begin + (before - started) > turn_ns:  # another one would not fit
                 break
         self.spent_s += (host.now_ns() - begin) / 1e9
 
