@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuguide_docs.cells import Cell
-from gpuguide_docs.execution import run_cell
+from gpuguide_docs.execution import CellError, run_cell
 from gpuguide_docs.layout import Layout
 from gpuguide_docs.outputs import Output, load_outputs, save_outputs
+from gpuguide_docs.states import States, states_of
 
 if TYPE_CHECKING:
     from gpuguide.recordings import Recording
@@ -178,7 +179,7 @@ def _contents(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
 
 def draw(
     layout: Layout, page: str, cells: tuple[Cell, ...], recording: Recording, digest: str, script: Path
-) -> tuple[Output, ...]:
+) -> tuple[Output | None, ...]:
     """Give the outputs of a page's drawn cells, drawing them only when something they depend on changed.
 
     Parameters
@@ -198,8 +199,8 @@ def draw(
 
     Returns
     -------
-    tuple of Output
-        One a cell.
+    tuple of Output or None
+        One a cell; None when the cells read the recording of another page that waits to be measured.
 
     Raises
     ------
@@ -208,28 +209,50 @@ def draw(
     """
     if not cells:
         return ()
+    states = states_of(layout)
     folder = layout.cache / "drawn" / page / drawing_key(layout, cells, digest)[:32]
-    kept = _load(folder)
+    kept = _load(folder, page, states)
     if kept is not None:
         return kept
-    with _reads() as reads:
-        namespace = namespace_of(recording)
-        outputs = tuple(run_drawn(cell, namespace, str(script)) for cell in cells)
+    try:
+        with _reads(page, states) as reads:
+            namespace = namespace_of(recording)
+            outputs = tuple(run_drawn(cell, namespace, str(script)) for cell in cells)
+    except CellError as error:
+        if isinstance(error.__cause__, _OtherPageWaitsError):
+            return (None,) * len(cells)
+        raise
     _keep(folder, outputs, reads)
     return outputs
 
 
+class _OtherPageWaitsError(Exception):
+    """A drawn cell asks for the recording of a page whose code changed since."""
+
+
+def _waits(folder: Path, page: str, states: States) -> bool:
+    """Say whether a recording belongs to another page and is not that of its present code."""
+    name = folder.name
+    return name != page and name in states.pages and not states[name].current
+
+
 @contextmanager
-def _reads() -> Iterator[dict[str, str]]:
-    """Collect which recordings are loaded meanwhile: folder below ``recorded`` -> hash of the manifest."""
+def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
+    """Collect which recordings are loaded meanwhile: folder -> hash of the manifest."""
     from gpuguide import recordings
 
     seen: dict[str, str] = {}
     load: Callable[..., Any] = recordings.load
 
     def noting(folder: Any, *args: Any, **kwargs: Any) -> Any:
-        loaded = load(folder, *args, **kwargs)
-        path = Path(loaded.folder)
+        recordings.load = load  # what the states read is not what the cell reads
+        try:
+            loaded = load(folder, *args, **kwargs)
+            path = Path(loaded.folder)
+            if _waits(path, page, states):
+                raise _OtherPageWaitsError(path.name)
+        finally:
+            recordings.load = noting
         seen[str(path)] = _manifest_hash(path)
         return loaded
 
@@ -251,11 +274,12 @@ def _keep(folder: Path, outputs: tuple[Output, ...], reads: Mapping[str, str]) -
     save_outputs(folder, outputs, reads)
 
 
-def _load(folder: Path) -> tuple[Output, ...] | None:
+def _load(folder: Path, page: str, states: States) -> tuple[Output, ...] | None:
     try:
         reads = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["extra"]
-        if any(_manifest_hash(Path(path)) != digest for path, digest in reads.items()):
-            return None
+        for path, digest in reads.items():
+            if _manifest_hash(Path(path)) != digest or _waits(Path(path), page, states):
+                return None
         return tuple(output or Output() for output in load_outputs(folder))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -156,7 +156,9 @@ def _code_name(stored: Sequence[Any]) -> CodeName:
     return CodeName(used, module, name, short, is_class in (True, "True", "class"))
 
 
-def _checked(output: Output, where: str) -> Output:
+def _checked(output: Output | None, where: str) -> Output | None:
+    if output is None:
+        return None
     from gpuguide.errors import RecordingError
     from gpuguide.safe_markup import check_html
 
