@@ -82,6 +82,9 @@ BAD_SVG = {
     "handler": svg("<path onclick='alert(1)'/>"),
     "handler of the root": svg("", "onload='alert(1)'"),
     "handler in metadata": svg("<metadata onclick='alert(1)'></metadata>"),
+    "handler of a description": svg(
+        "<metadata><r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' onclick='f()'/></metadata>"
+    ),
     "foreign object": svg("<foreignObject><p/></foreignObject>"),
     "link": svg("<a href='https://example.org'><path/></a>"),
     "script link": svg("<use xlink:href='javascript:alert(1)'/>"),
@@ -106,6 +109,7 @@ BAD_SVG = {
     "not well-formed": svg("<g>"),
     "empty": b"",
     "not UTF-8": svg("").replace(b"<svg", b"<svg class='\xff'", 1),
+    "not UTF-8 in a comment": svg("<!-- x -->").replace(b"x", b"\xc0\xaf"),
     "UTF-16": b"\xff\xfe" + svg("<script/>").decode().encode("utf-16-le"),
     "other encoding": b'<?xml version="1.0" encoding="utf-7"?>' + svg("+ADw-script/+AD4-<script/>"),
     "too deep": svg("<g>" * 200 + "</g>" * 200),

@@ -71,7 +71,6 @@ def check_svg(data: bytes, *, file: str = "") -> None:
     """
     reader = _Reader()
     try:
-        data.decode("utf-8")  # expat alone would take another encoding for its word
         reader.parser.Parse(data, True)
     except expat.ExpatError as error:
         raise RecordingError(f"expected well-formed XML; {error}.", file=file) from None
@@ -83,6 +82,7 @@ class _Reader:
     """Expat with a handler for everything that could act; a ValueError says what is not allowed."""
 
     def __init__(self) -> None:
+        # The encoding given here overrides the one that the file declares.
         self.parser = parser = expat.ParserCreate("UTF-8", " ")
         self.path: list[str] = []
         self.text: list[str] = []
