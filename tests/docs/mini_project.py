@@ -201,7 +201,14 @@ Mini
    other
 """
 
-OTHER = "Other\n=====\n\nA page written by hand.\n"
+OTHER = """\
+Other
+=====
+
+A page written by hand, with the pages that use a function.
+
+.. minigallery:: gpuguide.plot_speedup
+"""
 
 
 @dataclass(frozen=True)

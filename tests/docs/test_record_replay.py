@@ -133,9 +133,8 @@ def test_prose_and_labels_change_without_a_gpu_and_equal_a_clean_build(make_proj
     figure = project.layout.gallery / "start" / "images" / "toy-1-light.svg"
     drawn = figure.read_bytes()
     project.edit("examples/start/toy.py", "A sum is quick.", "A sum is very quick.")
-    project.edit(
-        "examples/start/toy.py", "gg.plot_time(results)", 'ax = gg.plot_time(results)\nax.set_title("Sums")'
-    )
+    more = 'ax = gg.plot_time(results)\nax.set_title("Sums")\ngg.plot_speedup(results, "numpy")'
+    project.edit("examples/start/toy.py", "gg.plot_time(results)", more)
     project.edit("examples/start/toy.py", "Toy sums\n========", "Toy additions\n=============")
     built_ok(project)
     page = project.page()
@@ -143,6 +142,7 @@ def test_prose_and_labels_change_without_a_gpu_and_equal_a_clean_build(make_proj
     assert OUTPUT in page
     assert BANNER not in page
     assert figure.read_bytes() != drawn
+    assert "Toy additions" in (project.html / "other.html").read_text(), "it lists who uses plot_speedup"
     shutil.rmtree(project.layout.cache)
     assert_incremental_equals_clean(project)
 
