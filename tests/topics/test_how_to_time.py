@@ -1,0 +1,238 @@
+"""Clocks and timers, by clocks that are made up, and the operations that they are held against."""
+
+from collections.abc import Callable
+from itertools import count
+from types import ModuleType
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.topics import how_to_time, peer_agreement, six_clocks
+from gpuguide.topics.step_timer import StepTimer
+
+# The operations ---------------------------------------------------------------------------------------------
+
+
+def test_add_one_equals_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    checks, names = in_simulator(fresh_python, "how_to_time", SIZES)
+    assert names == ["numba", "numpy"]
+    assert checks == len(SIZES) * 2 * len(names)
+
+
+def test_the_study_rejects_wrong_variants() -> None:
+    assert_rejects(how_to_time.study(), how_to_time.add_one_reference, 257, tolerance=True)
+
+
+def test_add_one_says_what_it_takes() -> None:
+    x = np.ones(4)
+    for arrays in ((x, x[:3]), (x.astype(np.float32), x), (x, x.astype(np.int64)), (x.reshape(2, 2),) * 2):
+        with pytest.raises(ArgumentError, match="two float64 vectors of one length"):
+            how_to_time.add_one(*arrays)
+    how_to_time.add_one(x[:0], x[:0])
+
+
+@needs_compilers()
+def test_the_kernel_compiles() -> None:
+    from numba import float64
+
+    facts = numba_facts(how_to_time.add_one_kernel, (float64[::1], float64[::1]))
+    assert (facts.spills, facts.count("ld.global"), facts.count("st.global")) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 8, 33])
+def test_numpys_factorisation_passes(rows: int) -> None:
+    assert len(how_to_time.qr_study().check_all((rows**2,), ["numpy"])) == 2
+
+
+def test_the_qr_study_rejects_wrong_variants() -> None:
+    assert_rejects(how_to_time.qr_study(), how_to_time.qr_numpy, 16**2)
+
+
+def spoiled_qr(row: int, column: int, by: float) -> tuple[np.ndarray, np.ndarray]:
+    a = np.random.default_rng(0).standard_normal((8, 8))
+    stacked = how_to_time.qr_numpy(a)
+    stacked[row, column] += by
+    return a, stacked
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "problem"), [(0, 0, "orthonormal"), (15, 0, "triangular"), (8, 7, "not the matrix")]
+)
+def test_each_property_of_a_factorisation_is_checked(row: int, column: int, problem: str) -> None:
+    check = how_to_time.QrCheck()
+    a, stacked = spoiled_qr(row, column, 1e-6)
+    with pytest.raises(MismatchError, match=problem):
+        check.compare(stacked, check.prepare((a,)))
+
+
+def test_a_factorisation_with_not_a_number_is_rejected() -> None:
+    check = how_to_time.QrCheck()
+    a, stacked = spoiled_qr(3, 3, float("nan"))
+    with pytest.raises(MismatchError):
+        check.compare(stacked, check.prepare((a,)))
+
+
+def test_the_sources_sizes_and_dtype_are_among_those_measured() -> None:
+    assert 65_536 in how_to_time.study().sizes
+    assert 512**2 in how_to_time.qr_study().sizes
+    assert how_to_time.study().dtype == how_to_time.qr_study().dtype == "float64"
+
+
+# The step timer ---------------------------------------------------------------------------------------------
+
+
+def ticking(*times: float) -> Callable[[], float]:
+    ticks = iter(times)
+    return lambda: next(ticks)
+
+
+def test_a_name_that_comes_back_gets_its_own_time() -> None:
+    timer = StepTimer(now=ticking(0, 1, 1, 5, 5, 7))
+    for name in ("copy", "work", "copy"):
+        with timer.step(name):
+            pass
+    assert timer.seconds == {"copy": 3, "work": 4}
+    assert timer.total == 7
+
+
+def test_every_moment_belongs_to_the_innermost_step() -> None:
+    timer = StepTimer(now=ticking(0, 1, 3, 4, 5, 10))
+    with timer.step("outer"):
+        with timer.step("inner"):
+            pass
+        with timer.step("outer"):
+            pass
+    assert timer.seconds == {"outer": 8, "inner": 2}
+    assert timer.total == 10
+
+
+def test_time_between_steps_is_nobodys() -> None:
+    timer = StepTimer(now=ticking(0, 1, 100, 103))
+    with timer.step("a"):
+        pass
+    with timer.step("b"):
+        pass
+    assert timer.seconds == {"a": 1, "b": 3}
+
+
+def test_a_step_that_raises_is_booked_and_closed() -> None:
+    timer = StepTimer(now=ticking(0, 2, 5, 6))
+    with pytest.raises(ValueError, match="broken"), timer.step("a"):
+        raise ValueError("broken")
+    with timer.step("b"):
+        pass
+    assert timer.seconds == {"a": 2, "b": 1}
+
+
+def test_the_device_is_waited_for_at_both_ends_of_a_step() -> None:
+    events: list[str] = []
+
+    def now() -> float:
+        events.append("clock")
+        return 0.0
+
+    with StepTimer(lambda: events.append("wait"), now).step("a"):
+        events.append("work")
+    assert events == ["wait", "clock", "work", "wait", "clock"]
+
+
+# The clocks -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def microseconds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A host's clock that moves by 1 s at each reading, and a log of what else happened."""
+    ticks = count()
+    monkeypatch.setattr(six_clocks, "perf_counter", lambda: float(next(ticks)))
+    return []
+
+
+def test_without_synchronising_never_waits_inside_the_clock(microseconds: list[str]) -> None:
+    log = microseconds
+    samples = six_clocks.without_synchronising(lambda: log.append("call"), lambda: log.append("wait"), 2)
+    assert samples == [0.01, 0.01]
+    assert log == ["wait", *["call"] * 100, "wait", *["call"] * 100, "wait"]
+
+
+def test_with_synchronising_waits_inside_the_clock(microseconds: list[str]) -> None:
+    log = microseconds
+    samples = six_clocks.with_synchronising(lambda: log.append("call"), lambda: log.append("wait"), 2)
+    assert samples == [1.0, 1.0]
+    assert log == ["wait", "call", "wait"] * 2
+
+
+def test_with_the_first_call_makes_a_fresh_call_for_each_sample(microseconds: list[str]) -> None:
+    made: list[int] = []
+
+    def make_call() -> Callable[[], None]:
+        made.append(0)
+        return lambda: made.__setitem__(-1, made[-1] + 1)
+
+    samples = six_clocks.with_the_first_call(make_call, lambda: None, 3)
+    assert samples == [0.2, 0.2, 0.2]
+    assert made == [5, 5, 5]
+
+
+@pytest.mark.parametrize("clock", ["without_synchronising", "with_synchronising", "with_the_first_call"])
+def test_clocks_want_at_least_one_sample(clock: str) -> None:
+    with pytest.raises(ArgumentError, match="at least 1; got 0"):
+        getattr(six_clocks, clock)(lambda: None, lambda: None, 0)
+
+
+def test_the_guides_own_clock_says_that_it_needs_a_gpu(fresh_python: Callable[..., str]) -> None:
+    snippet = """
+from gpuguide.topics.six_clocks import behind_a_delay
+try:
+    behind_a_delay(lambda: None)
+except ValueError as error:
+    print(error)
+"""
+    assert "needs a GPU" in fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1")
+
+
+# Peers ------------------------------------------------------------------------------------------------------
+
+
+def test_agreement_says_where_the_comparison_is_when_only_the_package_is_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setattr(peer_agreement, "SCRIPT", peer_agreement.Path(str(tmp_path)) / "absent.py")
+    assert peer_agreement.agreement().endswith("tests/peers/compare_with_peers.py.")
+
+
+def test_agreement_asks_the_script_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    peers: ModuleType = peer_agreement._load(peer_agreement.SCRIPT)
+    monkeypatch.setattr(peers, "_sized", lambda seconds: f"copy of {seconds}")
+    monkeypatch.setattr(peers, "warm_by_cupy", lambda copy, name: (copy, name))
+    monkeypatch.setattr(peers, "table", lambda rows: repr(rows))
+    assert peer_agreement.agreement(("1 ms",)) == "[('copy of 0.001', '1 ms')]"
+
+
+# On the GPU -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.gpu
+def test_all_variants_are_right_on_the_gpu() -> None:
+    assert not how_to_time.study().check_all((*SIZES, 65_536)).skipped
+    assert not how_to_time.qr_study().check_all((1, 33**2, 512**2)).skipped
+
+
+@pytest.mark.gpu
+def test_every_clock_gives_as_many_samples_as_asked_for() -> None:
+    import cupy as cp
+
+    x, out = cp.ones(65_536), cp.empty(65_536)
+
+    def call() -> None:
+        how_to_time.add_one(x, out)
+
+    call()
+    synchronize = cp.cuda.Device().synchronize
+    assert len(six_clocks.without_synchronising(call, synchronize, 3)) == 3
+    assert len(six_clocks.with_synchronising(call, synchronize, 3)) == 3
+    assert len(six_clocks.events_around_a_launch(call, 3)) == 3
+    assert len(six_clocks.behind_a_delay(call, 3)) == 3

@@ -1,0 +1,131 @@
+"""Sorting: what the checks accept and reject, and the variants on the host and on the GPU."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from gpuguide.errors import MismatchError
+from gpuguide.topics import sort_checks, sort_search
+
+
+@pytest.mark.parametrize("maker", ["study", "argsort_study"])
+def test_host_variants_pass_in_the_simulator(fresh_python: Callable[..., str], maker: str) -> None:
+    count, names = in_simulator(fresh_python, "sort_search", SIZES, maker)
+    assert (count, names) == (2 * len(SIZES), ["numpy"])
+
+
+def test_the_sort_study_rejects_wrong_variants() -> None:
+    assert_rejects(sort_search.study(), np.sort, 257)
+
+
+def test_the_sort_study_rejects_wrong_variants_beyond_the_reach_of_the_python_sort() -> None:
+    assert_rejects(sort_search.study(), np.sort, sort_checks.COMPARED_WITH_PYTHON + 1)
+
+
+def test_the_argsort_study_rejects_wrong_variants() -> None:
+    assert_rejects(sort_search.argsort_study(), np.argsort, 257)
+
+
+def sorted_check(x: np.ndarray, output: np.ndarray) -> tuple[float, float]:
+    check = sort_checks.SortedCheck()
+    return check.compare(output, check.prepare((x,)))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4097, 10_007])
+def test_a_right_sort_passes(n: int) -> None:
+    x = np.random.default_rng(0).random(n, dtype=np.float32)
+    assert sorted_check(x, np.sort(x)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 7, 100])
+def test_the_check_sees_across_the_edges_of_its_pieces(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(sort_checks, "CHUNK", chunk)
+    monkeypatch.setattr(sort_checks, "COMPARED_WITH_PYTHON", 0)
+    x = np.random.default_rng(0).random(100, dtype=np.float32)
+    right = np.sort(x)
+    assert sorted_check(x, right) == (0.0, 0.0)
+    for place in range(99):
+        wrong = right.copy()
+        wrong[[place, place + 1]] = wrong[[place + 1, place]]
+        with pytest.raises(MismatchError, match="not in order"):
+            sorted_check(x, wrong)
+
+
+def test_a_sort_that_loses_one_and_doubles_another_is_seen() -> None:
+    x = np.random.default_rng(0).random(10_000, dtype=np.float32)
+    wrong = np.sort(x)
+    wrong[5000] = wrong[4999]
+    with pytest.raises(MismatchError, match="not those of the input"):
+        sorted_check(x, wrong)
+
+
+def test_the_fingerprint_differs_where_one_bit_differs() -> None:
+    x = np.zeros(5000, dtype=np.float32)
+    wrong = x.copy()
+    wrong[-1] = np.float32(1e-45)
+    with pytest.raises(MismatchError, match="not those of the input"):
+        sorted_check(x, wrong)
+
+
+def test_not_a_number_is_never_in_order() -> None:
+    x = np.array([1, np.nan, 2], np.float32)
+    with pytest.raises(MismatchError, match="not in order"):
+        sorted_check(x, np.array([1, np.nan, 2], np.float32))
+
+
+def test_a_result_of_another_size_is_rejected() -> None:
+    with pytest.raises(MismatchError, match="should have 3 elements"):
+        sorted_check(np.arange(3, dtype=np.float32), np.arange(4, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("order", "problem"),
+    [
+        ([0, 0, 1], "twice"),
+        ([0, 1, 3], "from 0 to 2"),
+        ([0, 1, -1], "from 0 to 2"),
+        ([0, 1, 2], "not sorted"),
+    ],
+)
+def test_wrong_orders_are_rejected(order: list[int], problem: str) -> None:
+    check = sort_checks.ArgsortCheck()
+    prepared = check.prepare((np.array([3, 1, 2], np.float32),))
+    with pytest.raises(MismatchError, match=problem):
+        check.compare(np.array(order), prepared)
+
+
+def test_the_traffic_counts_each_number_once_each_way() -> None:
+    assert sort_search.sort_traffic(10, np.dtype("float32")).bytes_total == 80
+    assert sort_search.argsort_traffic(10, np.dtype("float32")).bytes_total == 120
+
+
+def test_the_source_size_and_dtype_are_among_those_measured() -> None:
+    study = sort_search.study()
+    assert study.dtype == "float32"
+    assert {10**3, 4096**2, 10**9} <= set(study.sizes)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("make", [sort_search.study, sort_search.argsort_study])
+def test_all_variants_pass_on_the_gpu(make: Callable[[], sort_search.Study]) -> None:
+    report = make().check_all((*SIZES, 4096**2))
+    assert not report.skipped
+
+
+@pytest.mark.gpu
+def test_the_check_rejects_on_the_gpu_what_it_rejects_on_the_host() -> None:
+    import cupy as cp
+
+    check = sort_checks.SortedCheck()
+    x = cp.random.random(10**6, dtype=cp.float32)
+    right = cp.sort(x)
+    prepared = check.prepare((x,))
+    assert prepared == check.prepare((x.get(),))
+    assert check.compare(right, prepared) == (0.0, 0.0)
+    wrong = right.copy()
+    wrong[500] = wrong[499]
+    with pytest.raises(MismatchError):
+        check.compare(wrong, prepared)

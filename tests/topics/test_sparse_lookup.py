@@ -1,0 +1,143 @@
+"""Look-ups in a sparse dictionary: every way against the table, small dictionaries, strings."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.topics import sparse_dictionary, sparse_lookup
+
+KERNELS = ("branching", "branchless", "four_per_thread", "shared_top")
+LAUNCHERS = [getattr(sparse_lookup, f"lookup_{name}") for name in KERNELS]
+
+
+def test_all_ways_equal_the_table_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    count, names = in_simulator(fresh_python, "sparse_lookup", SIZES)
+    assert names == sorted([*KERNELS, "numpy", "python_dict"])
+    assert count == len(SIZES) * 2 * len(names)
+
+
+def test_kernels_find_every_key_in_dictionaries_of_any_size(fresh_python: Callable[..., str]) -> None:
+    """One key, powers of two and their neighbours, and just around the samples in shared memory."""
+    snippet = """
+import numpy as np
+from gpuguide.topics import sparse_lookup
+from gpuguide.topics.sparse_dictionary import lookup_reference
+for m in (1, 2, 3, 4, 5, 7, 8, 9, 31, 1022, 1023, 1024, 1025, 2049):
+    keys = np.arange(3, 3 + 2 * m, 2, dtype=np.int32)
+    words = np.arange(10, 10 + m, dtype=np.uint64)
+    near = np.unique(np.linspace(0, 2 * m + 4, 80).astype(np.int32))
+    queries = np.concatenate([near, keys[:1], keys[-1:]])
+    expected = lookup_reference(queries, keys, words)
+    for name in ("branching", "branchless", "four_per_thread", "shared_top"):
+        out = np.full(queries.size, 99, np.uint64)
+        getattr(sparse_lookup, f"lookup_{name}")(queries, keys, words, out)
+        assert (out == expected).all(), (name, m, queries[out != expected])
+print("all right")
+"""
+    assert fresh_python(snippet, timeout=300, NUMBA_ENABLE_CUDASIM="1") == "all right\n"
+
+
+def test_the_study_rejects_wrong_variants() -> None:
+    assert_rejects(sparse_lookup.study(), sparse_dictionary.lookup_numpy, 257)
+
+
+def test_the_values_are_strings_of_eight_characters() -> None:
+    dictionary = sparse_dictionary.sparse_dictionary()
+    strings = dictionary.words.view("S8")
+    assert {len(text) for text in strings[:1000].tolist()} == {8}
+    assert strings[0].startswith(b"v")
+    assert dictionary.words.min() > 0, "0 stands for a query that is no key"
+
+
+def test_the_dictionary_is_sparse_and_sorted() -> None:
+    keys = sparse_dictionary.sparse_dictionary().keys
+    assert keys.size == 10**6
+    assert 1 <= keys[0] < keys[-1] <= 10**7
+    assert bool((np.diff(keys) > 0).all())
+
+
+def test_about_half_of_the_queries_are_keys() -> None:
+    study = sparse_lookup.study()
+    queries, keys, _ = study.make_inputs(10**4, exact=False)
+    assert 0.5 <= np.isin(queries, keys).mean() <= 0.6
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS, ids=KERNELS)
+def test_launchers_say_what_they_take(launcher: Callable[..., None]) -> None:
+    ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
+    for arrays, problem in (
+        ((ints.astype(np.int64), ints, words, words), "queries of int32"),
+        ((ints, ints.reshape(1, 3), words, words), "keys of int32"),
+        ((ints, ints, ints, words), "words of uint64"),
+        ((ints, ints, words, words[:2]), "a place in out for each query"),
+        ((ints, ints[:0], words[:0], words), "at least one key"),
+        ((ints, ints[:2], words, words), "a word for each key"),
+    ):
+        with pytest.raises(ArgumentError, match=problem):
+            launcher(*arrays)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS, ids=KERNELS)
+def test_launchers_do_nothing_for_no_query(launcher: Callable[..., None]) -> None:
+    ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
+    launcher(ints[:0], ints, words, words[:0])
+
+
+def test_a_mismatch_names_the_first_wrong_look_up() -> None:
+    check = sparse_dictionary.LookupCheck()
+    prepared = check.prepare((np.array([7, 8]), np.array([7]), np.array([42], np.uint64)))
+    with pytest.raises(MismatchError, match="1 of 2 look-ups are wrong, the first at 1: expected 0, got 5"):
+        check.compare(np.array([42, 5], np.uint64), prepared)
+    with pytest.raises(MismatchError, match="shape"):
+        check.compare(np.array([42], np.uint64), prepared)
+
+
+@needs_compilers()
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_compile(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba import int32, int64, uint64
+    from numba.cuda import dispatcher
+
+    # Device functions ask for the GPU's compute capability while the kernel that calls them is compiled.
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
+    words = uint64[::1]
+    step = () if name == "branching" else (int64,)
+    facts = numba_facts(
+        getattr(sparse_lookup, f"lookup_{name}_kernel"), (int32[::1], int32[::1], words, *step, words)
+    )
+    assert facts.spills == 0
+    assert facts.count("call") == 0, "device functions are inlined"
+    assert facts.shared_bytes == (1023 * 4 if name == "shared_top" else 0)
+    assert facts.registers <= 64
+
+
+def test_the_traffic_is_no_more_than_the_whole_dictionary() -> None:
+    few, many = (sparse_lookup.lookup_traffic(n, np.dtype("int32")) for n in (10, 10**8))
+    assert few.bytes_read == 10 * 4 + 20 * 10 * 4 + 10 * 8
+    assert many.bytes_read == 10**8 * 4 + 10**6 * 12
+    assert many.bytes_written == 8 * 10**8
+
+
+@pytest.mark.gpu
+def test_all_ways_equal_the_table_on_the_gpu() -> None:
+    report = sparse_lookup.study().check_all((*SIZES, 10**5, 10**6 + 3))
+    assert not report.skipped
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("launcher", LAUNCHERS, ids=KERNELS)
+def test_launchers_take_cupy_arrays_on_the_current_stream(launcher: Callable[..., None]) -> None:
+    import cupy as cp
+
+    dictionary = sparse_dictionary.sparse_dictionary()
+    with cp.cuda.Stream(non_blocking=True):
+        keys, words = cp.asarray(dictionary.keys), cp.asarray(dictionary.words)
+        out = cp.empty(1009, cp.uint64)
+        launcher(keys[:1009].copy(), keys, words, out)
+        assert bool((out == words[:1009]).all())

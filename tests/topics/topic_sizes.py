@@ -1,0 +1,23 @@
+"""Awkward sizes, and a run of studies in Numba's simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009)
+
+_SNIPPET = """
+from gpuguide.topics.{topic} import {maker} as make
+report = make().check_all({sizes})
+names = sorted({{result.variant for result in report}})
+print(len(report), *names)
+"""
+
+
+def in_simulator(
+    fresh_python: Callable[..., str], topic: str, sizes: tuple[int, ...], maker: str = "study"
+) -> tuple[int, list[str]]:
+    """Check a study in a simulator of its own; return how many checks passed, and of which variants."""
+    snippet = _SNIPPET.format(topic=topic, maker=maker, sizes=sizes)
+    count, *names = fresh_python(snippet, timeout=300, NUMBA_ENABLE_CUDASIM="1").split()
+    return int(count), names
