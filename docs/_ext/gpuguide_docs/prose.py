@@ -40,7 +40,7 @@ def prose_lines(text: str, markup: str = "rst") -> list[tuple[int, str]]:
     >>> prose_lines("Takes :measured:`f` on ``x``.\n\n.. code-block:: c\n\n   int x;\n")
     [(1, 'Takes   on  .')]
     """
-    kept = _rst(text) if markup == "rst" else _markdown(text)
+    kept = (_rst(text) if markup == "rst" else _markdown(text)) or [(1, "")]
     # A role may run over the end of a line, so roles are taken out of paragraphs, not of lines.
     cleaned = _inline("\n".join(line for _, line in kept), markup).split("\n")
     return [(number, line) for (number, _), line in zip(kept, cleaned, strict=True) if line.strip()]
@@ -50,10 +50,14 @@ def _inline(text: str, markup: str) -> str:
     def blank(match: re.Match[str]) -> str:
         return " " + "\n" * match.group().count("\n")
 
+    def words(match: re.Match[str]) -> str:
+        missing = match.group().count("\n") - match[1].count("\n")
+        return match[1] + "\n" * missing
+
     if markup == "rst":
-        text = _LINK_RST.sub(r"\1", _ROLE_RST.sub(blank, text))
+        text = _LINK_RST.sub(words, _ROLE_RST.sub(blank, text))
     else:
-        text = _LINK_MD.sub(r"\1", _ROLE_MYST.sub(blank, text))
+        text = _LINK_MD.sub(words, _ROLE_MYST.sub(blank, text))
     return _LITERAL.sub(blank, text)
 
 

@@ -1,0 +1,393 @@
+"""The contract: a page that holds to it, and what each rule finds when the page does not."""
+
+from dataclasses import replace
+
+import pytest
+from small_site import PROVENANCE, recording, write
+
+from gpuguide.claim_replay import replay_claim
+from gpuguide.recordings import CellOutput
+from gpuguide.results import CheckResult, ClaimResult, Measurement, Results, VariantInfo
+from gpuguide_docs import contract, contract_measured, site
+from gpuguide_docs.contract_page import glossary_terms
+from gpuguide_docs.pages import Experiment, Page
+from gpuguide_docs.site import Site
+from gpuguide_docs.states import PageState
+
+SIZES = (2**10, 2**12, 2**14, 2**16, 2**18, 2**20)
+FILL = "\n".join(["# " + "Threads walk in step and wait for memory now and then. " * 2] * 30)
+
+SCRIPT = f'''"""
+First page
+==========
+
+What is measured?
+"""
+
+# %%
+# It takes :measured:`add[one, 2**20].time`, which is :measured:`add[one, 2**20].speedup(host)`.
+
+# %%
+# .. rst-class:: part-idea
+#
+# Boxes and wires
+# ---------------
+{FILL}
+#
+# .. drawing:: host
+#
+#    Two boxes.
+
+# %%
+# .. rst-class:: part-bare
+#
+# By hand
+# -------
+# Typed by anybody, in a :term:`warp`.
+
+import numpy as np
+
+print(np.ones(3))
+
+# %%
+# .. rst-class:: part-predict
+#
+# Bytes to move
+# -------------
+# Twelve for each.
+
+# %%
+# .. rst-class:: part-code
+#
+# Smallest kernel
+# ---------------
+# The kernel one, against the host.
+#
+# .. kernel:: gpuguide.topics.toy
+#    :names: add_one
+
+# %%
+# .. rst-class:: part-check part-measure
+#
+# Right, then fast
+# ----------------
+# Both are checked.
+
+results = toy.study().run()
+results
+
+# %%
+# The chart.
+
+# draw
+gg.plot_time(results, variants=["one", "host"])
+
+# %%
+# .. finding::
+#
+#    It takes :measured:`add[one, 2**20].time`.
+#
+# And another.
+
+# draw
+gg.plot_speedup(results, "host")
+
+# %%
+# .. finding::
+#
+#    Overtakes :measured:`add.crossover(host, one)`.
+
+# %%
+# .. rst-class:: part-reading
+#
+# What it says
+# ------------
+# See :doc:`second` and :doc:`/glossary`, and :measured:`first_call`.
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# Small sizes
+# -----------
+# At few elements it takes :measured:`add[one, 2**10].time`.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# Carried over
+# ------------
+# Memory decides.
+
+# %%
+# .. rst-class:: part-next
+#
+# Onwards
+# -------
+# More.
+'''
+
+INFOS = (
+    VariantInfo("one", "One a thread", source="gpuguide.topics.toy.add_one"),
+    VariantInfo("host", "Host", device="cpu", clock="host", source="numpy.add"),
+)
+
+
+def measured(quick=False, n=20, sizes=SIZES):
+    """Results in which the host wins small sizes and the kernel large ones."""
+    cells = [
+        Measurement(
+            info.name,
+            size,
+            info.clock,
+            tuple(range(base, base + n)),
+            tuple(i // 4 for i in range(n)),
+            method="host" if info.device == "cpu" else "events",
+        )
+        for info in INFOS
+        for size in sizes
+        for base in [100_000 if info.name == "one" else 10 * size]
+    ]
+    checks = [
+        CheckResult(info.name, size, kind, 0.0, 0.0)
+        for info in INFOS
+        for size in sizes
+        for kind in ("exact", "after")
+    ]
+    return Results(
+        name="add",
+        title="Add one",
+        size_name="elements",
+        dtype="float32",
+        variants=INFOS,
+        sizes=sizes,
+        measurements=tuple(cells),
+        checks=tuple(checks),
+        quick=quick,
+    )
+
+
+def _decided(text, expression):
+    """A claim as recording it would store it."""
+    claim = ClaimResult(text, True, expression=expression)
+    return replace(replay_claim(claim, {"add": measured()}), expression=expression)
+
+
+CLAIMS = tuple(
+    _decided(f"At {size} the kernel wins", f"r.speedup('one', 'host', {size}).low > 1")
+    for size in (2**18, 2**20)
+)
+ALWAYS = _decided("Always", "r.speedup('one', 'host', 1024).low > 0")
+GOOD = {"studies": {"add": measured()}, "names": {"results": "add"}, "claims": CLAIMS}
+
+
+def checked(tmp_path, monkeypatch, *, edit=("", ""), page=None, status="current", files=None, **changes):
+    """Report of the first page."""
+    cells = (
+        CellOutput(0, "0" * 64, stdout="[1. 1. 1.]\n"),
+        CellOutput(1, "0" * 64, html=measured()._repr_html_()),
+    )
+    changes = {**GOOD, "cells": cells, **changes}
+    assert edit[0] in SCRIPT
+    layout = write(
+        tmp_path,
+        {
+            "examples/start/first.py": SCRIPT.replace(*edit) if edit[0] else SCRIPT,
+            "tests/topics/test_toy.py": "",
+            "docs/glossary.md": ":::{glossary}\nwarp\n  32 threads.\n\nlatency\n  A wait.\n:::\n",
+            **(files or {}),
+        },
+    )
+    made = recording(tmp_path, **changes) if status != "missing" else None
+    states = {
+        "first": PageState("first", status, made, changed=("cell 1",) if status == "stale" else ()),
+        "second": PageState("second", "missing"),
+    }
+    monkeypatch.setattr(site, "states_of", lambda _layout: states)
+    words = "Chart of time against size. It runs from 3 at 1 to 4 at 10."
+    monkeypatch.setattr(contract_measured, "_drawn_alternatives", lambda _facts: [words, words])
+    here = Site(layout)
+    waiver = {"waivers": {"C11": "no exercises yet"}}
+    first = replace(here.page("first"), **{**waiver, **(page or {})})
+    here.pages = (first, *here.pages[1:])
+    return contract.check_page(here, first)
+
+
+def test_a_good_page_holds(tmp_path, monkeypatch):
+    report = checked(tmp_path, monkeypatch)
+    assert [(finding.rule, finding.message) for finding in report.findings] == []
+    assert report.marks["C11"] == "waived"
+    assert set(report.marks.values()) == {"ok", "waived"}
+    assert report.waived == ["C11 waived: no exercises yet"]
+
+
+def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
+    report = checked(tmp_path, monkeypatch, status="stale")
+    assert report.findings == []
+    assert report.lacking == "stale (changed: cell 1)"
+    assert {report.marks[code] for code in ("C5", "C9", "samples")} == {"waits"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "edit", "message"),
+    [
+        ("C1", ("What is measured?", "What?"), "the script's question is 'What?'"),
+        ("C2", (FILL, "# Short."), "words of prose; 600 to 1800 are allowed"),
+        ("C2", ("print(np.ones(3))", "\n".join(["x = 1"] * 31)), "open code of 32 lines"),
+        ("C2", ("\n# %%\n# The chart.\n", "\n# %%\n"), "two pieces of code without a sentence"),
+        ("C3", ("part-predict", "part-predikt"), "part 'predict' is missing"),
+        ("C3", ("part-predict", "part-predikt"), "there is no part 'predikt'"),
+        ("C3", ("part-reading", "part-bare"), "part 'reading' is missing"),
+        ("C3", (".. drawing:: host", ".. image:: host"), "part 'idea' has no drawing"),
+        ("C4", ("import numpy as np\n", "import gpuguide as gg\n"), "no recorded cell in part 'bare'"),
+        ("C5", (":names: add_one", ":names: study"), "gpuguide.topics.toy.add_one is not shown"),
+        ("C7", ("Overtakes :measured:`add.crossover(host, one)`.", "Wins."), "caption has no measured"),
+        ("C8", ("few elements it takes :measured:`add[one, 2**10].time`", "no time"), "in part 'when-not"),
+        ("C8", (", and :measured:`first_call`", ""), "5 measured numbers; at least 6"),
+        ("C12", (" and :doc:`/glossary`", ""), "1 links to other pages"),
+        ("C12", (":term:`warp`", "warp"), "'warp' is in the glossary and not linked"),
+        ("figures", ("Memory decides.", "It is twice as fast."), "typed speed-up 'twice as fast'"),
+        ("figures", ("Memory decides.", ":rule:`3 s`"), "the role rule is for hand-written pages"),
+        ("style", ("print(np.ones(3))", "from time import perf_counter"), "not of kind 'clock'"),
+        ("style", ("print(np.ones(3))", "if gpu:\n    print(np.ones(3))"), "if gpu: a page runs on a GPU"),
+        ("numbers", ("`first_call`", "`first_cal`"), "Did you mean 'first_call'"),
+        ("one run", ("`first_call`", "`second:first_call`"), "numbers of one page come from one run"),
+    ],
+)
+def test_what_the_text_breaks_is_found(tmp_path, monkeypatch, rule, edit, message):
+    report = checked(tmp_path, monkeypatch, edit=edit)
+    assert message in "\n".join(finding.message for finding in report.findings if finding.rule == rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes", "message"),
+    [
+        ("C4", {"cells": ()}, "the bare cell prints nothing"),
+        ("C6", {"studies": {"add": measured(sizes=SIZES[:5])}}, "has 5 sizes from 1024 to 262144"),
+        ("C9", {"claims": CLAIMS[:1]}, "1 claims; at least two"),
+        (
+            "C9",
+            {"claims": (*CLAIMS, ALWAYS)},
+            "claim 'Always' is not made false",
+        ),
+        ("C9", {"claims": (*CLAIMS, ClaimResult("No", False, expression="r.sizes"))}, "'No' does not hold"),
+        (
+            "C10",
+            {"studies": {"add": replace(measured(), checks=())}},
+            "'one' was timed; it was checked: never",
+        ),
+        (
+            "C13",
+            {"provenance": replace(PROVENANCE, peak_memory_bytes=5 * 2**30)},
+            "used 5.0 GiB of GPU memory, needs says 4",
+        ),
+        ("samples", {"studies": {"add": measured(quick=True)}}, "is a quick run"),
+        ("samples", {"studies": {"add": measured(n=12)}}, "'one' at 1024 has only 12 samples"),
+        (
+            "recomputed",
+            {"cells": (CellOutput(1, "0" * 64, html="<table></table>"),)},
+            "table under recorded cell 1 is not what the samples of 'add' give now",
+        ),
+    ],
+)
+def test_what_the_recording_breaks_is_found(tmp_path, monkeypatch, rule, changes, message):
+    report = checked(tmp_path, monkeypatch, **changes)
+    assert message in "\n".join(finding.message for finding in report.findings if finding.rule == rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "page", "message"),
+    [
+        ("C1", {"objectives": ("One",)}, "1 objectives; 2 to 4"),
+        ("C1", {"title": "First page of the many that follow"}, "the title has 7 words"),
+        ("C1", {"after": ("second",)}, "'second' must come earlier"),
+        ("C11", {"waivers": {}}, "no exercise"),
+        ("waivers", {"waivers": {"C4": "why not"}}, "C4 is never waived"),
+        ("waivers", {"waivers": {"C11": "a", "C6": "b", "C7": "c"}}, "3 waivers; at most 2 are allowed"),
+        ("waivers", {"waivers": {"C99": "a"}}, "'C99' cannot be waived"),
+        ("experiments", {"experiments": (Experiment("S2.1"),)}, "S2.1: neither measured (key) nor shown"),
+        (
+            "experiments",
+            {"experiments": (Experiment("S2.1", "add[one, 2**10].time", "2**20"),)},
+            "S2.1: measured at 1024, the source has 1048576",
+        ),
+        (
+            "experiments",
+            {"experiments": (Experiment("S2.1", "add[one, 2**20].time", "2**20", "float64"),)},
+            "S2.1: measured in float32, the source has float64",
+        ),
+        ("experiments", {"experiments": (Experiment("S2.1", "add[two, 4].time"),)}, "Unknown variant 'two'"),
+    ],
+)
+def test_what_the_entry_breaks_is_found(tmp_path, monkeypatch, rule, page, message):
+    report = checked(tmp_path, monkeypatch, page=page)
+    assert message in "\n".join(finding.message for finding in report.findings if finding.rule == rule)
+
+
+def test_a_waived_rule_is_no_finding(tmp_path, monkeypatch):
+    changes = {"studies": {"add": measured(sizes=SIZES[:5])}, "claims": (), "cells": ()}
+    page = {"waivers": {"C6": "five sizes say it all", "C9": "no"}}
+    report = checked(tmp_path, monkeypatch, page=page, **changes)
+    assert report.marks["C6"] == "waived"
+    assert report.marks["C9"] == "fails"
+    assert "C6 waived: five sizes say it all" in report.waived
+
+
+def test_shared_text_is_found(tmp_path, monkeypatch):
+    report = checked(tmp_path, monkeypatch)
+    assert report.findings == []
+    layout = write(tmp_path, {"examples/start/second.py": SCRIPT.replace("First page", "Second page")})
+    here = Site(layout)
+    second = contract.check_page(here, here.page("second"))
+    messages = [finding.message for finding in second.findings if finding.rule == "C12"]
+    assert any("heading 'Boxes and wires' also stands on page 'first'" in message for message in messages)
+
+
+def test_typed_figures_outside_of_pages_are_found(tmp_path):
+    topic = '"""Sorts in 3 ms."""\n\n\ndef study():\n    """Two ways.\n\n    >>> wait("5 ms")\n    """\n'
+    layout = write(
+        tmp_path,
+        {
+            "README.md": "It is 12x faster.\n",
+            "docs/method.md": "We wait {rule}`0.2 s`. It takes 7 ms.\n",
+            "src/gpuguide/topics/toy.py": topic,
+        },
+    )
+    found = [(finding.page, finding.message.split(";")[0]) for finding in contract.check_prose(layout)]
+    assert found == [
+        ("docs/method.md", "line 1: typed time '7 ms'"),
+        ("README.md", "line 1: typed speed-up '12x'"),
+        ("src/gpuguide/topics/toy.py", "line 1: typed time '3 ms'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "strict", "code"),
+    [("current", False, 0), ("stale", False, 0), ("stale", True, 1), ("pending", True, 0)],
+)
+def test_the_exit_status(tmp_path, monkeypatch, capsys, status, strict, code):
+    report = checked(tmp_path, monkeypatch, status=status)
+    monkeypatch.setattr(contract, "check_site", lambda _site: ([report], []))
+    assert contract.main(["--root", str(tmp_path), *(["--strict"] if strict else [])]) == code
+    printed = capsys.readouterr().out
+    assert "C11 waived: no exercises yet" in printed
+    assert ("needs a GPU: a maintainer records this" in printed) == (status != "current")
+
+
+def test_findings_fail(tmp_path, monkeypatch, capsys):
+    report = checked(tmp_path, monkeypatch, page={"objectives": ("One",)})
+    monkeypatch.setattr(contract, "check_site", lambda _site: ([report], []))
+    assert contract.main(["--root", str(tmp_path)]) == 1
+    assert "first: C1: 1 objectives; 2 to 4 are allowed" in capsys.readouterr().out
+
+
+def test_a_page_without_script_is_a_finding(tmp_path):
+    layout = write(tmp_path, {})
+    here = Site(layout)
+    assert isinstance(here.pages[0], Page)
+    (finding,) = contract.check_page(here, here.pages[0]).findings
+    assert finding.message == "examples/start/first.py is missing"
+
+
+def test_glossary_terms_are_read():
+    text = "# Glossary\n\nwarp is a word\n\n:::{glossary}\nwarp\n  32.\n\nshared memory\n  Fast.\n:::\n"
+    assert glossary_terms(text) == ("warp", "shared memory")
