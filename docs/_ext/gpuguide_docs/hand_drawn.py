@@ -51,7 +51,7 @@ class Drawn(SphinxDirective):
             outputs = draw(layout, label, (cell,), state.recording, state.digest, source)
         except CellError as error:
             raise self.error(f"drawn: {error}") from error
-        pictures = [picture for output in outputs for picture in output.pictures]
+        pictures = [picture for output in outputs if output for picture in output.pictures]
         return [
             node
             for i, picture in enumerate(pictures)
