@@ -171,14 +171,14 @@ def write(root: Path, files: dict[str, str]) -> Layout:
 MODULES = ("site", "numbers", "byline", "kernel", "results_table", "drawings")
 
 
-def build(root: Path, files: dict[str, str], states: dict[str, PageState], monkeypatch, *, modules=MODULES):
+def build(root: Path, files: dict[str, str], states: dict[str, PageState], monkeypatch, *, more=()):
     """Build the site; return the application and what it warned of."""
     layout = write(root, files)
     missing = {name: PageState(name, "missing") for name in ("first", "second")}
     monkeypatch.setattr(site, "states_of", lambda _layout: {**missing, **states})
     warnings = io.StringIO()
     conf = {
-        "extensions": [f"gpuguide_docs.{name}" for name in modules],
+        "extensions": [*more, *(f"gpuguide_docs.{name}" for name in MODULES)],
         "html_theme": "basic",
         "nitpicky": True,
         "gpuguide_root": str(root),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from mini_project import write_project
 from small_site import recording, write
 
 from gpuguide_docs import site
@@ -253,6 +254,26 @@ def test_an_edited_kernel_is_the_one_that_the_study_times(tmp_path, monkeypatch)
     assert sys.modules["toys.toy"].study()(3) == 6
     exec(cell.replace("SCALE * x", "SCALE + x"), namespace)
     assert sys.modules["toys.toy"].study()(3) == 5
+
+
+SHOWN = """# The study runs.
+#
+# .. kernel:: gpuguide.topics.toy
+#    :names: sum_numpy
+"""
+
+
+def test_a_download_runs_and_a_wrong_kernel_in_it_is_caught(tmp_path):
+    project = write_project(tmp_path / "mini")
+    project.edit("examples/start/toy.py", "# The study runs.\n", SHOWN)
+    write_downloads(Site(project.layout))
+    script = project.layout.docs / DOWNLOADS / "toy.py"
+    ran = project.run(str(script), MPLBACKEND="agg")
+    assert ran.code == 0, ran.output
+    script.write_text(script.read_text(encoding="utf-8").replace("x.sum()", "x.sum() + 1"), encoding="utf-8")
+    ran = project.run(str(script), MPLBACKEND="agg")
+    assert ran.code == 1
+    assert "MismatchError" in ran.output
 
 
 PAGES = [page for page in Site(Layout(ROOT)).pages if page.script(Layout(ROOT)).exists()]

@@ -75,3 +75,16 @@ def test_numbers_of_this_page_need_no_page_name(tmp_path, monkeypatch):
     assert warnings == ""
     assert ">410 ms<" in page(tmp_path, "gallery/start/first")
     assert "run.json" in {path.name for path in app.env.dependencies["gallery/start/first"]}
+
+
+def test_the_roles_work_in_markdown(tmp_path, monkeypatch):
+    files = {
+        "docs/index.rst": INDEX.format(body="Hello"),
+        "docs/other.md": "# Other\n\nTakes {measured}`first:first_call`, not {claimed}`s2_speedup`.\n",
+        "docs/wrong.md": "# Wrong\n\nTakes {measured}`first:first_cal`.\n",
+    }
+    states = {"first": PageState("first", "current", recording(tmp_path))}
+    _, warnings = build(tmp_path, files, states, monkeypatch, more=["myst_parser"])
+    assert "wrong.md:3: ERROR: measured 'first:first_cal': Unknown fact" in warnings
+    assert 'class="gg-measured" tabindex="0">410 ms<span' in page(tmp_path, "other")
+    assert 'class="gg-claimed" tabindex="0">1000 times<span' in page(tmp_path, "other")

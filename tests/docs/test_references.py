@@ -116,3 +116,5 @@ def test_an_unknown_name_is_told_the_nearest(text, message):
 
 def test_the_day_is_written_out():
     assert measured_on(RECORDING.provenance) == "NVIDIA H200, 21 November 2026"
+    without_gpu = SimpleNamespace(gpu="none", cpu="Some CPU", machine="a", utc_date="2026-01-02T00:00:00Z")
+    assert measured_on(without_gpu) == "Some CPU, 2 January 2026"

@@ -12,7 +12,6 @@ from gpuguide_docs.references import Reference, size_text
 
 if TYPE_CHECKING:
     from gpuguide.recordings import Recording
-
     from gpuguide.results import Fact, Provenance, Quantity, Results
 
 __all__ = ["Number", "measured_on", "resolve"]
@@ -59,7 +58,8 @@ def measured_on(provenance: Provenance) -> str:
         For example ``"NVIDIA H200, 21 November 2026"``.
     """
     day = date.fromisoformat(provenance.utc_date[:10])
-    return f"{provenance.gpu}, {day.day} {day:%B} {day.year}"
+    processor = provenance.gpu if provenance.gpu not in ("", "none") else provenance.cpu
+    return f"{processor or provenance.machine}, {day.day} {day:%B} {day.year}"
 
 
 def resolve(reference: Reference, recording: Recording) -> Number:

@@ -1,0 +1,19 @@
+"""The examples in the extension's docstrings."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+import gpuguide_docs
+
+FILES = sorted(Path(gpuguide_docs.__file__).parent.glob("*.py"))
+NAMES = [file.stem for file in FILES if ">>> " in file.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_give_what_they_say(name):
+    ran = doctest.testmod(importlib.import_module(f"gpuguide_docs.{name}"))
+    assert ran.attempted
+    assert not ran.failed
