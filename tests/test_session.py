@@ -128,11 +128,17 @@ class TestFact:
             fact("a", 1, unit="s", samples=[1.0, float("nan")])
 
 
+def made_of(text, results, predicate):
+    """Claim, and return what the session keeps of it."""
+    claim(text, results, predicate)
+    return current().claims[-1]
+
+
 class TestClaim:
     """Sentences that must hold for the interval."""
 
     def test_it_is_kept_with_interval_and_code_and_printed_with_both_figures(self, session, capsys):
-        made = claim("Four a thread beat one", results(), lambda r: r.speedup("four", "one", 1024).low > 1)
+        made = made_of("Four a thread beat one", results(), lambda r: r.speedup("four", "one", 1024).low > 1)
         assert session.claims == [made]
         assert made.holds is True
         assert 1 < made.low <= made.high < 2.1
@@ -154,7 +160,7 @@ class TestClaim:
 
     def test_elsewhere_a_false_one_is_printed_and_fails_nothing(self, capsys, monkeypatch):
         monkeypatch.setattr(session_module, "_sessions", [Session()])
-        assert claim("Four a thread beat one", results(one_ns=2000), faster).holds is False
+        assert made_of("Four a thread beat one", results(one_ns=2000), faster).holds is False
         assert "does not hold. speedup(four, one, 2^10)" in capsys.readouterr().out
         assert current().claims[0].holds is False
 
@@ -172,7 +178,7 @@ class TestClaim:
             Measurement("four", 1024, "device", reason="no GPU on this machine"),
         )
         monkeypatch.setattr(session_module, "_sessions", [Session()])
-        assert claim("Four beat one", results(measurements=missing), faster).holds is None
+        assert made_of("Four beat one", results(measurements=missing), faster).holds is None
         assert "cannot be decided on these results" in capsys.readouterr().out
         with recording_session(), pytest.raises(ClaimError, match="cannot be decided"):
             claim("Four beat one", results(measurements=missing), faster)
@@ -182,7 +188,7 @@ class TestClaim:
             claim("Four beat one", results(), lambda r: r.speedup("fore", "one", 1024).low > 1)
 
     def test_several_results_are_several_arguments(self, session):
-        made = claim(
+        made = made_of(
             "Adding is as fast twice",
             [results(), results(name="again")],
             lambda a, b: a.measurement("one", 1024).median_s == b.measurement("one", 1024).median_s,
@@ -208,7 +214,7 @@ class TestClaim:
             claim(*arguments)
 
     def test_a_numpy_bool_is_a_bool(self, session):
-        assert claim("A", results(), lambda r: np.bool_(True)).holds is True
+        assert made_of("A", results(), lambda r: np.bool_(True)).holds is True
 
     def test_the_code_of_two_lambdas_of_one_line_is_told_apart(self):
         first, second = (lambda r: r.a > 1), (lambda r: r.b > 2)
@@ -216,7 +222,7 @@ class TestClaim:
 
     def test_the_figures_stand_in_for_code_that_cannot_be_found(self, session):
         predicate = eval("lambda r: r.speedup('four', 'one', 1024).low > 1")
-        assert claim("A", results(), predicate).expression.startswith("speedup(four, one, 2^10); ")
+        assert made_of("A", results(), predicate).expression.startswith("speedup(four, one, 2^10); ")
 
 
 class TestCeilings:

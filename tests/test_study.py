@@ -332,6 +332,28 @@ class TestAfterTiming:
         assert starts[-20:].count(random) >= 4
 
 
+class TestSharedInputs:
+    """Variants of one memory share their arrays."""
+
+    def test_a_variant_that_mutates_leaves_no_changed_input_to_the_others(self):
+        lab, seen = Lab(), set()
+
+        def in_place(x):
+            """Add one in place."""
+            x += 1
+            lab.gpu.kernel(100_000)()
+
+        def reading(x, out):
+            """Add one."""
+            seen.add(x.tobytes())
+            np.add(x, 1, out=out)
+            lab.gpu.kernel(100_000)()
+
+        variants = (Variant("in_place", in_place, mutates=True), Variant("reading", reading))
+        lab.run(study_of(*variants))
+        assert len(seen) == 2, "the exact inputs and the random ones, each as they were made"
+
+
 class TestReasons:
     """Cells without samples say why."""
 

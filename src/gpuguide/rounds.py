@@ -140,8 +140,13 @@ class Rounds:
     def _prepare(self, variant: Variant) -> None:
         """Blank the output, so that the check after timing sees this variant's; wake the GPU."""
         machine = self.machine
+        buffers = self.trial.buffers(variant)
         with self.trial.on_stream(variant):
-            self.trial.buffers(variant).blank()
+            if any(group.variant.mutates for group in self._groups) and not variant.mutates:
+                # The arrays are shared: another variant may have left its result in the input.
+                buffers.restore()
+            else:
+                buffers.blank()
         if not variant.needs_gpu or machine.gpu is None:
             self._rested = True
         elif self._rested:

@@ -216,6 +216,8 @@ def make_cells(
     KeptCall or None
         Holds the last result of a variant that allocates it.
     """
+    with trial.on_stream(variant):
+        trial.buffers(variant).restore()  # how long a call takes may depend on what it finds
     kept = KeptCall(trial.call(variant)) if variant.allocates else None
     call = kept or trial.call(variant)
     reset = trial.buffers(variant).reset if variant.mutates else None

@@ -270,10 +270,11 @@ def fact(
     return current().add_fact(Fact(name, plain, unit, taken, note))
 
 
-def claim(text: str, results: Results | Sequence[Results], predicate: Callable[..., bool]) -> ClaimResult:
+def claim(text: str, results: Results | Sequence[Results], predicate: Callable[..., bool]) -> None:
     """Say something of results, and have it checked: a claim must hold for the whole interval.
 
-    While a page is recorded a claim that fails stops the recording; on another machine it only says so.
+    The sentence is printed with its verdict and the figures that decided. While a page is recorded a claim
+    that fails stops the recording; on another machine it only says so. The session keeps all claims.
 
     Parameters
     ----------
@@ -283,11 +284,6 @@ def claim(text: str, results: Results | Sequence[Results], predicate: Callable[.
         What it is about; the predicate gets one argument for each.
     predicate : callable
         Returns True or False from ends of intervals.
-
-    Returns
-    -------
-    ClaimResult
-        Whether it holds, the interval that decided, and the predicate's code. Printed with its figures.
 
     Raises
     ------
@@ -304,9 +300,8 @@ def claim(text: str, results: Results | Sequence[Results], predicate: Callable[.
     ...     variants=(VariantInfo("one", "One"), VariantInfo("four", "Four")),
     ...     measurements=(gg.Measurement("one", 1000, "device", (6000, 6200), (0, 1)),
     ...                   gg.Measurement("four", 1000, "device", (3000, 3000), (0, 1))))
-    >>> claim("Four a thread beat one", results, lambda r: r.speedup("four", "one", 1000).low > 1).holds
+    >>> claim("Four a thread beat one", results, lambda r: r.speedup("four", "one", 1000).low > 1)
     Four a thread beat one: holds. speedup(four, one, 10^3) 2.0× (2.0× to 2.1×); ...
-    True
     """
     session = current()
     result, figures = claims.decide(text, results, predicate)
@@ -320,7 +315,6 @@ def claim(text: str, results: Results | Sequence[Results], predicate: Callable[.
         )
     session.add_claim(result)
     print(sentence)
-    return result
 
 
 def machine_ceilings() -> Ceilings:
