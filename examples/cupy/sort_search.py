@@ -35,8 +35,8 @@ From how many numbers on does sorting on the GPU pay, and can it look up keys as
 # NumPy's names work on the GPU
 # -----------------------------
 #
-# CuPy has sort, argsort and searchsorted under NumPy's names. No grid is in sight: CuPy chooses its own. The
-# data must be on the :term:`device`, and the result stays there until it is asked for.
+# CuPy has sort, argsort and searchsorted under NumPy's names. No :term:`grid` is in sight: CuPy chooses its
+# own. The data must be on the :term:`device`, and the result stays there until it is asked for.
 
 import cupy as cp
 import numpy as np
@@ -77,11 +77,11 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # Four sorts and seven ways to look up
 # ------------------------------------
 #
-# The sorts are one line each. *NumPy* runs on one thread. *CuPy* makes a new array, *in place* overwrites the
-# old one, and *with copies* starts and ends on the :term:`host`.
+# The sorts are one line each. NumPy runs on one thread. CuPy makes a new array. CuPy in place overwrites the
+# old one. CuPy with copies starts and ends on the :term:`host`.
 #
 # .. kernel:: gpuguide.topics.sort_search
-#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies
+#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, argsort_numpy, argsort_cupy
 #
 # The look-up is a question from the same workshop: can a dictionary whose keys are sparse be asked on a GPU?
 # It can, as two arrays: the sorted keys, and a value for each. The values are strings, which a GPU does not
@@ -236,10 +236,10 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # ``cp.sort`` makes first. The order alone, argsort, takes :measured:`argsort[cupy, 4096**2].time`, since an
 # index travels with each number.
 #
-# In the look-up, the dict needs :measured:`lookup[python_dict, 10**6].time` for a million queries, mostly for
-# making Python objects. The branching kernel needs :measured:`lookup[branching, 10**6].time`. The branchless
-# one is :measured:`lookup[branchless, 10**7].speedup(branching)` as fast at ten million, four a thread
-# :measured:`lookup[four_per_thread, 10**7].speedup(branching)`, the shared top
+# In the look-up, the Python dict needs :measured:`lookup[python_dict, 10**6].time` for a million queries,
+# mostly for making Python objects. The branching kernel needs :measured:`lookup[branching, 10**6].time`. The
+# branchless one is :measured:`lookup[branchless, 10**7].speedup(branching)` as fast at ten million, four a
+# thread :measured:`lookup[four_per_thread, 10**7].speedup(branching)`, the shared top
 # :measured:`lookup[shared_top, 10**7].speedup(branching)`. CuPy's searchsorted takes several kernels with
 # arrays in between: :measured:`lookup[cupy, 10**7].time`.
 
@@ -300,7 +300,7 @@ for name in ("copy_there", "work", "copy_back"):
     facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
 parts = sum(facts[name].value for name in ("copy_there", "work", "copy_back"))
 explained = gg.fact("wrong_explained", parts / facts["wrong"].value, unit="share")
-assert 0.9 <= explained.value <= 1.1
+assert 0.9 <= explained.value <= 1.1, f"{explained.value:.3f}"
 
 # %%
 # One bar for the wrong figure, one for its parts:
@@ -339,8 +339,8 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-on-your-gpu
 #
-# What carries over to your GPU
-# -----------------------------
+# Bandwidth, cache, vector instructions
+# -------------------------------------
 #
 # A sort is limited by memory, so its time follows the bandwidth of your GPU. The copies follow :term:`PCIe`.
 # The look-up lives in the :term:`L2 cache`: the keys take four megabytes. On a GPU with a smaller cache the
@@ -363,8 +363,8 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-next
 #
-# Where to go from here
-# ---------------------
+# More clocks, more kernels
+# -------------------------
 #
 # Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains which clock answers which
 # question. Sideways: :doc:`First kernel </gallery/first_kernels/first_kernel>` starts at the beginning, if

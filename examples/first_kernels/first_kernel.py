@@ -131,7 +131,7 @@ print(
 # .. kernel:: gpuguide.topics.first_kernel
 #    :names: increment_four_per_thread_kernel, increment_four_per_thread
 #
-# Two host loops and a round trip complete the comparison.
+# Two loops on the host, and the kernel with copies around it, complete the comparison.
 #
 # .. kernel:: gpuguide.topics.first_kernel
 #    :names: increment_python, increment_numpy, increment_with_copies
@@ -157,8 +157,9 @@ for name in ("by_hand", "grid", "grid_stride", "four_per_thread"):
 # Right before fast
 # -----------------
 #
-# Here is the whole comparison as data. Nothing is timed before its result equals the reference, once on whole
-# numbers and once on random ones. All kernels change their input, so it is restored before every call.
+# Here is the whole comparison as data. Nothing is timed before its result equals the :term:`reference`, once
+# on whole numbers and once on random ones. All kernels change their input, so it is restored before every
+# call.
 
 study = first_kernel.study()
 study
@@ -169,8 +170,8 @@ study
 # From a thousand elements to a quarter of a billion
 # --------------------------------------------------
 #
-# The study runs at six sizes. Three sentences about it are checked against the samples: they must hold for
-# the whole interval of each measured ratio, not just for its middle.
+# The study runs at six sizes. Three sentences about it are checked against every :term:`sample`: they must
+# hold for the whole interval of each measured ratio, not just for its middle.
 
 results = study.run()
 gg.claim(
@@ -260,7 +261,7 @@ for name, samples in measure_first_call().items():
     print(f"{name:8} {first.value * 1e3:9.3f} ms")
 parts = sum(facts[f"first_{part}"].value for part in PARTS)
 explained = gg.fact("first_explained", parts / facts["first_whole"].value, unit="share")
-assert 0.9 <= explained.value <= 1.1
+assert 0.9 <= explained.value <= 1.1, f"{explained.value:.3f}"
 
 # %%
 # A bar for each shows what is left once the kernel is compiled.
@@ -315,7 +316,7 @@ facts[wrong.name] = wrong
 implied = gg.fact("implied_rate", bytes_moved / wrong.value, unit="B/s", note="bytes moved / wrong figure")
 launch = results.quantity("grid", 2**28, "launch").value
 accounted = gg.fact("wrong_explained", launch / wrong.value, unit="share", note="launch / wrong figure")
-assert 0.9 <= accounted.value <= 1.1
+assert 0.9 <= accounted.value <= 1.1, f"{accounted.value:.3f}"
 print(f"{wrong.value * 1e6:.1f} us a call, which would be {implied.value / 1e12:.0f} TB/s")
 
 # %%
@@ -356,8 +357,8 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-on-your-gpu
 #
-# What carries over to your GPU
-# -----------------------------
+# Another memory, another time
+# ----------------------------
 #
 # These kernels are limited by memory. On another GPU the times scale with the bandwidth of its memory, and
 # the shares change little. Consumer GPUs have slow ``float64`` units, but one addition for sixteen bytes is
@@ -365,7 +366,7 @@ gg.plot_decomposition(
 # depends on the CPU and the disk.
 #
 # ``gpuguide run first_kernel`` measures your machine. :doc:`Know your GPU </gallery/measuring/know_your_gpu>`
-# finds the ceilings that the shares refer to.
+# finds each :term:`ceiling` that the shares refer to.
 
 # %%
 # .. rst-class:: part-your-turn
@@ -381,8 +382,8 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-next
 #
-# Where to go from here
-# ---------------------
+# After the first kernel
+# ----------------------
 #
 # Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains why six clocks give six answers.
 # Sideways: :doc:`Sort and search </gallery/cupy/sort_search>` has a kernel that is limited by latency instead

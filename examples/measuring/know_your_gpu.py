@@ -20,7 +20,7 @@ How fast can this GPU read, write and compute, and how do you find out?
 # still be in the cache, and is then served from there.
 #
 # Each of these ways has a limit. A program is as fast as the way that it uses most, compared with that limit.
-# So it pays to know the limits before a kernel is blamed, or praised.
+# So it pays to know the limits before a :term:`kernel` is blamed, or praised.
 #
 # .. drawing:: know_your_gpu
 #
@@ -75,8 +75,8 @@ print(
 
 # %%
 # The same numbers decide how large a :term:`grid` has to be. A matrix of 512 by 512 in :term:`blocks <block>`
-# of 32 by 32 threads takes 16 by 16 blocks. One more row needs a whole row of blocks more, whose threads are
-# mostly idle.
+# of 32 by 32 threads takes 16 by 16 blocks. One more row needs a whole row of blocks more, in which hardly a
+# :term:`thread` has work.
 
 from gpuguide.launch import grid_2d, occupancy
 
@@ -189,11 +189,11 @@ plot_rate(reads)
 # .. results:: reads
 
 # %%
-# The guide does not take its own simple kernels for the limit. At the start of each recording it tries many
-# shapes of kernel for each mix and keeps the best. These are the :term:`ceilings <ceiling>` that all pages
-# refer to.
+# The guide does not take its own simple kernels for the limit. At the start of each :term:`recording` it
+# tries many shapes of kernel for each mix and keeps the best. These are the :term:`ceilings <ceiling>` that
+# all pages refer to.
 
-ceilings = gg.ceilings()
+ceilings = gg.machine_ceilings()
 facts = {}
 for item in ceilings.items:
     facts[item.mix] = gg.fact(
@@ -250,8 +250,8 @@ gg.fact(
 # ----------------------------------------------------
 #
 # Copy a small array, many times in a row, and call the result the bandwidth of the memory. The bytes never
-# reach the memory: they fit into the cache, and so the figure is one of the cache, and of the launches. Add
-# to this that the clock below does not wait.
+# reach the memory: they fit into the cache, and so the figure is one of the cache, and of each
+# :term:`launch`. Add to this that the clock below does not wait.
 
 # wrong: bytes of the cache are counted as bytes of the memory, and the clock does not wait
 from time import perf_counter
@@ -304,8 +304,8 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-on-your-gpu
 #
-# What carries over to your GPU
-# -----------------------------
+# Same shapes, other numbers
+# --------------------------
 #
 # The shapes carry over: a cache region, a memory region, and mixes that differ a little. The numbers do not.
 # Consumer GPUs have less bandwidth and a far smaller share of FP64 units. ``gpuguide run know_your_gpu`` and
@@ -324,8 +324,8 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-next
 #
-# Where to go from here
-# ---------------------
+# Use the limits
+# --------------
 #
 # Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>` comes near one of these ceilings, step by
 # step. Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>` has the clocks that were used

@@ -256,7 +256,7 @@ def study() -> Study:
             Variant(
                 "with_copies",
                 add_one_with_copies,
-                label="Numba kernel with copies",
+                label="with copies",
                 clock="end_to_end",
                 simulatable=False,
             ),

@@ -35,28 +35,21 @@ class StepTimer:
     ...         pass
     >>> with timer.step("load"):
     ...     pass
-    >>> timer.seconds, timer.total
-    ({'load': 7.5, 'work': 2}, 9.5)
+    >>> timer.seconds
+    {'load': 7.5, 'work': 2}
     """
 
     def __init__(
-        self, synchronize: Callable[[], None] | None = None, now: Callable[[], float] = perf_counter
+        self, synchronize: Callable[[], object] = lambda: None, now: Callable[[], float] = perf_counter
     ) -> None:
         self.seconds: dict[str, float] = {}
-        self._synchronize = synchronize
-        self._now = now
+        self._synchronize, self._now = synchronize, now
         self._open: list[str] = []
         self._since = 0.0
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Book the time of the ``with`` block on a name.
-
-        Parameters
-        ----------
-        name : str
-            A new name, or one used before.
-        """
+        """Book the time of the ``with`` block on a name, a new one or one used before."""
         self._book()
         self._open.append(name)
         try:
@@ -65,15 +58,9 @@ class StepTimer:
             self._book()
             self._open.pop()
 
-    @property
-    def total(self) -> float:
-        """Seconds of all steps together."""
-        return sum(self.seconds.values())
-
     def _book(self) -> None:
         """Book the time since the last begin or end on the innermost open step."""
-        if self._synchronize is not None:
-            self._synchronize()
+        self._synchronize()
         now = self._now()
         if self._open:
             name = self._open[-1]
