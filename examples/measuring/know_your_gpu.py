@@ -176,6 +176,8 @@ plot_rate(results)
 # Reading alone is drawn apart.
 
 # draw
+from gpuguide.plotting import plot_rate
+
 plot_rate(reads)
 
 # %%
