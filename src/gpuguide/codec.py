@@ -203,7 +203,7 @@ def _read(kind: Any, value: Any, path: str, limits: Mapping[str, Any]) -> Any:
     if dataclasses.is_dataclass(kind):
         return _read_record(kind, value, path)
     _expect(_fits(kind, value, limits), _words(kind, limits), value, path)
-    return float(value) if kind is float else value
+    return value  # also an int where a float stands: what is read back must be what was written
 
 
 def _read_union(kinds: Sequence[Any], value: Any, path: str, limits: Mapping[str, Any]) -> Any:
