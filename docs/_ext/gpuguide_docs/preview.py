@@ -107,8 +107,11 @@ def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
             output = _run(cell, namespace, str(script))
         except CellError as error:
             lacking = lacking or _wants_gpu(error)
-            if lacking and (_wants_gpu(error) or isinstance(error.__cause__, NameError | KeyError)):
+            if _wants_gpu(error):
                 output = Output(stdout=NEEDS_GPU)
+            elif lacking:
+                # What failed is most likely the want of what an earlier cell would have made.
+                output = Output(stdout=f"{NEEDS_GPU}, or follows a cell that does\n{error}")
             else:
                 errors.append(str(error))
                 output = Output(stdout=str(error))
@@ -148,6 +151,14 @@ def _cut_sizes() -> None:
     Study.run = toy  # type: ignore[method-assign]
 
 
+def _only(layout: Layout, page: Page) -> str:
+    """Give the list of pages with this page alone, and without what comes before it."""
+    head, *entries = re.split(r"(?m)^(?=\[\[page\]\])", layout.pages_toml.read_text(encoding="utf-8"))
+    named = re.compile(rf'(?m)^name = "{page.name}"')
+    (entry,) = (entry for entry in entries if named.search(entry))
+    return head + re.sub(r"(?m)^after = \[[^\]]*\]$", "", entry)
+
+
 def _write_project(layout: Layout, page: Page, root: Path) -> None:
     """Write a project of this one page, so that a preview changes nothing of the guide."""
     for old in ("docs", "examples", "outputs"):
@@ -155,7 +166,10 @@ def _write_project(layout: Layout, page: Page, root: Path) -> None:
     script = root / "examples" / page.section / f"{page.name}.py"
     script.parent.mkdir(parents=True)
     shutil.copy(page.script(layout), script)
-    shutil.copy(layout.pages_toml, root / "examples")
+    (root / "examples" / "pages.toml").write_text(_only(layout, page), encoding="utf-8")
+    if not (root / "src").exists():
+        # What the page shows of the package is the package itself; a build only reads it.
+        (root / "src").symlink_to(layout.source, target_is_directory=True)
     (root / "docs").mkdir()
     (root / "docs" / "index.rst").write_text(_INDEX.format(section=page.section), encoding="utf-8")
     for extra in ("claims.toml", "drawings"):

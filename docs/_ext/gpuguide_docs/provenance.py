@@ -130,9 +130,11 @@ def _gpu_fields() -> dict[str, Any]:
     from gpuguide.device import current
 
     device = current()
-    same = ("compute_capability", "sm_count", "l2_bytes", "memory_bytes", "sm_clock_hz", "memory_clock_hz")
+    same = ("compute_capability", "sm_count", "l2_bytes", "memory_bytes", "power_limit_w", "ecc", "driver")
     return {
-        **{name: getattr(device, name) for name in (*same, "power_limit_w", "ecc", "driver")},
+        **{name: getattr(device, name) for name in same},
+        "sm_clock_hz": float(device.sm_clock_hz),
+        "memory_clock_hz": float(device.memory_clock_hz),
         "gpu": device.name,
         "cuda": device.cuda_runtime,
     }
