@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from gpuguide.codec import dumps, from_json
+from gpuguide.codec import dumps, from_json, to_json
 from gpuguide.errors import ArgumentError, RecordingError
 from gpuguide.recording_checks import check_contents
 from gpuguide.recording_files import (
@@ -126,7 +126,9 @@ def encode(recording: Recording, figures: Mapping[str, bytes]) -> tuple[bytes, d
 def run_id_of(manifest: Manifest) -> str:
     """Compute the run id: over the manifest without hashes of files that hold the run id themselves."""
     entries = tuple(FileEntry(entry.name, "", entry.content) for entry in manifest.files)
-    return sha256(dumps(replace(manifest, run_id="", files=entries)).encode())[:16]
+    bare = to_json(replace(manifest, run_id="", files=entries))
+    # As it is read back: a float that was given as a whole number comes back as a float.
+    return sha256(dumps(from_json(Manifest, bare, "")).encode())[:16]
 
 
 def _with_run(text: str, run_id: str) -> bytes:
