@@ -124,12 +124,14 @@ class TestRounds:
         turns = runs(lab.calls)[-15:]
         assert all({turns[i], turns[i + 1]} == {"g", "h"} and turns[i + 2] == "c" for i in range(0, 15, 3))
 
-    def test_the_gpu_is_kept_busy_once_a_round_after_cpu_work(self, monkeypatch):
+    @pytest.mark.parametrize(("call_ms", "busy_s"), [(2, 0.01), (20, 0.1), (50, 0.2)])
+    def test_the_gpu_is_kept_busy_as_long_as_cpu_work_let_it_rest(self, monkeypatch, call_ms, busy_s):
         lab, kept = Lab(), []
         monkeypatch.setattr(rounds, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
-        lab.run(study_of(lab.cpu_variant("c"), lab.gpu_variant("g"), lab.gpu_variant("h")))
-        # Once a round; once more in the last, where the first GPU variant's output was compared.
-        assert kept == [0.2] * 6
+        lab.run(study_of(lab.cpu_variant("c", ns=call_ms * MS), lab.gpu_variant("g"), lab.gpu_variant("h")))
+        # In full before the first round, then once a round; 200 ms at most.
+        assert kept[0] == 0.2
+        assert kept[1:] == pytest.approx([busy_s] * 4, rel=0.25)
 
     def test_without_cpu_work_it_is_kept_busy_only_at_the_start_and_after_a_comparison(self, monkeypatch):
         lab, kept = Lab(), []

@@ -17,7 +17,7 @@ from gpuguide.units import format_size
 
 __all__ = ["Rounds"]
 
-_BUSY_S, _QUICK_BUSY_S = 0.2, 0.02
+_BUSY_S, _QUICK_BUSY_S, _SHORT_REST_S = 0.2, 0.02, 0.001
 _SAMPLES, _MORE_SAMPLES = 4, 16
 _MAX_ROUNDS = 12
 _MAX_DISCARDED = 2
@@ -44,7 +44,8 @@ class Rounds:
     """Interleaves the variants of one size.
 
     In each round every variant has one turn, in an order shuffled anew; GPU variants come before CPU ones,
-    so that the GPU rests once a round. After a rest it is kept busy for 200 ms, so that its clocks are up.
+    so that the GPU rests once a round. After a rest it is kept busy as long as it rested, at most 200 ms,
+    so that its clocks are up.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class Rounds:
     checks: list[CheckResult] = field(default_factory=list, init=False)
     warnings: list[str] = field(default_factory=list, init=False)
     _groups: list[_Group] = field(default_factory=list, init=False)
-    _rested: bool = field(default=True, init=False)
+    _worked_ns: int | None = field(default=None, init=False)  # when the GPU last had work
     _turns: int = field(default=0, init=False)
 
     def add(self, variant: Variant, cells: list[Cell], kept: KeptCall | None) -> None:
@@ -131,10 +132,11 @@ class Rounds:
         for cell in group.cells:
             if cell is group.cells[-1] or not cell.finished(number):
                 cell.take(number, n, self.machine.host)
+        if group.variant.needs_gpu:
+            self._worked_ns = self.machine.host.now_ns()
         if is_last or group.finished(number + 1):
             returned = None if group.kept is None else group.kept.result
             group.checked = self.trial.verify(group.variant, returned, "after")
-            self._rested = True
         return True
 
     def _prepare(self, variant: Variant) -> None:
@@ -147,11 +149,11 @@ class Rounds:
                 buffers.restore()
             else:
                 buffers.blank()
-        if not variant.needs_gpu or machine.gpu is None:
-            self._rested = True
-        elif self._rested:
-            keep_busy(machine.gpu, seconds=_QUICK_BUSY_S if self.quick else _BUSY_S, host=machine.host)
-            self._rested = False
+        if variant.needs_gpu and machine.gpu is not None:
+            most = _QUICK_BUSY_S if self.quick else _BUSY_S
+            rested = most if self._worked_ns is None else (machine.host.now_ns() - self._worked_ns) / 1e9
+            if rested >= _SHORT_REST_S:
+                keep_busy(machine.gpu, seconds=min(rested, most), host=machine.host)
 
     def _too_hot(self, groups: list[_Group], number: int) -> bool:
         """Read why the clocks are held down; note a power cap, and say whether heat was the reason."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from gpuguide.claim_replay import replay_claim
 from gpuguide.errors import GpuGuideError
 from gpuguide.recordings import Recording, recompute
-from gpuguide.results import ClaimResult, Results
+from gpuguide.results import ClaimResult, Measurement, Results
 from gpuguide_docs.contract_page import PageFacts, Rule
 from gpuguide_docs.contract_rules import kernel_sources, shown_names
 from gpuguide_docs.pages import Experiment
@@ -20,7 +20,7 @@ from gpuguide_docs.resolution import resolve
 __all__ = ["MEASURED_RULES", "charted_variants"]
 
 _NUMBER = re.compile(r"\d")
-_FULL_SAMPLES, _SLOW_S = 20, 0.2
+_CELL_BUDGET_S, _SLOW_S = 0.3, 0.2
 
 
 def charted_variants(facts: PageFacts) -> Iterator[tuple[Results, list[str]]]:
@@ -212,9 +212,14 @@ def check_samples(facts: PageFacts) -> Iterator[str]:
         if results.quick:
             yield f"study {results.name!r} is a quick run; record it in full"
         for cell in results.measurements:
-            budget = cell.n * cell.n_calls * cell.median_s if cell.n else 0.0
-            if 0 < cell.n < _FULL_SAMPLES and budget < _SLOW_S and cell.clock != "first_call":
+            if cell.clock != "first_call" and 0 < cell.n < _wanted_samples(cell):
                 yield f"{results.name}: {cell.variant!r} at {cell.size} has only {cell.n} samples"
+
+
+def _wanted_samples(cell: Measurement) -> int:
+    """Twenty, or as many as the rounds give where twenty would not fit into a cell's budget."""
+    sample_s = cell.median_s * cell.n_calls
+    return 20 if sample_s < _CELL_BUDGET_S / 20 else 5 if sample_s < _SLOW_S else 3
 
 
 def check_recomputed(facts: PageFacts) -> Iterator[str]:
