@@ -413,3 +413,9 @@ def test_a_whole_number_in_a_float_field_is_read_back_as_it_was_written():
     ceiling = Ceiling("copy", 4_000_000_000_000, "B/s", (1_000_000,), 4_000_000_000, "a kernel")
     text = dumps(ceiling)
     assert dumps(from_json(Ceiling, loads(text, "x.json"), "x.json")) == text
+
+
+def test_limits_are_inclusive() -> None:
+    fact = Fact("n" * 10_000, 2**63, "1", samples=(0.0,) * 100_000)
+    assert from_json(Fact, to_json(fact), "f") == fact
+    assert loads(dumps({"k" * 200: [2**63, -(2**63)]}), "f.json") == {"k" * 200: [2**63, -(2**63)]}

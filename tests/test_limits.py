@@ -89,3 +89,13 @@ def test_arithmetic_is_held_against_its_own_unit() -> None:
     assert CEILINGS.flop_share(cell("one", 8, 2_000, traffic=busy, clock="launch")) is None
     with pytest.raises(ImplausibleError, match=r"would reach 200\.0% of the fp32 ceiling"):
         CEILINGS.flop_share(cell("one", 8, 500, traffic=busy))
+
+
+def test_a_ceiling_is_found_by_its_mix() -> None:
+    assert [CEILINGS.get(mix).value for mix in ("write", "copy", "fp32")] == [3.0e12, 4.0e12, 5.0e13]
+
+
+def test_bytes_without_operations_lack_no_bytes() -> None:
+    moved = cell("one", 8, 5, traffic=Traffic(bytes_read=64))
+    assert "so that the cache answers" in CEILINGS.lack(moved, "share", L2)
+    assert CEILINGS.lack(moved, "flop_share", L2) == "its traffic model counts no operations"

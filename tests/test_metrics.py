@@ -298,3 +298,15 @@ def test_median_interval_takes_many_samples() -> None:
     """2^2000 is no float; the ranks are still those of the normal approximation."""
     low, high = median_interval([float(i) for i in range(1, 2001)])
     assert (low, high) == (956, 1045)
+
+
+@pytest.mark.parametrize("n", range(6, 101))
+def test_median_interval_is_the_narrowest_that_covers_enough(n: int) -> None:
+    """One rank further in and the binomial coverage, counted in whole numbers, is below 95 %."""
+
+    def outside(rank: int) -> int:
+        return 2 * sum(math.comb(n, i) for i in range(rank))
+
+    low, high = median_interval([float(i) for i in range(1, n + 1)])
+    assert high == n + 1 - low
+    assert 20 * outside(int(low)) <= 2**n < 20 * outside(int(low) + 1)

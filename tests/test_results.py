@@ -308,3 +308,10 @@ def test_results_load_nothing_heavy() -> None:
     code = f"import sys, gpuguide.results; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(("threads", "words"), [(None, "CPU"), (1, "CPU, 1 thread"), (16, "CPU, 16 threads")])
+def test_a_ratio_tells_the_threads_of_its_baseline(threads: int | None, words: str) -> None:
+    variants = (dataclasses.replace(VARIANTS[0], threads=threads), *VARIANTS[1:])
+    quantity = make(variants=variants).quantity("four", 2**20, "speedup", "numpy")
+    assert quantity.ratio_of == f"NumPy ({words}) / Four a thread (kernel)"

@@ -117,6 +117,7 @@ def test_html_is_semantic() -> None:
         assert len(row) == len(headings) - 1
     assert table.findtext("tfoot/tr/td") == "The copy rate fell by 3 % during the run."
     assert html.count('<td class="number">84 %</td>') == 1
+    assert html.count("<td>events</td>") == 2
     assert noted()._repr_html_() == noted().table().html()
 
 
@@ -192,3 +193,14 @@ def test_a_table_shows_itself() -> None:
     assert [column.key for column in table.shown] == ["a"]
     assert (str(table), table._repr_html_()) == (table.text(), table.html())
     assert table.text() == "Add\nsize  variant  A\n8     x        1"
+
+
+def test_the_share_of_the_kernel_is_not_that_of_the_whole() -> None:
+    cells = (cell("one", 2**26, 200_000), cell("one", 2**26, 900_000, clock="end_to_end", method="host"))
+    rows = csv.DictReader(io.StringIO(make(sizes=(2**26,), measurements=cells).table().csv()))
+    assert [(row["clock"], bool(row["share"])) for row in rows] == [("device", True), ("end_to_end", False)]
+
+
+def test_threads_are_shown_without_a_region() -> None:
+    table = make(sizes=(8,), measurements=(cell("numpy", 8, 5),)).table()
+    assert [column.key for column in table.shown][:2] == ["threads", "median"]
