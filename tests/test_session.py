@@ -145,7 +145,7 @@ class TestClaim:
         assert made.unit == "ratio"
         assert made.expression == 'r.speedup("four", "one", 1024).low > 1'
         printed = capsys.readouterr().out
-        assert printed.startswith("Four a thread beat one: holds. speedup(four, one, 2^10) 2.00×")
+        assert printed.startswith("Four a thread beat one: holds.\n    speedup(four, one, 2^10) 2.00×")
         assert "four: device time at 2^10 3.01 µs" in printed
         assert "one: device time at 2^10 6.01 µs" in printed
 
@@ -161,7 +161,7 @@ class TestClaim:
     def test_elsewhere_a_false_one_is_printed_and_fails_nothing(self, capsys, monkeypatch):
         monkeypatch.setattr(session_module, "_sessions", [Session()])
         assert made_of("Four a thread beat one", results(one_ns=2000), faster).holds is False
-        assert "does not hold. speedup(four, one, 2^10)" in capsys.readouterr().out
+        assert "does not hold.\n    speedup(four, one, 2^10)" in capsys.readouterr().out
         assert current().claims[0].holds is False
 
     def test_a_ratio_that_is_not_clear_of_one_does_not_hold(self, session):

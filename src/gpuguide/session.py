@@ -301,7 +301,9 @@ def claim(text: str, results: Results | Sequence[Results], predicate: Callable[.
     ...     measurements=(gg.Measurement("one", 1000, "device", (6000, 6200), (0, 1)),
     ...                   gg.Measurement("four", 1000, "device", (3000, 3000), (0, 1))))
     >>> claim("Four a thread beat one", results, lambda r: r.speedup("four", "one", 1000).low > 1)
-    Four a thread beat one: holds. speedup(four, one, 10^3) 2.0× (2.0× to 2.1×); ...
+    Four a thread beat one: holds.
+        speedup(four, one, 10^3) 2.0× (2.0× to 2.1×)
+    ...
     """
     session = current()
     result, figures = claims.decide(text, results, predicate)
@@ -314,7 +316,7 @@ def claim(text: str, results: Results | Sequence[Results], predicate: Callable[.
             f"{sentence} A claim must hold for the whole interval: reword it, or measure longer."
         )
     session.add_claim(result)
-    print(sentence)
+    print(f"{text}: {verdict}.", *map(str, figures), sep="\n    ")
 
 
 def machine_ceilings() -> Ceilings:
