@@ -37,7 +37,7 @@ $(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -nam
 	@touch $@
 
 html: $(READY) $(WHEEL)  ## build the guide into docs/_build/html (PAGE=name: that page only)
-	@$(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),docs/gallery/*/$(PAGE).rst) $(OR_FORGET)
+	@$(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) $(OR_FORGET)
 	@echo "The guide is in $(OUT)/html/index.html"
 
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
