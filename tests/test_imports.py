@@ -17,6 +17,7 @@ ORDER = (
     "device",
     "launch",
     "metrics",
+    "random_inputs",
     "results",
     "timing",
     "ceilings",

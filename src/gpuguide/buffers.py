@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gpuguide import checking_kernels
+from gpuguide.backends import is_device_array
 from gpuguide.errors import ArgumentError
+from gpuguide.host_threads import assign, in_threads
 from gpuguide.memory import HOST, Space
 
 __all__ = [
@@ -24,6 +27,7 @@ ALIGNMENT = 512
 
 _MIN_GUARD, _MAX_GUARD = 1 << 16, 1 << 22
 _BLOCK = 1 << 22
+_COMPARED_BLOCK = 1 << 19
 
 # Bits of the patterns by width in bytes. The two NaNs differ in their payload: a kernel that copies an
 # input's guard zone over the output's is seen although both are NaN.
@@ -133,12 +137,19 @@ class GuardedArray:
 
     def repaint(self) -> None:
         """Fill both zones with their pattern."""
-        self._before[...] = self._bits
-        self._after[...] = self._bits
+        _fill(self._before, self._bits)
+        _fill(self._after, self._bits)
 
     def fill(self) -> None:
         """Fill the array with the sentinel."""
-        self._words[...] = self._sentinel
+        _fill(self._words, self._sentinel)
+
+    def copy_from(self, pristine: Any) -> None:
+        """Copy an array of the same shape, dtype and memory into this one."""
+        if is_device_array(pristine):
+            checking_kernels.copy(self.array, pristine)
+        else:
+            assign(self.array, pristine)
 
     def words(self) -> Any:
         """Return the array's bits as a flat array of unsigned integers (a view)."""
@@ -146,13 +157,26 @@ class GuardedArray:
 
     def untouched(self) -> bool:
         """Say whether the array still holds nothing but the sentinel."""
-        return bool((self._words == self._sentinel).all())
+        return _is_full_of(self._words, self._sentinel)
 
     def damage(self) -> str:
         """Say which zone was written: ``"before"``, ``"after"`` or ``""``."""
-        if not bool((self._before == self._bits).all()):
+        if not _is_full_of(self._before, self._bits):
             return "before"
-        return "" if bool((self._after == self._bits).all()) else "after"
+        return "" if _is_full_of(self._after, self._bits) else "after"
+
+
+def _fill(words: Any, bits: Any) -> None:
+    if is_device_array(words):
+        checking_kernels.fill(words, bits)
+    else:
+        assign(words, bits)
+
+
+def _is_full_of(words: Any, bits: Any) -> bool:
+    if is_device_array(words):
+        return checking_kernels.first_other(words, bits) is None
+    return bool((words == bits).all())
 
 
 def _guard_bytes(shape: tuple[int, ...], n_bytes: int) -> int:
@@ -212,7 +236,7 @@ class Buffers:
     def restore(self) -> None:
         """Copy the pristine inputs back and make every guard zone whole."""
         for _, guarded, pristine in self._guarded():
-            guarded.array[...] = pristine
+            guarded.copy_from(pristine)
             guarded.repaint()
         self.blank()
 
@@ -225,7 +249,7 @@ class Buffers:
     def reset(self) -> None:
         """Copy the first pristine input back: what a variant that changes it needs before each call."""
         for _, guarded, pristine in list(self._guarded())[:1]:
-            guarded.array[...] = pristine
+            guarded.copy_from(pristine)
 
     def first_input(self) -> Any:
         """Return the array of the first input, which a variant that `mutates` makes its result."""
@@ -325,20 +349,29 @@ def first_difference(a: Any, b: Any) -> int | None:
     Parameters
     ----------
     a, b : numpy.ndarray or cupy.ndarray, 1-D
-        Of equal length.
+        Of equal length and of one dtype.
 
     Returns
     -------
     int or None
-        None when they are equal.
+        None when they are equal; NaN equals NaN.
 
     Examples
     --------
     >>> first_difference(np.array([1, 2, 3]), np.array([1, 2, 4]))
     2
     """
-    for part in blocks(len(a), 1 << 26):
+    if is_device_array(a) and a.dtype.kind in "fc":
+        return checking_kernels.compare(a, b, (), None, 0.0).first_wrong
+    if is_device_array(a):
+        at = checking_kernels.first_difference(a, b)
+        return None if at is None else at // int(a.itemsize)
+
+    def one(part: slice) -> int | None:
         different = a[part] != b[part]
-        if bool(different.any()):
-            return int(part.start) + int(different.argmax())
-    return None
+        if different.any() and a.dtype.kind in "fc":
+            different &= ~(np.isnan(a[part]) & np.isnan(b[part]))
+        return int(part.start) + int(different.argmax()) if different.any() else None
+
+    found = in_threads(one, blocks(len(a), _COMPARED_BLOCK), a.nbytes)
+    return next((at for at in found if at is not None), None)

@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.backends import array_module
+from gpuguide import checking_kernels
+from gpuguide.backends import array_module, is_device_array
 from gpuguide.buffers import blocks
+from gpuguide.host_threads import in_threads
 
 __all__ = ["Difference", "Expected"]
+
+# On the host a block and its temporaries stay in a cache.
+_HOST_BLOCK, _DEVICE_BLOCK = 1 << 17, 1 << 24
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Expected:
     Attributes
     ----------
     values : numpy.ndarray
-        In the result's shape: float64, complex128, or the result's own integers or booleans.
+        In the result's shape: float64, complex128, or of the result's own dtype.
     dtype : numpy dtype
         What a result must have.
     factor : float
@@ -75,40 +80,71 @@ class Expected:
         """
         xp = array_module(output)
         flat = _bits_of_booleans(xp.ascontiguousarray(output).reshape(-1))
-        expected = self._on(xp)
         beside = [x.reshape(-1) for x in operands if _is_operand(x, output.shape)]
-        found = Difference(0.0, 0.0)
-        size = flat.size
-        for part in blocks(size, (1 << 20) if xp is np else (1 << 24)):
-            wanted = xp.asarray(expected[part])
-            limit = self._limit(xp, wanted, [x[part] for x in beside], part, output.shape)
-            found = _join(found, _compare(xp, flat[part], wanted, limit), part.start)
-        return found
+        if is_device_array(output) and len(beside) <= checking_kernels.MAX_OPERANDS:
+            return self._by_kernel(xp, flat, beside)
+        expected = self._on(xp, "values")
+        magnitude = self._on(xp, "magnitude")
 
-    def _on(self, xp: Any) -> Any:
-        flat = _bits_of_booleans(np.ascontiguousarray(self.values).reshape(-1))
-        if xp is np:
+        def one(part: slice) -> Difference:
+            with np.errstate(invalid="ignore", over="ignore"):
+                wanted = xp.asarray(expected[part])
+                limit = self._limit(xp, wanted, [x[part] for x in beside], _part(xp, magnitude, part))
+                return _compare(xp, flat[part], wanted, limit)
+
+        parts = list(blocks(flat.size, _HOST_BLOCK if xp is np else _DEVICE_BLOCK))
+        each = in_threads(one, parts, flat.nbytes if xp is np else 0)
+        return _joined(each, parts)
+
+    def _by_kernel(self, xp: Any, flat: Any, beside: list[Any]) -> Difference:
+        expected, magnitude = self._on(xp, "values"), self._on(xp, "magnitude")
+        whole = all(x is None or is_device_array(x) for x in (expected, magnitude))
+        parts = list(blocks(flat.size, max(flat.size, 1) if whole else _DEVICE_BLOCK))
+        each = []
+        for part in parts:
+            scale = _part(xp, magnitude, part) if self.factor else None
+            row = checking_kernels.compare(
+                flat[part], xp.asarray(expected[part]), [x[part] for x in beside], scale, self.factor
+            )
+            each.append(Difference(row.largest, row.tolerance, row.n_wrong, row.first_wrong))
+        return _joined(each, parts)
+
+    def _on(self, xp: Any, name: str) -> Any:
+        """Return the values or the magnitude as a flat array, uploaded once where memory allows."""
+        if name not in self._uploaded:
+            self._uploaded[name] = self._flat(name)
+        flat = self._uploaded[name]
+        if xp is np or flat is None:
             return flat
-        if "values" not in self._uploaded:
+        if f"{name} uploaded" not in self._uploaded:
             try:
-                self._uploaded["values"] = xp.asarray(flat)
+                self._uploaded[f"{name} uploaded"] = xp.asarray(flat)
             except MemoryError:  # then it is uploaded block by block, each time
                 return flat
-        return self._uploaded["values"]
+        return self._uploaded[f"{name} uploaded"]
 
-    def _limit(self, xp: Any, expected: Any, beside: list[Any], part: slice, shape: tuple[int, ...]) -> Any:
+    def _flat(self, name: str) -> np.ndarray[Any, Any] | None:
+        if name == "values":
+            values: np.ndarray[Any, Any] = _bits_of_booleans(np.ascontiguousarray(self.values).reshape(-1))
+            return values
+        if self.magnitude is None or self.magnitude.size == 1:
+            return None if self.magnitude is None else self.magnitude.reshape(1)
+        return np.ascontiguousarray(np.broadcast_to(self.magnitude, self.values.shape)).reshape(-1)
+
+    def _limit(self, xp: Any, expected: Any, beside: list[Any], magnitude: Any) -> Any:
         if self.factor == 0:
             return xp.zeros(1)
-        if self.magnitude is None:
-            scale = xp.abs(expected)
+        scale = xp.abs(expected) if magnitude is None else magnitude
+        if magnitude is None:
             for operand in beside:
                 scale = xp.maximum(scale, xp.abs(operand))
-        elif self.magnitude.size == 1:
-            scale = xp.asarray(self.magnitude.reshape(1))
-        else:
-            whole = np.broadcast_to(self.magnitude, shape).reshape(-1)
-            scale = xp.asarray(whole[part])
         return xp.where(xp.isfinite(scale), self.factor * scale, 0.0)
+
+
+def _part(xp: Any, magnitude: Any, part: slice) -> Any:
+    if magnitude is None:
+        return None
+    return xp.asarray(magnitude if magnitude.size == 1 else magnitude[part])
 
 
 def _is_operand(x: Any, shape: tuple[int, ...]) -> bool:
@@ -121,24 +157,38 @@ def _bits_of_booleans(flat: Any) -> Any:
 
 
 def _compare(xp: Any, got: Any, expected: Any, limit: Any) -> Difference:
+    rounded = got.dtype.kind in "fc"
+    if xp is np and got.dtype == expected.dtype and not limit.any() and np.array_equal(got, expected):
+        return Difference(0.0, 0.0)
     wide = np.complex128 if got.dtype.kind == "c" else np.float64
-    with np.errstate(invalid="ignore", over="ignore"):
+    distance = xp.abs(xp.subtract(got, expected, dtype=wide))
+    top = float(distance.max())
+    # What is not finite may still be as expected, and integers beyond 2**53 differ at distance 0 in float64.
+    if rounded and math.isfinite(top):
+        wrong = distance > limit
+    else:
         same = got == expected
-        rounded = got.dtype.kind in "fc"
         if rounded:
             same |= xp.isnan(got) & xp.isnan(expected)
-        distance = xp.where(same, 0.0, xp.abs(got.astype(wide) - expected.astype(wide)))
-        # Integers beyond 2**53 may differ and yet be at distance 0 in float64.
+        distance = xp.where(same, 0.0, distance)
         wrong = ~same & ~(distance <= limit) if rounded else ~same
-    n_wrong = int(wrong.sum())
+    n_wrong = int(xp.count_nonzero(wrong))
     # NaN counts as the largest of all differences: it must not hide behind a comparison that is False.
-    at = int(xp.where(xp.isnan(distance), np.inf, distance).argmax())
+    ranked = distance if top < math.inf else xp.where(xp.isnan(distance), np.inf, distance)
+    at = int(ranked.argmax())
     return Difference(
         float(distance[at]),
         float(xp.broadcast_to(limit, distance.shape)[at]),
         n_wrong,
         int(wrong.argmax()) if n_wrong else None,
     )
+
+
+def _joined(each: list[Difference], parts: list[slice]) -> Difference:
+    found = Difference(0.0, 0.0)
+    for part, other in zip(parts, each, strict=True):
+        found = _join(found, other, part.start)
+    return found
 
 
 def _join(a: Difference, b: Difference, offset: int) -> Difference:

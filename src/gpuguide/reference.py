@@ -10,12 +10,14 @@ import numpy as np
 from gpuguide.buffers import blocks
 from gpuguide.compare import Expected
 from gpuguide.errors import MismatchError
+from gpuguide.host_threads import assign, in_threads
 from gpuguide.tolerance import Tolerance
 
 __all__ = ["expect", "float64_copies"]
 
 # Above this many elements a reference is not run a second time in wider integers.
 _WIDEN_LIMIT = 1 << 26
+_BLOCK = 1 << 18
 
 
 def float64_copies(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -38,9 +40,18 @@ def float64_copies(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """
     wide = {"f": np.float64, "c": np.complex128}
     return tuple(
-        x.astype(wide.get(x.dtype.kind, x.dtype), copy=True) if isinstance(x, np.ndarray) else x
+        _copied(x, np.dtype(wide.get(x.dtype.kind, x.dtype))) if isinstance(x, np.ndarray) else x
         for x in inputs
     )
+
+
+def _copied(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Do ``x.astype(dtype)``, in threads when that pays."""
+    if not x.flags.c_contiguous:
+        return x.astype(dtype, copy=True)
+    made = np.empty(x.shape, dtype)
+    assign(made, x)
+    return made
 
 
 def expect(
@@ -100,8 +111,7 @@ def expect(
     _reject_overflow(reference, inputs, values, dtype)
     values = _as_comparable(values, dtype)
     if exact:
-        _require_exact(values, dtype)
-        return Expected(values, dtype, 0.0)
+        return Expected(_require_exact(values, dtype), dtype, 0.0)
     factor = tolerance.factor(n, dtype)
     return Expected(values, dtype, factor, tolerance.magnitude(copies) if factor else None)
 
@@ -114,20 +124,25 @@ def _as_comparable(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.nda
     return values.astype(dtype, copy=False)
 
 
-def _require_exact(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+def _require_exact(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return the values in the result's dtype, in which they take less memory, or raise MismatchError."""
     if dtype.kind not in "fc":
-        return
-    flat = values.reshape(-1)
-    for part in blocks(flat.size):
-        with np.errstate(over="ignore"):
-            rounded = flat[part].astype(dtype).astype(flat.dtype)
-        inexact = ~((rounded == flat[part]) | np.isnan(flat[part]))
-        if bool(inexact.any()):
-            at = part.start + int(inexact.argmax())
-            raise MismatchError(
-                f"The reference is not exact in {dtype} on the exact inputs: {flat[at]!r} at index {at}. "
-                "Choose inputs whose result is exact in any order, such as small integers."
-            )
+        return values
+    rounded = _copied(np.ascontiguousarray(values), dtype).reshape(values.shape)
+    flat, flat_rounded = values.reshape(-1), rounded.reshape(-1)
+
+    def one(part: slice) -> int | None:
+        inexact = ~((flat_rounded[part] == flat[part]) | np.isnan(flat[part]))
+        return int(part.start) + int(inexact.argmax()) if inexact.any() else None
+
+    found = in_threads(one, blocks(flat.size, _BLOCK), flat.nbytes)
+    at = next((place for place in found if place is not None), None)
+    if at is not None:
+        raise MismatchError(
+            f"The reference is not exact in {dtype} on the exact inputs: {flat[at]!r} at index {at}. "
+            "Choose inputs whose result is exact in any order, such as small integers."
+        )
+    return rounded
 
 
 def _reject_overflow(

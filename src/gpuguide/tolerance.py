@@ -11,10 +11,12 @@ import numpy as np
 
 from gpuguide.buffers import blocks
 from gpuguide.errors import ArgumentError
+from gpuguide.host_threads import in_threads
 
 __all__ = ["Tolerance"]
 
 _SCALES = ("elementwise", "sum")
+_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -107,4 +109,5 @@ class Tolerance:
 
 def _sum_of_magnitudes(copies: tuple[Any, ...]) -> float:
     x = np.asarray(copies[0]).reshape(-1)
-    return float(sum(np.abs(x[part]).sum(dtype=np.float64) for part in blocks(x.size)))
+    sums = in_threads(lambda part: np.abs(x[part]).sum(dtype=np.float64), blocks(x.size, _BLOCK), x.nbytes)
+    return float(sum(sums))
