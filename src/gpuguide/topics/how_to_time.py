@@ -10,6 +10,7 @@ import numpy as np
 from gpuguide.backends import array_module, cuda, cupy, current_stream, jit, numba_view
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.launch import blocks_1d
+from gpuguide.random_inputs import uniform
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
 
@@ -302,7 +303,7 @@ def qr_study() -> Study:
 
 
 def _vectors(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
-    return (np.arange(n, dtype=dtype),) if exact else (rng.random(n, dtype=dtype),)
+    return (np.arange(n, dtype=dtype),) if exact else (uniform(rng, n, dtype),)
 
 
 def _matrix(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:

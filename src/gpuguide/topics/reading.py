@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuguide.backends import cuda, current_stream, jit, numba_view
 from gpuguide.errors import ArgumentError
+from gpuguide.random_inputs import uniform, whole_numbers
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
 from gpuguide.tolerance import Tolerance
@@ -152,5 +153,5 @@ def study() -> Study:
 def _inputs(n_bytes: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
     n = n_bytes // np.dtype(dtype).itemsize
     if exact:
-        return (rng.integers(-1, 2, n, dtype=np.int8).astype(dtype),)
-    return (rng.random(n, dtype=dtype),)
+        return (whole_numbers(rng, n, 2, dtype, low=-1),)
+    return (uniform(rng, n, dtype),)
