@@ -60,7 +60,8 @@ print("searchsorted: ", places, " NumPy:", np.searchsorted(keys, queries))
 # A ``float32`` has four bytes. A sort has to read each number and write it again, eight bytes in all. If once
 # were enough, the memory would decide, and the time would be the bytes over the :term:`bandwidth`. A radix
 # sort looks at the numbers a few bits at a time and moves all of them in each pass. With eight bits at a
-# time, the 32 bits of a ``float32`` take four passes. So four times that shortest time would be a good sort.
+# time, the 32 bits of a ``float32`` take four passes. So four times that shortest time would be a perfect
+# radix sort.
 
 import gpuguide as gg
 
@@ -74,7 +75,7 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # %%
 # .. rst-class:: part-code
 #
-# Four sorts and seven ways to look up
+# Four sorts and eight ways to look up
 # ------------------------------------
 #
 # The sorts are one line each. NumPy runs on one thread. CuPy makes a new array. CuPy in place overwrites the
@@ -97,23 +98,37 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # .. kernel:: gpuguide.topics.sparse_lookup
 #    :names: lookup_branching_kernel, lookup_branching
 #
-# **Branchless.** Now all searches take the same number of steps, and a step is a comparison and a selection.
-# Nobody leaves early, so nobody waits for others.
+# What could hold it back? There are three suspects, and a kernel for each that does away with it.
+#
+# **Branchless.** If the branches are to blame, this one is faster: all searches take the same number of
+# steps, and a step is a comparison and a selection.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup
 #    :names: step_forward, word_at, lookup_branchless_kernel, lookup_branchless
 #
-# **Four a thread.** A step cannot begin before the load of the step before has come back. Four searches in
-# one thread have four loads under way, and their :term:`latency` is shared.
+# **Four a thread.** If waiting is to blame, this one is faster: a step cannot begin before the load of the
+# step before has come back, so four searches in one thread share the :term:`latency`.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup
 #    :names: lookup_four_per_thread_kernel, lookup_four_per_thread
 #
-# **Shared top.** The first ten steps of all searches meet the same 1023 keys. Each :term:`block` copies them
-# into its :term:`shared memory` once, and uses them for many queries.
+# **Shared top.** If the crowd at the top of the search is to blame, this one is faster: the first ten steps
+# of all searches meet the same 1023 keys, which each :term:`block` copies into its :term:`shared memory`.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup
 #    :names: lookup_shared_top_kernel, lookup_shared_top
+#
+# **Bucket.** The last one asks for less instead of asking better. A table says where the keys of each run of
+# 64 numbers begin. It is made once, with ``searchsorted``. A search then starts with a handful of keys that
+# lie next to each other, and touches a few places in memory instead of twenty.
+#
+# .. kernel:: gpuguide.topics.sparse_dictionary
+#    :names: bucket_starts
+#
+# Its kernel is the branching one with other ends.
+#
+# .. kernel:: gpuguide.topics.sparse_lookup
+#    :names: lookup_bucket_kernel, lookup_bucket
 
 # %%
 # .. rst-class:: part-check
@@ -136,7 +151,7 @@ study
 # From a thousand numbers to a billion
 # ------------------------------------
 #
-# Sorting first, at seven sizes. The workshop's own, 4096 by 4096, is among them. The order of the two sides
+# Sorting first, at eight sizes. The workshop's own, 4096 by 4096, is among them. The order of the two sides
 # at both ends is claimed.
 
 results = study.run()
@@ -183,6 +198,11 @@ gg.claim(
     lambda r: r.speedup("branching", "python_dict", 10**6).low > 1,
 )
 gg.claim(
+    "The bucket kernel beats the branching one at ten million queries",
+    lookup,
+    lambda r: r.speedup("bucket", "branching", 10**7).low > 1,
+)
+gg.claim(
     "A dict looks up ten queries sooner than CuPy",
     lookup,
     lambda r: r.speedup("python_dict", "cupy", 10).low > 1,
@@ -191,7 +211,7 @@ gg.claim(
 # %%
 # .. checks:: lookup
 #
-# All seven ways, from ten queries on:
+# All eight ways, from ten queries on:
 
 # draw
 gg.plot_time(lookup, crossover=("python_dict", "branching"))
@@ -201,9 +221,7 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 #
 #    The kernel with one query a thread overtakes the dict
 #    :measured:`lookup.crossover(python_dict, branching)`. For ten million queries it takes
-#    :measured:`lookup[branching, 10**7].time`, with four a thread
-#    :measured:`lookup[four_per_thread, 10**7].time`, with the shared top
-#    :measured:`lookup[shared_top, 10**7].time`.
+#    :measured:`lookup[branching, 10**7].time`, the one with buckets :measured:`lookup[bucket, 10**7].time`.
 #
 # .. results:: lookup
 #
@@ -233,15 +251,25 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 #      - :measured:`sort[cupy, 4096**2].time`
 #
 # Sorting in place takes :measured:`sort[cupy_in_place, 4096**2].time`. It spares the copy of the input that
-# ``cp.sort`` makes first. The order alone, argsort, takes :measured:`argsort[cupy, 4096**2].time`, since an
-# index travels with each number.
+# ``cp.sort`` makes first. Both are far from the prediction. A pass of a radix sort does not copy: it sends
+# each number to one of 256 places, and first has to count how many go where. At a billion numbers the sort in
+# place reaches :measured:`sort[cupy_in_place, 10**9].share` of the copy rate, each number counted once each
+# way, where four perfect passes would reach a quarter. The order alone, argsort, takes
+# :measured:`argsort[cupy, 4096**2].time`, since an index travels with each number.
 #
 # In the look-up, the Python dict needs :measured:`lookup[python_dict, 10**6].time` for a million queries,
-# mostly for making Python objects. The branching kernel needs :measured:`lookup[branching, 10**6].time`. The
-# branchless one is :measured:`lookup[branchless, 10**7].speedup(branching)` as fast at ten million, four a
-# thread :measured:`lookup[four_per_thread, 10**7].speedup(branching)`, the shared top
-# :measured:`lookup[shared_top, 10**7].speedup(branching)`. CuPy's searchsorted takes several kernels with
-# arrays in between: :measured:`lookup[cupy, 10**7].time`.
+# mostly for making Python objects. The branching kernel needs :measured:`lookup[branching, 10**6].time`.
+# CuPy's searchsorted takes several kernels with arrays in between: :measured:`lookup[cupy, 10**6].time`.
+#
+# Now the suspects, at ten million queries, each against the branching kernel. Without branches:
+# :measured:`lookup[branchless, 10**7].speedup(branching)`. Four a thread:
+# :measured:`lookup[four_per_thread, 10**7].speedup(branching)`. With the shared top:
+# :measured:`lookup[shared_top, 10**7].speedup(branching)`. A number below one means slower. Where such a
+# kernel does not win, its suspect is innocent, and its own extra work is what shows.
+#
+# With buckets it is :measured:`lookup[bucket, 10**7].speedup(branching)`. So the number of places in memory
+# that a search touches is what counts: the keys fit into the :term:`L2 cache`, and the way to it is what all
+# these threads share. Compute where to look instead of searching, wherever you can.
 
 # %%
 # The strings come back as strings when the words are seen as eight bytes each. A query that is no key gives
@@ -252,8 +280,8 @@ from gpuguide.topics.sparse_dictionary import sparse_dictionary
 dictionary = sparse_dictionary()
 asked = np.array([dictionary.keys[0], dictionary.keys[-1], 10**7 + 1], dtype=np.int32)
 words = cp.empty(3, dtype=cp.uint64)
-arrays = (cp.asarray(x) for x in (asked, dictionary.keys, dictionary.words))
-sparse_lookup.lookup_four_per_thread(*arrays, words)
+arrays = (cp.asarray(x) for x in (asked, dictionary.keys, dictionary.words, dictionary.starts))
+sparse_lookup.lookup_bucket(*arrays, words)
 print(dict(zip(asked.tolist(), words.get().view("S8").tolist(), strict=True)))
 
 # %%
@@ -353,12 +381,12 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-your-turn
 #
-# Four a thread, and the shared top
-# ---------------------------------
+# How long should a run be?
+# -------------------------
 #
-# The last two kernels change different things, and nobody has put them together yet. Write a kernel with the
-# shared top that answers four queries a thread, add it with ``sparse_lookup.study().with_variant(...)``, and
-# see whether the two gains multiply.
+# Runs of 64 numbers are a choice. With longer runs the table is smaller and each search longer. Change
+# ``BUCKET_BITS``, run ``sparse_lookup.study()`` again, and find the best length. Is it the one at which the
+# table and the keys take the same space?
 
 # %%
 # .. rst-class:: part-next

@@ -8,8 +8,9 @@ from spoiled import assert_rejects
 from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError
+from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.topics import know_your_gpu, reading
+from gpuguide.topics.equal_check import EqualCheck
 
 BYTES = tuple(4 * size for size in (*SIZES, 1025))
 TILES = tuple(4 * size for size in (0, 1, 31, 257, 1009, 4096, 4097))
@@ -37,6 +38,15 @@ def test_one_array_can_be_had_in_three_ways() -> None:
     assert bool((np.maximum(a, b) == a).all())
     assert bool((a == np.arange(100_000) % 2**24).all())
     assert bool((b < a)[1:].all()), "the second array alone must not be the answer"
+
+
+def test_a_mismatch_names_the_first_wrong_element() -> None:
+    check = EqualCheck(lambda x: x + 1)
+    prepared = check.prepare((np.arange(4.0),))
+    with pytest.raises(MismatchError, match=r"element at 2 is wrong: expected 3\.0, got nan"):
+        check.compare(np.array([1, 2, np.nan, 5]), prepared)
+    with pytest.raises(MismatchError, match="shape"):
+        check.compare(np.ones(3), prepared)
 
 
 @pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda launcher: launcher.__name__)

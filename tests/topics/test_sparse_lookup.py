@@ -12,7 +12,7 @@ from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.topics import sparse_dictionary, sparse_lookup
 
-KERNELS = ("branching", "branchless", "four_per_thread", "shared_top")
+KERNELS = ("branching", "branchless", "four_per_thread", "shared_top", "bucket")
 LAUNCHERS = [getattr(sparse_lookup, f"lookup_{name}") for name in KERNELS]
 
 
@@ -27,16 +27,17 @@ def test_kernels_find_every_key_in_dictionaries_of_any_size(fresh_python: Callab
     snippet = """
 import numpy as np
 from gpuguide.topics import sparse_lookup
-from gpuguide.topics.sparse_dictionary import lookup_reference
+from gpuguide.topics.sparse_dictionary import bucket_starts, lookup_reference
 for m in (1, 2, 3, 4, 8, 9, 1022, 1023, 1024, 1025, 2049):
     keys = np.arange(3, 3 + 2 * m, 2, dtype=np.int32)
     words = np.arange(10, 10 + m, dtype=np.uint64)
-    near = np.unique(np.linspace(0, 2 * m + 4, 40).astype(np.int32))
+    near = np.unique(np.linspace(-2, 2 * m + 200, 40).astype(np.int32))
     queries = np.concatenate([near, keys[:1], keys[-1:]])
-    expected = lookup_reference(queries, keys, words)
-    for name in ("branching", "branchless", "four_per_thread", "shared_top"):
+    expected = lookup_reference(np.where(queries < 0, 0, queries), keys, words)
+    starts = bucket_starts(keys)
+    for name in ("branching", "branchless", "four_per_thread", "shared_top", "bucket"):
         out = np.full(queries.size, 99, np.uint64)
-        getattr(sparse_lookup, f"lookup_{name}")(queries, keys, words, out)
+        getattr(sparse_lookup, f"lookup_{name}")(queries, keys, words, starts, out)
         assert (out == expected).all(), (name, m, queries[out != expected])
 print("all right")
 """
@@ -62,9 +63,18 @@ def test_the_dictionary_is_sparse_and_sorted() -> None:
     assert bool((np.diff(keys) > 0).all())
 
 
+def test_the_table_of_buckets_says_where_keys_stand() -> None:
+    dictionary = sparse_dictionary.sparse_dictionary()
+    keys, starts = dictionary.keys, dictionary.starts
+    assert (starts[0], starts[-1]) == (0, keys.size)
+    buckets = keys >> sparse_dictionary.BUCKET_BITS
+    places = np.arange(keys.size)
+    assert bool(((starts[buckets] <= places) & (places < starts[buckets + 1])).all())
+
+
 def test_about_half_of_the_queries_are_keys() -> None:
     study = sparse_lookup.study()
-    queries, keys, _ = study.make_inputs(10**4, exact=False)
+    queries, keys, *_ = study.make_inputs(10**4, exact=False)
     assert 0.5 <= np.isin(queries, keys).mean() <= 0.6
 
 
@@ -72,12 +82,13 @@ def test_about_half_of_the_queries_are_keys() -> None:
 def test_launchers_say_what_they_take(launcher: Callable[..., None]) -> None:
     ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
     for arrays, problem in (
-        ((ints.astype(np.int64), ints, words, words), "queries of int32"),
-        ((ints, ints.reshape(1, 3), words, words), "keys of int32"),
-        ((ints, ints, ints, words), "words of uint64"),
-        ((ints, ints, words, words[:2]), "a place in out for each query"),
-        ((ints, ints[:0], words[:0], words), "at least one key"),
-        ((ints, ints[:2], words, words), "a word for each key"),
+        ((ints.astype(np.int64), ints, words, ints, words), "queries of int32"),
+        ((ints, ints.reshape(1, 3), words, ints, words), "keys of int32"),
+        ((ints, ints, ints, ints, words), "words of uint64"),
+        ((ints, ints, words, words, words), "starts of int32"),
+        ((ints, ints, words, ints, words[:2]), "a place in out for each query"),
+        ((ints, ints[:0], words[:0], ints, words), "at least one key"),
+        ((ints, ints[:2], words, ints, words), "a word for each key"),
     ):
         with pytest.raises(ArgumentError, match=problem):
             launcher(*arrays)
@@ -86,7 +97,7 @@ def test_launchers_say_what_they_take(launcher: Callable[..., None]) -> None:
 @pytest.mark.parametrize("launcher", LAUNCHERS, ids=KERNELS)
 def test_launchers_do_nothing_for_no_query(launcher: Callable[..., None]) -> None:
     ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
-    launcher(ints[:0], ints, words, words[:0])
+    launcher(ints[:0], ints, words, ints, words[:0])
 
 
 def test_a_mismatch_names_the_first_wrong_look_up() -> None:
@@ -107,9 +118,9 @@ def test_kernels_compile(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Device functions ask for the GPU's compute capability while the kernel that calls them is compiled.
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
     words = uint64[::1]
-    step = () if name == "branching" else (int64,)
+    middle = {"branching": (), "bucket": (int32[::1],)}.get(name, (int64,))
     facts = numba_facts(
-        getattr(sparse_lookup, f"lookup_{name}_kernel"), (int32[::1], int32[::1], words, *step, words)
+        getattr(sparse_lookup, f"lookup_{name}_kernel"), (int32[::1], int32[::1], words, *middle, words)
     )
     assert facts.spills == 0
     assert facts.count("call") == 0, "device functions are inlined"
@@ -138,6 +149,7 @@ def test_launchers_take_cupy_arrays_on_the_current_stream(launcher: Callable[...
     dictionary = sparse_dictionary.sparse_dictionary()
     with cp.cuda.Stream(non_blocking=True):
         keys, words = cp.asarray(dictionary.keys), cp.asarray(dictionary.words)
+        starts = cp.asarray(dictionary.starts)
         out = cp.empty(1009, cp.uint64)
-        launcher(keys[:1009].copy(), keys, words, out)
+        launcher(keys[:1009].copy(), keys, words, starts, out)
         assert bool((out == words[:1009]).all())

@@ -13,8 +13,10 @@ import numpy as np
 from gpuguide.backends import cuda, cupy, current_stream, jit, numba_view
 from gpuguide.errors import ArgumentError
 from gpuguide.launch import blocks_1d
+from gpuguide.random_inputs import uniform
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
+from gpuguide.topics.equal_check import EqualCheck
 
 THREADS_PER_BLOCK = 256
 ITEMS_PER_THREAD = 4
@@ -22,7 +24,7 @@ PATTERN = 2**24 - 1  # whole numbers up to here are exact in float32
 SIZES = tuple(2**power for power in (12, 16, 20, 23, 25, 27, 30))
 
 
-def pattern_reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def pattern_reference(a: Any, b: Any) -> Any:
     """Return the first array: all variants write the same numbers, by different ways.
 
     Parameters
@@ -292,7 +294,7 @@ def study() -> Study:
         ),
         sizes=SIZES,
         inputs=_pattern_inputs,
-        reference=pattern_reference,
+        check=EqualCheck(pattern_reference),
         output=lambda n, dtype: ((n // np.dtype(dtype).itemsize,), dtype),
         dtype="float32",
         size_name="bytes an array",
@@ -319,7 +321,7 @@ def _pattern_inputs(
     n_bytes: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
 ) -> tuple[np.ndarray, ...]:
     n = n_bytes // np.dtype(dtype).itemsize
-    a = (np.arange(n, dtype=np.int32) & PATTERN).astype(dtype)
-    b = rng.random(n, dtype=dtype)
+    a = np.resize(np.arange(PATTERN + 1, dtype=dtype), n)
+    b = uniform(rng, n, dtype)
     b *= a
     return a, np.floor(b, out=b) if exact else b

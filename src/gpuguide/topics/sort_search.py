@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from gpuguide.backends import cupy
+from gpuguide.random_inputs import uniform, whole_numbers
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
 from gpuguide.topics.sort_checks import ArgsortCheck, SortedCheck
 
 HOST_MAX_SIZE = 10**8
 HOST_MAX_SIZE_REASON = "left out above 10**8 elements to keep the run short"
-SIZES = (10**3, 10**4, 10**5, 10**6, 4096**2, 10**8, 10**9)
+SIZES = (10**3, 10**4, 3 * 10**4, 10**5, 10**6, 4096**2, 10**8, 10**9)
 ARGSORT_SIZES = (10**2, 10**3, 10**4, 10**5, 10**6, 10**7)
 
 
@@ -264,5 +265,5 @@ def _cupy(call: Callable[..., Any], traffic: Callable[[int, Any], Traffic]) -> V
 
 def _inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
     if exact:  # whole numbers with many equal ones, where a sort that loses one would still look sorted
-        return (rng.integers(0, 2**24, n, dtype=np.uint32).astype(dtype),)
-    return (rng.random(n, dtype=dtype),)
+        return (whole_numbers(rng, n, 2**24, dtype),)
+    return (uniform(rng, n, dtype),)

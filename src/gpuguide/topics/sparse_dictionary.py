@@ -15,6 +15,7 @@ from gpuguide.errors import MismatchError
 
 N_KEYS = 10**6
 LARGEST_KEY = 10**7
+BUCKET_BITS = 6
 
 
 class SparseDictionary:
@@ -26,6 +27,8 @@ class SparseDictionary:
         Sorted, each once.
     words : ndarray of uint64, shape (1_000_000,)
         The strings, eight bytes each; ``words.view("S8")`` shows them.
+    starts : ndarray of int32
+        Where the keys of each bucket begin; see `bucket_starts`.
 
     Examples
     --------
@@ -42,11 +45,35 @@ class SparseDictionary:
         for place in range(7):
             letters[:, 7 - place] = ord("0") + numbers // 10**place % 10
         self.words = letters.view(np.uint64).ravel()
+        self.starts = bucket_starts(self.keys)
 
     @cached_property
     def mapping(self) -> dict[int, int]:
         """The same as a Python dict."""
         return dict(zip(self.keys.tolist(), self.words.tolist(), strict=True))
+
+
+def bucket_starts(keys: np.ndarray) -> np.ndarray:
+    """Find where each run of 64 numbers begins in the sorted keys: a table of contents.
+
+    Parameters
+    ----------
+    keys : ndarray of int32, shape (m,)
+        Sorted, none negative, at least one.
+
+    Returns
+    -------
+    ndarray of int32, shape (largest key // 64 + 2,)
+        The keys from ``64 * b`` to ``64 * b + 63`` stand from ``starts[b]`` to before ``starts[b + 1]``.
+
+    Examples
+    --------
+    >>> bucket_starts(np.array([3, 64, 70, 200], np.int32)).tolist()
+    [0, 1, 3, 3, 4]
+    """
+    n_buckets = (int(keys[-1]) >> BUCKET_BITS) + 1
+    edges = np.arange(n_buckets + 1, dtype=np.int64) << BUCKET_BITS
+    return np.searchsorted(keys, edges).astype(np.int32)
 
 
 @lru_cache(maxsize=1)
@@ -66,7 +93,9 @@ def sparse_dictionary() -> SparseDictionary:
     return SparseDictionary()
 
 
-def lookup_reference(queries: np.ndarray, keys: np.ndarray, words: np.ndarray) -> np.ndarray:
+def lookup_reference(
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object = None
+) -> np.ndarray:
     """Look up in a table with a place for every possible key: no search at all.
 
     Parameters
@@ -75,6 +104,8 @@ def lookup_reference(queries: np.ndarray, keys: np.ndarray, words: np.ndarray) -
         Numbers to look up.
     keys, words : ndarray of int32 and uint64, shape (m,)
         The dictionary.
+    starts : object
+        Not used here.
 
     Returns
     -------
@@ -108,15 +139,15 @@ class LookupCheck:
 
         Parameters
         ----------
-        inputs : tuple of three arrays
-            Queries, keys, words.
+        inputs : tuple of arrays
+            Queries, keys, words, and more that is not needed.
 
         Returns
         -------
         ndarray of uint64, shape (n,)
             What should come out.
         """
-        return lookup_reference(*(x.get() if hasattr(x, "get") else np.asarray(x) for x in inputs))
+        return lookup_reference(*(x.get() if hasattr(x, "get") else np.asarray(x) for x in inputs[:3]))
 
     def compare(self, output: Any, prepared: np.ndarray) -> tuple[float, float]:
         """Compare bit for bit.
@@ -149,14 +180,16 @@ class LookupCheck:
         return 0.0, 0.0
 
 
-def lookup_python_dict(queries: np.ndarray, keys: np.ndarray, words: np.ndarray, out: np.ndarray) -> None:
+def lookup_python_dict(
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: np.ndarray, out: np.ndarray
+) -> None:
     """Ask a Python dict that exists already, once a query.
 
     Parameters
     ----------
     queries : ndarray of int32, shape (n,)
         Numbers to look up.
-    keys, words : ndarray
+    keys, words, starts : ndarray
         The study's dictionary; the dict made of it is used instead.
     out : ndarray of uint64, shape (n,)
         Filled.
@@ -165,7 +198,9 @@ def lookup_python_dict(queries: np.ndarray, keys: np.ndarray, words: np.ndarray,
     out[:] = [find(query, 0) for query in queries.tolist()]
 
 
-def lookup_numpy(queries: np.ndarray, keys: np.ndarray, words: np.ndarray) -> np.ndarray:
+def lookup_numpy(
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object = None
+) -> np.ndarray:
     """Search with np.searchsorted on one thread, then take the words at the places found.
 
     Parameters
@@ -174,6 +209,8 @@ def lookup_numpy(queries: np.ndarray, keys: np.ndarray, words: np.ndarray) -> np
         Numbers to look up.
     keys, words : ndarray of int32 and uint64, shape (m,)
         The dictionary, keys sorted.
+    starts : object
+        Not used here.
 
     Returns
     -------
@@ -189,7 +226,7 @@ def lookup_numpy(queries: np.ndarray, keys: np.ndarray, words: np.ndarray) -> np
     return np.where(keys[place] == queries, words[place], np.uint64(0))
 
 
-def lookup_cupy(queries: Any, keys: Any, words: Any) -> Any:
+def lookup_cupy(queries: Any, keys: Any, words: Any, starts: object = None) -> Any:
     """Search with cp.searchsorted: several kernels, with their temporary arrays.
 
     Parameters
@@ -198,6 +235,8 @@ def lookup_cupy(queries: Any, keys: Any, words: Any) -> Any:
         Numbers to look up.
     keys, words : cupy.ndarray of int32 and uint64, shape (m,)
         The dictionary, keys sorted.
+    starts : object
+        Not used here.
 
     Returns
     -------
@@ -207,3 +246,38 @@ def lookup_cupy(queries: Any, keys: Any, words: Any) -> Any:
     xp = array_module(queries)
     place = xp.minimum(xp.searchsorted(keys, queries), keys.size - 1)
     return xp.where(keys[place] == queries, words[place], np.uint64(0))
+
+
+def lookup_inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
+    """Make queries, and copy the dictionary.
+
+    Parameters
+    ----------
+    n : int
+        Number of queries.
+    dtype : dtype
+        Of the queries.
+    rng : numpy.random.Generator
+        Where chance comes from.
+    exact : bool
+        Whether the queries are spread evenly over the whole range, with its two ends; otherwise every second
+        one is a key and the others are random.
+
+    Returns
+    -------
+    tuple of ndarray
+        Queries, keys, words, starts.
+
+    Examples
+    --------
+    >>> queries, *_ = lookup_inputs(3, np.dtype("int32"), np.random.default_rng(0), True)
+    >>> queries.tolist()
+    [0, 5000000, 10000001]
+    """
+    dictionary = sparse_dictionary()
+    if exact:
+        queries = np.linspace(0, LARGEST_KEY + 1, n).astype(dtype)
+    else:
+        queries = rng.integers(1, LARGEST_KEY + 1, n, dtype=dtype)
+        queries[::2] = dictionary.keys[rng.integers(0, N_KEYS, (n + 1) // 2)]
+    return queries, dictionary.keys.copy(), dictionary.words.copy(), dictionary.starts.copy()

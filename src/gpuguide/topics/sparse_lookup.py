@@ -1,4 +1,4 @@
-"""Looking up keys in a sparse dictionary of two arrays: a dict, NumPy, CuPy, and four kernels."""
+"""Looking up keys in a sparse dictionary of two arrays: a dict, NumPy, CuPy, and five kernels."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gpuguide.launch import blocks_1d
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
 from gpuguide.topics.sparse_dictionary import (
-    LARGEST_KEY,
+    BUCKET_BITS,
     N_KEYS,
     LookupCheck,
     lookup_cupy,
+    lookup_inputs,
     lookup_numpy,
     lookup_python_dict,
-    sparse_dictionary,
 )
 
 THREADS_PER_BLOCK = 256
@@ -50,7 +50,7 @@ def lookup_branching_kernel(queries: Any, keys: Any, words: Any, out: Any) -> No
             high = middle
 
 
-def lookup_branching(queries: Any, keys: Any, words: Any, out: Any) -> None:
+def lookup_branching(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
     """Give each thread one query; its search stops when it meets the key.
 
     Parameters
@@ -59,6 +59,8 @@ def lookup_branching(queries: Any, keys: Any, words: Any, out: Any) -> None:
         Numbers to look up.
     keys, words : device array of int32 and uint64, shape (m,)
         The dictionary, keys sorted and each once.
+    starts : device array of int32
+        Not used here.
     out : device array of uint64, shape (n,)
         Filled.
 
@@ -71,12 +73,12 @@ def lookup_branching(queries: Any, keys: Any, words: Any, out: Any) -> None:
     --------
     >>> none = np.empty(0, np.int32)
     >>> try:
-    ...     lookup_branching(none, none, none, none)
+    ...     lookup_branching(none, none, none, none, none)
     ... except ValueError as error:
     ...     print(error)
     lookup takes one-dimensional words of uint64; got shape (0,), int32.
     """
-    n = _checked_size(queries, keys, words, out)
+    n = _checked_size(queries, keys, words, starts, out)
     if n:
         arrays = map(numba_view, (queries, keys, words, out))
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
@@ -93,9 +95,9 @@ def step_forward(keys: Any, query: Any, place: int, step: int) -> int:
 @jit(device=True)
 def word_at(keys: Any, words: Any, query: Any, place: int) -> Any:
     """Return the word at `place` if its key is the query, else 0."""
-    last = keys.size - 1
-    word = words[min(place, last)]
-    return word if keys[min(place, last)] == query else word ^ word
+    if place < keys.size and keys[place] == query:
+        return words[place]
+    return np.uint64(0)
 
 
 @jit
@@ -113,12 +115,12 @@ def lookup_branchless_kernel(queries: Any, keys: Any, words: Any, top_step: int,
     out[i] = word_at(keys, words, query, place)
 
 
-def lookup_branchless(queries: Any, keys: Any, words: Any, out: Any) -> None:
+def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
     """Give each thread one query; all searches take the same steps, by selection and not by branches.
 
     Parameters
     ----------
-    queries, keys, words, out : device array
+    queries, keys, words, starts, out : device array
         As for `lookup_branching`.
 
     Raises
@@ -128,14 +130,10 @@ def lookup_branchless(queries: Any, keys: Any, words: Any, out: Any) -> None:
 
     Examples
     --------
-    >>> none = np.empty(0, np.int32)
-    >>> try:
-    ...     lookup_branchless(none, none, none, none)
-    ... except ValueError as error:
-    ...     print(error)
-    lookup takes one-dimensional words of uint64; got shape (0,), int32.
+    >>> ints, words = np.zeros(1, np.int32), np.zeros(1, np.uint64)
+    >>> lookup_branchless(ints[:0], ints, words, ints, words[:0])  # no query, no launch
     """
-    n = _checked_size(queries, keys, words, out)
+    n = _checked_size(queries, keys, words, starts, out)
     if n:
         queries, keys, words, out = map(numba_view, (queries, keys, words, out))
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
@@ -170,12 +168,12 @@ def lookup_four_per_thread_kernel(queries: Any, keys: Any, words: Any, top_step:
         out[i + 3 * width] = word_at(keys, words, query_d, d)
 
 
-def lookup_four_per_thread(queries: Any, keys: Any, words: Any, out: Any) -> None:
+def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
     """Give each thread four queries, searched side by side.
 
     Parameters
     ----------
-    queries, keys, words, out : device array
+    queries, keys, words, starts, out : device array
         As for `lookup_branching`.
 
     Raises
@@ -185,14 +183,10 @@ def lookup_four_per_thread(queries: Any, keys: Any, words: Any, out: Any) -> Non
 
     Examples
     --------
-    >>> none = np.empty(0, np.int32)
-    >>> try:
-    ...     lookup_four_per_thread(none, none, none, none)
-    ... except ValueError as error:
-    ...     print(error)
-    lookup takes one-dimensional words of uint64; got shape (0,), int32.
+    >>> ints, words = np.zeros(1, np.int32), np.zeros(1, np.uint64)
+    >>> lookup_four_per_thread(ints[:0], ints, words, ints, words[:0])  # no query, no launch
     """
-    n = _checked_size(queries, keys, words, out)
+    n = _checked_size(queries, keys, words, starts, out)
     if n:
         queries, keys, words, out = map(numba_view, (queries, keys, words, out))
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK * QUERIES_PER_THREAD)
@@ -223,12 +217,12 @@ def lookup_shared_top_kernel(queries: Any, keys: Any, words: Any, fine_step: int
         out[i] = word_at(keys, words, query, place)
 
 
-def lookup_shared_top(queries: Any, keys: Any, words: Any, out: Any) -> None:
+def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
     """Let the first ten steps of every search read shared memory.
 
     Parameters
     ----------
-    queries, keys, words, out : device array
+    queries, keys, words, starts, out : device array
         As for `lookup_branching`.
 
     Raises
@@ -238,14 +232,10 @@ def lookup_shared_top(queries: Any, keys: Any, words: Any, out: Any) -> None:
 
     Examples
     --------
-    >>> none = np.empty(0, np.int32)
-    >>> try:
-    ...     lookup_shared_top(none, none, none, none)
-    ... except ValueError as error:
-    ...     print(error)
-    lookup takes one-dimensional words of uint64; got shape (0,), int32.
+    >>> ints, words = np.zeros(1, np.int32), np.zeros(1, np.uint64)
+    >>> lookup_shared_top(ints[:0], ints, words, ints, words[:0])  # no query, no launch
     """
-    n = _checked_size(queries, keys, words, out)
+    n = _checked_size(queries, keys, words, starts, out)
     if n:
         queries, keys, words, out = map(numba_view, (queries, keys, words, out))
         blocks_per_grid = min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS)
@@ -253,6 +243,57 @@ def lookup_shared_top(queries: Any, keys: Any, words: Any, out: Any) -> None:
         lookup_shared_top_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
             queries, keys, words, fine_step, out
         )
+
+
+@jit
+def lookup_bucket_kernel(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
+    """Each thread reads where its query's bucket begins and ends, and searches only there."""
+    i = cuda.grid(1)
+    if i >= queries.size:
+        return
+    query = queries[i]
+    out[i] = 0
+    bucket = query >> BUCKET_BITS
+    if bucket < 0 or bucket >= starts.size - 1:
+        return
+    low, high = starts[bucket], starts[bucket + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        key = keys[middle]
+        if key == query:
+            out[i] = words[middle]
+            break
+        if key < query:
+            low = middle + 1
+        else:
+            high = middle
+
+
+def lookup_bucket(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
+    """Give each thread one query, and let a table say where the search begins and ends.
+
+    Parameters
+    ----------
+    queries, keys, words, out : device array
+        As for `lookup_branching`.
+    starts : device array of int32
+        From `bucket_starts` of the same keys.
+
+    Raises
+    ------
+    ArgumentError
+        A shape or dtype does not fit, or there is no key.
+
+    Examples
+    --------
+    >>> ints, words = np.zeros(1, np.int32), np.zeros(1, np.uint64)
+    >>> lookup_bucket(ints[:0], ints, words, ints, words[:0])  # no query, no launch
+    """
+    n = _checked_size(queries, keys, words, starts, out)
+    if n:
+        arrays = map(numba_view, (queries, keys, words, starts, out))
+        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
+        lookup_bucket_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](*arrays)
 
 
 def lookup_traffic(n: int, dtype: Any) -> Traffic:
@@ -281,12 +322,12 @@ def lookup_traffic(n: int, dtype: Any) -> Traffic:
 
 
 def study() -> Study:
-    """Describe the comparison of a dict, NumPy, CuPy and four kernels.
+    """Describe the comparison of a dict, NumPy, CuPy and five kernels.
 
     Returns
     -------
     Study
-        Seven variants from 10 to 10**7 queries in a dictionary of a million keys.
+        Eight variants from 10 to 10**7 queries in a dictionary of a million keys.
 
     Examples
     --------
@@ -311,9 +352,10 @@ def study() -> Study:
             _kernel("branchless", lookup_branchless, "branchless"),
             _kernel("four_per_thread", lookup_four_per_thread, "four a thread"),
             _kernel("shared_top", lookup_shared_top, "shared top"),
+            _kernel("bucket", lookup_bucket, "bucket"),
         ),
         sizes=SIZES,
-        inputs=_inputs,
+        inputs=lookup_inputs,
         check=LookupCheck(),
         output=lambda n, dtype: ((n,), np.dtype(np.uint64)),
         dtype="int32",
@@ -331,24 +373,14 @@ def _kernel(name: str, call: Callable[..., None], label: str) -> Variant:
     return Variant(name, call, label=label, arrays="numba", traffic=lookup_traffic)
 
 
-def _inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
-    dictionary = sparse_dictionary()
-    if exact:  # evenly over the whole range, with its two ends
-        queries = np.linspace(0, LARGEST_KEY + 1, n).astype(dtype)
-    else:
-        queries = rng.integers(1, LARGEST_KEY + 1, n, dtype=dtype)
-        queries[::2] = dictionary.keys[rng.integers(0, N_KEYS, (n + 1) // 2)]
-    return queries, dictionary.keys.copy(), dictionary.words.copy()
-
-
 def _top_step(keys: Any) -> int:
     """Return the largest power of two that is not above the number of keys."""
     return 1 << (int(keys.size).bit_length() - 1)
 
 
-def _checked_size(queries: Any, keys: Any, words: Any, out: Any) -> int:
-    wanted = {"queries": np.int32, "keys": np.int32, "words": np.uint64, "out": np.uint64}
-    for (name, dtype), x in zip(wanted.items(), (queries, keys, words, out), strict=True):
+def _checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
+    wanted = {"queries": np.int32, "keys": np.int32, "words": np.uint64, "starts": np.int32, "out": np.uint64}
+    for (name, dtype), x in zip(wanted.items(), (queries, keys, words, starts, out), strict=True):
         if x.ndim != 1 or x.dtype != dtype:
             raise ArgumentError(
                 f"lookup takes one-dimensional {name} of {np.dtype(dtype)}; got shape {x.shape}, {x.dtype}."
