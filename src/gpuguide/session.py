@@ -43,7 +43,7 @@ class Machine:
     gpu: GpuClock | None = None
     info: DeviceInfo | None = None
     spaces: dict[str, Space] = field(default_factory=lambda: {"host": HOST})
-    read_clocks: Callable[[], ClockReading] = device.clocks
+    read_clocks: Callable[[], ClockReading] = field(default_factory=lambda: device.clocks)
     host: HostClock = field(default_factory=SystemClock)
 
     @classmethod
