@@ -184,10 +184,11 @@ extern "C" __global__ void first_difference(
     keep_least(found, least);
 }
 
-// Where the bytes of x first differ from a pattern of 8; x lies at a multiple of 8, as all guard zones do.
+// Where the bytes of x first differ from a pattern of 8: 8 at a time where x lies at a multiple of 8, which
+// the guard zone after an array of an odd number of small elements does not.
 extern "C" __global__ void first_other(const char* x, Word pattern, long long n_bytes, long long* least) {
     long long found = NONE;
-    const long long n = n_bytes / 8;
+    const long long n = (Word)x & 7 ? 0 : n_bytes / 8;
     FOR_ALL(i, n) {
         const Word different = ((const Word*)x)[i] ^ pattern;
         if (different) {
@@ -198,15 +199,15 @@ extern "C" __global__ void first_other(const char* x, Word pattern, long long n_
     }
     FOR_ALL(j, n_bytes - 8 * n) {
         const long long at = 8 * n + j;
-        if (found == NONE && (unsigned char)x[at] != (unsigned char)(pattern >> (8 * j))) found = at;
+        if (found == NONE && (unsigned char)x[at] != (unsigned char)(pattern >> (8 * (j & 7)))) found = at;
     }
     keep_least(found, least);
 }
 
 extern "C" __global__ void fill(char* x, Word pattern, long long n_bytes) {
-    const long long n = n_bytes / 8;
+    const long long n = (Word)x & 7 ? 0 : n_bytes / 8;
     FOR_ALL(i, n) ((Word*)x)[i] = pattern;
-    FOR_ALL(j, n_bytes - 8 * n) x[8 * n + j] = (char)(pattern >> (8 * j));
+    FOR_ALL(j, n_bytes - 8 * n) x[8 * n + j] = (char)(pattern >> (8 * (j & 7)));
 }
 """
 
@@ -302,7 +303,7 @@ def first_other(x: Any, word: np.unsignedinteger[Any]) -> int | None:
     Parameters
     ----------
     x : cupy.ndarray
-        Contiguous, at a multiple of 8 bytes.
+        Contiguous.
     word : numpy unsigned integer
         The pattern, of 1, 2, 4 or 8 bytes.
 
@@ -315,7 +316,7 @@ def first_other(x: Any, word: np.unsignedinteger[Any]) -> int | None:
 
 
 def fill(x: Any, word: np.unsignedinteger[Any]) -> None:
-    """Fill an array in GPU memory with a word of 1, 2, 4 or 8 bytes; it lies at a multiple of 8."""
+    """Fill a contiguous array in GPU memory with a word of 1, 2, 4 or 8 bytes."""
     n_bytes = int(x.nbytes)
     if n_bytes:
         _launch("fill", _blocks(-(-n_bytes // 8)), (x, _repeated(word), np.int64(n_bytes)))
