@@ -78,7 +78,8 @@ import gpuguide as gg
 html_theme = "pydata_sphinx_theme"
 html_title = "gpuguide"
 html_static_path = [str(ROOT / "docs" / "_static")]
-html_extra_path = [str(ROOT / "docs" / "_build" / "wheel")] if (LAYOUT.docs / "_build" / "wheel").is_dir() else []
+WHEEL = ROOT / "docs" / "_build" / "wheel"
+html_extra_path = [str(WHEEL)] if WHEEL.is_dir() else []
 html_css_files = ["gpuguide.css"]
 html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")
 html_show_sourcelink = False

@@ -12,7 +12,16 @@ from gpuguide.claims import source_of
 from gpuguide.device import EXAMPLE_DEVICE
 from gpuguide.errors import ArgumentError, ClaimError, NoGpuError, UnknownNameError
 from gpuguide.results import Ceiling, Measurement, Results, VariantInfo
-from gpuguide.session import Machine, Session, claim, current, fact, machine_ceilings, recording_session
+from gpuguide.session import (
+    Machine,
+    Session,
+    claim,
+    current,
+    explained,
+    fact,
+    machine_ceilings,
+    recording_session,
+)
 
 
 def results(one_ns=6000, four_ns=3000, name="add", **options):
@@ -250,3 +259,30 @@ class TestCeilings:
         monkeypatch.setattr(session_module.device, "require_gpu", no_gpu)
         with recording_session(given_machine=Machine()), pytest.raises(NoGpuError, match="This needs a GPU"):
             machine_ceilings()
+
+
+class TestExplained:
+    """The parts of a wrong figure add up to 90 to 110 per cent of it."""
+
+    @pytest.mark.parametrize("parts", [(0.9,), (0.6, 0.5), (1.0,)])
+    def test_parts_that_add_up_are_kept_as_a_share(self, parts):
+        with recording_session(given_machine=Machine(), ceilings=Ceilings()) as session:
+            explained("wrong", parts, 1.0)
+        assert session.facts["wrong"].value == pytest.approx(sum(parts))
+        assert session.facts["wrong"].unit == "share"
+
+    @pytest.mark.parametrize("parts", [(0.89,), (0.6, 0.52), ()])
+    def test_parts_that_do_not_stop_a_recording(self, parts):
+        session = recording_session(given_machine=Machine(), ceilings=Ceilings())
+        with session, pytest.raises(ClaimError, match="90 to 110 %"):
+            explained("wrong", parts, 1.0)
+
+    def test_elsewhere_the_share_is_only_printed(self, capsys, monkeypatch):
+        monkeypatch.setattr(session_module, "_sessions", [Session()])
+        assert explained("wrong", [0.5], 1.0).value == 0.5
+        assert capsys.readouterr().out == "The parts explain 50 % of wrong.\n"
+
+    @pytest.mark.parametrize(("parts", "whole"), [((-0.1, 1.1), 1.0), ((1.0,), 0.0), ((float("nan"),), 1.0)])
+    def test_what_is_no_time_is_named(self, parts, whole):
+        with pytest.raises(ArgumentError, match="explained 'wrong'"):
+            explained("wrong", parts, whole)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from gpuguide.recordings import find as load
     from gpuguide.results import Fact, Measurement, Results, Traffic
-    from gpuguide.session import claim, fact, machine_ceilings
+    from gpuguide.session import claim, explained, fact, machine_ceilings
     from gpuguide.study import Study, Variant
 
 __version__ = "0.1.0"
@@ -38,6 +38,7 @@ __all__ = [
     "Traffic",
     "Variant",
     "claim",
+    "explained",
     "fact",
     "load",
     "machine_ceilings",
@@ -62,6 +63,7 @@ _HOMES = {
     "Traffic": ("results", "Traffic"),
     "Variant": ("study", "Variant"),
     "claim": ("session", "claim"),
+    "explained": ("session", "explained"),
     "fact": ("session", "fact"),
     "load": ("recordings", "find"),
     "machine_ceilings": ("session", "machine_ceilings"),

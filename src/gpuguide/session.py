@@ -19,7 +19,16 @@ from gpuguide.memory import HOST, Space, device_space
 from gpuguide.results import Ceilings, ClaimResult, Fact, Results
 from gpuguide.timing import GpuClock, HostClock, SystemClock
 
-__all__ = ["Machine", "Session", "claim", "current", "fact", "machine_ceilings", "recording_session"]
+__all__ = [
+    "Machine",
+    "Session",
+    "claim",
+    "current",
+    "explained",
+    "fact",
+    "machine_ceilings",
+    "recording_session",
+]
 
 
 @dataclass
@@ -268,6 +277,53 @@ def fact(
             if isinstance(number, float) and not math.isfinite(number):
                 raise ArgumentError(f"fact {name!r}: {what} must be finite; got {number!r}.")
     return current().add_fact(Fact(name, plain, unit, taken, note))
+
+
+def explained(name: str, parts: Sequence[float], whole: float, *, note: str = "") -> Fact:
+    """Keep how much of a wrong figure its parts explain, when each is timed apart.
+
+    A wrong figure counts as explained when the parts add up to 90 to 110 per cent of it. While a page is
+    recorded, anything else stops the recording; on another machine the share is only printed.
+
+    Parameters
+    ----------
+    name : str
+        Of the fact.
+    parts : sequence of float
+        Seconds, each at least 0.
+    whole : float
+        The wrong figure in seconds, above 0.
+    note : str
+        One sentence, where the name does not say enough.
+
+    Returns
+    -------
+    Fact
+        The share.
+
+    Raises
+    ------
+    ClaimError
+        While recording: the parts do not add up.
+    ArgumentError
+        A part or the whole is not a time.
+
+    Examples
+    --------
+    >>> explained("first_call", parts=(0.3, 0.1), whole=0.4).value
+    The parts explain 100 % of first_call.
+    1.0
+    """
+    if not whole > 0 or not all(part >= 0 for part in parts):
+        raise ArgumentError(
+            f"explained {name!r}: expected seconds, the whole above 0; got {list(parts)} and {whole}."
+        )
+    share = sum(parts) / whole
+    sentence = f"The parts explain {100 * share:.0f} % of {name}."
+    if current().recording and not 0.9 <= share <= 1.1:
+        raise ClaimError(f"{sentence} Expected 90 to 110 %: a part is missing, or one is timed twice.")
+    print(sentence)
+    return fact(name, share, unit="share", note=note)
 
 
 def claim(text: str, results: Results | Sequence[Results], predicate: Callable[..., bool]) -> None:

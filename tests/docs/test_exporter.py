@@ -6,7 +6,6 @@ import re
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 from mini_project import write_project
 from small_site import recording, write
@@ -20,6 +19,8 @@ from gpuguide_docs.page_rst import ExportError
 from gpuguide_docs.site import Site
 from gpuguide_docs.states import PageState
 from gpuguide_docs.translation import kernel_cell
+
+nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
 
 ROOT = Path(__file__).parents[2]
 URL = "https://guide.example"

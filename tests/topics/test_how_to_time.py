@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import count
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -10,7 +9,9 @@ from spoiled import assert_rejects
 from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.ceilings import Ceilings
+from gpuguide.errors import ArgumentError, ClaimError, GpuGuideError, MismatchError
+from gpuguide.session import Machine, recording_session
 from gpuguide.topics import how_to_time, peer_agreement, six_clocks
 from gpuguide.topics.step_timer import StepTimer
 
@@ -195,42 +196,34 @@ except ValueError as error:
 # Peers ------------------------------------------------------------------------------------------------------
 
 
-def test_agreement_says_where_the_comparison_is_when_only_the_package_is_installed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: object
-) -> None:
-    monkeypatch.setattr(peer_agreement, "SCRIPT", peer_agreement.Path(str(tmp_path)) / "absent.py")
-    assert peer_agreement.agreement().endswith("tests/peers/compare_with_peers.py.")
+def test_agreement_says_where_the_comparison_is_when_only_the_package_is_installed(tmp_path):
+    absent = peer_agreement.agreement(tmp_path / "absent.py")
+    assert absent.endswith("tests/peers/compare_with_peers.py.")
+    assert peer_agreement.SCRIPT.exists()
 
 
-def test_agreement_asks_the_script_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    peers: ModuleType = peer_agreement._load(peer_agreement.SCRIPT)
-    monkeypatch.setattr(peers, "_sized", lambda seconds: f"copy of {seconds}")
-    monkeypatch.setattr(peers, "warm_by_cupy", lambda copy, name: (copy, name))
-    monkeypatch.setattr(peers, "table", lambda rows: repr(rows))
-    assert peer_agreement.agreement(("1 ms",)) == "[('copy of 0.001', '1 ms')]"
+@pytest.fixture
+def script(tmp_path):
+    def write(code):
+        path = tmp_path / "peers.py"
+        path.write_text(code)
+        return path
+
+    return write
 
 
-# On the GPU -------------------------------------------------------------------------------------------------
+def test_agreement_is_what_the_script_prints(script):
+    assert peer_agreement.agreement(script("print('within')")) == "within\n"
 
 
-@pytest.mark.gpu
-def test_all_variants_are_right_on_the_gpu() -> None:
-    assert not how_to_time.study().check_all((*SIZES, 65_536)).skipped
-    assert not how_to_time.qr_study().check_all((1, 33**2, 512**2)).skipped
+def test_peers_that_disagree_stop_a_recording_and_nothing_else(script):
+    disagreeing = script("import sys; print('outside'); sys.exit(1)")
+    assert peer_agreement.agreement(disagreeing) == "outside\n"
+    recording = recording_session(given_machine=Machine(), ceilings=Ceilings())
+    with recording, pytest.raises(ClaimError, match="outside"):
+        peer_agreement.agreement(disagreeing)
 
 
-@pytest.mark.gpu
-def test_every_clock_gives_as_many_samples_as_asked_for() -> None:
-    import cupy as cp
-
-    x, out = cp.ones(65_536), cp.empty(65_536)
-
-    def call() -> None:
-        how_to_time.add_one(x, out)
-
-    call()
-    synchronize = cp.cuda.Device().synchronize
-    assert len(six_clocks.without_synchronising(call, synchronize, 3)) == 3
-    assert len(six_clocks.with_synchronising(call, synchronize, 3)) == 3
-    assert len(six_clocks.events_around_a_launch(call, 3)) == 3
-    assert len(six_clocks.behind_a_delay(call, 3)) == 3
+def test_a_comparison_that_breaks_says_why(script):
+    with pytest.raises(GpuGuideError, match="no driver"):
+        peer_agreement.agreement(script("raise SystemExit('no driver')"))

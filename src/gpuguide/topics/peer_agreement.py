@@ -1,44 +1,57 @@
-"""The guide's clock beside CuPy's benchmark, by the comparison that the tests of this guide hold."""
+"""The guide's clock beside those of others, by the comparison that the guide's tests hold."""
 
 from __future__ import annotations
 
-import importlib.util
+import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import gpuguide
+from gpuguide.errors import ClaimError, GpuGuideError
+from gpuguide.session import current
 
 SCRIPT = Path(gpuguide.__file__).parents[2] / "tests" / "peers" / "compare_with_peers.py"
 
 
-def agreement(durations: Sequence[str] = ("100 us", "1 ms")) -> str:
-    """Time copies that last about so long by us, by CuPy, and by us again.
+def agreement(script: Path = SCRIPT) -> str:
+    """Time copies of several lengths by our clock and by each peer's, in a process of its own.
 
     Parameters
     ----------
-    durations : sequence of str
-        Of ``"100 us"``, ``"1 ms"`` and ``"50 ms"``.
+    script : pathlib.Path
+        The comparison: prints a table, and exits with 1 when a row lies outside the agreement wanted.
 
     Returns
     -------
     str
-        A table; where only the package is installed, a sentence that says where the comparison is.
+        The table; where only the package is installed, a sentence that says where the comparison is.
+
+    Raises
+    ------
+    ClaimError
+        While recording: a peer disagrees; the message is the table.
+    GpuGuideError
+        The comparison could not run; the message is what it said.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> agreement(Path("nowhere.py"))
+    "The comparison is part of the guide's repository: tests/peers/compare_with_peers.py."
     """
-    if not SCRIPT.exists():
+    if not script.exists():
         return "The comparison is part of the guide's repository: tests/peers/compare_with_peers.py."
-    peers = _load(SCRIPT)
-    copies = {name: peers._sized(peers.DURATIONS[name]) for name in durations}
-    return str(peers.table([peers.warm_by_cupy(copy, name) for name, copy in copies.items()]))
-
-
-def _load(path: Path) -> ModuleType:
-    if path.stem not in sys.modules:
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module  # dataclasses look their module up there
-        spec.loader.exec_module(module)
-    return sys.modules[path.stem]
+    ran = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    if ran.returncode not in (0, 1) or not ran.stdout:
+        raise GpuGuideError(
+            f"The comparison with the peers failed: {ran.stderr.strip()[-500:]}"
+        )
+    if ran.returncode and current().recording:
+        raise ClaimError(f"The clocks disagree.\n{ran.stdout}")
+    return ran.stdout
