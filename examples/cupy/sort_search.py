@@ -280,9 +280,9 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # The strings come back as strings when the words are seen as eight bytes each. A query that is no key gives
 # an empty one. The kernel is launched here as the study does it, on arrays of CuPy.
 
-from gpuguide.topics.sparse_dictionary import sparse_dictionary
+from gpuguide.topics.sparse_dictionary import example_dictionary
 
-dictionary = sparse_dictionary()
+dictionary = example_dictionary()
 asked = np.array([dictionary.keys[0], dictionary.keys[-1], 10**7 + 1], dtype=np.int32)
 words = cp.empty(3, dtype=cp.uint64)
 arrays = (

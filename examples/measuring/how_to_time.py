@@ -310,9 +310,9 @@ gg.plot_time(results, crossover=("numpy", "numba"))
 
 # %%
 # Does the guide's clock agree with that of others? Where they measure the same thing, it must. The tests of
-# this guide hold it against CuPy's benchmark, Triton's and NVIDIA's nvbench, each in its own mode: warm, cold
-# with the same flush, or many launches in one graph. CuPy's figure of a short kernel holds the launch, which
-# stands in a column of its own.
+# this guide hold it against CuPy's benchmark, Triton's and NVIDIA's nvbench, each in its own mode:
+# :term:`warm`, :term:`cold` with the same flush, or many launches in one graph. CuPy's figure of a short
+# kernel holds the launch, which stands in a column of its own.
 
 from gpuguide.topics.peer_agreement import agreement
 

@@ -69,8 +69,8 @@ def test_every_launcher_has_an_example():
     assert lacking == []
 
 
-def test_the_reference_lists_every_module():
-    assert listed_modules() == set(MODULES)
+def test_the_reference_lists_every_topic():
+    assert {module for module in MODULES if ".topics." in module} <= listed_modules()
 
 
 @pytest.mark.slow
@@ -83,7 +83,8 @@ def test_sphinx_runs_the_same_examples(tmp_path):
     counted = int(re.search(r"^ *(\d+) tests$", output, re.MULTILINE).group(1))
 
     everything = {test.name: len(test.examples) for module in MODULES for test in examples_of(module)}
-    expected = sum(everything.values())
+    listed = {test.name for module in listed_modules() for test in examples_of(module)}
+    expected = sum(count for test, count in everything.items() if test in listed)
     for name in gpuguide.__all__:
         value = getattr(gpuguide, name)
         home = f"{value.__module__}.{value.__qualname__}"

@@ -49,7 +49,7 @@ def test_the_study_rejects_wrong_variants() -> None:
 
 
 def test_the_values_are_strings_of_eight_characters() -> None:
-    dictionary = sparse_dictionary.sparse_dictionary()
+    dictionary = sparse_dictionary.example_dictionary()
     strings = dictionary.words.view("S8")
     assert {len(text) for text in strings[:1000].tolist()} == {8}
     assert strings[0].startswith(b"v")
@@ -57,14 +57,14 @@ def test_the_values_are_strings_of_eight_characters() -> None:
 
 
 def test_the_dictionary_is_sparse_and_sorted() -> None:
-    keys = sparse_dictionary.sparse_dictionary().keys
+    keys = sparse_dictionary.example_dictionary().keys
     assert keys.size == 10**6
     assert 1 <= keys[0] < keys[-1] <= 10**7
     assert bool((np.diff(keys) > 0).all())
 
 
 def test_the_table_of_buckets_says_where_keys_stand() -> None:
-    dictionary = sparse_dictionary.sparse_dictionary()
+    dictionary = sparse_dictionary.example_dictionary()
     keys, starts = dictionary.keys, dictionary.starts
     assert (starts[0], starts[-1]) == (0, keys.size)
     buckets = keys >> sparse_dictionary.BUCKET_BITS
@@ -146,7 +146,7 @@ def test_all_ways_equal_the_table_on_the_gpu() -> None:
 def test_launchers_take_cupy_arrays_on_the_current_stream(launcher: Callable[..., None]) -> None:
     import cupy as cp
 
-    dictionary = sparse_dictionary.sparse_dictionary()
+    dictionary = sparse_dictionary.example_dictionary()
     with cp.cuda.Stream(non_blocking=True):
         keys, words = cp.asarray(dictionary.keys), cp.asarray(dictionary.words)
         starts = cp.asarray(dictionary.starts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from gpuguide_docs.cells import Cell, read_cells
@@ -206,8 +207,10 @@ class _Reader:
         while stop < len(lines) and (not lines[stop].strip() or lines[stop][:1].isspace()):
             stop += 1
         body = lines[start + 1 : stop]
-        options = {found["name"]: found["value"] for line in body if (found := _OPTION.match(line))}
-        content = "\n".join(line.strip() for line in body if not _OPTION.match(line)).strip()
+        # Options end at the first line that is none: further down, a line may begin with a role.
+        matches = list(takewhile(bool, map(_OPTION.match, body)))
+        options = {found["name"]: found["value"] for found in matches if found}
+        content = "\n".join(line.strip() for line in body[len(matches) :]).strip()
         name, argument, line = match["name"], match["argument"].strip(), cell.lineno + start
         if name in ("rst-class", "class"):
             classes = [word.removeprefix(_PART) for word in argument.split() if word.startswith(_PART)]

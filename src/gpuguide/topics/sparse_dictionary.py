@@ -32,7 +32,7 @@ class SparseDictionary:
 
     Examples
     --------
-    >>> dictionary = sparse_dictionary()
+    >>> dictionary = example_dictionary()
     >>> dictionary.keys.size, dictionary.words.view("S8")[0][:1]
     (1000000, b'v')
     """
@@ -77,7 +77,7 @@ def bucket_starts(keys: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=1)
-def sparse_dictionary() -> SparseDictionary:
+def example_dictionary() -> SparseDictionary:
     """Make the dictionary of the study, once.
 
     Returns
@@ -87,7 +87,7 @@ def sparse_dictionary() -> SparseDictionary:
 
     Examples
     --------
-    >>> sparse_dictionary() is sparse_dictionary()
+    >>> example_dictionary() is example_dictionary()
     True
     """
     return SparseDictionary()
@@ -194,7 +194,7 @@ def lookup_python_dict(
     out : ndarray of uint64, shape (n,)
         Filled.
     """
-    find = sparse_dictionary().mapping.get
+    find = example_dictionary().mapping.get
     out[:] = [find(query, 0) for query in queries.tolist()]
 
 
@@ -274,7 +274,7 @@ def lookup_inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
     >>> queries.tolist()
     [0, 5000000, 10000001]
     """
-    dictionary = sparse_dictionary()
+    dictionary = example_dictionary()
     if exact:
         queries = np.linspace(0, LARGEST_KEY + 1, n).astype(dtype)
     else:
