@@ -163,3 +163,22 @@ def test_wrong_arguments_are_named(draw, error, words):
 )
 def test_sizes_read_as_powers_where_they_are(size, words):
     assert size_words(size) == words
+
+
+@pytest.mark.parametrize("name", ["time", "rate", "share", "speedup"])
+def test_names_stay_apart_once_the_limits_are_set(name):
+    """Two lines that end at the same height, in each chart over the size."""
+    import dataclasses
+
+    twin = dataclasses.replace(RESULTS.variant("numba"), name="twin", label="Twin")
+    cells = [dataclasses.replace(m, variant="twin") for m in RESULTS.measurements if m.variant == "numba"]
+    both = dataclasses.replace(
+        RESULTS, variants=(*RESULTS.variants, twin), measurements=(*RESULTS.measurements, *cells)
+    )
+    draw = {"time": plotting.plot_time, "rate": plotting.plot_rate, "share": plotting.plot_share_of_ceiling}
+    ax = plotting.plot_speedup(both, "numpy") if name == "speedup" else draw[name](both)
+    ax.figure.draw_without_rendering()
+    heights = sorted(
+        t.get_window_extent().y0 * 72 / ax.figure.dpi for t in ax.texts if t.get_text() in ("Numba", "Twin")
+    )
+    assert heights[1] - heights[0] >= 11

@@ -330,13 +330,20 @@ cp.cuda.Device().synchronize()
 wrong = gg.fact("unsynchronised", float(np.median(samples)), unit="s", samples=samples)
 facts[wrong.name] = wrong
 implied = gg.fact(
-    "implied_rate", bytes_moved / wrong.value, unit="B/s", note="bytes moved / wrong figure"
+    "implied_rate",
+    bytes_moved / wrong.value,
+    unit="B/s",
+    note="bytes moved / wrong figure",
 )
 alone = launch_alone(lambda: first_kernel.increment_grid(large))
 launch = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
 facts[launch.name] = launch
-_ = gg.explained("wrong_explained", [launch.value], wrong.value, note="launch / wrong figure")
-print(f"{wrong.value * 1e6:.1f} us a call, which would be {implied.value / 1e12:.0f} TB/s")
+_ = gg.explained(
+    "wrong_explained", [launch.value], wrong.value, note="launch / wrong figure"
+)
+print(
+    f"{wrong.value * 1e6:.1f} us a call, which would be {implied.value / 1e12:.0f} TB/s"
+)
 
 # %%
 # The right way needs one line more: wait for the device before the clock is read. The guide's own clocks do

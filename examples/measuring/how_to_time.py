@@ -231,7 +231,9 @@ medians = {
 figure, ax = plt.subplots()
 for row, (small, large) in enumerate(medians.values()):
     ax.plot([small, large], [row, row], color=MUTED, linewidth=1)
-    ax.plot(small, row, "o", color=SERIES[0], label="65 536 numbers" if row == 0 else None)
+    ax.plot(
+        small, row, "o", color=SERIES[0], label="65 536 numbers" if row == 0 else None
+    )
     ax.plot(
         large, row, "s", color=SERIES[1], label="67 108 864 numbers" if row == 0 else None
     )
@@ -390,7 +392,9 @@ from gpuguide.topics.step_timer import StepTimer
 
 right = StepTimer(synchronize)
 three_steps(right.step)
-print("right:", {name: f"{seconds * 1e3:.1f} ms" for name, seconds in right.seconds.items()})
+print(
+    "right:", {name: f"{seconds * 1e3:.1f} ms" for name, seconds in right.seconds.items()}
+)
 
 runs = []
 for _ in range(10):

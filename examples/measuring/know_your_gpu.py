@@ -48,7 +48,10 @@ print("threads in a warp:  ", properties["warpSize"])
 print("memory:             ", round(properties["totalGlobalMem"] / 2**30, 1), "GiB")
 print("L2 cache:           ", properties["l2CacheSize"] / 2**20, "MiB")
 print(
-    "sum of 0 to 999:    ", int(cp.arange(1000).sum()), "NumPy:", int(np.arange(1000).sum())
+    "sum of 0 to 999:    ",
+    int(cp.arange(1000).sum()),
+    "NumPy:",
+    int(np.arange(1000).sum()),
 )
 
 # %%
@@ -66,7 +69,10 @@ import gpuguide as gg
 
 gpu = gg.require_gpu()
 peak = gg.fact(
-    "peak_memory", gpu.peak_memory_bandwidth, unit="B/s", note="memory clock x 2 x bus width"
+    "peak_memory",
+    gpu.peak_memory_bandwidth,
+    unit="B/s",
+    note="memory clock x 2 x bus width",
 )
 for unit in ("fp32", "fp64"):
     gg.fact(
@@ -75,7 +81,9 @@ for unit in ("fp32", "fp64"):
         unit="FLOP/s",
         note="multiprocessors x operations x clock",
     )
-print(f"memory: {gpu.memory_clock_hz / 1e6:.0f} MHz x 2 x {gpu.bus_width_bits // 8} bytes")
+print(
+    f"memory: {gpu.memory_clock_hz / 1e6:.0f} MHz x 2 x {gpu.bus_width_bits // 8} bytes"
+)
 print(f"      = {peak.value / 1e12:.2f} TB/s")
 print(f"fp32:   {gpu.sm_count} multiprocessors at {gpu.sm_clock_hz / 1e9:.2f} GHz")
 print(
@@ -220,7 +228,10 @@ for item in ceilings.items:
     )
     print(f"{item.mix:12}{item.value:14.4g} {item.unit}")
 gg.fact(
-    "copy_share", facts["copy"].value / peak.value, unit="share", note="copy / physical peak"
+    "copy_share",
+    facts["copy"].value / peak.value,
+    unit="share",
+    note="copy / physical peak",
 )
 gg.fact(
     "fp32_share",
@@ -307,13 +318,18 @@ facts["wrong_time"] = gg.fact(
     "wrong_time", float(np.median(samples)), unit="s", samples=samples
 )
 gg.fact(
-    "wrong_rate", 2 * 2**20 / facts["wrong_time"].value, unit="B/s", note="bytes / wrong time"
+    "wrong_rate",
+    2 * 2**20 / facts["wrong_time"].value,
+    unit="B/s",
+    note="bytes / wrong time",
 )
 alone = launch_alone(lambda: know_your_gpu.copy(a, a, out))
 facts["launch_alone"] = gg.fact(
     "launch_alone", float(np.median(alone)), unit="s", samples=alone
 )
-_ = gg.explained("wrong_explained", [facts["launch_alone"].value], facts["wrong_time"].value)
+_ = gg.explained(
+    "wrong_explained", [facts["launch_alone"].value], facts["wrong_time"].value
+)
 
 # %%
 # The right figure comes from an array that is much larger than the cache, and from a clock on the device.

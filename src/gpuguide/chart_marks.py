@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpuguide.results import Results
 
 __all__ = [
+    "End",
     "colour_of",
     "draw_series",
     "label_ends",
@@ -103,9 +104,10 @@ def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
     """
     if not ends:
         raise ArgumentError("nothing was measured that could be drawn")
-    figure = ax.figure
-    # Limits must be settled before positions mean anything.
-    ax.autoscale_view()
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    # Limits and layout must be settled before positions mean anything.
+    figure.draw_without_rendering()
     to_points = 72 / figure.dpi
     heights = [ax.transData.transform((x, y))[1] * to_points for x, y, _, _ in ends]
     order = np.argsort(heights)

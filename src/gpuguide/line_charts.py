@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gpuguide.chart_marks import (
+    End,
     colour_of,
     draw_series,
     label_ends,
@@ -127,9 +128,10 @@ def plot_rate(
             for name in measured_names(results, variants, None)
         }
         names = [name for name in rows if rows[name]]
-        _draw_points(ax, results, {name: rows[name] for name in names}, "a traffic model")
+        ends = _draw_points(ax, results, {name: rows[name] for name in names}, "a traffic model")
         ax.set_ylabel(f"GB/s ({region_words(results, names, None)})")
         ax.set_ylim(bottom=0)
+        label_ends(ax, ends)
         describe(ax, _point_words(results, {n: rows[n] for n in names}, "Memory traffic in GB/s", "{:.0f}"))
     return ax
 
@@ -178,10 +180,11 @@ def plot_share_of_ceiling(
             shares = [(m.size, results.share(name, m.size)) for m in _cells(results, name)]
             rows[name] = [(size, 100 * share) for size, share in shares if share is not None]
         rows = {name: points for name, points in rows.items() if points}
-        _draw_points(ax, results, rows, "a share of a ceiling")
+        ends = _draw_points(ax, results, rows, "a share of a ceiling")
         ax.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
         ax.set_ylim(0, 108)
         ax.set_ylabel("% of the ceiling of the same mix")
+        label_ends(ax, ends)
         describe(ax, _point_words(results, rows, "Share of the memory ceiling in per cent", "{:.0f}"))
     return ax
 
@@ -238,11 +241,12 @@ def plot_speedup(
             band = ([ratio.low for _, ratio in points], [ratio.high for _, ratio in points])
             ax.fill_between(x, *band, color=colour_of(results, name), alpha=0.18, linewidth=0)
         values = {name: [(size, ratio.value) for size, ratio in points] for name, points in rows.items()}
-        _draw_points(ax, results, values, f"a size in common with {baseline!r}")
+        ends = _draw_points(ax, results, values, f"a size in common with {baseline!r}")
         ax.axhline(1, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
         ax.set_ylabel(f"times as fast as {results.variant(baseline).label}")
+        label_ends(ax, ends)
         describe(ax, _point_words(results, values, f"Speed-up over {baseline}", "{:.3g} times"))
     return ax
 
@@ -254,8 +258,8 @@ def _cells(results: Results, name: str, clock: str | None = None) -> list[Measur
 
 def _draw_points(
     ax: Axes, results: Results, rows: Mapping[str, Sequence[tuple[int, float]]], what: str
-) -> None:
-    """Draw one line a variant from (size, value) pairs, labelled at its end."""
+) -> list[End]:
+    """Draw one line a variant from (size, value) pairs, and return where the lines end."""
     if not rows:
         raise ArgumentError(f"{results.name}: no variant has {what}; nothing to draw")
     ends = []
@@ -265,7 +269,7 @@ def _draw_points(
         ax.plot(x, y, marker="o", color=colour)
         ends.append((x[-1], y[-1], results.variant(name).label, colour))
     size_axis(ax, results)
-    label_ends(ax, ends)
+    return ends
 
 
 def _line_words(results: Results, names: Sequence[str], what: str, clock: str | None) -> str:

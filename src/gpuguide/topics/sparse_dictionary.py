@@ -117,7 +117,9 @@ def lookup_reference(
     >>> lookup_reference(np.array([7, 8]), np.array([7]), np.array([42], np.uint64)).tolist()
     [42, 0]
     """
-    table = np.zeros(1 + max(int(queries.max(initial=0)), int(keys.max(initial=0))), np.uint64)
+    table = np.zeros(
+        1 + max(int(queries.max(initial=0)), int(keys.max(initial=0))), np.uint64
+    )
     table[keys] = words
     found: np.ndarray = table[queries]
     return found
@@ -147,7 +149,9 @@ class LookupCheck:
         ndarray of uint64, shape (n,)
             What should come out.
         """
-        return lookup_reference(*(x.get() if hasattr(x, "get") else np.asarray(x) for x in inputs[:3]))
+        return lookup_reference(
+            *(x.get() if hasattr(x, "get") else np.asarray(x) for x in inputs[:3])
+        )
 
     def compare(self, output: Any, prepared: np.ndarray) -> tuple[float, float]:
         """Compare bit for bit.
@@ -169,7 +173,9 @@ class LookupCheck:
         """
         xp = array_module(output)
         if output.shape != prepared.shape:
-            raise MismatchError(f"The output should have shape {prepared.shape}; it has {output.shape}.")
+            raise MismatchError(
+                f"The output should have shape {prepared.shape}; it has {output.shape}."
+            )
         wrong = xp.flatnonzero(output != xp.asarray(prepared))
         if wrong.size:
             i = int(wrong[0])
@@ -181,7 +187,11 @@ class LookupCheck:
 
 
 def lookup_python_dict(
-    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: np.ndarray, out: np.ndarray
+    queries: np.ndarray,
+    keys: np.ndarray,
+    words: np.ndarray,
+    starts: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """Ask a Python dict that exists already, once a query.
 
@@ -248,7 +258,9 @@ def lookup_cupy(queries: Any, keys: Any, words: Any, starts: object = None) -> A
     return xp.where(keys[place] == queries, words[place], np.uint64(0))
 
 
-def lookup_inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
+def lookup_inputs(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
     """Make queries, and copy the dictionary.
 
     Parameters
@@ -280,4 +292,9 @@ def lookup_inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
     else:
         queries = rng.integers(1, LARGEST_KEY + 1, n, dtype=dtype)
         queries[::2] = dictionary.keys[rng.integers(0, N_KEYS, (n + 1) // 2)]
-    return queries, dictionary.keys.copy(), dictionary.words.copy(), dictionary.starts.copy()
+    return (
+        queries,
+        dictionary.keys.copy(),
+        dictionary.words.copy(),
+        dictionary.starts.copy(),
+    )
