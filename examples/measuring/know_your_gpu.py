@@ -227,24 +227,18 @@ for item in ceilings.items:
         f"ceiling_{item.mix}", item.value, unit=item.unit, note="best kernel of several"
     )
     print(f"{item.mix:12}{item.value:14.4g} {item.unit}")
-gg.fact(
-    "copy_share",
-    facts["copy"].value / peak.value,
-    unit="share",
-    note="copy / physical peak",
-)
-gg.fact(
-    "fp32_share",
-    facts["fp32"].value / gpu.peak_flops("fp32"),
-    unit="share",
-    note="FP32 / physical peak",
-)
-gg.fact(
-    "fp64_share",
-    facts["fp64"].value / gpu.peak_flops("fp64"),
-    unit="share",
-    note="FP64 / physical peak",
-)
+peaks = {
+    "copy": peak.value,
+    "fp32": gpu.peak_flops("fp32"),
+    "fp64": gpu.peak_flops("fp64"),
+}
+for mix, physical in peaks.items():
+    gg.fact(
+        f"{mix}_share",
+        facts[mix].value / physical,
+        unit="share",
+        note="of the physical peak",
+    )
 gg.fact("l2_size", gpu.l2_bytes, unit="B", note="size of the L2 cache")
 gg.fact(
     "over_pcie",
