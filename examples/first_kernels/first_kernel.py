@@ -315,27 +315,27 @@ gg.plot_decomposition(
 # wrong: the clock stops before the GPU does
 from time import perf_counter
 
-from gpuguide.topics.launch_alone import launch_alone
+from gpuguide.topics.launch_alone import beside_launches
 
 large = gg.numba_view(cp.ones(2**28))
-first_kernel.increment_grid(large)
-samples = []
-for _ in range(20):
+
+
+def stop_too_early():
     cp.cuda.Device().synchronize()
     start = perf_counter()
     for _ in range(20):
         first_kernel.increment_grid(large)
-    samples.append((perf_counter() - start) / 20)
-cp.cuda.Device().synchronize()
+    return (perf_counter() - start) / 20
+
+
+samples, alone = beside_launches(
+    stop_too_early, lambda: first_kernel.increment_grid(large)
+)
 wrong = gg.fact("unsynchronised", float(np.median(samples)), unit="s", samples=samples)
 facts[wrong.name] = wrong
 implied = gg.fact(
-    "implied_rate",
-    bytes_moved / wrong.value,
-    unit="B/s",
-    note="bytes moved / wrong figure",
+    "implied_rate", bytes_moved / wrong.value, unit="B/s", note="bytes / wrong figure"
 )
-alone = launch_alone(lambda: first_kernel.increment_grid(large))
 launch = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
 facts[launch.name] = launch
 _ = gg.explained(

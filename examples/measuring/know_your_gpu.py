@@ -240,7 +240,7 @@ for mix, physical in peaks.items():
         note="of the physical peak",
     )
 gg.fact("l2_size", gpu.l2_bytes, unit="B", note="size of the L2 cache")
-gg.fact(
+_ = gg.fact(
     "over_pcie",
     facts["copy"].value / facts["h2d"].value,
     unit="ratio",
@@ -295,19 +295,21 @@ gg.fact(
 # wrong: bytes of the cache are counted as bytes of the memory, and the clock does not wait
 from time import perf_counter
 
-from gpuguide.topics.launch_alone import launch_alone
+from gpuguide.topics.launch_alone import beside_launches
 
 a = gg.numba_view(cp.arange(2**18, dtype=cp.float32))
 out = gg.numba_view(cp.empty(2**18, dtype=cp.float32))
-know_your_gpu.copy(a, a, out)
-samples = []
-for _ in range(20):
+
+
+def do_not_wait():
     cp.cuda.Device().synchronize()
     start = perf_counter()
     for _ in range(200):
         know_your_gpu.copy(a, a, out)
-    samples.append((perf_counter() - start) / 200)
-cp.cuda.Device().synchronize()
+    return (perf_counter() - start) / 200
+
+
+samples, alone = beside_launches(do_not_wait, lambda: know_your_gpu.copy(a, a, out))
 facts["wrong_time"] = gg.fact(
     "wrong_time", float(np.median(samples)), unit="s", samples=samples
 )
@@ -317,7 +319,6 @@ gg.fact(
     unit="B/s",
     note="bytes / wrong time",
 )
-alone = launch_alone(lambda: know_your_gpu.copy(a, a, out))
 facts["launch_alone"] = gg.fact(
     "launch_alone", float(np.median(alone)), unit="s", samples=alone
 )

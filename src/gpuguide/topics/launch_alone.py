@@ -1,4 +1,4 @@
-"""The cost of a launch alone, by the guide's own clock: what a clock that does not wait really times."""
+"""A clock that does not wait beside the guide's clock of launches: what the first really times."""
 
 from __future__ import annotations
 
@@ -6,41 +6,60 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuguide.device import require_gpu
+from gpuguide.errors import ArgumentError
 from gpuguide.session import current
-from gpuguide.timing import time_launch
+from gpuguide.timing import launch_timer
 
 
-def launch_alone(call: Callable[[], Any]) -> list[float]:
-    """Time how long the host needs to queue one call.
+def beside_launches(
+    wrong: Callable[[], float], call: Callable[[], Any], n_turns: int = 20
+) -> tuple[list[float], list[float]]:
+    """Take samples of a wrong clock and of the launch alone in turns, so that a slow phase hits both.
 
     Parameters
     ----------
+    wrong : callable
+        Returns one sample of the wrong clock, in seconds a call.
     call : callable
-        Launches work and does not wait for it; it has run before.
+        Launches what the wrong clock was meant to time, and does not wait for it.
+    n_turns : int
+        How many samples of each.
 
     Returns
     -------
-    list of float
-        Seconds a call, one sample for each batch of launches between two synchronisations.
+    wrong_samples, launch_samples : list of float
+        Seconds a call: of the wrong clock, and of queuing the same call.
 
     Raises
     ------
     NoGpuError
         There is no GPU.
+    ArgumentError
+        `n_turns` is below 1.
 
     Examples
     --------
-    >>> from gpuguide.errors import NoGpuError
+    >>> from gpuguide.errors import ArgumentError
     >>> try:
-    ...     print(len(launch_alone(lambda: None)) > 0)
-    ... except NoGpuError:
-    ...     print(True)
-    True
+    ...     beside_launches(lambda: 1e-5, lambda: None, n_turns=0)
+    ... except ArgumentError as error:
+    ...     print(error)
+    beside_launches: n_turns must be at least 1; got 0.
     """
+    if n_turns < 1:
+        raise ArgumentError(
+            f"beside_launches: n_turns must be at least 1; got {n_turns}."
+        )
     gpu = current().machine.gpu
     if gpu is None:
         require_gpu()
     assert gpu is not None
     with gpu.use():
-        samples = time_launch(call, gpu)
-    return [ns / samples.n_calls / 1e9 for ns in samples.ns]
+        timer = launch_timer(call, gpu, budget_s=0.5)
+    wrong_samples, launches = [], []
+    for _ in range(n_turns):
+        wrong_samples.append(wrong())
+        gpu.synchronize()
+        with gpu.use():
+            launches.append(timer.sample())
+    return wrong_samples, list(timer.samples(launches).seconds)
