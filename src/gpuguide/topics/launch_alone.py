@@ -12,7 +12,7 @@ from gpuguide.timing import launch_timer
 
 
 def beside_launches(
-    wrong: Callable[[], float], call: Callable[[], Any], n_turns: int = 20
+    wrong: Callable[[], float], call: Callable[[], Any], n_turns: int = 10
 ) -> tuple[list[float], list[float]]:
     """Take samples of a wrong clock and of the launch alone in turns, so that a slow phase hits both.
 
@@ -54,12 +54,11 @@ def beside_launches(
     if gpu is None:
         require_gpu()
     assert gpu is not None
-    with gpu.use():
-        timer = launch_timer(call, gpu, budget_s=0.5)
     wrong_samples, launches = [], []
-    for _ in range(n_turns):
-        wrong_samples.append(wrong())
-        gpu.synchronize()
-        with gpu.use():
+    with gpu.use():  # both on one stream: the default one has a cost of its own
+        timer = launch_timer(call, gpu, budget_s=2.0)
+        for _ in range(n_turns):
+            wrong_samples.append(wrong())
+            gpu.synchronize()
             launches.append(timer.sample())
     return wrong_samples, list(timer.samples(launches).seconds)
