@@ -41,7 +41,7 @@ html: $(READY) $(WHEEL)  ## build the guide into docs/_build/html (PAGE=name: th
 	@echo "The guide is in $(OUT)/html/index.html"
 
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
-	@$(PY) -m pytest -q
+	@$(PY) -m pytest -q -n auto --dist loadfile
 
 doctest: $(READY)  ## run the examples of the docstrings and of the hand-written pages
 	@$(SPHINX) -q -b doctest docs $(OUT)/doctest $(OR_FORGET)

@@ -47,7 +47,8 @@ class FakeStream:
 
 @pytest.fixture
 def cupy(monkeypatch):
-    """CuPy as far as the clock uses it."""
+    """CuPy as far as the clock uses it, in a process that does not know Numba CUDA."""
+    monkeypatch.delitem(sys.modules, "numba.cuda", raising=False)
     log = []
     stream = FakeStream(log)
     cuda = SimpleNamespace(
@@ -132,8 +133,9 @@ def test_numba_frees_nothing_during_a_capture(cupy, monkeypatch):
         yield
         cupy.log.append("cleanup")
 
-    monkeypatch.setitem(sys.modules, "numba.cuda", SimpleNamespace())
+    # In this order: to put the old one back later, setattr reads it, and reading it imports Numba CUDA.
     monkeypatch.setattr(backends, "cuda", SimpleNamespace(defer_cleanup=defer_cleanup), raising=False)
+    monkeypatch.setitem(sys.modules, "numba.cuda", SimpleNamespace())
     clock = CupyClock()
     cupy.log.clear()
     clock.capture(lambda: None, 1)

@@ -57,7 +57,7 @@ def test_list_names_what_was_recorded(gpuguide):
     listed = gpuguide("list")
     assert listed.returncode == 0, listed.stderr
     assert "sort_search" in listed.stdout
-    assert "H200" in listed.stdout
+    assert "nvidia-h200" in listed.stdout
 
 
 def test_run_measures_on_the_cpu_and_says_that_there_is_no_gpu(gpuguide):

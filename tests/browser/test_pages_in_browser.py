@@ -39,7 +39,9 @@ async function look(url, width, theme) {
     url, width, theme, overflow: root.scrollWidth - width,
     foreign: loaded.filter(name => !name.startsWith(location.origin) && !name.startsWith("data:")),
     broken: shown.filter(image => image.complete && !image.naturalWidth).map(image => image.src),
-    nameless: pictures.filter(image => !image.alt.trim()).map(image => image.src),
+    // A thumbnail's title stands beside it, so its text is empty on purpose.
+    nameless: pictures.filter(image => !image.alt.trim() && !image.closest(".sphx-glr-thumbcontainer"))
+      .map(image => image.src),
     twins: shown.filter(i => i.classList.contains(theme === "dark" ? "only-light" : "only-dark")).length,
   });
   frame.remove();
