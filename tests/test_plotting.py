@@ -182,3 +182,23 @@ def test_names_stay_apart_once_the_limits_are_set(name):
         t.get_window_extent().y0 * 72 / ax.figure.dpi for t in ax.texts if t.get_text() in ("Numba", "Twin")
     )
     assert heights[1] - heights[0] >= 11
+
+
+def test_sizes_that_lie_close_together_are_not_all_labelled():
+    import dataclasses
+
+    sizes = (10**3, 10**4, 30_000, 10**5, 10**6)
+    cells = tuple(
+        dataclasses.replace(m, size=size) for size in sizes for m in RESULTS.measurements if m.size == 2**20
+    )
+    checks = ()
+    wide = dataclasses.replace(RESULTS, sizes=sizes, measurements=cells, checks=checks)
+    ticks = [round(tick) for tick in plotting.plot_time(wide).get_xticks()]
+    assert 10**4 in ticks
+    assert 30_000 in ticks
+    close = dataclasses.replace(wide, sizes=(*sizes[:2], 11_000, *sizes[3:]), measurements=())
+    from gpuguide.chart_marks import size_axis
+
+    _, ax = plt.subplots()
+    size_axis(ax, close)
+    assert 11_000 not in [round(tick) for tick in ax.get_xticks()]

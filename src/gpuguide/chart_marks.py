@@ -169,11 +169,11 @@ def size_axis(ax: Axes, results: Results) -> None:
 
     ax.set_xscale("log")
     sizes = [size for size in results.sizes if size > 0]
-    step = max(1, -(-len(sizes) // 9))
-    # Sizes next to each other would print over one another: keep those at least a factor 2 apart.
-    kept: list[int] = []
-    for size in sizes[::step]:
-        if not kept or size >= 2 * kept[-1]:
+    # Sizes that lie close together would print over one another.
+    gap = np.log(sizes[-1] / sizes[0]) / 11 if sizes else 0.0
+    kept = sizes[:1]
+    for size in sizes[1:]:
+        if np.log(size / kept[-1]) >= gap:
             kept.append(size)
     ax.xaxis.set_major_locator(FixedLocator(kept))
     ax.xaxis.set_minor_locator(NullLocator())
