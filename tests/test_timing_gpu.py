@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -48,7 +47,7 @@ class FakeStream:
 @pytest.fixture
 def cupy(monkeypatch):
     """CuPy as far as the clock uses it, in a process that does not know Numba CUDA."""
-    monkeypatch.delitem(sys.modules, "numba.cuda", raising=False)
+    monkeypatch.setattr(timing_gpu, "sys", SimpleNamespace(modules={}))
     log = []
     stream = FakeStream(log)
     cuda = SimpleNamespace(
@@ -133,9 +132,9 @@ def test_numba_frees_nothing_during_a_capture(cupy, monkeypatch):
         yield
         cupy.log.append("cleanup")
 
-    # In this order: to put the old one back later, setattr reads it, and reading it imports Numba CUDA.
-    monkeypatch.setattr(backends, "cuda", SimpleNamespace(defer_cleanup=defer_cleanup), raising=False)
-    monkeypatch.setitem(sys.modules, "numba.cuda", SimpleNamespace())
+    numba_cuda = SimpleNamespace(defer_cleanup=defer_cleanup)
+    monkeypatch.setattr(timing_gpu, "sys", SimpleNamespace(modules={"numba.cuda": numba_cuda}))
+    monkeypatch.setattr(backends, "cuda", numba_cuda, raising=False)
     clock = CupyClock()
     cupy.log.clear()
     clock.capture(lambda: None, 1)
@@ -143,7 +142,6 @@ def test_numba_frees_nothing_during_a_capture(cupy, monkeypatch):
 
 
 def test_numba_is_not_imported_for_a_capture(cupy, monkeypatch):
-    monkeypatch.delitem(sys.modules, "numba.cuda", raising=False)
     monkeypatch.setattr(timing_gpu, "backends", SimpleNamespace())  # any use of it would fail
     with timing_gpu._numba_keeps_memory():
         pass

@@ -65,9 +65,13 @@ class EqualCheck:
             An element differs; the message names the first.
         """
         if output.shape != prepared.shape:
-            raise MismatchError(f"The output should have shape {prepared.shape}; it has {output.shape}.")
+            raise MismatchError(
+                f"The output should have shape {prepared.shape}; it has {output.shape}."
+            )
         first = first_difference(output, prepared)
         if first is None:
             return 0.0, 0.0
         expected, got = prepared[first].item(), output[first].item()
-        raise MismatchError(f"The element at {first} is wrong: expected {expected!r}, got {got!r}.")
+        raise MismatchError(
+            f"The element at {first} is wrong: expected {expected!r}, got {got!r}."
+        )

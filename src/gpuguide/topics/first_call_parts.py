@@ -58,12 +58,20 @@ def measure_first_call(n_processes: int = 5) -> dict[str, tuple[float, ...]]:
 
     def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:
         done = subprocess.run(
-            command, env=dict(environment), capture_output=True, text=True, timeout=timeout_s, check=True
+            command,
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=True,
         )
         printed.append(json.loads(done.stdout.splitlines()[-2]))
         return done.stdout
 
     whole = time_first_call(f"{__name__}:first_call", n_processes=n_processes, run=run)
     counted = zip(*printed[1:], strict=True)
-    parts = {name: tuple(ns / 1e9 for ns in column) for name, column in zip(PARTS, counted, strict=True)}
+    parts = {
+        name: tuple(ns / 1e9 for ns in column)
+        for name, column in zip(PARTS, counted, strict=True)
+    }
     return {"whole": whole.seconds, **parts}

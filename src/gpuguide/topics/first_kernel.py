@@ -113,7 +113,9 @@ def increment_by_hand(x: Any) -> None:
     n = _checked_size(x)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        increment_by_hand_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](numba_view(x))
+        increment_by_hand_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
+            numba_view(x)
+        )
 
 
 @jit
@@ -148,7 +150,9 @@ def increment_grid(x: Any) -> None:
     n = _checked_size(x)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        increment_grid_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](numba_view(x))
+        increment_grid_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
+            numba_view(x)
+        )
 
 
 @jit
@@ -182,7 +186,9 @@ def increment_grid_stride(x: Any) -> None:
     n = _checked_size(x)
     if n:
         blocks_per_grid = min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS)
-        increment_grid_stride_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](numba_view(x))
+        increment_grid_stride_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
+            numba_view(x)
+        )
 
 
 @jit
@@ -227,7 +233,9 @@ def increment_four_per_thread(x: Any) -> None:
     n = _checked_size(x)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK * ITEMS_PER_THREAD)
-        increment_four_per_thread_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](numba_view(x))
+        increment_four_per_thread_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
+            numba_view(x)
+        )
 
 
 def increment_with_copies(x_host: np.ndarray) -> None:
@@ -331,7 +339,9 @@ def _on_host(name: str, call: Callable[[np.ndarray], None], label: str) -> Varia
 
 
 def _kernel(name: str, call: Callable[[Any], None], label: str) -> Variant:
-    return Variant(name, call, label=label, arrays="numba", mutates=True, traffic=increment_traffic)
+    return Variant(
+        name, call, label=label, arrays="numba", mutates=True, traffic=increment_traffic
+    )
 
 
 def _checked_size(x: Any) -> int:
@@ -343,6 +353,8 @@ def _checked_size(x: Any) -> int:
     return int(x.size)
 
 
-def _inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
+def _inputs(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
     # Counting up shows an element that ended up in the wrong place.
     return (np.arange(n, dtype=dtype) if exact else uniform(rng, n, dtype),)

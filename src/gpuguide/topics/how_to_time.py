@@ -94,7 +94,9 @@ def add_one(x: Any, out: Any) -> None:
         )
     if x.size:
         blocks_per_grid = blocks_1d(int(x.size), THREADS_PER_BLOCK)
-        add_one_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](numba_view(x), numba_view(out))
+        add_one_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
+            numba_view(x), numba_view(out)
+        )
 
 
 def add_one_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
@@ -194,7 +196,9 @@ class QrCheck:
         largest = {problem: float(values.max()) for problem, values in differences.items()}
         for problem, difference in largest.items():
             if not difference <= tolerance:
-                raise MismatchError(f"{problem}: off by {difference:.3g}, tolerance {tolerance:.3g}.")
+                raise MismatchError(
+                    f"{problem}: off by {difference:.3g}, tolerance {tolerance:.3g}."
+                )
         return max(largest.values()), tolerance
 
 
@@ -252,8 +256,12 @@ def study() -> Study:
         name="add_one",
         title="Adding one to a vector",
         variants=(
-            Variant("numpy", add_one_numpy, label="NumPy", device="cpu", clock="host", threads=1),
-            Variant("numba", add_one, label="Numba kernel", arrays="numba", traffic=add_one_traffic),
+            Variant(
+                "numpy", add_one_numpy, label="NumPy", device="cpu", clock="host", threads=1
+            ),
+            Variant(
+                "numba", add_one, label="Numba kernel", arrays="numba", traffic=add_one_traffic
+            ),
             Variant(
                 "with_copies",
                 add_one_with_copies,
@@ -288,8 +296,17 @@ def qr_study() -> Study:
         name="qr",
         title="QR factorisation of a square matrix",
         variants=(
-            Variant("numpy", qr_numpy, label="NumPy", device="cpu", clock="host", allocates=True),
-            Variant("cupy", qr_cupy, label="CuPy", allocates=True, batchable=False, simulatable=False),
+            Variant(
+                "numpy", qr_numpy, label="NumPy", device="cpu", clock="host", allocates=True
+            ),
+            Variant(
+                "cupy",
+                qr_cupy,
+                label="CuPy",
+                allocates=True,
+                batchable=False,
+                simulatable=False,
+            ),
         ),
         sizes=QR_SIZES,
         inputs=_matrix,
@@ -302,11 +319,15 @@ def qr_study() -> Study:
     )
 
 
-def _vectors(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
+def _vectors(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
     return (np.arange(n, dtype=dtype),) if exact else (uniform(rng, n, dtype),)
 
 
-def _matrix(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
+def _matrix(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
     rows = isqrt(n)
     if exact:
         return (rng.integers(-3, 4, (rows, rows)).astype(dtype),)

@@ -134,7 +134,9 @@ def copy(a: Any, b: Any, out: Any) -> None:
     n = _checked_size(a, b, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK * ITEMS_PER_THREAD)
-        copy_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](numba_view(a), numba_view(out))
+        copy_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
+            numba_view(a), numba_view(out)
+        )
 
 
 @jit
@@ -290,7 +292,13 @@ def study() -> Study:
             _kernel("write", write, "write", write_traffic),
             _kernel("copy", copy, "copy 1 : 1", copy_traffic),
             _kernel("two_to_one", two_to_one, "read two, write one", two_to_one_traffic),
-            Variant("copy_cupy", copy_cupy, label="CuPy copyto", simulatable=False, traffic=copy_traffic),
+            Variant(
+                "copy_cupy",
+                copy_cupy,
+                label="CuPy copyto",
+                simulatable=False,
+                traffic=copy_traffic,
+            ),
         ),
         sizes=SIZES,
         inputs=_pattern_inputs,
@@ -313,7 +321,9 @@ def _checked_size(*arrays: Any) -> int:
     shapes = {x.shape for x in arrays}
     if len(shapes) > 1 or any(x.ndim != 1 or x.dtype != np.float32 for x in arrays):
         came = ", ".join(f"{x.shape} {x.dtype}" for x in arrays)
-        raise ArgumentError(f"expected one-dimensional float32 arrays of one length; got {came}.")
+        raise ArgumentError(
+            f"expected one-dimensional float32 arrays of one length; got {came}."
+        )
     return int(arrays[-1].size)
 
 

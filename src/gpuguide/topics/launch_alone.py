@@ -47,9 +47,7 @@ def beside_launches(
     beside_launches: n_turns must be at least 1; got 0.
     """
     if n_turns < 1:
-        raise ArgumentError(
-            f"beside_launches: n_turns must be at least 1; got {n_turns}."
-        )
+        raise ArgumentError(f"beside_launches: n_turns must be at least 1; got {n_turns}.")
     gpu = current().machine.gpu
     if gpu is None:
         require_gpu()

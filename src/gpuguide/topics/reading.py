@@ -66,13 +66,20 @@ def block_sums(a: Any, out: Any) -> None:
     block_sums takes a float32 vector, and out of float32 with 2 places for 5000 elements; got (1,) float32.
     """
     n_sums = -(-int(a.size) // TILE)
-    if a.ndim != 1 or a.dtype != np.float32 or out.shape != (n_sums,) or out.dtype != np.float32:
+    if (
+        a.ndim != 1
+        or a.dtype != np.float32
+        or out.shape != (n_sums,)
+        or out.dtype != np.float32
+    ):
         raise ArgumentError(
             f"block_sums takes a float32 vector, and out of float32 with {n_sums} places for {a.size} "
             f"elements; got {out.shape} {out.dtype}."
         )
     if n_sums:
-        block_sums_kernel[n_sums, THREADS_PER_BLOCK, current_stream()](numba_view(a), numba_view(out))
+        block_sums_kernel[n_sums, THREADS_PER_BLOCK, current_stream()](
+            numba_view(a), numba_view(out)
+        )
 
 
 def block_sums_reference(a: np.ndarray) -> np.ndarray:
@@ -137,20 +144,28 @@ def study() -> Study:
     return Study(
         name="reads",
         title="Reading alone",
-        variants=(Variant("read", block_sums, label="read", arrays="numba", traffic=block_sums_traffic),),
+        variants=(
+            Variant(
+                "read", block_sums, label="read", arrays="numba", traffic=block_sums_traffic
+            ),
+        ),
         sizes=SIZES,
         inputs=_inputs,
         reference=block_sums_reference,
         output=lambda n, dtype: ((-(-(n // np.dtype(dtype).itemsize) // TILE),), dtype),
         dtype="float32",
-        tolerance=Tolerance(c=4, serial=16, scale=lambda a: block_sums_reference(np.abs(a)), threads=256),
+        tolerance=Tolerance(
+            c=4, serial=16, scale=lambda a: block_sums_reference(np.abs(a)), threads=256
+        ),
         size_name="bytes an array",
         input_note="uniform random numbers; -1, 0 and 1 for the exact check",
         baseline="read",
     )
 
 
-def _inputs(n_bytes: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
+def _inputs(
+    n_bytes: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
     n = n_bytes // np.dtype(dtype).itemsize
     if exact:
         return (whole_numbers(rng, n, 2, dtype, low=-1),)

@@ -77,7 +77,9 @@ def with_synchronising(call: Call, synchronize: Call, n_samples: int = 50) -> li
     return samples
 
 
-def with_the_first_call(make_call: Callable[[], Call], synchronize: Call, n_samples: int = 5) -> list[float]:
+def with_the_first_call(
+    make_call: Callable[[], Call], synchronize: Call, n_samples: int = 5
+) -> list[float]:
     """Average over five calls of a kernel that was never called, as a loop without warm-up does.
 
     Parameters
@@ -169,7 +171,9 @@ def behind_a_delay(call: Call, n_samples: int = 50) -> list[float]:
     _check(n_samples)
     gpu = current().machine.gpu
     if gpu is None:
-        raise ArgumentError("behind_a_delay needs a GPU; without one read the recorded times of the page.")
+        raise ArgumentError(
+            "behind_a_delay needs a GPU; without one read the recorded times of the page."
+        )
     return list(time_device(call, gpu, n_samples=n_samples).seconds)
 
 

@@ -46,7 +46,9 @@ class SortedCheck:
         expected = sorted(x.tolist()) if x.size <= COMPARED_WITH_PYTHON else None
         return x.size, _fingerprint(x), expected
 
-    def compare(self, output: Any, prepared: tuple[int, int, list[float] | None]) -> tuple[float, float]:
+    def compare(
+        self, output: Any, prepared: tuple[int, int, list[float] | None]
+    ) -> tuple[float, float]:
         """Check order and fingerprint.
 
         Parameters
@@ -68,7 +70,9 @@ class SortedCheck:
         """
         size, fingerprint, expected = prepared
         if output.shape != (size,):
-            raise MismatchError(f"The sorted array should have {size} elements; its shape is {output.shape}.")
+            raise MismatchError(
+                f"The sorted array should have {size} elements; its shape is {output.shape}."
+            )
         if not _in_order(output):
             raise MismatchError(f"The output ({size} elements) is not in order.")
         if _fingerprint(output) != fingerprint:
@@ -76,7 +80,9 @@ class SortedCheck:
                 f"The output is in order, but its {size} elements are not those of the input."
             )
         if expected is not None and output.tolist() != expected:
-            raise MismatchError(f"The output differs from Python's sorted list of the {size} elements.")
+            raise MismatchError(
+                f"The output differs from Python's sorted list of the {size} elements."
+            )
         return 0.0, 0.0
 
 
@@ -133,7 +139,9 @@ class ArgsortCheck:
         seen = xp.zeros(n, bool)
         seen[output] = True
         if not bool(seen.all()):
-            raise MismatchError(f"The order names an index twice, so that one of the {n} is missing.")
+            raise MismatchError(
+                f"The order names an index twice, so that one of the {n} is missing."
+            )
         if not _in_order(xp.asarray(prepared)[output]):
             raise MismatchError("The elements in the order given are not sorted.")
         return 0.0, 0.0

@@ -260,10 +260,14 @@ def _numpy(call: Callable[..., Any], traffic: Callable[[int, Any], Traffic]) -> 
 
 
 def _cupy(call: Callable[..., Any], traffic: Callable[[int, Any], Traffic]) -> Variant:
-    return Variant("cupy", call, label="CuPy", allocates=True, simulatable=False, traffic=traffic)
+    return Variant(
+        "cupy", call, label="CuPy", allocates=True, simulatable=False, traffic=traffic
+    )
 
 
-def _inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[np.ndarray, ...]:
+def _inputs(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
     if exact:  # whole numbers with many equal ones, where a sort that loses one would still look sorted
         return (whole_numbers(rng, n, 2**24, dtype),)
     return (uniform(rng, n, dtype),)

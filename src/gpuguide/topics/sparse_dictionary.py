@@ -117,9 +117,7 @@ def lookup_reference(
     >>> lookup_reference(np.array([7, 8]), np.array([7]), np.array([42], np.uint64)).tolist()
     [42, 0]
     """
-    table = np.zeros(
-        1 + max(int(queries.max(initial=0)), int(keys.max(initial=0))), np.uint64
-    )
+    table = np.zeros(1 + max(int(queries.max(initial=0)), int(keys.max(initial=0))), np.uint64)
     table[keys] = words
     found: np.ndarray = table[queries]
     return found

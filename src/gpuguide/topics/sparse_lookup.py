@@ -101,7 +101,9 @@ def word_at(keys: Any, words: Any, query: Any, place: int) -> Any:
 
 
 @jit
-def lookup_branchless_kernel(queries: Any, keys: Any, words: Any, top_step: int, out: Any) -> None:
+def lookup_branchless_kernel(
+    queries: Any, keys: Any, words: Any, top_step: int, out: Any
+) -> None:
     """Each thread takes the same number of steps and never leaves early."""
     i = cuda.grid(1)
     if i >= queries.size:
@@ -143,7 +145,9 @@ def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any
 
 
 @jit
-def lookup_four_per_thread_kernel(queries: Any, keys: Any, words: Any, top_step: int, out: Any) -> None:
+def lookup_four_per_thread_kernel(
+    queries: Any, keys: Any, words: Any, top_step: int, out: Any
+) -> None:
     """Each thread walks four searches in step, so that four loads are under way at once."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
@@ -196,7 +200,9 @@ def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out
 
 
 @jit
-def lookup_shared_top_kernel(queries: Any, keys: Any, words: Any, fine_step: int, out: Any) -> None:
+def lookup_shared_top_kernel(
+    queries: Any, keys: Any, words: Any, fine_step: int, out: Any
+) -> None:
     """Each block copies the keys of the first ten steps into shared memory, then answers many queries."""
     samples = cuda.shared.array(N_SAMPLES, np.int32)
     for k in range(cuda.threadIdx.x, N_SAMPLES, cuda.blockDim.x):
@@ -365,8 +371,12 @@ def study() -> Study:
     )
 
 
-def _on_host(name: str, call: Callable[..., Any], label: str, *, allocates: bool = False) -> Variant:
-    return Variant(name, call, label=label, device="cpu", clock="host", threads=1, allocates=allocates)
+def _on_host(
+    name: str, call: Callable[..., Any], label: str, *, allocates: bool = False
+) -> Variant:
+    return Variant(
+        name, call, label=label, device="cpu", clock="host", threads=1, allocates=allocates
+    )
 
 
 def _kernel(name: str, call: Callable[..., None], label: str) -> Variant:
@@ -379,8 +389,16 @@ def _top_step(keys: Any) -> int:
 
 
 def _checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
-    wanted = {"queries": np.int32, "keys": np.int32, "words": np.uint64, "starts": np.int32, "out": np.uint64}
-    for (name, dtype), x in zip(wanted.items(), (queries, keys, words, starts, out), strict=True):
+    wanted = {
+        "queries": np.int32,
+        "keys": np.int32,
+        "words": np.uint64,
+        "starts": np.int32,
+        "out": np.uint64,
+    }
+    for (name, dtype), x in zip(
+        wanted.items(), (queries, keys, words, starts, out), strict=True
+    ):
         if x.ndim != 1 or x.dtype != dtype:
             raise ArgumentError(
                 f"lookup takes one-dimensional {name} of {np.dtype(dtype)}; got shape {x.shape}, {x.dtype}."

@@ -40,7 +40,9 @@ class StepTimer:
     """
 
     def __init__(
-        self, synchronize: Callable[[], object] = lambda: None, now: Callable[[], float] = perf_counter
+        self,
+        synchronize: Callable[[], object] = lambda: None,
+        now: Callable[[], float] = perf_counter,
     ) -> None:
         self.seconds: dict[str, float] = {}
         self._synchronize, self._now = synchronize, now
