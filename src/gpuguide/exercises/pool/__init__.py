@@ -1,0 +1,61 @@
+"""The exercises, one folder each, in teaching order; an exercise is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from gpuguide.errors import unknown
+
+if TYPE_CHECKING:
+    from gpuguide.exercises.model import Exercise
+
+__all__ = ["ORDER", "get", "names"]
+
+# Beside this file lies a folder for each: exercise.py, statement.md, hints.md, stub.py, solution.py.
+ORDER: tuple[str, ...] = ()
+
+
+def names() -> list[str]:
+    """Return the names of all exercises in teaching order.
+
+    Returns
+    -------
+    list of str
+        Each one is a name that `get` takes.
+
+    Examples
+    --------
+    >>> names() == list(ORDER)
+    True
+    """
+    return list(ORDER)
+
+
+def get(name: str) -> Exercise:
+    """Return an exercise.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    Exercise
+        With its statement, hints, stub and solution.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such exercise; the message names the nearest.
+
+    Examples
+    --------
+    >>> all(get(name).name == name for name in names())
+    True
+    """
+    if name not in ORDER:
+        raise unknown("exercise", name, ORDER)
+    exercise: Exercise = import_module(f"gpuguide.exercises.pool.{name}.exercise").EXERCISE
+    return exercise
