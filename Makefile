@@ -63,9 +63,10 @@ preview: $(READY)  ## run PAGE=name in the simulator at toy size and stamp it a 
 serve: html  ## build the guide and serve it at http://localhost:8000
 	@$(PY) -m http.server --directory $(OUT)/html 8000
 
-lint: $(READY)  ## check style and types
+lint: $(READY)  ## check style, docstrings and types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) -m numpydoc lint $(shell find src/gpuguide -name '*.py' -not -path '*/pool/*/*')
 	@$(PY) -m mypy
 
 # What the GPU build machine lacks, for its Python 3.12: installed there from the folder .whl, without a network.

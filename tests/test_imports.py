@@ -22,6 +22,7 @@ ORDER = (
     "timing",
     "ceilings",
     "session",
+    "statements",
     "study",
     "canonical",
     "recordings",

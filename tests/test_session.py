@@ -12,16 +12,8 @@ from gpuguide.claims import source_of
 from gpuguide.device import EXAMPLE_DEVICE
 from gpuguide.errors import ArgumentError, ClaimError, NoGpuError, UnknownNameError
 from gpuguide.results import Ceiling, Measurement, Results, VariantInfo
-from gpuguide.session import (
-    Machine,
-    Session,
-    claim,
-    current,
-    explained,
-    fact,
-    machine_ceilings,
-    recording_session,
-)
+from gpuguide.session import Machine, Session, current, machine_ceilings, recording_session
+from gpuguide.statements import claim, explained, fact
 
 
 def results(one_ns=6000, four_ns=3000, name="add", **options):

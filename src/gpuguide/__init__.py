@@ -1,4 +1,4 @@
-"""gpuguide: GPU programming in Python, measured.
+"""GPU programming in Python, measured.
 
 The public names are loaded when they are first used, so that ``import gpuguide`` needs neither a GPU nor
 CuPy, Numba, SciPy or Matplotlib.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from gpuguide.recordings import find as load
     from gpuguide.results import Fact, Measurement, Results, Traffic
-    from gpuguide.session import claim, explained, fact, machine_ceilings
+    from gpuguide.session import machine_ceilings
     from gpuguide.study import Study, Variant
 
 __version__ = "0.1.0"
@@ -62,9 +62,9 @@ _HOMES = {
     "Study": ("study", "Study"),
     "Traffic": ("results", "Traffic"),
     "Variant": ("study", "Variant"),
-    "claim": ("session", "claim"),
-    "explained": ("session", "explained"),
-    "fact": ("session", "fact"),
+    "claim": ("statements", "claim"),
+    "explained": ("statements", "explained"),
+    "fact": ("statements", "fact"),
     "load": ("recordings", "find"),
     "machine_ceilings": ("session", "machine_ceilings"),
     "numba_view": ("backends", "numba_view"),

@@ -248,7 +248,7 @@ def compare(got: Any, expected: Any, operands: Sequence[Any], magnitude: Any | N
     operands : sequence of cupy.ndarray, shape (n,)
         At most `MAX_OPERANDS`: with `expected` they give the tolerance's scale where `magnitude` is None.
     magnitude : cupy.ndarray or None
-        float64, shape (n,) or (1,).
+        Of float64, shape (n,) or (1,).
     factor : float
         The tolerance but for its scale; 0 asks for equality.
 
@@ -304,7 +304,7 @@ def first_other(x: Any, word: np.unsignedinteger[Any]) -> int | None:
     ----------
     x : cupy.ndarray
         Contiguous.
-    word : numpy unsigned integer
+    word : numpy.uint8, numpy.uint16, numpy.uint32 or numpy.uint64
         The pattern, of 1, 2, 4 or 8 bytes.
 
     Returns

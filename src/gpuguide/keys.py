@@ -48,6 +48,7 @@ MEASURING_MODULES = (
     "runner",
     "sampling",
     "session",
+    "statements",
     "study",
     "timers",
     "timing*",

@@ -186,7 +186,7 @@ def seconds(samples_ns: Sequence[int], n_calls: int = 1) -> NDArray[np.float64]:
     Returns
     -------
     numpy.ndarray
-        float64, one value for each sample.
+        Of float64, one value for each sample.
 
     Raises
     ------

@@ -34,7 +34,7 @@ DOWNLOADS = Path("gallery") / "downloads"
 _IMPORTS = "import matplotlib.pyplot as plt\nimport numpy as np\n\nimport gpuguide as gg"
 _PRESET = {
     "facts": "from gpuguide.session import current\n\nfacts = current().facts",
-    "ceilings": "ceilings = gg.ceilings()",
+    "ceilings": "ceilings = gg.machine_ceilings()",
 }
 
 

@@ -27,8 +27,10 @@ def beside_launches(
 
     Returns
     -------
-    wrong_samples, launch_samples : list of float
-        Seconds a call: of the wrong clock, and of queuing the same call.
+    wrong_samples : list of float
+        Seconds a call of the wrong clock.
+    launch_samples : list of float
+        Seconds of queuing the same call.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.backends import array_module
-from gpuguide.errors import MismatchError
+from gpuguide.errors import ArgumentError, MismatchError
 
 N_KEYS = 10**6
 LARGEST_KEY = 10**7
@@ -296,3 +296,49 @@ def lookup_inputs(
         dictionary.words.copy(),
         dictionary.starts.copy(),
     )
+
+
+def checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
+    """Return how many queries there are, once all five arrays are seen to fit each other.
+
+    Parameters
+    ----------
+    queries, keys, words, starts, out : array
+        What a look-up is given; see `lookup_numpy`.
+
+    Returns
+    -------
+    int
+        Number of queries.
+
+    Raises
+    ------
+    ArgumentError
+        A shape or dtype does not fit, or there is no key.
+
+    Examples
+    --------
+    >>> ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
+    >>> checked_size(ints, ints, words, ints, words)
+    3
+    """
+    wanted = {
+        "queries": np.int32,
+        "keys": np.int32,
+        "words": np.uint64,
+        "starts": np.int32,
+        "out": np.uint64,
+    }
+    for (name, dtype), x in zip(
+        wanted.items(), (queries, keys, words, starts, out), strict=True
+    ):
+        if x.ndim != 1 or x.dtype != dtype:
+            raise ArgumentError(
+                f"lookup takes one-dimensional {name} of {np.dtype(dtype)}; got shape {x.shape}, {x.dtype}."
+            )
+    if not keys.size or keys.size != words.size or queries.size != out.size:
+        raise ArgumentError(
+            "lookup takes at least one key, a word for each key, and a place in out for each query; got "
+            f"{queries.size} queries, {keys.size} keys, {words.size} words, {out.size} places."
+        )
+    return int(queries.size)

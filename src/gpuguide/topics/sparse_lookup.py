@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gpuguide.backends import cuda, current_stream, jit, numba_view
-from gpuguide.errors import ArgumentError
 from gpuguide.launch import blocks_1d
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
@@ -16,6 +15,7 @@ from gpuguide.topics.sparse_dictionary import (
     BUCKET_BITS,
     N_KEYS,
     LookupCheck,
+    checked_size,
     lookup_cupy,
     lookup_inputs,
     lookup_numpy,
@@ -78,7 +78,7 @@ def lookup_branching(queries: Any, keys: Any, words: Any, starts: Any, out: Any)
     ...     print(error)
     lookup takes one-dimensional words of uint64; got shape (0,), int32.
     """
-    n = _checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, starts, out)
     if n:
         arrays = map(numba_view, (queries, keys, words, out))
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
@@ -135,7 +135,7 @@ def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any
     >>> ints, words = np.zeros(1, np.int32), np.zeros(1, np.uint64)
     >>> lookup_branchless(ints[:0], ints, words, ints, words[:0])  # no query, no launch
     """
-    n = _checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, starts, out)
     if n:
         queries, keys, words, out = map(numba_view, (queries, keys, words, out))
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
@@ -190,7 +190,7 @@ def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out
     >>> ints, words = np.zeros(1, np.int32), np.zeros(1, np.uint64)
     >>> lookup_four_per_thread(ints[:0], ints, words, ints, words[:0])  # no query, no launch
     """
-    n = _checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, starts, out)
     if n:
         queries, keys, words, out = map(numba_view, (queries, keys, words, out))
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK * QUERIES_PER_THREAD)
@@ -241,7 +241,7 @@ def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any
     >>> ints, words = np.zeros(1, np.int32), np.zeros(1, np.uint64)
     >>> lookup_shared_top(ints[:0], ints, words, ints, words[:0])  # no query, no launch
     """
-    n = _checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, starts, out)
     if n:
         queries, keys, words, out = map(numba_view, (queries, keys, words, out))
         blocks_per_grid = min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS)
@@ -280,10 +280,12 @@ def lookup_bucket(queries: Any, keys: Any, words: Any, starts: Any, out: Any) ->
 
     Parameters
     ----------
-    queries, keys, words, out : device array
+    queries, keys, words : device array
         As for `lookup_branching`.
     starts : device array of int32
         From `bucket_starts` of the same keys.
+    out : device array
+        As for `lookup_branching`.
 
     Raises
     ------
@@ -295,7 +297,7 @@ def lookup_bucket(queries: Any, keys: Any, words: Any, starts: Any, out: Any) ->
     >>> ints, words = np.zeros(1, np.int32), np.zeros(1, np.uint64)
     >>> lookup_bucket(ints[:0], ints, words, ints, words[:0])  # no query, no launch
     """
-    n = _checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, starts, out)
     if n:
         arrays = map(numba_view, (queries, keys, words, starts, out))
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
@@ -386,26 +388,3 @@ def _kernel(name: str, call: Callable[..., None], label: str) -> Variant:
 def _top_step(keys: Any) -> int:
     """Return the largest power of two that is not above the number of keys."""
     return 1 << (int(keys.size).bit_length() - 1)
-
-
-def _checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
-    wanted = {
-        "queries": np.int32,
-        "keys": np.int32,
-        "words": np.uint64,
-        "starts": np.int32,
-        "out": np.uint64,
-    }
-    for (name, dtype), x in zip(
-        wanted.items(), (queries, keys, words, starts, out), strict=True
-    ):
-        if x.ndim != 1 or x.dtype != dtype:
-            raise ArgumentError(
-                f"lookup takes one-dimensional {name} of {np.dtype(dtype)}; got shape {x.shape}, {x.dtype}."
-            )
-    if not keys.size or keys.size != words.size or queries.size != out.size:
-        raise ArgumentError(
-            "lookup takes at least one key, a word for each key, and a place in out for each query; got "
-            f"{queries.size} queries, {keys.size} keys, {words.size} words, {out.size} places."
-        )
-    return int(queries.size)
