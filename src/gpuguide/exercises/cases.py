@@ -1,0 +1,311 @@
+"""Builders of calls: awkward lengths, blocks and grids in a small set that covers them all."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from gpuguide.buffers import pattern
+from gpuguide.errors import ArgumentError
+from gpuguide.exercises.model import Call
+from gpuguide.launch import blocks_1d
+
+__all__ = [
+    "BLOCKS",
+    "BLOCKS_2D",
+    "SHAPES",
+    "fortran",
+    "launches_1d",
+    "launches_2d",
+    "lengths",
+    "poisoned",
+    "strided",
+]
+
+BLOCKS = (1, 32, 96, 256)
+"""Threads per block: one, a warp, no power of two, and a common choice."""
+
+SHAPES = ((0, 5), (1, 1), (1, 33), (31, 1), (5, 7), (16, 32), (33, 17), (12, 61))
+"""Shapes of matrices: no rows, one column, one row, and none that is square but the smallest."""
+
+BLOCKS_2D = ((1, 1), (32, 8), (16, 16), (4, 24))
+"""Threads per block in x and y."""
+
+Arguments = dict[str, Any]
+Build = Callable[..., tuple[Arguments, Arguments]]
+
+
+def lengths(largest: int = 521) -> tuple[int, ...]:
+    """Return the lengths at which kernels go wrong: around nothing, a warp and a block, and a prime.
+
+    Parameters
+    ----------
+    largest : int
+        The last and greatest of them; a prime by default.
+
+    Returns
+    -------
+    tuple of int
+        In increasing order.
+
+    Examples
+    --------
+    >>> lengths()
+    (0, 1, 31, 32, 33, 255, 256, 257, 521)
+    >>> lengths(67)
+    (0, 1, 31, 32, 33, 67)
+    """
+    awkward = (0, 1, 31, 32, 33, 255, 256, 257)
+    return (*(n for n in awkward if n < largest), largest)
+
+
+def poisoned(shape: int | tuple[int, ...], dtype: Any = np.float32) -> np.ndarray[Any, Any]:
+    """Return an output that nobody has written yet: full of NaN, or of the smallest integer.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Its shape.
+    dtype : numpy dtype
+        Its type. Unsigned integers, whose smallest value is a common result, hold the byte 0xA5 instead.
+
+    Returns
+    -------
+    numpy.ndarray
+        A new array.
+
+    Examples
+    --------
+    >>> poisoned(2, "int16")
+    array([-32768, -32768], dtype=int16)
+    >>> poisoned((1, 2))
+    array([[nan, nan]], dtype=float32)
+    """
+    array = np.empty(shape, dtype)
+    word, bits = pattern(array.dtype, "sentinel")
+    array.reshape(-1).view(word)[:] = bits
+    return array
+
+
+def strided(array: np.ndarray[Any, Any], step: int = 2) -> np.ndarray[Any, Any]:
+    """Return a copy whose elements lie `step` places apart along the first axis.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Of at least one dimension.
+    step : int
+        Distance of neighbours, in elements.
+
+    Returns
+    -------
+    numpy.ndarray
+        A view of a larger array that is poisoned in between.
+
+    Examples
+    --------
+    >>> strided(np.arange(3, dtype=np.int32)).strides
+    (8,)
+    """
+    wide = poisoned((array.shape[0] * step, *array.shape[1:]), array.dtype)
+    view = wide[::step]
+    view[...] = array
+    return view
+
+
+def fortran(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a copy that lies column after column.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Any array; one of fewer than two dimensions looks the same afterwards.
+
+    Returns
+    -------
+    numpy.ndarray
+        In Fortran order.
+
+    Examples
+    --------
+    >>> fortran(np.zeros((3, 2), np.float32)).strides
+    (4, 12)
+    """
+    return np.array(array, order="F")
+
+
+def launches_1d(
+    build: Build,
+    *,
+    grids: str = "cover",
+    lengths: Iterable[int] = lengths(),
+    blocks: Sequence[int] = BLOCKS,
+    views: bool = False,
+    with_launch: bool = False,
+    tolerance: float = 0.0,
+    shared_bytes: Callable[[int], int] | int = 0,
+) -> list[Call]:
+    """Make the launches of a kernel that works along one axis: cheap ones first, empty arrays last.
+
+    Each length comes once with each kind of grid and each block at least twice, not every length with every
+    block, so that a whole check takes about a second.
+
+    Parameters
+    ----------
+    build : callable
+        ``build(n, rng)`` returns the arguments and what they must hold afterwards, both by name.
+    grids : str
+        ``"cover"``: the grid has a thread for each element, or a block more than that. ``"any"``: it may
+        also have too few, which a grid-stride loop takes.
+    lengths : iterable of int
+        Values of n.
+    blocks : sequence of int
+        Threads per block.
+    views : bool
+        Whether every third launch gets arrays with gaps between their elements.
+    with_launch : bool
+        Call ``build(n, rng, blocks_per_grid, threads_per_block)`` instead: for results of one value a block.
+    tolerance : float
+        As of `Call`.
+    shared_bytes : int or callable
+        Dynamic shared memory in bytes; a callable is given the threads per block.
+
+    Returns
+    -------
+    list of Call
+        With the same random inputs each time.
+
+    Raises
+    ------
+    ArgumentError
+        `grids` is of no known kind.
+
+    Examples
+    --------
+    >>> def build(n, rng):
+    ...     x = rng.integers(-9, 9, n).astype(np.float32)
+    ...     return {"x": x, "out": poisoned(n)}, {"out": x + 1}
+    >>> calls = launches_1d(build)
+    >>> len(calls), calls[0].label
+    (18, 'n = 1, blocks of 32, a grid of 1')
+    """
+    calls = []
+    for n, threads, kind, is_third in _cover(list(lengths), blocks, _kinds(grids)):
+        grid = _grid(n, threads, kind)
+        rng = _rng(n, threads, grid)
+        arguments, expected = build(n, rng, grid, threads) if with_launch else build(n, rng)
+        label = f"n = {n}, blocks of {threads}, a grid of {grid}"
+        if views and is_third:
+            arguments, label = _changed(arguments, strided), f"{label}, every second element"
+        n_bytes = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
+        calls.append(Call(label, (grid,), (threads,), arguments, expected, tolerance, n_bytes))
+    return sorted(calls, key=_cost)
+
+
+def launches_2d(
+    build: Build,
+    *,
+    grids: str = "cover",
+    shapes: Iterable[tuple[int, int]] = SHAPES,
+    blocks: Sequence[tuple[int, int]] = BLOCKS_2D,
+    views: bool = False,
+    tolerance: float = 0.0,
+) -> list[Call]:
+    """Make the launches of a kernel that works on matrices, with x along the columns.
+
+    Parameters
+    ----------
+    build : callable
+        ``build((rows, columns), rng)`` returns the arguments and what they must hold afterwards.
+    grids : str
+        As of `launches_1d`, along both axes.
+    shapes : iterable of tuple
+        Rows and columns.
+    blocks : sequence of tuple
+        Threads per block in x and y.
+    views : bool
+        Whether every third launch gets its matrices in Fortran order.
+    tolerance : float
+        As of `Call`.
+
+    Returns
+    -------
+    list of Call
+        With the same random inputs each time.
+
+    Raises
+    ------
+    ArgumentError
+        `grids` is of no known kind.
+
+    Examples
+    --------
+    >>> def build(shape, rng):
+    ...     x = rng.integers(-9, 9, shape).astype(np.float32)
+    ...     return {"x": x, "out": poisoned(shape)}, {"out": 2 * x}
+    >>> launches_2d(build)[-1].label
+    '0 rows, 5 columns, blocks of 32 x 8, a grid of 2 x 2'
+    """
+    calls = []
+    for (rows, columns), (x, y), kind, is_third in _cover(list(shapes), blocks, _kinds(grids)):
+        grid = (_grid(columns, x, kind), _grid(rows, y, kind))
+        arguments, expected = build((rows, columns), _rng(rows, columns, x, *grid))
+        label = f"{_count(rows, 'row')}, {_count(columns, 'column')}, blocks of {x} x {y}, "
+        label += f"a grid of {grid[0]} x {grid[1]}"
+        if views and is_third:
+            arguments, label = _changed(arguments, fortran), f"{label}, in Fortran order"
+        calls.append(Call(label, grid, (x, y), arguments, expected, tolerance))
+    return sorted(calls, key=_cost)
+
+
+def _kinds(grids: str) -> tuple[str, ...]:
+    kinds = {"cover": ("equal", "larger"), "any": ("smaller", "equal", "larger")}
+    if grids not in kinds:
+        raise ArgumentError(f"grids must be one of {', '.join(map(repr, kinds))}; got {grids!r}.")
+    return kinds[grids]
+
+
+def _grid(n: int, threads: int, kind: str) -> int:
+    """Return the blocks along one axis, one at least."""
+    equal = blocks_1d(n, threads)
+    return {"smaller": max(equal // 2, 1), "equal": equal, "larger": equal + 1}[kind]
+
+
+def _cover(
+    sizes: list[Any], blocks: Sequence[Any], kinds: Sequence[str]
+) -> Iterator[tuple[Any, Any, str, bool]]:
+    """Yield each size once with each kind, more rounds until each block came twice; mark every third."""
+    n_rounds = -(-2 * len(blocks) // max(len(sizes) * len(kinds), 1)) if sizes else 0
+    # Blocks go round over all launches; a step extra a kind gives a size another block with each.
+    step = 0
+    for _ in range(n_rounds):
+        for turn, kind in enumerate(kinds):
+            for size in sizes:
+                yield size, blocks[step % len(blocks)], kind, (step + turn) % 3 == 2
+                step += 1
+            step += len(sizes) % len(blocks) == 0
+
+
+def _changed(arguments: Arguments, change: Callable[[np.ndarray[Any, Any]], Any]) -> Arguments:
+    return {
+        name: change(value) if isinstance(value, np.ndarray) and value.ndim else value
+        for name, value in arguments.items()
+    }
+
+
+def _rng(*numbers: int) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(repr(numbers).encode()))
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _cost(call: Call) -> tuple[bool, int]:
+    """Sort by threads; empty arrays come last, since a mistake is easier to see where there are elements."""
+    is_empty = any(isinstance(x, np.ndarray) and x.size == 0 for x in call.arguments.values())
+    return is_empty, prod(call.grid) * prod(call.block)
