@@ -70,8 +70,8 @@ lint: $(READY)  ## check style, docstrings and types
 	@$(PY) -m mypy
 
 # What the GPU build machine lacks, for its Python 3.12: installed there from the folder .whl, without a network.
-WHEELS := numpy rich markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel imagesize \
-  snowballstemmer alabaster roman-numerals requests jinja2 markupsafe packaging sphinxcontrib-applehelp \
+WHEELS := numpy rich platformdirs markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel \
+  imagesize snowballstemmer alabaster roman-numerals requests jinja2 markupsafe packaging sphinxcontrib-applehelp \
   sphinxcontrib-devhelp sphinxcontrib-htmlhelp sphinxcontrib-jsmath sphinxcontrib-qthelp \
   sphinxcontrib-serializinghtml pytest pluggy iniconfig
 wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks

@@ -35,9 +35,11 @@ ORDER = (
 
 
 def module_files() -> dict[str, Path]:
-    """Dotted names below `gpuguide`, packages by their own name."""
+    """Dotted names below `gpuguide`, packages by their own name; stubs and solutions are texts."""
     found = {}
     for path in SOURCE.rglob("*.py"):
+        if path.parent.parent.name == "pool" and path.stem in ("stub", "solution"):
+            continue
         parts = path.relative_to(SOURCE).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if name not in ("", "__main__"):
