@@ -221,3 +221,27 @@ def test_pools_are_freed_and_counted_where_the_module_has_them():
     assert Pool.freed == 2
     assert pool_bytes(HOST) == 0
     free_pools(HOST)
+
+
+class FakeDeviceModule:
+    """As much of CuPy as an upload needs; `array` would pin host memory, so it is not there."""
+
+    class Empty:
+        def __init__(self, shape, dtype):
+            self.shape, self.dtype, self.held = shape, dtype, None
+
+        def set(self, x):
+            assert x.flags.c_contiguous
+            self.held = x.copy()
+
+    @classmethod
+    def empty(cls, shape, dtype):
+        return cls.Empty(shape, dtype)
+
+
+def test_an_array_is_put_into_gpu_memory_by_one_plain_copy():
+    x = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    copied = Space("device", FakeDeviceModule).put(x)
+    assert (copied.shape, copied.dtype, copied.held.tolist()) == ((2, 3), x.dtype, x.tolist())
+    row = np.arange(3.0)
+    assert HOST.put(row) is row

@@ -124,12 +124,12 @@ class TestRounds:
         turns = runs(lab.calls)[-15:]
         assert all({turns[i], turns[i + 1]} == {"g", "h"} and turns[i + 2] == "c" for i in range(0, 15, 3))
 
-    @pytest.mark.parametrize(("call_ms", "busy_s"), [(2, 0.01), (20, 0.1), (50, 0.2)])
-    def test_the_gpu_is_kept_busy_as_long_as_cpu_work_let_it_rest(self, monkeypatch, call_ms, busy_s):
+    @pytest.mark.parametrize(("call_ms", "busy_s"), [(2, 0.005), (20, 0.02), (150, 0.03)])
+    def test_the_gpu_is_kept_busy_a_fifth_as_long_as_cpu_work_let_it_rest(self, monkeypatch, call_ms, busy_s):
         lab, kept = Lab(), []
         monkeypatch.setattr(rounds, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
         lab.run(study_of(lab.cpu_variant("c", ns=call_ms * MS), lab.gpu_variant("g"), lab.gpu_variant("h")))
-        # In full before the first round, then once a round; 200 ms at most.
+        # In full before the first round, then once a round; 5 ms at least.
         assert kept[0] == 0.2
         assert kept[1:] == pytest.approx([busy_s] * 4, rel=0.25)
 

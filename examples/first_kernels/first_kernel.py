@@ -69,7 +69,7 @@ print("after three more launches:", x[:4])
 
 x[:] = 1
 add_one[blocks_per_grid, threads_per_block](x)
-assert bool((x == 2).all())
+assert (cp.asnumpy(x) == 2).all()
 print("from ones again:          ", x[:4])
 
 # %%

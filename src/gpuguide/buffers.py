@@ -218,9 +218,7 @@ class Buffers:
         role: str,
     ) -> None:
         self.space = space
-        self.pristine = tuple(
-            space.xp.asarray(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x for x in inputs
-        )
+        self.pristine = tuple(space.put(x) if isinstance(x, np.ndarray) else x for x in inputs)
         self._inputs = tuple(
             GuardedArray(space, x.shape, x.dtype, role) if isinstance(x, np.ndarray) else x for x in inputs
         )

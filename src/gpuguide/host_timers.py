@@ -13,8 +13,8 @@ __all__ = ["BUDGET_S", "CPU_BUDGET_S", "end_to_end_timer", "host_timer", "launch
 
 BUDGET_S = 0.3
 """Seconds that a cell of a study may take on the GPU."""
-CPU_BUDGET_S = 1.0
-"""Seconds that a cell of a study may take on the CPU."""
+CPU_BUDGET_S = 0.5
+"""Seconds that the samples of a cell may take on the CPU; a slow call gets its three samples all the same."""
 
 
 def launch_timer(
@@ -22,7 +22,7 @@ def launch_timer(
 ) -> HostTimer:
     """Return a timer of the host's part of `call`: at most 256 launches between two synchronisations.
 
-    Fewer launches make a sample when the work behind them would fill more than a twentieth of `budget_s`:
+    Fewer launches make a sample when the work behind them would fill more than a sixtieth of `budget_s`:
     a full queue would make the host wait for the GPU.
 
     Parameters
@@ -43,7 +43,7 @@ def launch_timer(
     """
     timer = end_to_end_timer(call, gpu, host=host)
     round_trip_ns = max(1, timer.sample())
-    n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 20 // round_trip_ns)))
+    n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 60 // round_trip_ns)))
     return replace(timer, n_calls=n_calls, finish=None, after=gpu.synchronize)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuguide.backends import cupy, numba_view
 
@@ -33,6 +34,27 @@ class Space:
     name: str
     xp: Any
     wrap: Callable[[Any], Any] = lambda array: array
+
+    def put(self, x: NDArray[Any]) -> Any:
+        """Return a NumPy array in this memory: as it is on the host, a copy on the GPU.
+
+        Parameters
+        ----------
+        x : numpy.ndarray
+            Of any shape and strides.
+
+        Returns
+        -------
+        numpy.ndarray or cupy.ndarray
+            C-contiguous.
+        """
+        rows = np.asarray(x, order="C")
+        if self.xp is np:
+            return rows
+        # `cupy.asarray` would pin as much host memory first, which takes seconds for gigabytes.
+        copied = self.xp.empty(rows.shape, dtype=rows.dtype)
+        copied.set(rows)
+        return copied
 
 
 HOST = Space("host", np)

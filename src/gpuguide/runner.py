@@ -20,7 +20,7 @@ from gpuguide.results import CheckResult, Measurement, Results
 from gpuguide.rounds import Rounds
 from gpuguide.sampling import make_cells
 from gpuguide.session import Session
-from gpuguide.timing import BUDGET_S
+from gpuguide.timing import BUDGET_S, CPU_BUDGET_S
 
 __all__ = ["Runner"]
 
@@ -159,7 +159,7 @@ class Runner:
 
     def _budget_s(self, variant: Variant, cells_left: int) -> float:
         """Return the seconds for one cell: its limit, or its share of what is left of the budget."""
-        limit_s = BUDGET_S if variant.needs_gpu else CPU_LIMIT_S
+        limit_s = BUDGET_S if variant.needs_gpu else CPU_BUDGET_S
         share_s = self.session.remaining_s() / cells_left
         return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
 

@@ -99,7 +99,7 @@ def _sized(seconds: float) -> Copy:
     shape = (int(seconds * 1e12), 1)
     for _ in range(2):
         copy = make_copy(*bounded(*shape))
-        shape = (int(copy.n_bytes * copy.passes * seconds / ours(copy)), 1)
+        shape = (int(copy.n_bytes * copy.passes * seconds / ours(copy, n_samples=5)), 1)
     return make_copy(*bounded(*shape))
 
 
@@ -110,13 +110,13 @@ def bounded(n_bytes: int, passes: int) -> tuple[int, int]:
     return max(2**16, min(MAX_BYTES, total // passes) >> 12 << 12), passes
 
 
-def ours(copy: Copy, *, flush_bytes: int = 0) -> float:
+def ours(copy: Copy, *, flush_bytes: int = 0, n_samples: int | None = None) -> float:
     """Return our median time of one launch in seconds, cold by a memset of `flush_bytes` if given."""
     from gpuguide.timing import time_device
     from gpuguide.timing_gpu import CupyClock
 
     gpu = CupyClock(flush=_memset(flush_bytes) if flush_bytes else None)
-    samples = time_device(copy.launch, gpu, cold=bool(flush_bytes), budget_s=1.0)
+    samples = time_device(copy.launch, gpu, cold=bool(flush_bytes), n_samples=n_samples, budget_s=0.5)
     return statistics.median(samples.seconds)
 
 
@@ -142,7 +142,7 @@ def warm_by_cupy(copy: Copy, duration: str) -> Row:
     """Compare with cupyx.profiler.benchmark: events around a bare launch, warm."""
     from cupyx.profiler import benchmark
 
-    n = 20 if duration == "50 ms" else 100
+    n = 10 if duration == "50 ms" else 100
     ours_s, answer = ours_around(lambda: benchmark(copy.launch, n_repeat=n, name="copy"), partial(ours, copy))
     peer_s = float(statistics.median(answer.gpu_times[0].tolist()))
     launch_s = float(statistics.median(answer.cpu_times.tolist()))

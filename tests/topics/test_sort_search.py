@@ -7,6 +7,7 @@ import pytest
 from spoiled import assert_rejects
 from topic_sizes import SIZES, in_simulator
 
+from compile_lane import needs_compilers, raw_facts
 from gpuguide.errors import MismatchError
 from gpuguide.topics import sort_checks, sort_search
 
@@ -106,6 +107,21 @@ def test_the_source_size_and_dtype_are_among_those_measured() -> None:
     study = sort_search.study()
     assert study.dtype == "float32"
     assert {10**3, 4096**2, 10**9} <= set(study.sizes)
+
+
+@needs_compilers()
+def test_the_kernel_of_the_check_compiles_and_spills_nothing() -> None:
+    assert raw_facts(sort_checks.SOURCE, "order_and_fingerprint").spills == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("n", [0, 1, 2, 257, 100_003])
+def test_the_kernel_of_the_check_agrees_with_numpy(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    x = np.random.default_rng(0).random(n, dtype=np.float32)
+    on_gpu = [(sort_checks._in_order(y), sort_checks._fingerprint(y)) for y in (x, np.sort(x))]
+    monkeypatch.setattr(sort_checks, "has_gpu", lambda: False)
+    on_host = [(sort_checks._in_order(y), sort_checks._fingerprint(y)) for y in (x, np.sort(x))]
+    assert on_gpu == on_host
 
 
 @pytest.mark.gpu

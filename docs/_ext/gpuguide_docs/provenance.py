@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, distributions, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["commit_of", "make_provenance", "versions"]
 
-_PACKAGES = ("gpuguide", "numpy", "scipy", "numba", "numba-cuda", "cupy", "matplotlib", "cuda-bindings")
+# CuPy's wheels are named after the CUDA version; searching all distributions for them would take a second.
+_CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
+_PACKAGES = ("gpuguide", "numpy", "scipy", "numba", "numba-cuda", *_CUPY, "matplotlib", "cuda-bindings")
 
 
 def commit_of(root: Path) -> str:
@@ -58,19 +60,15 @@ def versions() -> tuple[tuple[str, str], ...]:
     tuple of (str, str)
         In a fixed order.
     """
-    found = []
-    for name in _PACKAGES:
-        try:
-            found.append((name, version(name)))
-        except PackageNotFoundError:
-            found += _wheel_of(name)
-    return tuple(found)
+    return tuple((name, version(name)) for name in _PACKAGES if _is_installed(name))
 
 
-def _wheel_of(name: str) -> list[tuple[str, str]]:
-    # CuPy's wheels are named after the CUDA version: cupy-cuda13x.
-    names = ((found.metadata["Name"] or "", found.version) for found in distributions())
-    return sorted({pair for pair in names if pair[0].startswith(f"{name}-cuda")})
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def make_provenance(

@@ -7,11 +7,33 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.backends import array_module, cupy, has_gpu, is_device_array
-from gpuguide.errors import MismatchError
+from gpuguide.backends import cupy, has_gpu, is_device_array, raw_kernel
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.launch import blocks_1d
+from gpuguide.memory import device_space
 
 CHUNK = 2**25
 COMPARED_WITH_PYTHON = 2**12
+_THREADS, _MAX_BLOCKS = 256, 1024
+
+SOURCE = r"""
+extern "C" __global__ void order_and_fingerprint(
+        const float* x, long long n, long long n_pairs, unsigned long long* found) {
+    unsigned long long wrong = 0, sum = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (long long)gridDim.x * blockDim.x) {
+        unsigned long long mixed = (__float_as_uint(x[i]) + 1ULL) * 0x9E3779B97F4A7C15ULL;
+        mixed ^= mixed >> 31;
+        mixed *= 0xBF58476D1CE4E5B9ULL;
+        mixed ^= mixed >> 29;
+        sum += mixed;
+        if (i < n_pairs && !(x[i + 1] >= x[i])) ++wrong;  // a NaN is never in order
+    }
+    atomicAdd(&found[0], wrong);
+    atomicAdd(&found[1], sum);
+}
+"""
+_kernel = raw_kernel(SOURCE, "order_and_fingerprint")
 
 
 class SortedCheck:
@@ -110,7 +132,7 @@ class ArgsortCheck:
             The same numbers in host memory.
         """
         (x,) = inputs
-        return np.array(x.get() if hasattr(x, "get") else x)
+        return _to_host(x).copy()
 
     def compare(self, output: Any, prepared: np.ndarray) -> tuple[float, float]:
         """Check that `output` is a permutation that sorts.
@@ -132,41 +154,59 @@ class ArgsortCheck:
         MismatchError
             An index is out of range or missing, or the order is wrong.
         """
-        xp = array_module(output)
-        n = prepared.size
-        if output.shape != (n,) or (n and (int(output.min()) < 0 or int(output.max()) >= n)):
+        order, n = _to_host(output), prepared.size
+        if order.shape != (n,) or (n and (int(order.min()) < 0 or int(order.max()) >= n)):
             raise MismatchError(f"The order should hold {n} indices from 0 to {n - 1}.")
-        seen = xp.zeros(n, bool)
-        seen[output] = True
+        seen = np.zeros(n, bool)
+        seen[order] = True
         if not bool(seen.all()):
             raise MismatchError(
                 f"The order names an index twice, so that one of the {n} is missing."
             )
-        if not _in_order(xp.asarray(prepared)[output]):
+        if not _in_order(prepared[order]):
             raise MismatchError("The elements in the order given are not sorted.")
         return 0.0, 0.0
 
 
-def _pieces(x: Any, overlap: int = 0) -> Iterator[Any]:
-    """Yield pieces of a vector, on the GPU where there is one."""
+def _to_host(x: Any) -> np.ndarray:
+    return x.get() if is_device_array(x) else np.asarray(x)
+
+
+def _pieces(x: Any) -> Iterator[tuple[Any, int]]:
+    """Yield pieces of a vector with the first element after each, and how long they are without it."""
     for start in range(0, x.size, CHUNK):
-        piece = x[start : start + CHUNK + overlap]
-        yield cupy().asarray(piece) if has_gpu() and not is_device_array(piece) else piece
+        yield x[start : start + CHUNK + 1], min(CHUNK, x.size - start)
 
 
 def _in_order(x: Any) -> bool:
-    # Written so that a NaN, which compares false with everything, is out of order.
-    return all(bool((piece[1:] >= piece[:-1]).all()) for piece in _pieces(x, overlap=1))
+    return all(_order_and_fingerprint(piece, n)[0] for piece, n in _pieces(x))
 
 
 def _fingerprint(x: Any) -> int:
     """Add up the mixed bit patterns of all elements, modulo 2**64."""
-    total = 0
-    for piece in _pieces(x):
-        bits = piece.view(np.dtype(f"u{piece.dtype.itemsize}")).astype(np.uint64)
-        mixed = (bits + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(31)
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(29)
-        total += int(mixed.sum(dtype=np.uint64))
-    return total % 2**64
+    return sum(_order_and_fingerprint(piece, n)[1] for piece, n in _pieces(x)) % 2**64
+
+
+def _order_and_fingerprint(piece: Any, n: int) -> tuple[bool, int]:
+    if is_device_array(piece) or (has_gpu() and piece.dtype == np.float32):
+        return _on_gpu(piece, n)
+    # Written so that a NaN, which compares false with everything, is out of order.
+    in_order = bool((piece[1:] >= piece[:-1]).all())
+    bits = piece[:n].view(np.dtype(f"u{piece.dtype.itemsize}")).astype(np.uint64)
+    mixed = (bits + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(31)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(29)
+    return in_order, int(mixed.sum(dtype=np.uint64))
+
+
+def _on_gpu(piece: Any, n: int) -> tuple[bool, int]:
+    """Do both in one pass; CuPy's own reductions would be compiled first, which takes seconds."""
+    if piece.dtype != np.float32:
+        raise ArgumentError(f"On the GPU the checks of a sort take float32; got {piece.dtype}.")
+    x = piece if is_device_array(piece) else device_space().put(piece)
+    found = cupy().zeros(2, dtype=np.uint64)
+    blocks = min(blocks_1d(n, _THREADS), _MAX_BLOCKS)
+    _kernel((blocks,), (_THREADS,), (x, np.int64(n), np.int64(x.size - 1), found))
+    n_wrong, fingerprint = found.get().tolist()
+    return n_wrong == 0, fingerprint
