@@ -136,11 +136,15 @@ class FunctionTask:
         Names of the parameters, as the statement calls them.
     praise : callable or None
         Returns a sentence on what a right function did, for the verdict.
+    on_gpu : callable or None
+        Judges like `judge`, but with the real CuPy, in the worker process of the lane "gpu"; None where the
+        exercise has no such lane.
     """
 
     judge: Callable[[Callable[..., Any]], Iterable[Finding]]
     parameters: tuple[str, ...] = ()
     praise: Callable[[Callable[..., Any]], str] | None = None
+    on_gpu: Callable[[Callable[..., Any]], Iterable[Finding]] | None = None
 
 
 @dataclass(frozen=True)
