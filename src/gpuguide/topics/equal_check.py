@@ -41,7 +41,7 @@ class EqualCheck:
 
         Returns
         -------
-        array, shape (n,)
+        array
             What should come out.
         """
         return self.reference(*inputs)
@@ -51,8 +51,8 @@ class EqualCheck:
 
         Parameters
         ----------
-        output, prepared : array, shape (n,)
-            What came out, and what should.
+        output, prepared : array
+            What came out, and what should; of any number of axes.
 
         Returns
         -------
@@ -62,12 +62,13 @@ class EqualCheck:
         Raises
         ------
         MismatchError
-            An element differs; the message names the first.
+            An element differs; the message names the first, counted in the order of memory.
         """
         if output.shape != prepared.shape:
             raise MismatchError(
                 f"The output should have shape {prepared.shape}; it has {output.shape}."
             )
+        output, prepared = output.reshape(-1), prepared.reshape(-1)
         first = first_difference(output, prepared)
         if first is None:
             return 0.0, 0.0

@@ -1,0 +1,210 @@
+"""Grids in two and three dimensions: kernels against the reference, and the sectors that a warp touches."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import in_simulator
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.errors import ArgumentError
+from gpuguide.topics import boxes_3d, grids_2d_3d
+from gpuguide.topics.sectors import sectors_per_request
+
+IN_MATRIX = ("fast_16x16", "fast_32x8", "slow_16x16", "slow_32x8")
+IN_BOX = ("fast_32x8x1", "fast_8x8x8", "slow_32x8x1", "slow_8x8x8")
+# Nothing, one element, one row, a whole number of blocks, one element too few and too many in each axis.
+MATRIX_SIZES = (0, 1, 31, 32, 33, 16 * 16, 31 * 33, 33 * 37)
+BOX_SIZES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
+SLOW_AXES = {2: (0, 1), 3: (0, 1, 2)}
+FAST_AXES = {2: (1, 0), 3: (2, 1, 0)}
+
+
+def test_matrix_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    count, names = in_simulator(fresh_python, "grids_2d_3d", MATRIX_SIZES)
+    assert names == sorted(IN_MATRIX)
+    assert count == len(MATRIX_SIZES) * 2 * len(names)
+
+
+def test_box_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    count, names = in_simulator(fresh_python, "boxes_3d", BOX_SIZES)
+    assert names == sorted(IN_BOX)
+    assert count == len(BOX_SIZES) * 2 * len(names)
+
+
+@pytest.mark.parametrize(
+    ("study", "reference", "size"),
+    [
+        (grids_2d_3d.study(), grids_2d_3d.increment_reference, 16 * 17),
+        (boxes_3d.study(), boxes_3d.maximum_reference, 5 * 6 * 7),
+    ],
+    ids=["matrix", "box"],
+)
+def test_the_studies_reject_wrong_variants(study, reference, size) -> None:
+    assert_rejects(study, reference, size)
+
+
+def test_the_reference_gives_the_second_where_one_is_nan() -> None:
+    nan, one = np.float32("nan"), np.float32(1)
+    a, b = np.array([nan, one, nan, 2]), np.array([one, nan, nan, one])
+    assert boxes_3d.maximum_reference(a, b).tolist()[::3] == [1.0, 2.0]
+    assert np.isnan(boxes_3d.maximum_reference(a, b)[1:3]).all()
+
+
+@needs_compilers()
+@pytest.mark.parametrize("axis", ["fast", "slow"])
+def test_matrix_kernels_compile(axis: str) -> None:
+    from numba import float64
+
+    facts = numba_facts(getattr(grids_2d_3d, f"increment_{axis}_kernel"), (float64[:, ::1],))
+    assert facts.spills == 0
+    assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
+
+
+@needs_compilers()
+@pytest.mark.parametrize("axis", ["fast", "slow"])
+def test_box_kernels_compile_without_float64(axis: str) -> None:
+    from numba import float32
+
+    box = float32[:, :, ::1]
+    facts = numba_facts(getattr(boxes_3d, f"maximum_{axis}_kernel"), (box, box, box))
+    assert facts.spills == 0
+    assert (facts.count("ld.global"), facts.count("st.global")) == (2, 1)
+    assert facts.count("cvt.f64") == 0
+
+
+@pytest.mark.parametrize("launcher", [grids_2d_3d.increment_fast, grids_2d_3d.increment_slow])
+@pytest.mark.parametrize(
+    ("array", "cure"),
+    [(np.ones(6), "reshape"), (np.ones((2, 3), np.float32), "astype"), (np.ones((1, 2, 3)), "reshape")],
+)
+def test_matrix_launchers_say_what_they_take(launcher, array: np.ndarray, cure: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"float64 matrix.*{cure}"):
+        launcher(array)
+
+
+@pytest.mark.parametrize("launcher", [boxes_3d.maximum_fast, boxes_3d.maximum_slow])
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        [np.ones((2, 3), np.float32)] * 3,
+        [np.ones((2, 3, 4))] * 3,
+        [np.ones((2, 3, 4), np.float32)] * 2 + [np.ones((2, 3, 5), np.float32)],
+    ],
+    ids=["two axes", "float64", "another shape"],
+)
+def test_box_launchers_say_what_they_take(launcher, arrays: list[np.ndarray]) -> None:
+    with pytest.raises(ArgumentError, match="three float32 arrays of one shape"):
+        launcher(*arrays)
+
+
+def test_launchers_refuse_a_block_that_is_too_large() -> None:
+    with pytest.raises(ArgumentError, match="at most 1024 threads"):
+        grids_2d_3d.increment_fast(np.ones((4, 4)), threads_per_block=(64, 32))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0)])
+def test_launchers_do_nothing_for_an_empty_array(shape: tuple[int, int]) -> None:
+    for launcher in (grids_2d_3d.increment_fast, grids_2d_3d.increment_slow):
+        launcher(np.empty(shape))
+    box = np.empty((*shape, 3), np.float32)
+    for launch in (boxes_3d.maximum_fast, boxes_3d.maximum_slow):
+        launch(box, box, box)
+
+
+@pytest.mark.parametrize("n", [0, 1, 31, 256, 781 * 1823, 16_384**2])
+def test_a_matrix_holds_its_elements(n: int) -> None:
+    rows, cols = grids_2d_3d.matrix_shape(n)
+    assert rows * cols == n
+    assert rows <= cols
+
+
+@pytest.mark.parametrize("n", [0, 1, 31, 64**3, 7 * 9 * 11, 256**3])
+def test_a_box_holds_its_elements(n: int) -> None:
+    assert np.prod(boxes_3d.box_shape(n)) == n
+
+
+def test_the_source_sizes_and_dtypes_are_among_those_measured() -> None:
+    matrix, box = grids_2d_3d.study(), boxes_3d.study()
+    assert (matrix.dtype, box.dtype) == ("float64", "float32")
+    assert 256**2 in matrix.sizes
+    assert 256**3 in box.sizes
+    assert len(matrix.sizes) >= 6
+    assert matrix.sizes[-1] >= 1000 * matrix.sizes[0]
+
+
+def test_the_traffic_counts_unique_bytes() -> None:
+    matrix = grids_2d_3d.increment_traffic(1000, np.dtype("float64"))
+    box = boxes_3d.maximum_traffic(1000, np.dtype("float32"))
+    assert (matrix.bytes_read, matrix.bytes_written, matrix.flops) == (8000, 8000, 1000)
+    assert (box.bytes_read, box.bytes_written) == (8000, 4000)
+
+
+@pytest.mark.parametrize(
+    ("shape", "block", "axes", "itemsize", "sectors"),
+    [
+        ((64, 64), (32, 8), FAST_AXES[2], 8, 8),
+        ((64, 64), (16, 16), FAST_AXES[2], 8, 8),
+        ((64, 64), (16, 16), SLOW_AXES[2], 8, 16),
+        ((64, 64), (32, 8), SLOW_AXES[2], 8, 32),
+        ((64, 64), (32, 8), FAST_AXES[2], 4, 4),
+        ((64, 64, 64), (8, 8, 8), FAST_AXES[3], 4, 4),
+        ((64, 64, 64), (8, 8, 8), SLOW_AXES[3], 4, 32),
+        ((64, 64, 64), (32, 8, 1), SLOW_AXES[3], 4, 32),
+    ],
+)
+def test_sectors_follow_the_rule(shape, block, axes, itemsize, sectors) -> None:
+    """Rows touched by a warp, times the sectors that its threads' bytes of a row fill."""
+    assert sectors_per_request(shape, block, axes, itemsize) == sectors
+
+
+@pytest.mark.parametrize("axes", [FAST_AXES, SLOW_AXES], ids=["fast", "slow"])
+@pytest.mark.parametrize(
+    ("shape", "block", "itemsize"),
+    [((33, 37), (16, 16), 8), ((5, 100), (32, 8), 4), ((7, 9, 11), (8, 8, 8), 4), ((3, 5, 40), (5, 3, 2), 8)],
+)
+def test_sectors_are_those_of_every_warp_walked_through(shape, block, itemsize, axes) -> None:
+    assert sectors_per_request(shape, block, axes[len(shape)], itemsize) == pytest.approx(
+        walked(shape, block, axes[len(shape)], itemsize)
+    )
+
+
+def walked(shape, block, axes, itemsize) -> float:
+    """Visit each thread in turn, as the hardware numbers them: x first."""
+    grid = [-(-shape[axis] // threads) for axis, threads in zip(axes, block, strict=True)]
+    touched: dict[tuple[object, int], set[int]] = {}
+    for at in np.ndindex(*reversed(grid)):
+        for number, inner in enumerate(np.ndindex(*reversed(block))):
+            index = [0] * len(shape)
+            for axis, outer, threads, place in zip(axes, at[::-1], block, inner[::-1], strict=True):
+                index[axis] = outer * threads + place
+            if all(i < length for i, length in zip(index, shape, strict=True)):
+                byte = int(np.ravel_multi_index(index, shape)) * itemsize
+                touched.setdefault((at, number // 32), set()).add(byte // 32)
+    return float(np.mean([len(sectors) for sectors in touched.values()]))
+
+
+def test_an_empty_array_touches_no_sector() -> None:
+    assert sectors_per_request((0, 8), (16, 16), (1, 0), 8) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (((8,), (8,), (0,), 4), "two or three axes"),
+        (((8, 8), (8, 8), (0, 0), 4), "each once"),
+        (((8, 8), (8, 8), (0, 1), 3), "itemsize"),
+        (((8, 8), (8, 8, 1), (0, 1), 4), "threads_per_block must have 2"),
+    ],
+)
+def test_sectors_say_what_they_take(arguments, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        sectors_per_request(*arguments)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("make", [grids_2d_3d.study, boxes_3d.study])
+def test_all_variants_equal_the_reference_on_the_gpu(make) -> None:
+    sizes = (*MATRIX_SIZES, 781 * 1823) if make is grids_2d_3d.study else (*BOX_SIZES, 97 * 101 * 103)
+    assert not make().check_all(sizes).skipped
