@@ -46,7 +46,10 @@ exclude_patterns = ["gallery/**/*.py", "gallery/**/*.ipynb", "gallery/downloads"
 html_theme = "pydata_sphinx_theme"
 html_static_path = {static!r}
 html_css_files = ["gpuguide.css"]
+html_js_files = ["gpuguide.js"]
 html_copy_source = False
+# The glossary and the other pages are not part of the draft.
+suppress_warnings = ["ref.term", "ref.doc"]
 """
 
 _INDEX = "Draft\n=====\n\n.. toctree::\n\n   gallery/index\n   gallery/{section}/index\n"
