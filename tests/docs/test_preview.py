@@ -45,3 +45,20 @@ def test_an_error_in_a_cell_is_told(project):
     ran = project.run("-m", "gpuguide_docs.preview", "toy")
     assert ran.code == 1
     assert "AttributeError" in ran.output
+
+
+def test_the_drawings_of_a_page_are_in_its_draft(project):
+    folder = project.layout.docs / "_static" / "drawings"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("idea", "idea-dark"):
+        (folder / f"{name}.svg").write_bytes(SVG)
+    project.edit(
+        "examples/start/toy.py",
+        "results\n\n# %%",
+        "results\n\n# %%\n# .. drawing:: idea\n#\n#     An idea.\n\n# %%",
+    )
+    ran = project.run("-m", "gpuguide_docs.preview", "toy")
+    assert ran.code == 0, ran.output
+    html = project.layout.preview / "toy" / "html"
+    assert 'alt="An idea."' in (html / "gallery" / "start" / "toy.html").read_text()
+    assert {"idea.svg", "idea-dark.svg"} <= {path.name for path in (html / "_images").iterdir()}

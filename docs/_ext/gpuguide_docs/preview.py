@@ -175,12 +175,10 @@ def _write_project(layout: Layout, page: Page, root: Path) -> None:
         (root / "src").symlink_to(layout.source, target_is_directory=True)
     (root / "docs").mkdir()
     (root / "docs" / "index.rst").write_text(_INDEX.format(section=page.section), encoding="utf-8")
-    for extra in ("claims.toml", "drawings"):
-        source = layout.docs / extra
-        if source.is_dir():
-            shutil.copytree(source, root / "docs" / extra)
-        elif source.is_file():
-            shutil.copy(source, root / "docs")
+    if (layout.docs / "claims.toml").is_file():
+        shutil.copy(layout.docs / "claims.toml", root / "docs")
+    if (layout.docs / "_static" / "drawings").is_dir():
+        shutil.copytree(layout.docs / "_static" / "drawings", root / "docs" / "_static" / "drawings")
     static = [str(layout.docs / "_static")] if (layout.docs / "_static").is_dir() else []
     (root / "conf.py").write_text(_CONF.format(static=static), encoding="utf-8")
 
