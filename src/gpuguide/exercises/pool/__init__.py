@@ -13,7 +13,25 @@ if TYPE_CHECKING:
 __all__ = ["ORDER", "get", "names"]
 
 # Beside this file lies a folder for each: exercise.py, statement.md, hints.md, stub.py, solution.py.
-ORDER: tuple[str, ...] = ()
+ORDER: tuple[str, ...] = (
+    "map",
+    "guard",
+    "map_2d",
+    "axis_order",
+    "halo_read",
+    "primes_on_gpu",
+    "grid_stride",
+    "float64_by_accident",
+    "divergence",
+    "histogram",
+    "barrier",
+    "shift_in_place",
+    "shared_sum",
+    "block_reduction",
+    "dot",
+    "convolution_1d",
+    "transpose",
+)
 
 
 def names() -> list[str]:

@@ -1,0 +1,55 @@
+"""An offset a column: which axis the threads of a warp walk along."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuguide.exercises.cases import poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+from gpuguide.launch import blocks_1d
+
+# Rows, columns, and threads per block along x and y. The grid covers the longer side along both axes.
+LAUNCHES = (
+    ((1, 1), (32, 1)),
+    ((1, 33), (32, 2)),
+    ((31, 1), (32, 8)),
+    ((9, 30), (16, 16)),
+    ((40, 7), (64, 4)),
+    ((20, 48), (32, 8)),
+    ((50, 33), (32, 4)),
+    ((0, 5), (32, 8)),
+)
+
+
+def calls() -> list[Call]:
+    """Make launches that can take the rows along either axis."""
+    return [_call(*launch) for launch in LAUNCHES]
+
+
+def _call(shape: tuple[int, int], block: tuple[int, int]) -> Call:
+    rng = np.random.default_rng(shape)
+    image = rng.integers(-99, 99, shape).astype(np.float32)
+    offset = rng.integers(1, 99, shape[1]).astype(np.float32)
+    arguments = {"image": image, "offset": offset, "out": poisoned(shape)}
+    grid = (blocks_1d(max(shape), block[0]), blocks_1d(max(shape), block[1]))
+    label = f"{shape[0]} rows, {shape[1]} columns, blocks of {block[0]} x {block[1]}, "
+    label += f"a grid of {grid[0]} x {grid[1]}"
+    return Call(label, grid, block, arguments, {"out": image - offset})
+
+
+EXERCISE = Exercise(
+    name="axis_order",
+    title="Which axis is x?",
+    level="beginner",
+    minutes=10,
+    teaches="Threads that differ in x share a warp, so x must count what lies side by side in memory.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(sectors_per_request=8),
+        signature=("float32[:, ::1]", "float32[::1]", "float32[:, ::1]"),
+        parameters=("image", "offset", "out"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("grids_2d_3d",),
+    tags=("grid", "coalesced access", "image"),
+)

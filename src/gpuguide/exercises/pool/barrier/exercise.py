@@ -1,0 +1,39 @@
+"""Elements of a block move one place on: read, wait for all others, write."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuguide.exercises.cases import launches_1d
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+
+def calls() -> list[Call]:
+    """Make launches whose last block has a short part or none."""
+    return launches_1d(_build, with_launch=True)
+
+
+def _build(
+    n: int, rng: np.random.Generator, _grid: int, threads: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    x = rng.permutation(n).astype(np.float32)
+    parts = [np.roll(x[start : start + threads], 1) for start in range(0, n, threads)]
+    return {"x": x}, {"x": np.concatenate([x[:0], *parts])}
+
+
+EXERCISE = Exercise(
+    name="barrier",
+    title="Musical chairs",
+    level="intermediate",
+    minutes=15,
+    teaches="A barrier parts reading from writing, and every thread of the block must come to it.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(active_threads=0.9),
+        signature=("float32[::1]",),
+        parameters=("x",),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("shared_memory",),
+    tags=("barrier", "block", "race"),
+)

@@ -1,0 +1,43 @@
+"""A sum a block: a tree in shared memory, with a barrier in each round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+
+def calls() -> list[Call]:
+    """Make launches of blocks whose width is a power of two."""
+    return launches_1d(_build, blocks=(1, 32, 64, 256), with_launch=True)
+
+
+def _build(
+    n: int, rng: np.random.Generator, grid: int, threads: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    # Whole numbers: the sum is exact in any order.
+    x = rng.integers(-99, 999, n).astype(np.float32)
+    padded = np.zeros(grid * threads, np.float32)
+    padded[:n] = x
+    return {"x": x, "sums": poisoned(grid)}, {"sums": padded.reshape(grid, threads).sum(axis=1)}
+
+
+EXERCISE = Exercise(
+    name="block_reduction",
+    title="A sum in a tree",
+    level="intermediate",
+    minutes=25,
+    teaches="A tree in shared memory adds up a block in a few rounds, with a barrier in each.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(active_threads=0.9, bank_conflicts=1),
+        signature=("float32[::1]", "float32[::1]"),
+        parameters=("x", "sums"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("shared_memory",),
+    tags=("shared memory", "barrier", "reduction"),
+)

@@ -1,0 +1,44 @@
+"""A smoothed signal: a tile in shared memory that reaches over both ends of the block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+WIDTHS = (1, 5, 9, 17)
+
+
+def calls() -> list[Call]:
+    """Make launches of at most 10 blocks, with weights that are not the same backwards."""
+    return launches_1d(_build, blocks=(64, 96, 256))
+
+
+def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    # Whole numbers: the sum is exact in any order.
+    x = rng.integers(1, 99, n).astype(np.float32)
+    weights = rng.permutation(17)[: 17 if n > 256 else rng.choice(WIDTHS)].astype(np.float32) + 1
+    radius = weights.size // 2
+    expected = np.convolve(np.pad(x, radius), weights, mode="valid") if n else x
+    return {"x": x, "weights": weights, "out": poisoned(n)}, {"out": expected}
+
+
+EXERCISE = Exercise(
+    name="convolution_1d",
+    title="Smoothing from a tile",
+    level="intermediate",
+    minutes=30,
+    teaches="What neighbouring threads share is fetched once into shared memory, with a margin at both ends.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(active_threads=0.9, reads_per_element=10, float64_instructions=0),
+        signature=("float32[::1]", "float32[::1]", "float32[::1]"),
+        parameters=("x", "weights", "out"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("convolution_ladder",),
+    tags=("shared memory", "stencil", "convolution"),
+)

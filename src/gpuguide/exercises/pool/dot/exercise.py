@@ -1,0 +1,40 @@
+"""A scalar product: added up in registers, then across a warp, then once a warp in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.cases import launches_1d
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+
+def calls() -> list[Call]:
+    """Make launches of whole warps, 40 at most, with too few threads, enough, and too many."""
+    return launches_1d(_build, grids="any", blocks=(32, 96, 256))
+
+
+def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    # Whole numbers: the sum is exact in any order.
+    a, b = rng.integers(-9, 99, (2, n)).astype(np.float32)
+    total = rng.integers(1, 99, 1).astype(np.float32)
+    return {"a": a, "b": b, "total": total}, {"total": total + (a * b).sum()}
+
+
+EXERCISE = Exercise(
+    name="dot",
+    title="Sums across a warp",
+    level="intermediate",
+    minutes=25,
+    teaches="Add up in registers first, then across the warp, and go to memory once a warp.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(writes_per_element=40, float64_instructions=0),
+        signature=("float32[::1]", "float32[::1]", "float32[::1]"),
+        parameters=("a", "b", "total"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("scan_and_warps",),
+    tags=("warp", "reduction", "atomics", "grid"),
+)

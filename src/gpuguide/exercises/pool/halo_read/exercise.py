@@ -1,0 +1,40 @@
+"""The largest of three neighbours: what to read where a neighbour does not exist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+
+def calls() -> list[Call]:
+    """Make launches over lines of negative values, so that a zero from nowhere would win."""
+    return launches_1d(_build, views=True)
+
+
+def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    x = -rng.uniform(1, 99, n).astype(np.float32)
+    wide = np.pad(x, 1, constant_values=-np.inf)
+    expected = np.maximum(np.maximum(wide[:-2], wide[2:]), x)
+    return {"x": x, "out": poisoned(n)}, {"out": expected}
+
+
+EXERCISE = Exercise(
+    name="halo_read",
+    title="Neighbours at the ends",
+    level="beginner",
+    minutes=10,
+    teaches="A thread that reads its neighbours must decide what to read where there is none.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(active_threads=0.9, reads_per_element=3),
+        signature=("float32[::1]", "float32[::1]"),
+        parameters=("x", "out"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("stencil",),
+    tags=("stencil", "bounds"),
+)

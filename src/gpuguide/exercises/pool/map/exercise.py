@@ -1,0 +1,41 @@
+"""The negative of a picture: one thread a pixel, in a grid that fits exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuguide.exercises.cases import poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+LAUNCHES = ((1, 1), (5, 1), (1, 32), (3, 32), (1, 96), (4, 96), (1, 256), (2, 256))
+
+
+def calls() -> list[Call]:
+    """Make launches that have exactly one thread a pixel."""
+    return [_call(*launch) for launch in LAUNCHES]
+
+
+def _call(grid: int, threads: int) -> Call:
+    n = grid * threads
+    pixels = np.random.default_rng(n).integers(0, 256, n, dtype=np.uint8)
+    arguments = {"pixels": pixels, "out": poisoned(n, np.uint8)}
+    label = f"n = {n}, blocks of {threads}, a grid of {grid}"
+    return Call(label, (grid,), (threads,), arguments, {"out": 255 - pixels})
+
+
+EXERCISE = Exercise(
+    name="map",
+    title="One thread, one pixel",
+    level="beginner",
+    minutes=5,
+    teaches="A kernel is the body of a loop, and `cuda.grid(1)` is its loop variable.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(active_threads=0.9),
+        signature=("uint8[::1]", "uint8[::1]"),
+        parameters=("pixels", "out"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("first_kernel",),
+    tags=("grid", "thread", "map"),
+)

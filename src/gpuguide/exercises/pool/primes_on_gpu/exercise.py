@@ -1,0 +1,48 @@
+"""The workshop's challenge: one thread a number instead of one launch a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+# What a test for primes gets wrong: the smallest numbers, squares of primes, products of two large ones.
+AWKWARD = (0, 1, 2, 3, 4, 5, 9, 25, 49, 121, 169, 961, 1021, 1763, 2047, 4087, 7919, 9409, 10201)
+
+
+def calls() -> list[Call]:
+    """Make launches over numbers in no order, the awkward ones among them."""
+    return launches_1d(_build)
+
+
+def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    numbers = rng.integers(0, 1000, n)
+    numbers[: len(AWKWARD)] = AWKWARD[:n] if n > 1 else 1
+    rng.shuffle(numbers)
+    expected = np.array([_is_prime(int(number)) for number in numbers], np.uint8)
+    return {"numbers": numbers, "is_prime": poisoned(n, np.uint8)}, {"is_prime": expected}
+
+
+def _is_prime(number: int) -> bool:
+    return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
+
+
+EXERCISE = Exercise(
+    name="primes_on_gpu",
+    title="Primes, a thread each",
+    level="beginner",
+    minutes=15,
+    teaches="A GPU tests many numbers at the same time, a thread each; a launch a number wastes it.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(active_threads=0.9),
+        signature=("int64[::1]", "uint8[::1]"),
+        parameters=("numbers", "is_prime"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("primes",),
+    tags=("grid", "loop", "primes"),
+)

@@ -1,0 +1,39 @@
+"""A sum: each block adds up in shared memory and touches the total once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.cases import launches_1d
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+
+def calls() -> list[Call]:
+    """Make launches of at most 18 blocks, whose total is not 0 at first."""
+    return launches_1d(_build, blocks=(32, 96, 256))
+
+
+def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    x = rng.integers(-99, 999, n, dtype=np.int32)
+    total = rng.integers(1, 99, 1, dtype=np.int32)
+    return {"x": x, "total": total}, {"total": total + x.sum(dtype=np.int32)}
+
+
+EXERCISE = Exercise(
+    name="shared_sum",
+    title="One queue a block",
+    level="intermediate",
+    minutes=20,
+    teaches="Shared memory lets a block work by itself first, if set at the start and guarded by barriers.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(active_threads=0.9, writes_per_element=20),
+        signature=("int32[::1]", "int32[::1]"),
+        parameters=("x", "total"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("shared_memory", "atomics"),
+    tags=("shared memory", "atomics", "barrier", "reduction"),
+)

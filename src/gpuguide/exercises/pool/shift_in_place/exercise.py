@@ -1,0 +1,40 @@
+"""A queue moves up in place: the race between reading a neighbour and overwriting it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuguide.exercises.cases import BLOCKS
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+LENGTHS = {1: (0, 1, 2, 7), 32: (31, 32, 33, 97), 96: (32, 96, 97, 193), 256: (255, 256, 257, 521)}
+
+
+def calls() -> list[Call]:
+    """Make launches of one block, with n below its width, equal to it, and above."""
+    pairs = [(n, threads) for threads in BLOCKS for n in LENGTHS[threads]]
+    return [_call(n, threads) for n, threads in pairs]
+
+
+def _call(n: int, threads: int) -> Call:
+    x = np.random.default_rng(n).permutation(n).astype(np.float32)
+    expected = np.concatenate([x[1:], x[-1:]])
+    return Call(f"n = {n}, one block of {threads}", (1,), (threads,), {"x": x}, {"x": expected})
+
+
+EXERCISE = Exercise(
+    name="shift_in_place",
+    title="Moving up in the queue",
+    level="intermediate",
+    minutes=20,
+    teaches="Reading what another thread overwrites is a race; in a loop all threads must meet the barrier.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(active_threads=0.9),
+        signature=("float32[::1]",),
+        parameters=("x",),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("memory_model", "debugging"),
+    tags=("race", "barrier", "loop"),
+)

@@ -1,0 +1,49 @@
+"""A transposed matrix: a tile in shared memory, so that reading and writing go along rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuguide.exercises.cases import poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+# Rows and columns, and blocks along x and y.
+LAUNCHES = (
+    ((1, 1), (1, 1)),
+    ((31, 5), (1, 1)),
+    ((20, 33), (2, 1)),
+    ((5, 31), (2, 2)),
+    ((33, 40), (2, 2)),
+    ((0, 5), (1, 1)),
+)
+
+
+def calls() -> list[Call]:
+    """Make launches of blocks of 32 x 32 over matrices that are not square."""
+    return [_call(*launch) for launch in LAUNCHES]
+
+
+def _call(shape: tuple[int, int], grid: tuple[int, int]) -> Call:
+    rng = np.random.default_rng(shape)
+    x = rng.permutation(shape[0] * shape[1]).reshape(shape).astype(np.float32)
+    label = f"{shape[0]} rows, {shape[1]} columns, blocks of 32 x 32, a grid of {grid[0]} x {grid[1]}"
+    arguments = {"x": x, "out": poisoned(shape[::-1])}
+    return Call(label, grid, (32, 32), arguments, {"out": np.ascontiguousarray(x.T)})
+
+
+EXERCISE = Exercise(
+    name="transpose",
+    title="Rows into columns",
+    level="intermediate",
+    minutes=30,
+    teaches="A tile in shared memory gathers accesses that would be scattered, if its banks are minded.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(sectors_per_request=5, bank_conflicts=1),
+        signature=("float32[:, ::1]", "float32[:, ::1]"),
+        parameters=("x", "out"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("shared_memory",),
+    tags=("shared memory", "coalesced access", "bank conflict"),
+)
