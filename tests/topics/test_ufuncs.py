@@ -1,0 +1,304 @@
+"""Ufuncs on both processors: against their references, compiled for the GPU, and what Numba's own do."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.topics import kepler, row_ufuncs, ufunc_parts, ufuncs
+
+TOPICS = {"ufuncs": ufuncs, "kepler": kepler, "row_ufuncs": row_ufuncs}
+ON_THE_GPU_ONLY = {
+    "ufuncs": {"ufunc", "from_numpy"},
+    "kepler": {"ufunc", "from_numpy"},
+    "row_ufuncs": {"gufunc"},
+}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_variants_equal_the_reference_in_the_simulator(topic: str, fresh_python: Callable[..., str]) -> None:
+    """Of Numba's GPU ufuncs the simulator runs none; the test below says why."""
+    count, names = in_simulator(fresh_python, topic, SIZES)
+    assert set(names) == set(TOPICS[topic].study().names) - ON_THE_GPU_ONLY[topic]
+    assert count == len(SIZES) * 2 * len(names)
+
+
+def test_the_simulator_has_no_ufuncs(simulator_python: Callable[..., str]) -> None:
+    """The day that this fails, the variants of the studies can run in the simulator, too."""
+    printed = simulator_python("""
+import numpy as np
+from gpuguide.topics import row_ufuncs, ufuncs
+points = np.zeros((2, 3), np.float32)
+for call in (ufuncs.gpu_ufunc, lambda: row_ufuncs.gpu_gufunc()(points, points)):
+    try:
+        call()
+    except AttributeError as error:
+        print(error)
+""")
+    assert printed.splitlines() == [
+        "'FakeOverload' object has no attribute 'signature'",
+        "module 'numba.cuda' has no attribute 'is_cuda_array'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("topic", "reference"),
+    [
+        ("ufuncs", ufuncs.maximum_reference),
+        ("kepler", kepler.anomaly_reference),
+        ("row_ufuncs", row_ufuncs.squared_distance_reference),
+    ],
+)
+def test_the_studies_reject_wrong_variants(topic: str, reference: Callable[..., Any]) -> None:
+    assert_rejects(TOPICS[topic].study(), reference, 257, tolerance=topic != "ufuncs")
+
+
+def test_the_nan_rule_is_that_of_the_reference() -> None:
+    """A ufunc of Numba's max would give the first of the two on a CPU."""
+    nan, one = np.float32("nan"), np.float32(1)
+    a, b = np.array([nan, one, nan, 2], np.float32), np.array([one, nan, nan, one], np.float32)
+    expected = ufuncs.maximum_reference(a, b)
+    for call in (ufuncs.maximum_cpu, ufuncs.maximum_cpu_threads):
+        out = np.empty_like(a)
+        with np.errstate(invalid="ignore"):  # comparing with NaN sets a flag that NumPy reports
+            call(a, b, out)
+        assert np.array_equal(out, expected, equal_nan=True)
+    assert np.array_equal(expected, [1, nan, nan, 2], equal_nan=True)
+
+
+@pytest.mark.parametrize("eccentricity", [0.0, 0.1, 0.5, kepler.MOST_ECCENTRIC])
+def test_eight_steps_solve_keplers_equation(eccentricity: float) -> None:
+    mean = np.linspace(0, np.pi, 2001).astype(np.float32)
+    orbit = np.full_like(mean, eccentricity)
+    out = np.empty_like(mean)
+    kepler.anomaly_cpu(mean, orbit, out)
+    largest, tolerance = kepler.KeplerCheck().compare(out, (mean, orbit))
+    assert largest <= tolerance / 3
+    assert np.abs(out - kepler.anomaly_reference(mean, orbit)).max() <= tolerance / 3
+
+
+def test_the_check_sees_a_result_that_is_no_number() -> None:
+    inputs = (np.ones(2, np.float32), np.zeros(2, np.float32))
+    with pytest.raises(MismatchError, match="no finite number"):
+        kepler.KeplerCheck().compare(np.array([1, np.nan], np.float32), inputs)
+
+
+@pytest.fixture
+def as_if_there_was_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba asks the driver what to compile a device function for; there is none here."""
+    from numba.cuda import dispatcher
+
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
+
+
+def stager(core: Callable[..., Any]) -> Callable[..., Any]:
+    """Write the kernel that numba-cuda's @vectorize writes around a function of two numbers."""
+    from numba import cuda
+    from numba.cuda import vectorizers
+
+    elements = {"args": "a0, a1", "argitems": "a0[__tid__], a1[__tid__]"}
+    source = vectorizers.vectorizer_stager_source.format(name="core", **elements)
+    names: dict[str, Any] = {"__cuda__": cuda, "__core__": cuda.jit(core, device=True)}
+    exec(source, names)
+    kernel: Callable[..., Any] = names["__vectorized_core"]
+    return kernel
+
+
+@needs_compilers()
+@pytest.mark.usefixtures("as_if_there_was_a_gpu")
+@pytest.mark.parametrize(
+    ("core", "divisions"), [(ufuncs.larger, 0), (kepler.anomaly, kepler.STEPS)], ids=["larger", "anomaly"]
+)
+def test_the_kernel_of_a_ufunc_computes_in_float32(core: Callable[..., Any], divisions: int) -> None:
+    """A literal 1.0 in Kepler's equation would have turned its divisions into float64."""
+    from numba import float32
+
+    facts = numba_facts(stager(core), (float32[::1],) * 3)
+    assert facts.spills == 0
+    assert (facts.count("ld.global.f32"), facts.count("st.global")) == (2, 1)
+    assert (facts.count("div.rn.f32"), facts.count("div.rn.f64")) == (divisions, 0)
+    assert facts.count("cvt.f64.f32") == 0
+    assert facts.count("call") == 0, "the function is inlined"
+
+
+@needs_compilers()
+@pytest.mark.usefixtures("as_if_there_was_a_gpu")
+@pytest.mark.parametrize(
+    ("kernel", "signature", "loads"),
+    [
+        (ufuncs.maximum_kernel, "float32[::1], float32[::1], float32[::1]", 2),
+        (row_ufuncs.distance_kernel, "float32[:, ::1], float32[:, ::1], float32[::1]", 2),
+    ],
+    ids=["maximum", "distance"],
+)
+def test_kernels_compile_to_float32(kernel: Any, signature: str, loads: int) -> None:
+    from numba.core.sigutils import normalize_signature
+
+    facts = numba_facts(kernel, normalize_signature(f"void({signature})")[0])
+    assert facts.spills == 0
+    assert facts.count("ld.global") >= loads
+    assert facts.count("st.global") == 1
+    assert not [opcode for opcode in facts.instructions if opcode.endswith(".f64")]
+
+
+@pytest.mark.parametrize(
+    ("launcher", "names"),
+    [
+        (ufuncs.maximum, "maximum takes three float32 vectors"),
+        (ufuncs.maximum_ufunc, "maximum takes three float32 vectors"),
+        (kepler.anomaly_ufunc, "anomaly takes three float32 vectors"),
+    ],
+)
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        [np.ones(4)] * 3,
+        [np.ones((2, 2), np.float32)] * 3,
+        [np.ones(4, np.float32)] * 2 + [np.ones(5, np.float32)],
+    ],
+    ids=["float64", "two axes", "another length"],
+)
+def test_launchers_say_what_they_take(launcher: Any, names: str, arrays: list[np.ndarray]) -> None:
+    with pytest.raises(ArgumentError, match=names):
+        launcher(*arrays)
+
+
+@pytest.mark.parametrize("launcher", [row_ufuncs.distance, row_ufuncs.distance_gufunc])
+def test_launchers_of_rows_say_what_they_take(launcher: Any) -> None:
+    points, out = np.ones((4, 3), np.float32), np.ones(4, np.float32)
+    for arrays in ((points, points[:, :2], out), (points, points, out[:3]), (points[0], points[0], out)):
+        with pytest.raises(ArgumentError, match=r"shapes \(n, d\), \(n, d\), \(n,\)"):
+            launcher(*arrays)
+    with pytest.raises(ArgumentError, match="float64"):
+        launcher(points, points, out.astype(float))
+
+
+def test_launchers_do_nothing_for_empty_arrays() -> None:
+    """Without a GPU a launch would fail, so nothing was launched."""
+    vector, points = np.empty(0, np.float32), np.empty((0, 3), np.float32)
+    for launcher in (ufuncs.maximum, ufuncs.maximum_ufunc, kepler.anomaly_ufunc):
+        launcher(vector, vector, vector)
+    for launch in (row_ufuncs.distance, row_ufuncs.distance_gufunc):
+        launch(points, points, vector)
+
+
+def test_the_source_sizes_and_dtype_are_among_those_measured() -> None:
+    study = ufuncs.study()
+    assert study.dtype == "float32"
+    assert {32**3, 128**3, 256**3} <= set(study.sizes)
+    assert len(study.sizes) >= 6
+    assert study.sizes[-1] >= 1000 * study.sizes[0]
+
+
+def test_the_traffic_counts_unique_bytes_and_operations() -> None:
+    dtype = np.dtype("float32")
+    assert ufuncs.maximum_traffic(1000, dtype).bytes_total == 12_000
+    assert kepler.anomaly_traffic(1000, dtype).flops == 1000 * (1 + 8 * 9)
+    distance = row_ufuncs.distance_traffic(1000, dtype)
+    assert (distance.bytes_read, distance.bytes_written, distance.flops) == (24_000, 4000, 9000)
+
+
+def test_the_parts_ask_for_samples_before_they_ask_for_a_gpu() -> None:
+    host = np.ones(4, np.float32)
+    with pytest.raises(ArgumentError, match="at least 1 sample; got 0"):
+        ufunc_parts.first_call_parts(host, host, n_turns=0)
+    with pytest.raises(ArgumentError, match="at least 1 sample; got 0"):
+        ufunc_parts.host_time_while_busy(lambda: None, n_samples=0)
+
+
+def test_the_first_turn_of_the_parts_is_not_counted() -> None:
+    taken: dict[str, list[float]] = {"whole": [], "compile": []}
+    for turn, marks in enumerate(([0.0, 9.0, 99.0], [0.0, 2.0, 3.0], [5.0, 8.0, 10.0])):
+        ufunc_parts._keep(taken, marks, turn)
+    assert taken == {"whole": [2.0, 3.0], "compile": [1.0, 2.0]}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("topic", TOPICS)
+def test_all_variants_equal_the_reference_on_the_gpu(topic: str) -> None:
+    sizes = SIZES[1:] if topic == "row_ufuncs" else SIZES  # Numba's generalized ufunc refuses no rows
+    report = TOPICS[topic].study().check_all((*sizes, 32**3, 10**6 + 3))
+    assert not report.skipped
+
+
+@pytest.mark.gpu
+def test_a_ufunc_takes_any_shape_and_cupy_arrays() -> None:
+    import cupy as cp
+
+    a, b = cp.random.random((2, 5, 6, 7), dtype=cp.float32)
+    larger = cp.asarray(ufuncs.gpu_ufunc()(a, b))
+    assert larger.shape == (5, 6, 7)
+    assert bool((larger == cp.maximum(a, b)).all())
+
+
+@pytest.mark.gpu
+def test_a_gpu_ufunc_has_no_types_but_those_it_was_given() -> None:
+    from numba import vectorize
+
+    x = np.ones(3)
+    with pytest.raises(TypeError, match="No matching version"):
+        ufuncs.gpu_ufunc()(x, x)
+    with pytest.raises(TypeError, match="No matching version"):
+        vectorize(target="cuda")(ufuncs.larger)(x, x)
+
+
+@pytest.mark.gpu
+def test_a_ufunc_waits_for_the_stream_of_cupy_arrays_and_not_for_views() -> None:
+    import cupy as cp
+
+    from gpuguide.backends import current_stream, numba_view
+    from gpuguide.session import current
+
+    gpu = current().machine.gpu
+    assert gpu is not None
+    with gpu.use():
+        arrays = [cp.zeros(32**3, cp.float32) for _ in range(3)]
+        views = [numba_view(x) for x in arrays]
+
+    def call(a: Any, b: Any, out: Any) -> None:
+        ufuncs.gpu_ufunc()(a, b, out=out, stream=current_stream())
+
+    busy_s = ufunc_parts.BUSY_NS / 1e9
+    assert min(ufunc_parts.host_time_while_busy(lambda: call(*arrays), 5)) > 0.9 * busy_s
+    assert min(ufunc_parts.host_time_while_busy(lambda: call(*views), 5)) < 0.5 * busy_s
+
+
+@pytest.mark.gpu
+@pytest.mark.slow
+def test_the_parts_of_calls_add_up() -> None:
+    a, b = ufuncs.study().make_inputs(256**3, exact=False)
+    first = {
+        name: np.median(taken) for name, taken in ufunc_parts.first_call_parts(a[: 32**3], b[: 32**3]).items()
+    }
+    assert 0.85 <= first["compile"] / first["whole"] <= 1.1
+    later = {name: np.median(taken) for name, taken in ufunc_parts.later_call_parts(a, b).items()}
+    assert 0.9 <= (later["there"] + later["work"] + later["back"]) / later["whole"] <= 1.1
+
+
+def test_without_a_gpu_the_parts_say_so(fresh_python: Callable[..., str]) -> None:
+    """In a process that sees no GPU, on machines that have one, too."""
+    printed = fresh_python(
+        """
+import numpy as np
+from gpuguide.errors import NoGpuError
+from gpuguide.topics import ufunc_parts
+host = np.ones(4, np.float32)
+for call in (
+    lambda: ufunc_parts.first_call_parts(host, host),
+    lambda: ufunc_parts.later_call_parts(host, host),
+    lambda: ufunc_parts.host_time_while_busy(lambda: None),
+):
+    try:
+        call()
+    except NoGpuError:
+        print("no GPU")
+""",
+        CUDA_VISIBLE_DEVICES="",
+    )
+    assert printed.split("\n") == ["no GPU"] * 3 + [""]
