@@ -1,0 +1,181 @@
+"""Shapes of launch, grids that do nothing, and what blocks' clock stamps add up to."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import in_simulator
+
+from compile_lane import needs_compilers, numba_facts, raw_facts
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.topics import launch_sizes, residency
+from gpuguide.topics.maximum import maximum_reference
+
+# Shapes -----------------------------------------------------------------------------------------------------
+
+
+def test_every_shape_has_a_variant_of_its_own() -> None:
+    names = [variant.name for variant in launch_sizes.shapes_study().variants]
+    assert len(set(names)) == len(names) == 1 + 7 * 4 + 2 * 4 * 5
+    for threads in (32, 1024):
+        for items in (1, 4):
+            for blocks in (1, 64, None):
+                assert launch_sizes.shape_name(threads, items, blocks) in names
+
+
+def test_shapes_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    """A handful of the 69: they are two launchers with other numbers, tested for themselves."""
+    chosen = ("t33_i1_all", "t32_i8_all", "t128_i1_b2", "t32_i4_b1")
+    count, names = in_simulator(fresh_python, "launch_sizes", (1, 257), "shapes_study", chosen)
+    assert (count, names) == (16, sorted(chosen))
+
+
+def test_the_shapes_study_rejects_wrong_variants() -> None:
+    assert_rejects(launch_sizes.shapes_study(), maximum_reference, 257)
+
+
+# Grids that do nothing --------------------------------------------------------------------------------------
+
+
+def test_a_grid_leaves_a_receipt_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    count, names = in_simulator(fresh_python, "launch_sizes", (1, 2, 33), "empty_study", ("t32", "t128"))
+    assert (count, names) == (12, ["t128", "t32"])
+
+
+def test_the_empty_study_rejects_wrong_variants() -> None:
+    assert_rejects(launch_sizes.empty_study(), launch_sizes.empty_reference, 257)
+
+
+def test_a_grid_of_another_size_is_rejected() -> None:
+    """A launcher that quietly launches fewer blocks would be timed as a fast one."""
+    from dataclasses import replace
+
+    from spoiled import host_variant
+
+    def one_block_less(n: int, out: np.ndarray) -> None:
+        out[:] = launch_sizes.empty_reference(n - 1)
+
+    study = replace(launch_sizes.empty_study(), variants=(host_variant(one_block_less),))
+    with pytest.raises(MismatchError, match="expected 256, got 255"):
+        study.check_all([257])
+
+
+def test_an_empty_grid_says_what_it_takes() -> None:
+    out = np.zeros(2, np.int64)
+    for blocks, receipt in ((0, out), (1, out[:1]), (1, out.astype(np.int32))):
+        with pytest.raises(ArgumentError, match="at least one block and an int64 array"):
+            launch_sizes.empty_grid(blocks, receipt)
+
+
+@needs_compilers()
+def test_the_empty_kernel_has_next_to_nothing_to_do() -> None:
+    from numba import int64
+
+    facts = numba_facts(launch_sizes.empty_kernel, (int64[::1],))
+    assert facts.count("ld.global") == facts.spills == 0
+    assert facts.count("st.global") == 2
+    assert facts.registers <= 16
+
+
+def test_from_one_block_to_the_number_of_the_rule_of_thumb_and_far_beyond() -> None:
+    sizes = launch_sizes.empty_study().sizes
+    assert (sizes[0], sizes[-1]) == (1, 2**24)
+    assert len(sizes) >= 6
+    assert 2**28 // 128 in sizes, "as many blocks as CuPy launches for 2**28 elements"
+
+
+# Residency --------------------------------------------------------------------------------------------------
+
+
+def stamps(*rows: tuple[int, int, int, int]) -> np.ndarray:
+    return np.array(rows, dtype=np.int64)
+
+
+def test_blocks_one_after_the_other_are_one_at_a_time() -> None:
+    found = residency.residency(stamps((3, 0, 8, 10), (3, 10, 18, 20), (3, 20, 28, 30)), 100)
+    assert found.blocks_per_sm == pytest.approx(1)
+    assert found.bytes_in_flight == pytest.approx(80)
+    assert (found.wait_cycles, found.life_cycles) == (8, 10)
+
+
+def test_gaps_between_blocks_count_as_nobody_there() -> None:
+    found = residency.residency(stamps((3, 0, 5, 10), (3, 30, 35, 40)), 100)
+    assert found.blocks_per_sm == pytest.approx(0.5)
+    assert found.bytes_in_flight == pytest.approx(25)
+
+
+def test_each_multiprocessor_has_a_clock_of_its_own() -> None:
+    here, there = [(0, 0, 6, 10), (0, 5, 11, 15)], [(9, 10**12, 10**12 + 6, 10**12 + 10)]
+    both = residency.residency(stamps(*here, *there), 1)
+    alone = [residency.residency(stamps(*rows), 1).blocks_per_sm for rows in (here, there)]
+    assert both.blocks_per_sm == pytest.approx(np.mean(alone))
+
+
+@pytest.mark.parametrize("row", [(0, 0, 0, 0), (0, 5, 4, 6), (0, 5, 7, 6)])
+def test_stamps_that_nobody_wrote_are_noticed(row: tuple[int, int, int, int]) -> None:
+    with pytest.raises(MismatchError, match="ran backwards"):
+        residency.residency(stamps((0, 1, 2, 3), row), 1)
+
+
+def test_measuring_wants_whole_blocks_of_work() -> None:
+    x = np.zeros(1000, np.float32)
+    with pytest.raises(ArgumentError, match="multiple of 512 elements"):
+        residency.measure_residency(x, x, x, 4, 128)
+    with pytest.raises(ArgumentError, match="1, 2, 4 or 8; got 3"):
+        residency.stamped_kernel(3)
+
+
+@needs_compilers()
+@pytest.mark.parametrize("items", residency.ITEMS)
+def test_the_stamped_kernel_compiles(items: int) -> None:
+    """The clock is read at the start, once all loads have arrived at the barrier, and at the end."""
+    kernel = residency.stamped_kernel(items)
+    facts = raw_facts(kernel.source, kernel.name)
+    assert facts.spills == facts.stack_bytes == 0
+    assert facts.count("ld.global") == 2 * items
+    assert facts.count("st.global.f32") == items
+    assert facts.registers <= 40, "as many blocks fit as of the kernel without stamps"
+    body = facts.ptx[facts.ptx.index(".entry") :]
+    marks = [body.index("%clock64"), body.rindex("ld.global"), body.index("bar.red")]
+    marks += [body.index("%clock64", marks[-1]), body.index("st.global"), body.rindex("%clock64")]
+    assert marks == sorted(marks)
+
+
+@needs_compilers()
+@pytest.mark.parametrize(("items", "threads"), [(1, 128), (4, 256)])
+def test_stamps_leave_the_occupancy_as_it_is(
+    items: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from numba import float32
+    from numba.cuda import dispatcher
+
+    from gpuguide.device import EXAMPLE_DEVICE
+    from gpuguide.launch import occupancy
+    from gpuguide.topics.maximum_kernels import KERNELS
+
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
+    stamped = residency.stamped_kernel(items)
+    registers = (
+        raw_facts(stamped.source, stamped.name).registers,
+        numba_facts(KERNELS[items], (float32[::1],) * 3).registers,
+    )
+    fits = [occupancy(threads, each, 0, EXAMPLE_DEVICE).blocks_per_sm for each in registers]
+    assert fits[0] == fits[1] == 2048 // threads
+
+
+@pytest.mark.gpu
+def test_all_shapes_equal_the_reference_on_the_gpu() -> None:
+    assert not launch_sizes.shapes_study().check_all((1, 31, 257, 1009, 2**20 + 3)).skipped
+    assert not launch_sizes.empty_study().check_all((1, 2, 1000, 2**20)).skipped
+
+
+@pytest.mark.gpu
+def test_no_more_blocks_are_resident_than_fit() -> None:
+    import cupy as cp
+
+    a, b = cp.random.random((2, 2**24), dtype=cp.float32)
+    found = residency.measure_residency(a, b, cp.empty_like(a), 1, 128)
+    assert 1 < found.blocks_per_sm <= 16
+    assert 0 < found.wait_cycles < found.life_cycles

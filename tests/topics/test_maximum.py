@@ -1,0 +1,165 @@
+"""The larger of two numbers on the GPU: kernels against the reference, NaN, odd launches, the compiler."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.errors import ArgumentError
+from gpuguide.topics import maximum, maximum_kernels
+
+ITEMS = {"one": 1, "two": 2, "four": 4, "eight": 8}
+LAUNCHERS = (maximum.maximum, maximum.maximum_grid_stride)
+
+
+def test_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    count, names = in_simulator(fresh_python, "maximum", (*SIZES, 2049))
+    assert names == ["eight", "four", "grid_stride", "one"]
+    assert count == (len(SIZES) + 1) * 2 * len(names)
+
+
+ODD_LAUNCHES = """
+import numpy as np
+from gpuguide.topics.maximum import (
+    maximum, maximum_grid_stride, maximum_inputs, maximum_reference
+)
+launches = [
+    (maximum, dict(items_per_thread=i, threads_per_block=t)) for i in (1, 2, 4, 8) for t in (1, 32, 33)
+]
+launches += [
+    (maximum_grid_stride, dict(items_per_thread=i, threads_per_block=t, blocks_per_sm=b))
+    for i in (1, 4) for t in (1, 32, 33) for b in (1, 3)
+]
+for n in (1, 7, 127, 128, 129, 400):
+    a, b = maximum_inputs(n, np.dtype("float32"), np.random.default_rng(n), False)
+    expected = maximum_reference(a, b)
+    for launch, shape in launches:
+        out = np.full(n + 1, -1, np.float32)
+        launch(a, b, out[:n], **shape)
+        assert np.array_equal(out[:n], expected, equal_nan=True), (n, launch.__name__, shape)
+        assert out[n] == -1, "it writes beyond the end"
+print(len(launches))
+"""
+
+
+def test_any_number_of_threads_and_blocks_gives_the_same(simulator_python: Callable[..., str]) -> None:
+    """Full and partial blocks, blocks that are no multiple of a warp, more blocks than there is work."""
+    assert simulator_python(ODD_LAUNCHES, timeout=300) == "24\n"
+
+
+def test_the_study_rejects_wrong_variants() -> None:
+    assert_rejects(maximum.study(), maximum.maximum_reference, 257)
+
+
+def test_a_variant_that_drops_nan_is_rejected() -> None:
+    """The rule is the same for all: what is not a number wins. np.fmax has the other one."""
+    from dataclasses import replace
+
+    from spoiled import host_variant
+
+    from gpuguide.errors import MismatchError
+
+    dropping = host_variant(lambda a, b, out: np.fmax(a, b, out=out))
+    study = replace(maximum.study(), variants=(dropping,), baseline="")
+    with pytest.raises(MismatchError, match="expected nan"):
+        study.check_all([257])
+
+
+def test_the_reference_and_numpy_agree_on_nan() -> None:
+    values = np.array([np.nan, 1, -1, 0, np.inf, -np.inf], np.float32)
+    a, b = (x.ravel() for x in np.meshgrid(values, values))
+    assert np.array_equal(maximum.maximum_reference(a, b), np.maximum(a, b), equal_nan=True)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_inputs_hold_nan_in_either_and_in_both(exact: bool) -> None:
+    a, b = maximum.study().make_inputs(2**14, exact=exact)
+    assert a.dtype == b.dtype == np.float32
+    kinds = np.isnan(a) + 2 * np.isnan(b)
+    assert [int((kinds == kind).sum()) for kind in (1, 2, 3)] == [17, 17, 17]
+    assert bool((a > b).any() and (b > a).any())
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda launcher: launcher.__name__)
+def test_launchers_say_what_they_take(launcher: Callable[..., None]) -> None:
+    x = np.zeros(8, np.float32)
+    for arrays in ((x, x, x[:4]), (x, x, np.zeros(8)), (x.reshape(2, 4),) * 3, (x[:4], x, x)):
+        with pytest.raises(ArgumentError, match="one-dimensional float32 arrays of one length"):
+            launcher(*arrays)
+    with pytest.raises(ArgumentError, match=r"items_per_thread must be .*; got 3"):
+        launcher(x, x, x, items_per_thread=3)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda launcher: launcher.__name__)
+def test_launchers_do_nothing_for_empty_arrays(launcher: Callable[..., None]) -> None:
+    launcher(*[np.empty(0, np.float32)] * 3)
+
+
+@pytest.fixture
+def a_capability(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Device functions ask for the GPU's compute capability while the kernel that calls them is compiled."""
+    from numba.cuda import dispatcher
+
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
+
+
+@needs_compilers()
+@pytest.mark.usefixtures("a_capability")
+@pytest.mark.parametrize("name", [*ITEMS, "grid_stride", "four_grid_stride"])
+def test_kernels_compile(name: str) -> None:
+    """All loads of a thread stand before its first store, and the device function is inlined."""
+    from numba import float32
+
+    facts = numba_facts(getattr(maximum_kernels, f"maximum_{name}_kernel"), (float32[::1],) * 3)
+    assert facts.spills == facts.stack_bytes == 0
+    assert facts.count("call") == facts.count("cvt.rn.f64") == 0
+    assert facts.registers <= 40
+    assert facts.count("ld.global") == 2 * facts.count("st.global")
+    body = facts.ptx[facts.ptx.index(".entry") :]
+    loads = body[: body.index("st.global")].count("ld.global")
+    assert loads == 2 * {**ITEMS, "grid_stride": 1, "four_grid_stride": 4}[name]
+
+
+@needs_compilers()
+@pytest.mark.usefixtures("a_capability")
+def test_one_element_a_thread_needs_no_division() -> None:
+    """A loop over the elements costs each thread the count of its turns; the page says so."""
+    from numba import float32
+
+    kernels = (maximum_kernels.maximum_one_kernel, maximum_kernels.maximum_grid_stride_kernel)
+    plain, loop = (numba_facts(kernel, (float32[::1],) * 3) for kernel in kernels)
+    assert plain.count("div") == 0
+    assert loop.count("div") > 0
+
+
+def test_the_traffic_is_two_reads_for_one_write() -> None:
+    traffic = maximum.maximum_traffic(1000, np.dtype("float32"))
+    assert (traffic.bytes_read, traffic.bytes_written, traffic.flops) == (8000, 4000, 0)
+
+
+def test_the_sources_largest_size_and_dtype_are_among_those_measured() -> None:
+    study = maximum.study()
+    assert 256**3 in study.sizes
+    assert study.dtype == "float32"
+    assert study.sizes[-1] >= 1000 * study.sizes[0]
+
+
+@pytest.mark.gpu
+def test_all_variants_equal_the_reference_on_the_gpu() -> None:
+    report = maximum.study().check_all((*SIZES, 2**20, 10**6 + 3))
+    assert not report.skipped
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda launcher: launcher.__name__)
+def test_launchers_take_cupy_arrays_on_the_current_stream(launcher: Callable[..., None]) -> None:
+    import cupy as cp
+
+    with cp.cuda.Stream(non_blocking=True):
+        a, b, out = cp.arange(1009, dtype="f4"), cp.full(1009, 500, "f4"), cp.empty(1009, "f4")
+        launcher(a, b, out)
+        assert bool((out == cp.maximum(a, b)).all())
