@@ -233,6 +233,17 @@ def test_swapping_takes_everything_that_belongs_to_the_samples() -> None:
     assert (one.notes, one.variant, four.variant) == (("kept",), "one", "four")
 
 
+def test_launches_are_swapped_with_the_rest() -> None:
+    """A claim on launches must flip, too."""
+    launches = [cell(name, 8, ns, clock="launch") for name, ns in (("one", 40), ("four", 20))]
+    cells = (cell("one", 8, 4), launches[0], cell("four", 8, 2), launches[1])
+    swapped = make(sizes=(8,), measurements=cells).swap_samples("one", "four")
+    assert [swapped.measurement(name, 8, "launch").samples_ns for name in ("one", "four")] == [
+        launch.samples_ns for launch in reversed(launches)
+    ]
+    assert swapped.measurement("one", 8).samples_ns == cells[2].samples_ns
+
+
 def test_what_only_one_of_them_has_stays() -> None:
     results = make().swap_samples("numpy", "one")
     assert results.measurement("numpy", SIZES[2]).reason

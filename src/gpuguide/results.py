@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 
 from gpuguide.answers import QUANTITIES, Crossover, Quantity, Series
 from gpuguide.codec import SCHEMA_VERSION, dumps, from_json, loads, to_json
@@ -341,20 +341,21 @@ class Results:
         Parameters
         ----------
         a, b : str
-            Names of the variants. Sizes and clocks at which only one of them was measured stay as they are.
+            Names of the variants. The samples of their own clocks and of their launches are swapped; sizes
+            and clocks at which only one of them was measured stay as they are.
 
         Returns
         -------
         Results
             A copy.
         """
-        clocks = {self.variant(a).name: self.variant(a).clock, self.variant(b).name: self.variant(b).clock}
+        pairs = ((self.variant(a).clock, self.variant(b).clock), ("launch", "launch"))
         swapped = {}
-        for size in self.sizes:
-            first, second = self.measurement(a, size, clocks[a]), self.measurement(b, size, clocks[b])
+        for size, (clock_a, clock_b) in product(self.sizes, pairs):
+            first, second = self.measurement(a, size, clock_a), self.measurement(b, size, clock_b)
             if first.n and second.n:
-                swapped[a, size, clocks[a]] = first.with_samples_of(second)
-                swapped[b, size, clocks[b]] = second.with_samples_of(first)
+                swapped[a, size, clock_a] = first.with_samples_of(second)
+                swapped[b, size, clock_b] = second.with_samples_of(first)
         cells = tuple(swapped.get((m.variant, m.size, m.clock), m) for m in self.measurements)
         return dataclasses.replace(self, measurements=cells)
 
