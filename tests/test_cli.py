@@ -219,8 +219,9 @@ def test_help_teaches_with_examples(arguments: list[str], capsys: pytest.Capture
 
 
 def test_every_example_of_the_help_is_a_command_that_parses() -> None:
-    commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", cli._EXAMPLES + cli._RUN_EXAMPLES, re.MULTILINE)
-    assert len(commands) == 6
+    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._EXERCISES_EXAMPLES
+    commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", examples, re.MULTILINE)
+    assert len(commands) == 11
     for command in commands:
         cli._parser().parse_args(command.split())
 

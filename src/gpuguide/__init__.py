@@ -77,10 +77,14 @@ _HOMES = {
     "plot_time": ("plotting", "plot_time"),
     "require_gpu": ("device", "require_gpu"),
 }
+# Loaded when first used, too: `gpuguide.exercises.check(...)`.
+_PACKAGES = ("exercises",)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module when it is first used (PEP 562)."""
+    if name in _PACKAGES:
+        return import_module(f"gpuguide.{name}")
     try:
         module, attribute = _HOMES[name]
     except KeyError:
@@ -91,4 +95,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_PACKAGES})

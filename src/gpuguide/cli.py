@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``gpuguide run``, ``gpuguide doctor``."""
+"""The command line: ``gpuguide list``, ``gpuguide run``, ``gpuguide exercises``, ``gpuguide doctor``."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ examples:
   gpuguide list                         the topics, and on which machine each was recorded
   gpuguide run first_kernel             check and time a topic here; print the table
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
+  gpuguide exercises                    exercises that check themselves
 """
 
 _RUN_EXAMPLES = """\
@@ -35,6 +36,21 @@ examples:
 
 Every variant is compared with the reference first; one that is wrong is not timed. The time on the device
 and the time with copies are different columns, and never mixed. Without a GPU only the CPU variants run.
+"""
+
+_EXERCISES_EXAMPLES = """\
+examples:
+  gpuguide exercises                          the exercises, and which of them you have done
+  gpuguide exercises show guard               the task; --hint 1 and --solution show more
+  gpuguide exercises start guard              write guard.py to start from
+  gpuguide exercises check guard guard.py     judge what you wrote
+"""
+
+_CHECK_HELP = """\
+A kernel is judged without executing the file: the kernel, the functions it calls, and the imports and
+constants they use are taken by their syntax. A simulator traces it thread by thread; NVIDIA's compiler and
+the GPU judge it, too, where there are any. An exercise that asks for a function of the host executes the
+file, with your rights.
 """
 
 
@@ -100,9 +116,45 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--plot", type=Path, metavar="FILE", help="draw time against size as SVG")
     run.set_defaults(command=_run)
 
+    _add_exercises(commands)
+
     doctor = commands.add_parser("doctor", help="say what is installed and how to mend what is not")
     doctor.set_defaults(command=_doctor)
     return parser
+
+
+def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    exercises = commands.add_parser(
+        "exercises", help="exercises that check themselves", epilog=_EXERCISES_EXAMPLES, formatter_class=raw
+    )
+    exercises.set_defaults(command=_exercises, action="list")
+    actions = exercises.add_subparsers(title="actions", metavar="ACTION", dest="action")
+
+    show = actions.add_parser("show", help="show the task of an exercise")
+    show.add_argument("name", metavar="NAME", help="an exercise that 'gpuguide exercises' lists")
+    more = show.add_mutually_exclusive_group()
+    more.add_argument("--hint", type=int, metavar="N", help="show the Nth hint, the gentlest first")
+    more.add_argument("--solution", action="store_true", help="show one right answer")
+
+    start = actions.add_parser("start", help="write a file to start from")
+    start.add_argument("name", metavar="NAME", help="the exercise")
+    start.add_argument("--to", type=Path, metavar="FILE", help="NAME.py in this folder by default")
+
+    check = actions.add_parser("check", help="judge your answer", epilog=_CHECK_HELP, formatter_class=raw)
+    check.add_argument("name", metavar="NAME", help="the exercise")
+    check.add_argument("file", type=Path, metavar="FILE", help="what you wrote")
+    check.add_argument("--function", default="", metavar="NAME", help="the function, where it has a new name")
+    check.add_argument("--lanes", nargs="+", metavar="LANE", help="some of: simulator compile gpu")
+
+    actions.add_parser("reset", help="forget which exercises you have done")
+
+
+def _exercises(options: argparse.Namespace) -> int:
+    from gpuguide.exercises import shell
+
+    options.action = options.action or "list"
+    return shell.perform(options)
 
 
 def _list(options: argparse.Namespace) -> int:

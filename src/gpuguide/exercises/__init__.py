@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuguide.exercises.check import check
 from gpuguide.exercises.pool import get, names
 
-__all__ = ["get", "names"]
+__all__ = ["check", "get", "names"]

@@ -1,0 +1,140 @@
+"""Checks a reader's answer: a function of this session, or one in a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpuguide.errors import BackendError, NoGpuError
+from gpuguide.exercises import pool
+from gpuguide.exercises.answer import Answer, check_parameters
+from gpuguide.exercises.host_function import judge_function
+from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
+from gpuguide.exercises.model import Exercise, KernelTask
+from gpuguide.exercises.report import NOT_AT_HAND
+from gpuguide.exercises.source import plain_function, read
+from gpuguide.exercises.source_file import load_function, read_file
+from gpuguide.exercises.verdict import LANE_NAMES, Verdict
+
+__all__ = ["check", "check_file", "judge"]
+
+
+def check(
+    name: str, function: Callable[..., Any], *, lanes: Sequence[str] | None = None, quiet: bool = False
+) -> Verdict:
+    """Judge your answer to an exercise.
+
+    A kernel's source is traced by a simulator, thread by thread; compiled, where NVIDIA's compiler is
+    installed; and launched, where there is a GPU. Nothing has to be launched by you, and a kernel that
+    crashes or never ends does not harm this session.
+
+    Parameters
+    ----------
+    name : str
+        The exercise, as `names` lists it.
+    function : callable
+        Your kernel, with or without ``@cuda.jit``; or your function, where the exercise asks for one that
+        runs on the host.
+    lanes : sequence of str, optional
+        Some of ``"simulator"``, ``"compile"`` and ``"gpu"``; by default all that the exercise has.
+    quiet : bool
+        Do not tell on a terminal which lane is at work.
+
+    Returns
+    -------
+    Verdict
+        Shown by ``print``, or as a notebook's last expression. Its ``passed`` is True or False.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such exercise or lane.
+    ArgumentError
+        `function` is no function, has the wrong parameters, or its source is not to be had.
+    NoGpuError
+        The exercise can be judged on a GPU only, and there is none.
+
+    Examples
+    --------
+    >>> from numba import cuda
+    >>> from gpuguide.exercises import check
+    >>> def maximum_kernel(a, b, out):
+    ...     i = cuda.grid(1)
+    ...     if i < out.size:
+    ...         out[i] = max(a[i], b[i])
+    >>> check("guard", maximum_kernel, lanes=["simulator"]).passed
+    True
+    """
+    exercise = pool.get(name)
+    chosen = choose_lanes(exercise, lanes)
+    if isinstance(exercise.task, KernelTask):
+        return _judge_kernel(exercise, read(name, function), chosen, quiet)
+    plain_function(name, function, kernel=False)
+    return Verdict(exercise, (judge_function(exercise, function),))
+
+
+def check_file(
+    name: str,
+    path: Path,
+    *,
+    function: str = "",
+    lanes: Sequence[str] | None = None,
+    quiet: bool = False,
+) -> Verdict:
+    """Judge an answer in a file.
+
+    Parameters
+    ----------
+    name : str
+        The exercise.
+    path : pathlib.Path
+        A Python file. For a kernel nothing in it is executed: the kernel, the functions it calls, and the
+        imports and constants they use are taken by their syntax. For a function of the host the file is
+        executed, with the rights of this process.
+    function : str
+        Name of the function; by default that of the exercise's stub, else the last one of the file.
+    lanes, quiet
+        As for `check`.
+
+    Returns
+    -------
+    Verdict
+        As of `check`.
+
+    Raises
+    ------
+    UnknownNameError, ArgumentError, NoGpuError
+        As of `check`; or the file cannot be read.
+    """
+    exercise = pool.get(name)
+    chosen = choose_lanes(exercise, lanes)
+    if isinstance(exercise.task, KernelTask):
+        return _judge_kernel(exercise, read_file(path, function, exercise.function_name), chosen, quiet)
+    loaded = load_function(path, function, exercise.function_name)
+    return Verdict(exercise, (judge_function(exercise, loaded),))
+
+
+def _judge_kernel(exercise: Exercise, answer: Answer, lanes: tuple[str, ...], quiet: bool) -> Verdict:
+    assert isinstance(exercise.task, KernelTask)
+    check_parameters(exercise.name, exercise.task.parameters, answer)
+    reports = judge_in_lanes(exercise, answer, lanes, (lambda lane: None) if quiet else _tell)
+    if all(report.state == NOT_AT_HAND for report in reports):
+        raise _no_lane(exercise, lanes, reports[-1].reason)
+    return Verdict(exercise, reports, answer)
+
+
+def _tell(lane: str) -> None:
+    """Say on a terminal which lane is at work; nowhere else, as notebooks keep what is printed."""
+    if sys.stderr.isatty():
+        print(f"{LANE_NAMES[lane]} ...", file=sys.stderr)
+
+
+def _no_lane(exercise: Exercise, lanes: tuple[str, ...], reason: str) -> NoGpuError | BackendError:
+    if exercise.lanes == ("gpu",):
+        return NoGpuError(f"{exercise.name!r} can be judged on a GPU only. {reason}")
+    kind = NoGpuError if lanes == ("gpu",) else BackendError
+    return kind(
+        f"{exercise.name!r} cannot be judged here in what was asked for: {', '.join(lanes)}. {reason}"
+    )

@@ -1,0 +1,230 @@
+"""The compile lane: what NVIDIA's compiler says of a kernel, with or without a GPU."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import FrameType, SimpleNamespace
+from typing import Any
+
+from gpuguide.backends import has_gpu
+from gpuguide.errors import BackendError
+from gpuguide.exercises import ptxas
+from gpuguide.exercises.answer import Answer, check_parameters
+from gpuguide.exercises.kernels import Built, build, file_name
+from gpuguide.exercises.model import Exercise, KernelTask, Limits
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
+from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.unsupported import unsupported
+from gpuguide.loading import cupy, numba_cuda
+
+__all__ = ["ARCHITECTURE", "compile_finding", "judge_compile"]
+
+ARCHITECTURE = (9, 0)
+"""Compute capability that kernels are compiled for where there is no GPU."""
+
+# Raised where a part of the tool chain is missing, which is no fault of the reader's.
+_MISSING = frozenset({"CudaSupportError", "NvvmSupportError", "NvrtcSupportError", "CCSupportError"})
+
+
+def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
+    """Compile a kernel in this process and hold it against the exercise's limits.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        Whose task is a kernel.
+    answer : Answer
+        The reader's kernel.
+
+    Returns
+    -------
+    LaneReport
+        Not at hand where numba-cuda or NVVM is missing.
+
+    Raises
+    ------
+    ArgumentError
+        The kernel has the wrong parameters.
+    """
+    task = exercise.task
+    assert isinstance(task, KernelTask)
+    check_parameters(exercise.name, task.parameters, answer)
+    found = unsupported(answer)
+    if found:
+        return LaneReport("compile", FAILED, findings=tuple(found))
+    capability = _capability()
+    try:
+        numba_cuda()
+        built = build(answer)
+        with _compiling_for(capability):
+            ptx = _ptx(built, _signature(task), capability)
+    except BackendError as error:
+        return LaneReport("compile", NOT_AT_HAND, str(error))
+    except Exception as error:  # Numba raises its own classes and Python's
+        if type(error).__name__ in _MISSING:
+            return LaneReport("compile", NOT_AT_HAND, _first_line(str(error)))
+        return LaneReport("compile", FAILED, findings=(compile_finding(error, answer),))
+    return _judge_code(ptx, task.limits, capability)
+
+
+def _capability() -> tuple[int, int]:
+    """Return the compute capability of this machine's GPU, or the one to compile for without any."""
+    if not has_gpu():
+        return ARCHITECTURE
+    text = str(cupy().cuda.Device().compute_capability)
+    return int(text[:-1]), int(text[-1])
+
+
+@contextmanager
+def _compiling_for(capability: tuple[int, int]) -> Iterator[None]:
+    """Let Numba compile device functions without asking a driver which GPU there is."""
+    dispatcher: Any = import_module(f"{numba_cuda().__name__}.dispatcher")
+    asked = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = asked
+
+
+def _signature(task: KernelTask) -> tuple[Any, ...]:
+    """Return the Numba types of the arguments: those of the exercise, else those of its first launch."""
+    numba: Any = import_module("numba")
+    if task.signature:
+        names = vars(numba.types)
+        return tuple(eval(text, {"__builtins__": {}}, names) for text in task.signature)
+    first = next(iter(task.calls()))
+    return tuple(numba.typeof(value) for value in first.arguments.values())
+
+
+def _ptx(built: Built, signature: tuple[Any, ...], capability: tuple[int, int]) -> str:
+    options = {name: built.options[name] for name in ("fastmath", "opt") if name in built.options}
+    ptx, _ = numba_cuda().compile_ptx(built.function, signature, cc=capability, **options)
+    return str(ptx)
+
+
+def compile_finding(error: BaseException, answer: Answer) -> Finding:
+    r"""Say in one sentence why Numba cannot compile a kernel, with the reader's line.
+
+    Parameters
+    ----------
+    error : BaseException
+        What Numba raised.
+    answer : Answer
+        The reader's kernel.
+
+    Returns
+    -------
+    Finding
+        Of the kind ``"compile"``.
+
+    Examples
+    --------
+    >>> error = TypeError("Failed in cuda mode pipeline (step: x)\nUntyped global name 'f': no type")
+    >>> compile_finding(error, Answer("", "k")).message
+    "Numba cannot compile it: Untyped global name 'f': no type."
+    """
+    line = _line(error, answer)
+    where = f"Numba cannot compile line {line}" if line else "Numba cannot compile it"
+    return Finding("compile", f"{where}: {_reason(str(error))}.", line=line)
+
+
+def _line(error: BaseException, answer: Answer) -> int | None:
+    """Return the reader's line that an error names, or that Numba was busy with when it gave up."""
+    name = file_name(answer)
+    named = re.search(rf'File "{re.escape(name)}", line (\d+)|{re.escape(name)}(?: \(|:)(\d+)', str(error))
+    if named:
+        return int(named[1] or named[2])
+    lines = [line for frame, _ in traceback.walk_tb(error.__traceback__) for line in _busy_with(frame, name)]
+    return lines[-1] if lines else _line_of_name(error, answer)
+
+
+def _busy_with(frame: FrameType, name: str) -> Iterator[int]:
+    """Yield the lines of the reader's code that a frame of Numba works on; some errors carry none."""
+    for variable in ("constraint", "inst", "expr", "self"):
+        location = getattr(frame.f_locals.get(variable), "loc", None)
+        if location is not None and getattr(location, "filename", None) == name:
+            yield int(location.line)
+
+
+def _line_of_name(error: BaseException, answer: Answer) -> int | None:
+    """Return the first line that uses the name which an error of Python's quotes."""
+    quoted = re.findall(r"'(\w+)'", str(error)) if isinstance(error, AttributeError | NameError) else []
+    uses = [
+        number for number, line in enumerate(answer.source.splitlines(), 1) if quoted and quoted[-1] in line
+    ]
+    return uses[0] if uses else None
+
+
+def _reason(text: str) -> str:
+    """Return what Numba says, without its lists of candidates: one line."""
+    text = re.sub(r"Failed in \w+ mode pipeline \(step: [\w ]+\)\s*", "", text)
+    specific = re.findall(r"^\s*\w+Error: (.+?)\.?\s*$", text, re.M)
+    tried = re.search(r"^\s*>>> (.+?)\s*$", text, re.M)
+    if tried:
+        unknown = "it knows no " + re.sub(r"Literal\[(\w+)\]\([^()]*\)", r"\1", tried[1])
+        return f"{unknown}: {specific[-1]}" if specific else unknown
+    undecorated = re.search(r"Untyped global name '(\w+)': .*<class 'function'>", text)
+    if undecorated:
+        return f"{undecorated[1]} is a plain Python function; decorate it with @cuda.jit(device=True)"
+    if "NRT required" in text:
+        return "it would have to allocate memory while the kernel runs, which no kernel can"
+    return str(specific[-1]) if specific else _first_line(text).rstrip(".")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "it does not say why")
+
+
+def _judge_code(ptx: str, limits: Limits, capability: tuple[int, int]) -> LaneReport:
+    doubles = ptxas.count_float64(ptx)
+    resources = ptxas.assemble(ptx, capability)
+    findings = _too_many_doubles(limits, doubles)
+    major, minor = capability
+    notes = [
+        f"It compiles for compute capability {major}.{minor}, with {_count(doubles)} in double precision."
+    ]
+    if resources is not None:
+        findings += _too_many_resources(limits, resources)
+        notes.append(
+            f"A thread takes {resources.registers} registers and {resources.local_bytes} bytes of local "
+            "memory."
+        )
+    elif (limits.registers, limits.local_bytes) != (None, None):
+        notes.append("ptxas is not installed, so registers and local memory were not judged.")
+    state = FAILED if findings else PASSED
+    return LaneReport("compile", state, findings=tuple(findings), notes=tuple(notes))
+
+
+def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
+    most = limits.float64_instructions
+    if most is None or doubles <= most:
+        return []
+    allowed = "none is needed" if most == 0 else f"{most} would do"
+    message = (
+        f"The compiled kernel has {_count(doubles)} in double precision, where {allowed}: a bare Python "
+        "number such as 0.5 has 64 bits and widens what it meets."
+    )
+    return [Finding("limit", message)]
+
+
+def _too_many_resources(limits: Limits, resources: ptxas.Resources) -> list[Finding]:
+    found = []
+    if limits.registers is not None and resources.registers > limits.registers:
+        message = f"A thread takes {resources.registers} registers; the exercise allows {limits.registers}."
+        found.append(Finding("limit", message))
+    if limits.local_bytes is not None and resources.local_bytes > limits.local_bytes:
+        message = (
+            f"A thread takes {resources.local_bytes} bytes of local memory, which lies in the GPU's main "
+            f"memory; the exercise allows {limits.local_bytes}."
+        )
+        found.append(Finding("limit", message))
+    return found
+
+
+def _count(n: int) -> str:
+    return {0: "no instruction", 1: "1 instruction"}.get(n, f"{n} instructions")

@@ -1,0 +1,215 @@
+"""Constants that a kernel takes from outside: which values qualify, read from source, and as JSON."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+
+__all__ = ["LARGEST_ARRAY", "decode", "encode", "evaluate", "is_constant"]
+
+LARGEST_ARRAY = 4096
+"""The most elements of an array that a kernel may take as a constant; longer ones are arguments."""
+
+_PLAIN = (bool, int, float, complex, str, type(None))
+_LARGEST_POWER = 64
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.BitXor: operator.xor,
+    ast.Pow: operator.pow,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Not: operator.not_,
+}
+
+
+def is_constant(value: object) -> bool:
+    """Say whether a kernel can hold a value as a constant.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for numbers, strings, None, tuples of these, and small NumPy arrays of numbers.
+
+    Examples
+    --------
+    >>> is_constant((16, 2.5)), is_constant([16, 2.5])
+    (True, False)
+    """
+    if isinstance(value, tuple):
+        return all(is_constant(item) for item in value)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "biufc" and value.size <= LARGEST_ARRAY
+    return isinstance(value, _PLAIN)
+
+
+def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
+    """Work out an expression of literals and known constants without running anything else.
+
+    Parameters
+    ----------
+    node : ast.expr
+        An expression: literals, tuples, arithmetic, names in `known`; ``np.array`` and NumPy's types of them.
+    known : mapping
+        Constants by name.
+
+    Returns
+    -------
+    object
+        Its value.
+
+    Raises
+    ------
+    ValueError
+        The expression is of another kind.
+
+    Examples
+    --------
+    >>> evaluate(ast.parse("2 * (TILE + 1)", mode="eval").body, {"TILE": 16})
+    34
+    """
+    match node:
+        case ast.Constant(value=value) if isinstance(value, _PLAIN):
+            return value
+        case ast.Name(id=name) if name in known:
+            return known[name]
+        case ast.Tuple(elts=items):
+            return tuple(evaluate(item, known) for item in items)
+        case ast.UnaryOp(op=op, operand=operand):
+            return _UNARY[type(op)](_number(operand, known))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            return _arithmetic(_BINARY[type(op)], _number(left, known), _number(right, known))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=attr)):
+            return _numpy(attr, node, known)
+    raise ValueError(f"not a constant: {ast.unparse(node)}")
+
+
+def _number(node: ast.expr, known: Mapping[str, object]) -> Any:
+    value = evaluate(node, known)
+    if not isinstance(value, int | float | complex | np.generic):
+        raise ValueError(f"not a number: {ast.unparse(node)}")
+    return value
+
+
+def _arithmetic(operation: Any, left: Any, right: Any) -> Any:
+    too_big = operation in (operator.pow, operator.lshift) and abs(right) > _LARGEST_POWER
+    if too_big:
+        raise ValueError(f"an exponent of {right} is too large for a constant")
+    try:
+        return operation(left, right)
+    except (ArithmeticError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _numpy(attr: str, call: ast.Call, known: Mapping[str, object]) -> object:
+    """Evaluate ``np.float32(0.5)``, and ``np.array([1, 2], np.int32)`` with or without ``dtype=``."""
+    dtypes = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "dtype")]
+    if attr == "array" and call.args and len(call.args) + len(call.keywords) - 1 == len(dtypes) <= 1:
+        return np.array(_nested(call.args[0], known), *(_dtype(node) for node in dtypes))
+    kind = getattr(np, attr, None)
+    if isinstance(kind, type) and issubclass(kind, np.number | np.bool_) and len(call.args) == 1:
+        return kind(_number(call.args[0], known))
+    raise ValueError(f"not a constant: {ast.unparse(call)}")
+
+
+def _nested(node: ast.expr, known: Mapping[str, object]) -> Any:
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_nested(item, known) for item in node.elts]
+    return _number(node, known)
+
+
+def _dtype(node: ast.expr) -> np.dtype[Any]:
+    match node:
+        case ast.Constant(value=str(name)):
+            return np.dtype(name)
+        case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name):
+            return np.dtype(name)
+    raise ValueError(f"not a type: {ast.unparse(node)}")
+
+
+def encode(value: object) -> object:
+    """Turn a constant into what JSON can hold.
+
+    Parameters
+    ----------
+    value : object
+        A constant, see `is_constant`.
+
+    Returns
+    -------
+    object
+        Numbers, strings, None and dictionaries of them.
+
+    Raises
+    ------
+    ArgumentError
+        `value` is of another kind.
+
+    Examples
+    --------
+    >>> encode((1, 2.5))
+    {'tuple': [1, 2.5]}
+    """
+    if not is_constant(value):
+        raise ArgumentError(f"Expected a number, a tuple or a small array; got {type(value).__name__}.")
+    if isinstance(value, tuple):
+        return {"tuple": [encode(item) for item in value]}
+    if isinstance(value, np.ndarray | np.generic):
+        raw = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+        shape = list(value.shape) if isinstance(value, np.ndarray) else None
+        return {"dtype": value.dtype.str, "shape": shape, "raw": raw}
+    if isinstance(value, complex):
+        return {"complex": [value.real, value.imag]}
+    return value
+
+
+def decode(data: Any) -> object:
+    """Turn what `encode` returned into the constant again.
+
+    Parameters
+    ----------
+    data : object
+        Of `encode`.
+
+    Returns
+    -------
+    object
+        The constant.
+
+    Examples
+    --------
+    >>> decode(encode((1, np.float32(0.5))))
+    (1, np.float32(0.5))
+    """
+    if not isinstance(data, dict):
+        return data
+    if "tuple" in data:
+        return tuple(decode(item) for item in data["tuple"])
+    if "complex" in data:
+        return complex(*data["complex"])
+    flat = np.frombuffer(base64.b64decode(data["raw"]), data["dtype"]).copy()
+    return flat[0] if data["shape"] is None else flat.reshape(data["shape"])

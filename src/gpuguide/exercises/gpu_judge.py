@@ -1,0 +1,206 @@
+"""Launches a reader's kernel on the GPU, in a worker process: guard zones, poisoned outputs, many repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpuguide.backends import cupy, current_stream, numba_view
+from gpuguide.exercises.answer import Answer, check_parameters
+from gpuguide.exercises.compare import arrays, changed_inputs, wrong_results
+from gpuguide.exercises.compile_lane import compile_finding
+from gpuguide.exercises.guarded import GUARD_BYTES, GuardedBytes
+from gpuguide.exercises.kernels import build
+from gpuguide.exercises.model import Call, Exercise, KernelTask
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
+from gpuguide.exercises.simulate import with_line
+from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.unsupported import unsupported
+from gpuguide.memory import is_out_of_memory
+
+__all__ = ["N_REPEAT", "CudaGpu", "Gpu", "judge_launches", "judge_on_gpu"]
+
+N_REPEAT = 20
+"""Launches of each call, with new outputs each time: a race may show in one of many."""
+
+Array = np.ndarray[Any, Any]
+
+
+class Gpu(Protocol):
+    """What launches and copies: a GPU, or a stand-in for one in tests."""
+
+    def launch(self, call: Call, images: Mapping[str, GuardedBytes]) -> dict[str, Array]:
+        """Copy the images over, launch with the arrays in them, and return the images afterwards."""
+
+
+class CudaGpu:
+    """The real one: CuPy holds the bytes, Numba launches the kernel.
+
+    Parameters
+    ----------
+    kernel : numba.cuda.dispatcher.CUDADispatcher
+        The reader's kernel.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self._cupy = cupy()
+
+    def launch(self, call: Call, images: Mapping[str, GuardedBytes]) -> dict[str, Array]:
+        """Launch once and wait.
+
+        Parameters
+        ----------
+        call : Call
+            The launch.
+        images : mapping
+            Its arrays, by name.
+
+        Returns
+        -------
+        dict
+            The bytes afterwards.
+        """
+        held = {name: self._cupy.asarray(image.image) for name, image in images.items()}
+        arguments = [
+            self._array(held[name], images[name]) if name in held else value
+            for name, value in call.arguments.items()
+        ]
+        self._kernel[call.grid, call.block, current_stream(), call.shared_bytes](*arguments)
+        self._cupy.cuda.get_current_stream().synchronize()
+        return {name: raw.get() for name, raw in held.items()}
+
+    def _array(self, raw: Any, image: GuardedBytes) -> Any:
+        pointer = raw.data + GUARD_BYTES
+        return numba_view(self._cupy.ndarray(image.shape, image.dtype, pointer, image.strides))
+
+
+def judge_on_gpu(exercise: Exercise, answer: Answer, say: Callable[[str], None]) -> LaneReport:
+    """Compile a kernel for this machine's GPU and judge all its launches.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        Whose task is a kernel.
+    answer : Answer
+        The reader's kernel.
+    say : callable
+        Told each launch before it is made, so that one that never ends can be named.
+
+    Returns
+    -------
+    LaneReport
+        Whatever the kernel does to the GPU, as long as this process lives.
+
+    Raises
+    ------
+    ArgumentError
+        The kernel has the wrong parameters.
+    """
+    task = exercise.task
+    assert isinstance(task, KernelTask)
+    check_parameters(exercise.name, task.parameters, answer)
+    found = unsupported(answer)
+    if found:
+        return LaneReport("gpu", FAILED, findings=tuple(found))
+    return judge_launches(task, answer, CudaGpu(build(answer).kernel), say)
+
+
+def judge_launches(
+    task: KernelTask, answer: Answer, gpu: Gpu, say: Callable[[str], None], n_repeat: int = N_REPEAT
+) -> LaneReport:
+    """Judge all launches, each several times, up to the first that is wrong.
+
+    Parameters
+    ----------
+    task : KernelTask
+        What to launch.
+    answer : Answer
+        The reader's kernel.
+    gpu : Gpu
+        What launches.
+    say : callable
+        As for `judge_on_gpu`.
+    n_repeat : int
+        Launches of each call.
+
+    Returns
+    -------
+    LaneReport
+        Of the lane ``"gpu"``.
+    """
+    names = check_parameters("", task.parameters, answer)
+    report = LaneReport("gpu", PASSED)
+    for call in task.calls():
+        say(call.label)
+        called = dict(zip(call.arguments, names, strict=False))
+        try:
+            findings = _repeat(call, gpu, called, n_repeat)
+        except Exception as error:  # Numba and CuPy raise classes of their own
+            if is_out_of_memory(error):
+                return LaneReport("gpu", NOT_AT_HAND, "The GPU has too little free memory at the moment.")
+            findings = [_launch_failed(error, answer)]
+        if findings:
+            located = tuple(with_line(finding, answer) for finding in findings)
+            return replace(report, state=FAILED, findings=located, call=call.label)
+        report = replace(report, n_calls=report.n_calls + 1)
+    return replace(report, notes=(f"Each was repeated {n_repeat} times.",))
+
+
+def _repeat(call: Call, gpu: Gpu, called: Mapping[str, str], n_repeat: int) -> list[Finding]:
+    images = {
+        name: GuardedBytes(x, "sentinel" if name in call.expected else "exact")
+        for name, x in arrays(call.arguments).items()
+    }
+    before = {name: image.view(image.image) for name, image in images.items()}
+    for repeat in range(n_repeat):
+        after = gpu.launch(call, images)
+        got = {**call.arguments, **{name: images[name].view(after[name]) for name in images}}
+        findings = [
+            *_outside(images, after, called),
+            *changed_inputs(call, before, got, called),
+            *wrong_results(call, got, called),
+        ]
+        if findings:
+            return [_after(repeat, finding) for finding in findings]
+    return []
+
+
+def _outside(
+    images: Mapping[str, GuardedBytes], after: Mapping[str, Array], called: Mapping[str, str]
+) -> list[Finding]:
+    found = []
+    for name, image in images.items():
+        side = image.damage(after[name])
+        if side:
+            shown = called.get(name, name)
+            message = f"The kernel wrote outside its arrays: {side} {shown}."
+            found.append(Finding("gpu", message, array=shown))
+    return found
+
+
+def _after(repeat: int, finding: Finding) -> Finding:
+    """Say that earlier repeats were right, which points to a race."""
+    if repeat == 0:
+        return finding
+    times = "once" if repeat == 1 else f"{repeat} times"
+    message = f"{finding.message} The same launch was right {times} before, so the threads race."
+    return replace(finding, message=message)
+
+
+def _launch_failed(error: Exception, answer: Answer) -> Finding:
+    """Say in one sentence why a launch failed."""
+    text = str(error)
+    if any(sign in text for sign in ("ILLEGAL_ADDRESS", "IllegalAddress", "MISALIGNED_ADDRESS")):
+        return Finding("gpu", "The GPU stopped the kernel because it touched memory outside all its arrays.")
+    if "OUT_OF_RESOURCES" in text or "OutOfResources" in text:
+        return Finding("gpu", "The GPU cannot hold a block of this kernel: it takes too many registers.")
+    if "LAUNCH_TIMEOUT" in text or "LaunchTimeout" in text:
+        return Finding("endless", "The kernel did not end on the GPU: the driver stopped it.")
+    if "cuda" in type(error).__module__ and "errors" not in type(error).__module__:
+        first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        return Finding("gpu", f"The launch failed: {type(error).__name__}: {first}.")
+    return compile_finding(error, answer)

@@ -1,0 +1,86 @@
+"""Judges a function of the host: calls it with stand-ins, in this process, and says what they saw."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from gpuguide.errors import ArgumentError
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.report import FAILED, PASSED, LaneReport
+from gpuguide.exercises.trace.findings import Finding
+
+__all__ = ["judge_function"]
+
+_MOST_FINDINGS = 5
+
+
+def judge_function(exercise: Exercise, function: Callable[..., Any]) -> LaneReport:
+    """Call a reader's function as its exercise wants it to be called.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        Whose task is a function.
+    function : callable
+        The reader's.
+
+    Returns
+    -------
+    LaneReport
+        Of the simulator lane.
+
+    Raises
+    ------
+    ArgumentError
+        The function has the wrong parameters.
+    """
+    task = exercise.task
+    assert isinstance(task, FunctionTask)
+    _check_signature(exercise.name, task.parameters, function)
+    try:
+        findings = tuple(islice(task.judge(function), _MOST_FINDINGS))
+    except Exception as error:  # the reader's own
+        findings = (_raised(error, function),)
+    if findings:
+        return LaneReport("simulator", FAILED, findings=findings)
+    notes = () if task.praise is None else (task.praise(function),)
+    return LaneReport("simulator", PASSED, notes=notes)
+
+
+def _check_signature(exercise: str, expected: tuple[str, ...], function: Callable[..., Any]) -> None:
+    if not expected:
+        return
+    try:
+        inspect.signature(function).bind(*expected)
+    except (TypeError, ValueError):
+        name = getattr(function, "__name__", "the function")
+        raise ArgumentError(
+            f"{exercise} asks for a function with the parameters ({', '.join(expected)}); "
+            f"{name}{_signature(function)} cannot be called so."
+        ) from None
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    try:
+        return str(inspect.signature(function))
+    except (TypeError, ValueError):
+        return "()"
+
+
+def _raised(error: Exception, function: Callable[..., Any]) -> Finding:
+    """Say what the reader's function raised, with the last line of its file that the error passed."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    file = code.co_filename if code is not None else ""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if _is_of(frame, file)]
+    where = f" in line {lines[-1]}" if lines else ""
+    name = getattr(function, "__name__", "The function")
+    text = f"{type(error).__name__}: {error}".rstrip(".")
+    return Finding("exception", f"{name} raised {text}{where}.", line=lines[-1] if lines else None)
+
+
+def _is_of(frame: Any, file: str) -> bool:
+    return bool(frame.f_code.co_filename == file)

@@ -1,0 +1,183 @@
+"""Takes an answer through the lanes: which are at hand, one after the other, up to the first that fails."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import MappingProxyType
+
+from gpuguide.device import require_gpu
+from gpuguide.errors import ArgumentError, NoGpuError, unknown
+from gpuguide.exercises.answer import Answer
+from gpuguide.exercises.compile_lane import judge_compile
+from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
+from gpuguide.exercises.host_function import judge_function
+from gpuguide.exercises.model import LANES, Exercise, FunctionTask
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
+from gpuguide.exercises.simulate import judge_simulated
+from gpuguide.exercises.source_file import execute, last_function, read_source
+from gpuguide.exercises.worker import describe
+from gpuguide.exercises.worker_process import WorkerProcess
+
+__all__ = ["choose_lanes", "judge", "judge_in_lanes"]
+
+
+def choose_lanes(exercise: Exercise, lanes: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the lanes to judge in, in their order.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        Whose lanes there are.
+    lanes : sequence of str or None
+        Those that the reader asks for; None for all of the exercise.
+
+    Returns
+    -------
+    tuple of str
+        At least one.
+
+    Raises
+    ------
+    ArgumentError
+        The exercise has no such lane.
+    UnknownNameError
+        There is no lane of that name.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.pool import get
+    >>> choose_lanes(get("guard"), ["compile", "simulator"])
+    ('simulator', 'compile')
+    """
+    if lanes is None:
+        return tuple(lane for lane in LANES if lane in exercise.lanes)
+    asked = [lanes] if isinstance(lanes, str) else list(lanes)
+    for lane in asked:
+        if lane not in LANES:
+            raise unknown("lane", lane, LANES)
+        if lane not in exercise.lanes:
+            raise ArgumentError(
+                f"{exercise.name!r} has no lane {lane!r}; it is judged in {', '.join(exercise.lanes)}."
+            )
+    if not asked:
+        raise ArgumentError(f"Expected at least one lane of {', '.join(exercise.lanes)}; got none.")
+    return tuple(lane for lane in LANES if lane in asked)
+
+
+def judge_in_lanes(
+    exercise: Exercise,
+    answer: Answer,
+    lanes: Sequence[str],
+    tell: Callable[[str], None] = lambda lane: None,
+    start: Callable[[str], WorkerProcess] = WorkerProcess,
+) -> tuple[LaneReport, ...]:
+    """Judge a kernel in one lane after the other, up to the first that fails.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        One of the pool.
+    answer : Answer
+        The reader's kernel.
+    lanes : sequence of str
+        Of `choose_lanes`.
+    tell : callable
+        Told each lane before it judges.
+    start : callable
+        Starts the worker process of a lane; for tests.
+
+    Returns
+    -------
+    tuple of LaneReport
+        One a lane that was tried.
+    """
+    reports: list[LaneReport] = []
+    with ExitStack() as workers:
+        missing = {lane: reason for lane in lanes if (reason := _why_not(lane))}
+        # Started before the first lane judges, so that they import what they need meanwhile.
+        started = {
+            lane: workers.enter_context(start(lane))
+            for lane in lanes
+            if lane != "simulator" and lane not in missing
+        }
+        for lane in lanes:
+            tell(lane)
+            if lane in missing:
+                reports.append(LaneReport(lane, NOT_AT_HAND, missing[lane]))
+            elif lane in started:
+                ended = started[lane].finish(describe(exercise, answer, lane), LIMIT_S[lane])
+                reports.append(read_ending(lane, ended))
+            else:
+                reports.append(judge_simulated(exercise, answer))
+            if reports[-1].state == FAILED:
+                break
+    return tuple(reports)
+
+
+def _why_not(lane: str) -> str:
+    """Say why a lane is not at hand; empty where only its worker can say."""
+    if lane == "compile" and sys.platform == "darwin":
+        return "NVIDIA's compiler does not exist for macOS."
+    if lane == "gpu":
+        try:
+            require_gpu()
+        except NoGpuError as error:
+            return str(error)
+    return ""
+
+
+def judge(
+    exercise: Exercise,
+    source: str,
+    *,
+    name: str = "",
+    constants: Mapping[str, object] = MappingProxyType({}),
+    lane: str = "simulator",
+) -> LaneReport:
+    """Judge source text in one lane; nothing is shown and nothing remembered.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        What is asked for.
+    source : str
+        A file's text: of a kernel only functions, imports and constants are looked at; the text of a
+        function of the host is executed.
+    name : str
+        Name of the function; by default the last one at the top level.
+    constants : mapping
+        More constants, by name.
+    lane : str
+        ``"simulator"`` and ``"compile"`` judge in this process, ``"gpu"`` in one of its own.
+
+    Returns
+    -------
+    LaneReport
+        What the lane says.
+
+    Raises
+    ------
+    ArgumentError
+        The text is not Python, holds no function, or one with the wrong parameters.
+    UnknownNameError
+        There is no such lane or function.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.pool import get
+    >>> judge(get("guard"), get("guard").solution).passed
+    True
+    """
+    if lane not in LANES:
+        raise unknown("lane", lane, LANES)
+    if isinstance(exercise.task, FunctionTask):
+        path = Path(f"{exercise.name}.py")
+        return judge_function(exercise, execute(source, name or last_function(source), path))
+    found = read_source(source, name)
+    answer = Answer(found.source, found.name, {**found.constants, **constants}, found.place)
+    if lane == "compile":
+        return judge_compile(exercise, answer)
+    return judge_in_lanes(exercise, answer, (lane,))[0]

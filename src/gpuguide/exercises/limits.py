@@ -1,0 +1,107 @@
+"""Holds one traced launch against the limits of an exercise: how memory was used, and by how many threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuguide.exercises.compare import arrays
+from gpuguide.exercises.model import Call, Limits
+from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.trace.trace import ArrayStats, Trace, TraceStats
+
+__all__ = ["over_limits"]
+
+_WARP = 32
+
+
+def over_limits(limits: Limits, call: Call, trace: Trace) -> list[Finding]:
+    """Return what a launch with right results does worse than the exercise allows.
+
+    Parameters
+    ----------
+    limits : Limits
+        Of the exercise.
+    call : Call
+        The launch. How a warp's accesses lie together is judged only where the arrays are contiguous, and
+        how many threads work only where there are as many elements as threads.
+    trace : Trace
+        What it did.
+
+    Returns
+    -------
+    list of Finding
+        Empty when all is within the limits.
+    """
+    stats = trace.stats
+    found = [*_conflicts(limits, call, trace), *_repeated(limits, stats), *_warps(limits, stats)]
+    if limits.active_threads is not None and _fills(call, stats):
+        found += _idle(limits.active_threads, stats)
+    return found
+
+
+def _conflicts(limits: Limits, call: Call, trace: Trace) -> Iterator[Finding]:
+    contiguous = all(x.flags.c_contiguous for x in arrays(call.arguments).values())
+    if limits.sectors_per_request is not None and contiguous:
+        finding = trace.uncoalesced(limits.sectors_per_request)
+        if finding is not None:
+            yield finding
+    if limits.bank_conflicts is not None:
+        finding = trace.bank_conflicts(limits.bank_conflicts)
+        if finding is not None:
+            yield finding
+
+
+def _repeated(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
+    """Yield arrays of global memory whose elements are read or written too often."""
+    for array in (array for array in stats.arrays if array.space == "global"):
+        for verb, times, most in _counts(limits, array):
+            if most is not None and times > most:
+                yield Finding(
+                    "limit",
+                    f"An element of {array.name} is {verb} {_times(times)}, where {_times(most)} "
+                    f"{'is' if most == 1 else 'are'} enough.",
+                    array=array.name,
+                )
+
+
+def _counts(limits: Limits, array: ArrayStats) -> Iterator[tuple[str, int, int | None]]:
+    yield "read", array.reads_per_element, limits.reads_per_element
+    yield "written", array.writes_per_element, limits.writes_per_element
+
+
+def _warps(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
+    if limits.barriers is not None and stats.barriers > limits.barriers:
+        yield Finding(
+            "limit",
+            f"A block passes {_count(stats.barriers, 'barrier')}, where {limits.barriers} "
+            f"{'is' if limits.barriers == 1 else 'are'} enough.",
+        )
+    if limits.divergent_branches is not None and stats.divergent_branches > limits.divergent_branches:
+        yield Finding(
+            "limit",
+            f"In {stats.divergent_branches:.0%} of the branches that a warp meets its threads part; "
+            f"{limits.divergent_branches:.0%} at most is asked for.",
+        )
+
+
+def _fills(call: Call, stats: TraceStats) -> bool:
+    """Say whether each thread of a launch has an element, and there is more than one warp."""
+    return stats.threads > _WARP and any(x.size == stats.threads for x in arrays(call.arguments).values())
+
+
+def _idle(least: float, stats: TraceStats) -> Iterator[Finding]:
+    working = round(stats.active_threads * stats.threads)
+    if working < least * stats.threads:
+        yield Finding(
+            "limit",
+            f"{_count(working, 'thread')} of {stats.threads} touched the arrays, although there is an "
+            "element for each: share the work out.",
+        )
+
+
+def _times(n: int) -> str:
+    return {1: "once", 2: "twice"}.get(n, f"{n} times")
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

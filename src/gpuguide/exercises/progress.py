@@ -1,0 +1,134 @@
+"""Remembers which exercises were passed: one small JSON file in the user's data folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+
+from gpuguide.errors import GpuGuideError
+
+__all__ = ["Progress", "ProgressError", "forget", "load", "location", "remember"]
+
+_SCHEMA = 1
+
+
+class ProgressError(GpuGuideError):
+    """The file of the progress cannot be read or written."""
+
+
+Progress = dict[str, str]
+"""Exercise -> date on which it was first passed (UTC, ISO 8601)."""
+
+
+def location() -> Path:
+    """Return the file that holds the progress.
+
+    Returns
+    -------
+    pathlib.Path
+        The value of ``GPUGUIDE_PROGRESS``, else ``progress.json`` in the user's data folder. It need not
+        exist.
+
+    Examples
+    --------
+    >>> location().suffix
+    '.json'
+    """
+    named = os.environ.get("GPUGUIDE_PROGRESS")
+    return Path(named) if named else user_data_path("gpuguide", appauthor=False) / "progress.json"
+
+
+def load() -> Progress:
+    """Read the progress.
+
+    Returns
+    -------
+    dict
+        Exercise -> date on which it was first passed; empty if nothing was remembered yet.
+
+    Raises
+    ------
+    ProgressError
+        There is a file, but it cannot be read.
+    """
+    path = location()
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return _checked(data)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ProgressError(
+            f"{path} does not hold the progress of gpuguide ({error}). "
+            "'gpuguide exercises reset' starts afresh."
+        ) from None
+
+
+def _checked(data: Any) -> Progress:
+    if data["schema"] != _SCHEMA:
+        raise ValueError(f"expected schema {_SCHEMA}, got {data['schema']!r}")
+    return {str(name): str(date) for name, date in data["passed"].items()}
+
+
+def remember(name: str) -> None:
+    """Note that an exercise was passed today; the first time counts.
+
+    Parameters
+    ----------
+    name : str
+        The exercise.
+
+    Raises
+    ------
+    ProgressError
+        The file cannot be read or written.
+    """
+    progress = load()
+    if name not in progress:
+        progress[name] = datetime.now(UTC).date().isoformat()
+        _write({"schema": _SCHEMA, "passed": progress})
+
+
+def forget() -> bool:
+    """Delete the progress.
+
+    Returns
+    -------
+    bool
+        Whether there was any.
+
+    Raises
+    ------
+    ProgressError
+        The file cannot be deleted.
+    """
+    try:
+        location().unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise ProgressError(f"{location()} cannot be deleted: {error.strerror}.") from None
+    return True
+
+
+def _write(data: dict[str, Any]) -> None:
+    """Replace the file in one step, so that a crash leaves the old one or the new one."""
+    path = location()
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise ProgressError(
+            f"The progress cannot be written to {path}: {error.strerror}. "
+            "The variable GPUGUIDE_PROGRESS names another file."
+        ) from None

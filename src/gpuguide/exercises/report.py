@@ -1,0 +1,125 @@
+"""What one lane says of an answer, and the same as JSON on its way out of a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gpuguide.exercises.trace.findings import Finding, ThreadId
+from gpuguide.exercises.trace.trace import TraceStats
+
+__all__ = ["FAILED", "NOT_AT_HAND", "PASSED", "LaneReport"]
+
+PASSED, FAILED, NOT_AT_HAND = "passed", "failed", "not at hand"
+
+
+@dataclass(frozen=True)
+class LaneReport:
+    """What one lane says of an answer.
+
+    Attributes
+    ----------
+    lane : str
+        ``"simulator"``, ``"compile"`` or ``"gpu"``.
+    state : str
+        ``"passed"``, ``"failed"`` or ``"not at hand"``.
+    reason : str
+        Why the lane is not at hand.
+    findings : tuple of Finding
+        What is wrong, the one to read first in front; empty when it passed.
+    call : str
+        The launch that showed it, in words.
+    n_calls : int
+        Launches that were right.
+    notes : tuple of str
+        Sentences on what was found out and what could not be judged.
+    printed : str
+        What the reader's own code printed in a worker process.
+    stats : TraceStats or None
+        Figures of the largest launch (simulator).
+    stats_call : str
+        That launch, in words.
+    drawing, svg : str
+        The first finding drawn, as text and as SVG; empty where there is nothing to draw.
+
+    Examples
+    --------
+    >>> LaneReport("gpu", NOT_AT_HAND, "There is no GPU.").passed
+    False
+    """
+
+    lane: str
+    state: str
+    reason: str = ""
+    findings: tuple[Finding, ...] = ()
+    call: str = ""
+    n_calls: int = 0
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+    stats: TraceStats | None = None
+    stats_call: str = ""
+    drawing: str = ""
+    svg: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the lane judged the answer and found nothing wrong."""
+        return self.state == PASSED
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `from_json` reads; figures and drawings, which only the simulator has, stay behind."""
+        data = asdict(self)
+        for name in ("stats", "stats_call", "drawing", "svg"):
+            del data[name]
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> LaneReport:
+        """Rebuild a report.
+
+        Parameters
+        ----------
+        data : mapping
+            Of `as_json`, through JSON.
+
+        Returns
+        -------
+        LaneReport
+            Equal to the one that was written.
+
+        Raises
+        ------
+        KeyError, TypeError
+            It is something else.
+
+        Examples
+        --------
+        >>> report = LaneReport("compile", "passed", notes=("14 registers a thread.",))
+        >>> LaneReport.from_json(report.as_json()) == report
+        True
+        """
+        findings = tuple(_finding(each) for each in data["findings"])
+        return cls(
+            str(data["lane"]),
+            str(data["state"]),
+            str(data["reason"]),
+            findings,
+            call=str(data["call"]),
+            n_calls=int(data["n_calls"]),
+            notes=tuple(str(note) for note in data["notes"]),
+            printed=str(data["printed"]),
+        )
+
+
+def _finding(data: Mapping[str, Any]) -> Finding:
+    threads = tuple(ThreadId(tuple(block), tuple(thread)) for block, thread in data["threads"])
+    return Finding(
+        data["kind"],
+        data["message"],
+        line=data["line"],
+        lines=tuple(data["lines"]),
+        array=data["array"],
+        index=tuple(data["index"]),
+        threads=threads,
+    )

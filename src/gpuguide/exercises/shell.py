@@ -1,0 +1,132 @@
+"""``gpuguide exercises``: lists them, shows one, writes what to start from, and checks a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+
+from gpuguide.errors import ArgumentError
+from gpuguide.exercises import pool, progress
+from gpuguide.exercises.check import check_file
+
+if TYPE_CHECKING:
+    from gpuguide.exercises.model import Exercise
+
+__all__ = ["perform"]
+
+_WIDTH = 88
+
+
+def perform(options: argparse.Namespace) -> int:
+    """Do what the command line asks for.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        ``action`` is ``"list"``, ``"show"``, ``"start"``, ``"check"`` or ``"reset"``; the rest belongs to it.
+
+    Returns
+    -------
+    int
+        0 when all went well, 1 when an answer did not pass.
+
+    Raises
+    ------
+    UnknownNameError, ArgumentError, ProgressError
+        The message says what to do.
+
+    Examples
+    --------
+    >>> options = argparse.Namespace(action="show", name="guard", hint=None, solution=True)
+    >>> perform(options) # doctest: +ELLIPSIS
+    from numba import cuda
+    ...
+    0
+    """
+    actions = {"list": _list, "show": _show, "start": _start, "check": _check, "reset": _reset}
+    return actions[options.action](options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    done = progress.load()
+    table = Table(box=None, pad_edge=False)
+    for heading in ("exercise", "about", "level", "minutes", "done"):
+        table.add_column(heading, overflow="fold", justify="right" if heading == "minutes" else "left")
+    exercises = [pool.get(name) for name in pool.names()]
+    for exercise in exercises:
+        row = (exercise.name, exercise.title, exercise.level, str(exercise.minutes))
+        table.add_row(*row, done.get(exercise.name, ""))
+    console = Console()
+    console.print(table)
+    n_done = sum(exercise.name in done for exercise in exercises)
+    print(f"\n{n_done} of {len(exercises)} done. Begin one: gpuguide exercises start NAME")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    exercise = pool.get(options.name)
+    if options.solution:
+        print(exercise.solution, end="")
+    elif options.hint is not None:
+        _markdown(_hint(exercise, options.hint))
+    else:
+        _markdown(f"# {exercise.title}\n\n{exercise.statement}")
+        print(f"\n{_facts(exercise)}\nBegin: gpuguide exercises start {exercise.name}")
+    return 0
+
+
+def _hint(exercise: Exercise, number: int) -> str:
+    n = len(exercise.hints)
+    if not 1 <= number <= n:
+        raise ArgumentError(f"{exercise.name!r} has {n} hints, --hint 1 to --hint {n}; got --hint {number}.")
+    more = f"\n\nAnother one: `--hint {number + 1}`." if number < n else ""
+    return f"{exercise.hints[number - 1]}{more}"
+
+
+def _facts(exercise: Exercise) -> str:
+    hints = f"{len(exercise.hints)} hints (--hint 1)" if exercise.hints else "no hints"
+    return f"{exercise.level.capitalize()}, about {exercise.minutes} minutes, {hints}."
+
+
+def _markdown(text: str) -> None:
+    """Show Markdown: laid out on a terminal, as it is written elsewhere."""
+    if not sys.stdout.isatty():
+        print(text)
+        return
+    Console(width=min(Console().width, _WIDTH)).print(Markdown(text))
+
+
+def _start(options: argparse.Namespace) -> int:
+    exercise = pool.get(options.name)
+    path = options.to or Path(f"{exercise.name}.py")
+    try:
+        # "x" never overwrites what a reader has written.
+        with path.open("x", encoding="utf-8") as file:
+            file.write(exercise.stub)
+    except FileExistsError:
+        raise ArgumentError(f"{path} exists already. Choose another file with --to.") from None
+    except OSError as error:
+        raise ArgumentError(
+            f"Cannot write {path}: {error.strerror}. Choose another file with --to."
+        ) from None
+    print(f"Wrote {path}. Edit it, then: gpuguide exercises check {exercise.name} {path}")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    verdict = check_file(options.name, options.file, function=options.function, lanes=options.lanes)
+    print(verdict)
+    if verdict.passed:
+        progress.remember(options.name)
+    return 0 if verdict.passed else 1
+
+
+def _reset(options: argparse.Namespace) -> int:
+    print("Forgotten." if progress.forget() else "Nothing was remembered.")
+    return 0

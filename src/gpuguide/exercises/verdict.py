@@ -1,0 +1,223 @@
+"""The verdict on an answer, for a terminal and for a notebook: what is wrong, where, and what to look at."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from gpuguide.exercises.answer import Answer
+from gpuguide.exercises.model import Exercise
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
+from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.trace.trace import TraceStats
+from gpuguide.exercises.wording import LOOK_AT
+
+__all__ = ["LANE_NAMES", "Verdict"]
+
+LANE_NAMES = {"simulator": "Simulator", "compile": "Compiler", "gpu": "GPU"}
+"""The lanes as a reader sees them."""
+
+_WIDTH = 78
+_MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """The verdict on an answer: ``print`` shows it as text, a notebook with a drawing.
+
+    Attributes
+    ----------
+    exercise : Exercise
+        What was asked for.
+    reports : tuple of LaneReport
+        One a lane, in the order of judging, up to the first that failed.
+    answer : Answer or None
+        The reader's kernel, whose lines are quoted; None for a function of the host.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.pool import get
+    >>> verdict = Verdict(get("guard"), (LaneReport("simulator", "passed", n_calls=18),))
+    >>> verdict.passed, verdict.lanes
+    (True, {'simulator': 'passed'})
+    """
+
+    exercise: Exercise
+    reports: tuple[LaneReport, ...]
+    answer: Answer | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether at least one lane judged the answer and none found anything wrong."""
+        return any(report.passed for report in self.reports) and self._failed is None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong, of the first lane that failed; the one to read first in front."""
+        return self._failed.findings if self._failed else ()
+
+    @property
+    def lanes(self) -> dict[str, str]:
+        """``"passed"``, ``"failed"`` or ``"not at hand: ..."`` by lane."""
+        return {
+            report.lane: f"{report.state}: {report.reason}" if report.reason else report.state
+            for report in self.reports
+        }
+
+    @property
+    def stats(self) -> TraceStats | None:
+        """Figures of the largest launch in the simulator; None where it did not pass."""
+        return next((report.stats for report in self.reports if report.stats is not None), None)
+
+    @property
+    def _failed(self) -> LaneReport | None:
+        return next((report for report in self.reports if report.state == FAILED), None)
+
+    def __str__(self) -> str:
+        parts = (part.text for part in self._parts())
+        return "\n\n".join(part for part in parts if part)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        inner = "".join(part.html for part in self._parts())
+        return f'<div class="gpuguide-verdict">{inner}</div>'
+
+    def _parts(self) -> Iterator[_Part]:
+        """Yield the verdict from top to bottom."""
+        yield _title(f"{self.exercise.name}: {'passed' if self.passed else self._not_passed()}")
+        if self._failed is not None:
+            yield from self._failure(self._failed)
+        yield _table([_lane_row(report) for report in self.reports])
+        for report in self.reports:
+            if report.stats is not None and self.passed:
+                yield _paragraph(_figures(report.stats, report.stats_call))
+            if report.printed:
+                yield _paragraph("Your code printed:")
+                yield _code(report.printed)
+
+    def _not_passed(self) -> str:
+        return "not yet" if self._failed else "not judged"
+
+    def _failure(self, report: LaneReport) -> Iterator[_Part]:
+        first, *others = report.findings
+        yield _paragraph(_where(report))
+        yield _paragraph(first.message, indent="  ")
+        quoted = _quote(first, self.answer)
+        if quoted:
+            yield _code(quoted)
+        if report.drawing or report.svg:
+            yield _Part(report.drawing, report.svg)
+        for other in others[: _MOST_SHOWN - 1]:
+            yield _paragraph(f"Also: {other.message}", indent="  ")
+        if len(others) >= _MOST_SHOWN:
+            yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more of the kind.", indent="  ")
+        yield _paragraph(f"Look at this next: {LOOK_AT[first.kind]}")
+        if self.exercise.hints:
+            yield _paragraph(f"A hint: gpuguide exercises show {self.exercise.name} --hint 1")
+
+
+@dataclass(frozen=True)
+class _Part:
+    text: str
+    html: str
+
+
+def _title(text: str) -> _Part:
+    return _Part(text, f"<p><strong>{escape(text)}</strong></p>")
+
+
+def _paragraph(text: str, indent: str = "") -> _Part:
+    lines = textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+    return _Part("\n".join(lines), f"<p>{escape(text)}</p>")
+
+
+def _code(text: str) -> _Part:
+    return _Part(textwrap.indent(text, "    "), f"<pre>{escape(text)}</pre>")
+
+
+def _table(rows: list[tuple[str, str]]) -> _Part:
+    """Return rows of a lane's name and what it says."""
+    width = max((len(name) for name, _ in rows), default=0) + 2
+    lines = [
+        textwrap.fill(f"{name:{width}}{text}", _WIDTH, subsequent_indent=" " * width, break_on_hyphens=False)
+        for name, text in rows
+    ]
+    cells = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>' for name, text in rows
+    )
+    return _Part("\n".join(lines), f"<table><tbody>{cells}</tbody></table>")
+
+
+def _lane_row(report: LaneReport) -> tuple[str, str]:
+    name = LANE_NAMES[report.lane]
+    if report.state == NOT_AT_HAND:
+        return name, f"not at hand. {report.reason}"
+    said = [
+        report.state + ("" if report.state == FAILED or not report.n_calls else _launches(report.n_calls))
+    ]
+    return name, " ".join([f"{said[0]}.", *report.notes])
+
+
+def _launches(n: int) -> str:
+    return ": 1 launch, with the right results" if n == 1 else f": {n} launches, all with the right results"
+
+
+def _where(report: LaneReport) -> str:
+    """Say in which lane and launch the first mistake showed."""
+    place = {"simulator": "In the simulator", "compile": "For the compiler", "gpu": "On the GPU"}[report.lane]
+    call = f", with {report.call}" if report.call else ""
+    before = ""
+    if report.n_calls:
+        before = (
+            " (the launch before it was right)"
+            if report.n_calls == 1
+            else (f" (the {report.n_calls} launches before it were right)")
+        )
+    return f"{place}{call}{before}:"
+
+
+def _quote(finding: Finding, answer: Answer | None) -> str:
+    """Return the reader's lines that a finding names, with their numbers."""
+    if answer is None:
+        return ""
+    rows = [(line, answer.line(line)) for line in finding.lines]
+    shown = [(line, text) for line, text in rows if text.strip()]
+    width = max((len(str(line)) for line, _ in shown), default=0)
+    return "\n".join(f"{line:>{width}} | {text}" for line, text in shown)
+
+
+def _figures(stats: TraceStats, call: str) -> str:
+    """Say how a launch used memory."""
+    said = [
+        f"The largest launch ({call}): {stats.threads:,} threads made {_accesses(stats)} global memory, "
+        f"{stats.bytes_read:,} bytes read and {stats.bytes_written:,} written."
+    ]
+    if stats.sectors_per_request:
+        n = f"{stats.sectors_per_request:.3g}"
+        said.append(
+            f"A request of a warp touched {n} sector{'s' if n != '1' else ''} of 32 bytes at its worst line."
+        )
+    if stats.shared_bytes:
+        passes = (
+            "no bank conflict"
+            if stats.bank_conflict_degree == 1
+            else (f"bank conflicts of degree {stats.bank_conflict_degree}")
+        )
+        barriers = "1 barrier" if stats.barriers == 1 else f"{stats.barriers} barriers"
+        said.append(
+            f"A block used {stats.shared_bytes:,} bytes of shared memory, with {passes} and {barriers}."
+        )
+    return " ".join(said)
+
+
+def _accesses(stats: TraceStats) -> str:
+    counted = [(stats.reads, "read"), (stats.writes, "write"), (stats.atomics, "atomic operation")]
+    words = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counted if n or noun != "atomic operation"]
+    joined = " and ".join(words) if len(words) == 2 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return f"{joined} of"

@@ -1,0 +1,56 @@
+"""What to look at next, by kind of finding: a question or a step, not the answer."""
+
+from __future__ import annotations
+
+__all__ = ["LOOK_AT"]
+
+#: Advice by kind of finding. It leaves the solution to the reader.
+LOOK_AT = {
+    "compile": (
+        "A kernel is compiled before it runs: it takes numbers, tuples, arrays, loops and branches, and "
+        "functions that are decorated with @cuda.jit(device=True)."
+    ),
+    "limit": "The results are right. What does the kernel do more often, or with fewer threads, than needed?",
+    "endless": "Which condition ends the loop, and what does each turn change in it?",
+    "exception": "Read the line with the index of the thread that is named: what do its variables hold?",
+    "out_of_range": (
+        "Blocks are whole, so a grid may hold more threads than there are elements. What should a thread "
+        "without an element do?"
+    ),
+    "divergent_barrier": (
+        "A barrier waits for every thread of its block. Let all of them come to the same "
+        "cuda.syncthreads(), and put only the work inside the if."
+    ),
+    "missed_barrier": (
+        "A barrier waits for every thread of its block. A thread that returns early never comes: let it "
+        "skip the work and stay for the barrier."
+    ),
+    "race": (
+        "Nothing says which of the two threads comes first. Give the element one writer, put a barrier "
+        "between the two accesses if one block does both, or use cuda.atomic."
+    ),
+    "negative_index": (
+        "An index below zero counts from the end of the array, and Numba does not complain. "
+        "What should the first threads do?"
+    ),
+    "uninitialised": (
+        "Memory holds whatever was there before. Which thread should have written this element, and was "
+        "it done by then?"
+    ),
+    "input_changed": "Others may still need the input. Which array is there to be written?",
+    "wrong": "Work this one element out by hand: which thread computes it, and from which elements?",
+    "written_twice": "Which two threads have the same index, and should they?",
+    "never_written": "Which thread should write this element? Is there such a thread in this grid?",
+    "uncoalesced": (
+        "The 32 threads of a warp are served best when they touch neighbouring elements at the same time. "
+        "Which index changes from a thread to the next one?"
+    ),
+    "bank_conflict": (
+        "Shared memory has 32 banks, and a bank serves one thread at a time. How far apart are the elements "
+        "that neighbouring threads touch?"
+    ),
+    "gpu": (
+        "The GPU does not check indices and runs blocks in any order. Which line could touch memory outside "
+        "its array, or depend on who comes first?"
+    ),
+}

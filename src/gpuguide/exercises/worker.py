@@ -1,0 +1,129 @@
+"""The worker process: reads a job from standard input, judges, and writes the verdict as its last line.
+
+Run as ``python -m gpuguide.exercises.worker LANE``. A reader's kernel may crash or hang this process; the
+session that started it only reads what it wrote.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TextIO
+
+from gpuguide.exercises import pool
+from gpuguide.exercises.answer import Answer
+from gpuguide.exercises.compile_lane import judge_compile
+from gpuguide.exercises.constants import decode, encode
+from gpuguide.exercises.gpu_judge import judge_on_gpu
+from gpuguide.exercises.model import Exercise
+from gpuguide.exercises.report import LaneReport
+from gpuguide.loading import cupy, numba_cuda
+
+__all__ = ["describe", "main", "perform"]
+
+
+def describe(exercise: Exercise, answer: Answer, lane: str) -> dict[str, Any]:
+    """Write a job for a worker.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        One of the pool.
+    answer : Answer
+        The reader's kernel.
+    lane : str
+        ``"compile"`` or ``"gpu"``.
+
+    Returns
+    -------
+    dict
+        What JSON can hold.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.pool import get
+    >>> describe(get("guard"), Answer("def k(): pass", "k"), "gpu")["exercise"]
+    'guard'
+    """
+    constants = {name: encode(value) for name, value in answer.constants.items()}
+    return {
+        "lane": lane,
+        "exercise": exercise.name,
+        "source": answer.source,
+        "name": answer.name,
+        "constants": constants,
+        "place": answer.place,
+    }
+
+
+def perform(job: Mapping[str, Any], say: Callable[[str], None]) -> LaneReport:
+    """Judge what a job describes, in this process.
+
+    Parameters
+    ----------
+    job : mapping
+        Of `describe`.
+    say : callable
+        Told each launch before it is made.
+
+    Returns
+    -------
+    LaneReport
+        Of the job's lane.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such exercise.
+    """
+    exercise = pool.get(job["exercise"])
+    constants = {name: decode(value) for name, value in job["constants"].items()}
+    answer = Answer(job["source"], job["name"], constants, job["place"])
+    if job["lane"] == "compile":
+        return judge_compile(exercise, answer)
+    return judge_on_gpu(exercise, answer, say)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Import what the lane needs, read the job, judge, and write the verdict.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        The lane.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    answers = _take_standard_output()
+    # Imports take longer than judging: they are done while the session still simulates. What fails here
+    # fails again where it is needed, with a message of its own.
+    with contextlib.suppress(Exception):
+        numba_cuda()
+        if arguments[:1] == ["gpu"]:
+            cupy()
+    job = json.load(sys.stdin)
+    report = perform(job, lambda label: _write(answers, {"at": label}))
+    _write(answers, {"report": report.as_json()})
+    return 0
+
+
+def _take_standard_output() -> TextIO:
+    """Return standard output, and send what the reader's code prints, on the GPU too, to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def _write(answers: TextIO, message: dict[str, Any]) -> None:
+    answers.write(json.dumps(message) + "\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
