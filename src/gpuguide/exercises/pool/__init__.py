@@ -14,6 +14,14 @@ __all__ = ["ORDER", "get", "names"]
 
 # Beside this file lies a folder for each: exercise.py, statement.md, hints.md, stub.py, solution.py.
 ORDER: tuple[str, ...] = (
+    "cpu_or_gpu",
+    "count_transfers",
+    "one_launch",
+    "crossing_point",
+    "copy_and_work",
+    "lying_benchmark",
+    "fair_comparison",
+    "grid_arithmetic",
     "map",
     "guard",
     "map_2d",
@@ -22,6 +30,7 @@ ORDER: tuple[str, ...] = (
     "primes_on_gpu",
     "grid_stride",
     "float64_by_accident",
+    "fusion",
     "divergence",
     "histogram",
     "barrier",
@@ -31,6 +40,7 @@ ORDER: tuple[str, ...] = (
     "dot",
     "convolution_1d",
     "transpose",
+    "choose_tolerance",
 )
 
 

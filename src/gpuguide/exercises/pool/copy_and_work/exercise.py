@@ -1,0 +1,101 @@
+"""A scalar product of data from the host: the time of the copy apart from that of the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.array_cases import unchanged
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
+from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
+from gpuguide.exercises.trace.findings import Finding
+
+# Slower than any real one, so that small arrays take times that a launch does not hide.
+_LINK_IS_SLOW = Costs(link_rate=0.02, staging_rate=0.5, memory_rate=0.1, cache_rate=0.2, wake_up_ns=1_000)
+_STAGING_IS_SLOW = Costs(link_rate=0.5, staging_rate=0.05, memory_rate=0.1, cache_rate=0.4, wake_up_ns=1_000)
+_WORK_IS_SLOW = Costs(link_rate=0.4, staging_rate=0.2, memory_rate=0.02, cache_rate=0.02, wake_up_ns=1_000)
+
+# The machine in words, its costs, elements, dtype.
+CASES = (
+    ("a machine whose link is slow", _LINK_IS_SLOW, 50_000, np.float32),
+    ("a machine whose host copies slowly", _STAGING_IS_SLOW, 80_000, np.float64),
+    ("a machine whose work is slow", _WORK_IS_SLOW, 60_000, np.float32),
+)
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Hold both figures against those of a right clock on the same machine."""
+    for title, costs, n, dtype in CASES:
+        gpu = VirtualGpu(costs, source_of(function))
+        a, b = _vectors(n, dtype)
+        copies = a.copy(), b.copy()
+        case = f"On {title}, with {n} values of {np.dtype(dtype)},"
+        result, finding = attempt(function, case, FakeCupy(gpu), gpu.clock, a, b)
+        finding = finding or _not_two_times(case, result)
+        finding = finding or unchanged(case, "a", a, copies[0]) or unchanged(case, "b", b, copies[1])
+        if finding is not None:
+            yield finding
+            return
+        if found := list(_explain(case, result, _right_clock(costs, *copies), gpu)):
+            yield from found
+            return
+
+
+def _vectors(n: int, dtype: type) -> tuple[Any, Any]:
+    rng = np.random.default_rng(n)
+    return rng.integers(-9, 9, n).astype(dtype), rng.integers(-9, 9, n).astype(dtype)
+
+
+def _right_clock(costs: Costs, a: Any, b: Any) -> tuple[float, float]:
+    """Return the true figures: each span begins and ends with an idle device, and calls nothing first."""
+    gpu = VirtualGpu(costs)
+    cp = FakeCupy(gpu)
+    cp.dot(cp.asarray(a), cp.asarray(b))
+    gpu.synchronize()
+    times = [gpu.clock()]
+    a_device, b_device = cp.asarray(a), cp.asarray(b)
+    gpu.synchronize()
+    times.append(gpu.clock())
+    cp.dot(a_device, b_device)
+    gpu.synchronize()
+    times.append(gpu.clock())
+    return times[1] - times[0], times[2] - times[1]
+
+
+def _not_two_times(case: str, result: Any) -> Finding | None:
+    if isinstance(result, tuple | list) and len(result) == 2 and all(map(is_seconds, result)):
+        return None
+    return Finding("wrong", f"{case} two numbers of seconds were expected; {shown(result)} came.")
+
+
+def _explain(case: str, result: Any, right: tuple[float, float], gpu: VirtualGpu) -> Iterator[Finding]:
+    """Say which figure is wrong and what the machine saw."""
+    parts = ("copying", "to_device"), ("the work", "launch")
+    timed: list[Region] = []
+    for (name, kind), figure, true in zip(parts, result, right, strict=True):
+        if not is_near(float(figure), true):
+            yield Finding(
+                "wrong", f"{case} {name} takes {seconds(true)}; the figure is {seconds(float(figure))}."
+            )
+            found = [region for region in regions(gpu) if any(e.kind == kind for e in region.inside)]
+            timed += used_for(float(figure), found)
+    yield from clock_mistakes(timed)
+
+
+EXERCISE = Exercise(
+    name="copy_and_work",
+    title="Copy apart from work",
+    level="intermediate",
+    minutes=15,
+    teaches="Time is booked on the step that waits: wait at the end of each step, and the parts come apart.",
+    task=FunctionTask(judge=judge, parameters=("cp", "clock", "a", "b")),
+    lanes=("simulator",),
+    pages=("data_where_it_is", "how_to_time", "transfers"),
+    tags=("measuring", "copies", "synchronisation", "CuPy"),
+)

@@ -1,0 +1,96 @@
+"""An image made comparable with others, in steps that need not leave the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.judging import attempt, count, lines_text
+from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
+from gpuguide.exercises.trace.findings import Finding
+from gpuguide.loading import cupy
+
+SHAPES = ((4, 6), (1, 2), (33, 17), (128, 64))
+TOLERANCE = 1e-5
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Compare the result for several images and count what crossed over."""
+    for shape in SHAPES:
+        cp = FakeCupy(VirtualGpu(source=source_of(function)))
+        if found := list(_findings(function, shape, cp)) or list(_crossings(shape, cp)):
+            yield from found
+            return
+
+
+def judge_on_gpu(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Call it with the real CuPy."""
+    cp = cupy()
+    for shape in SHAPES:
+        if found := list(_findings(function, shape, cp)):
+            yield from found
+            return
+
+
+def praise(function: Callable[..., Any]) -> str:
+    """Say what a right answer moved and launched."""
+    cp = FakeCupy()
+    function(cp, _image(SHAPES[-1])[0])
+    there, back = (cp.gpu.events(kind)[0].nbytes for kind in ("to_device", "to_host"))
+    launches = count(len(cp.gpu.events("launch")), "launch", "launches")
+    return f"One copy there ({there} bytes), {launches}, one copy back ({back} bytes)."
+
+
+def _findings(function: Callable[..., Any], shape: tuple[int, int], cp: Any) -> Iterator[Finding]:
+    image, expected = _image(shape)
+    copy = image.copy()
+    case = f"For an image of {shape[0]} x {shape[1]}"
+    result, finding = attempt(function, case, cp, image)
+    if finding is None and isinstance(result, cp.ndarray):
+        finding = Finding("wrong", f"{case} the result must be an array of NumPy; it was left on the GPU.")
+    finding = finding or compare_values(case, result, expected, TOLERANCE)
+    yield from (found for found in (finding, unchanged(case, "image", image, copy)) if found)
+
+
+def _crossings(shape: tuple[int, int], cp: FakeCupy) -> Iterator[Finding]:
+    case = f"For an image of {shape[0]} x {shape[1]}"
+    for kind, where in (("to_device", "to the GPU"), ("to_host", "back to the host")):
+        copies = cp.gpu.events(kind)
+        if not copies:
+            yield Finding("limit", f"{case} nothing was copied {where}: the steps belong on the GPU.")
+        elif len(copies) > 1:
+            small = [event for event in copies if event.nbytes <= 16]
+            single = " A single number that the host asks for is a copy, too." if small else ""
+            yield Finding(
+                "limit",
+                f"{case} data were copied {where} {count(len(copies), 'time')}"
+                f"{lines_text(event.line for event in copies)}; once is enough.{single}",
+                line=copies[1 if kind == "to_device" else 0].line,
+            )
+
+
+def _image(shape: tuple[int, int]) -> tuple[Any, Any]:
+    image = np.random.default_rng(shape[1]).uniform(0, 250, shape).astype(np.float32)
+    exact = image.astype(np.float64)
+    exact -= exact.mean()
+    limit = 2 * np.abs(exact).mean()
+    return image, (np.clip(exact, -limit, limit) / limit).astype(np.float32)
+
+
+EXERCISE = Exercise(
+    name="count_transfers",
+    title="One copy each way",
+    level="beginner",
+    minutes=15,
+    teaches="Data that a next step needs stay on the GPU; a number that the host asks for is a copy, too.",
+    task=FunctionTask(judge=judge, parameters=("cp", "image"), praise=praise, on_gpu=judge_on_gpu),
+    lanes=("simulator", "gpu"),
+    pages=("numpy_to_cupy", "sort_search", "transfers", "data_where_it_is", "slicing"),
+    tags=("CuPy", "copies", "synchronisation"),
+)

@@ -1,0 +1,63 @@
+"""Between which of the measured sizes the GPU overtakes the CPU for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.judging import attempt, equals, shown
+from gpuguide.exercises.trace.findings import Finding
+
+Times = list[float]
+Bracket = tuple[int, int] | None
+
+# What it shows; sizes, seconds on the CPU, seconds on the GPU; the bracket. Made up, not measured.
+CASES: tuple[tuple[str, list[int], Times, Times, Bracket], ...] = (
+    ("a plain crossing", [10, 100, 1000, 10_000], [1, 10, 100, 1000], [50, 50, 55, 80], (100, 1000)),
+    ("a crossing at the first pair", [1, 2, 4, 8], [1, 9, 10, 20], [5, 5, 6, 7], (1, 2)),
+    ("a crossing at the last pair", [1, 2, 4, 8], [1, 2, 3, 20], [5, 5, 6, 7], (4, 8)),
+    ("two sizes", [64, 128], [1, 3], [2, 2], (64, 128)),
+    ("a GPU that is ahead from the start", [1, 2, 4], [5, 6, 7], [1, 1, 1], None),
+    ("a GPU that never gets ahead", [1, 2, 4], [1, 1, 1], [5, 6, 7], None),
+    ("a GPU that falls back at the end", [1, 2, 4, 8], [1, 9, 9, 9], [5, 5, 5, 10], None),
+    ("two columns that are equal", [1, 2, 4], [3, 4, 5], [3, 4, 5], None),
+    ("one size", [1024], [2], [1], None),
+    ("no size at all", [], [], [], None),
+    ("times that cross three times", [1, 2, 4, 8, 16], [1, 9, 3, 9, 30], [5, 5, 5, 5, 6], (4, 8)),
+    ("a tie between behind and ahead", [1, 2, 4], [1, 5, 9], [5, 5, 5], (1, 4)),
+    ("two ties between behind and ahead", [1, 2, 4, 8], [1, 5, 6, 9], [5, 5, 6, 7], (1, 8)),
+    ("a tie after the first crossing", [1, 2, 4, 8], [1, 9, 5, 9], [5, 5, 5, 5], (1, 8)),
+    ("a tie at the start, ahead afterwards", [1, 2, 4], [5, 6, 9], [5, 5, 5], None),
+    ("a tie at the end", [1, 2, 4], [1, 9, 5], [5, 5, 5], None),
+    ("sizes in no order", [1000, 10, 10_000, 100], [100, 1, 1000, 10], [55, 50, 80, 50], (100, 1000)),
+    ("times of a few microseconds", [1, 2, 4], [1e-6, 3e-6, 9e-6], [4e-6, 4e-6, 4e-6], (2, 4)),
+)
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Hold the bracket of each case against the known one, and see that the lists stay as they were."""
+    for title, sizes, cpu_s, gpu_s, expected in CASES:
+        columns = list(sizes), list(cpu_s), list(gpu_s)
+        case = f"For {title}, sizes = {sizes}, cpu_s = {cpu_s}, gpu_s = {gpu_s},"
+        result, finding = attempt(function, case, *columns)
+        if finding is None and not equals(result, expected):
+            finding = Finding("wrong", f"{case} the answer is {expected}; {shown(result)} came.")
+        if finding is None and columns != (sizes, cpu_s, gpu_s):
+            finding = Finding("input_changed", f"{case} the lists were changed; they belong to the caller.")
+        if finding is not None:
+            yield finding
+            return
+
+
+EXERCISE = Exercise(
+    name="crossing_point",
+    title="Where the order changes",
+    level="beginner",
+    minutes=15,
+    teaches="A crossover lies between two measured sizes, and counts only if it lasts.",
+    task=FunctionTask(judge=judge, parameters=("sizes", "cpu_s", "gpu_s")),
+    lanes=("simulator",),
+    pages=("why_gpu", "sort_search", "linear_algebra", "which_tool"),
+    tags=("measuring", "crossover"),
+)

@@ -1,0 +1,194 @@
+"""A blur on the CPU against the same blur on the GPU, with the way there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.array_cases import unchanged
+from gpuguide.exercises.stand_ins.blurs import ON_DEVICE, ON_HOST, VirtualBlur
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.host_memory import FakeNumpy
+from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
+from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
+from gpuguide.exercises.trace.findings import Finding
+
+SIDES = ("CPU", "GPU")
+_NAMES = (ON_HOST, ON_DEVICE)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A virtual machine with an image to blur.
+
+    Attributes
+    ----------
+    title : str
+        In words.
+    costs : Costs
+        Of the machine; launches and waiting are next to nothing, for they are not the subject.
+    host_rate, device_rate : float
+        Bytes of the blur a nanosecond.
+    shape : tuple of int
+        Of the image.
+    dtype : type
+        Of the image.
+    """
+
+    title: str
+    costs: Costs
+    host_rate: float
+    device_rate: float
+    shape: tuple[int, int]
+    dtype: type
+
+
+MACHINES = (
+    Machine(
+        "a machine with a slow link",
+        Costs(launch_ns=100, wake_up_ns=100, link_rate=2.0, staging_rate=6.0, first_touch_rate=0.5),
+        host_rate=0.05,
+        device_rate=20.0,
+        shape=(200, 300),
+        dtype=np.float32,
+    ),
+    Machine(
+        "a machine that pays for new memory",
+        Costs(launch_ns=100, wake_up_ns=100, link_rate=5.0, staging_rate=2.0, first_touch_rate=0.1),
+        host_rate=0.1,
+        device_rate=4.0,
+        shape=(128, 257),
+        dtype=np.float64,
+    ),
+)
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Hold both figures against those of a fair comparison on the same machine."""
+    for machine in MACHINES:
+        gpu = VirtualGpu(machine.costs, source_of(function))
+        cp, blur = _tools(gpu, machine)
+        image = _image(machine)
+        copy = image.copy()
+        case = f"On {machine.title}, with an image of {np.dtype(machine.dtype)},"
+        result, finding = attempt(function, case, FakeNumpy(gpu), cp, gpu.clock, blur, image)
+        finding = finding or _not_two_times(case, result) or unchanged(case, "image", image, copy)
+        if finding is not None:
+            yield finding
+            return
+        if found := list(_explain(case, result, _fair(machine), blur, gpu)):
+            yield from found
+            return
+
+
+def praise(function: Callable[..., Any]) -> str:
+    """Say what a right answer found out on the first machine."""
+    gpu = VirtualGpu(MACHINES[0].costs)
+    cp, blur = _tools(gpu, MACHINES[0])
+    cpu_s, gpu_s = function(FakeNumpy(gpu), cp, gpu.clock, blur, _image(MACHINES[0]))
+    kernel = next(call.event for call in blur.calls if call.event.name.startswith(ON_DEVICE))
+    alone = (kernel.done_ns - kernel.started_ns) * 1e-9
+    return (
+        f"On {MACHINES[0].title} the blur takes {seconds(cpu_s)} on the CPU and {seconds(gpu_s)} on the GPU, "
+        f"of which {seconds(alone)} are the kernel. (Virtual times.)"
+    )
+
+
+def _tools(gpu: VirtualGpu, machine: Machine) -> tuple[FakeCupy, VirtualBlur]:
+    cp = FakeCupy(gpu)
+    rates = machine.host_rate, machine.device_rate
+    return cp, VirtualBlur(cp, np.dtype(machine.dtype), *rates, set_up_ns=3_000_000)
+
+
+def _image(machine: Machine) -> Any:
+    return np.random.default_rng(1).integers(0, 255, machine.shape).astype(machine.dtype)
+
+
+def _fair(machine: Machine) -> tuple[float, float]:
+    """Return the true figures: everything was called once, and every destination written before."""
+    gpu = VirtualGpu(machine.costs)
+    cp, blur = _tools(gpu, machine)
+    image = _image(machine)
+    out = np.zeros_like(image)
+    times = []
+    for _ in range(2):
+        gpu.synchronize()
+        start = gpu.clock()
+        blur(image, out)
+        middle = gpu.clock()
+        image_device = cp.asarray(image)
+        out_device = cp.empty_like(image_device)
+        blur(image_device, out_device)
+        out_device.get(out=out)
+        times = [middle - start, gpu.clock() - middle]
+    return times[0], times[1]
+
+
+def _not_two_times(case: str, result: Any) -> Finding | None:
+    if isinstance(result, tuple | list) and len(result) == 2 and all(map(is_seconds, result)):
+        return None
+    return Finding("wrong", f"{case} two numbers of seconds were expected; {shown(result)} came.")
+
+
+def _explain(
+    case: str, result: Any, right: tuple[float, float], blur: VirtualBlur, gpu: VirtualGpu
+) -> Iterator[Finding]:
+    """Say which figure is wrong and what the machine saw that explains it."""
+    for side, name, figure, true in zip(SIDES, _NAMES, result, right, strict=True):
+        if is_near(float(figure), true):
+            continue
+        yield Finding(
+            "wrong",
+            f"{case} the {side} takes {seconds(true)}, timed fairly; the figure is {seconds(float(figure))}.",
+        )
+        timed = used_for(float(figure), regions(gpu, name))
+        if not timed:
+            yield Finding("wrong", f"The clock was never read before and after a blur on the {side}.")
+            continue
+        yield from clock_mistakes(timed)
+        yield from _other_work(timed[-1], blur)
+        yield from _unfair(timed[-1], name)
+
+
+def _other_work(timed: Region, blur: VirtualBlur) -> Iterator[Finding]:
+    """Say where a side computed in another dtype than the image has."""
+    for call in blur.calls:
+        dtypes = f"{call.source_dtype} into {call.out_dtype}"
+        if call.event in timed.inside and dtypes != f"{blur.dtype} into {blur.dtype}":
+            side = call.event.name.split(",")[0]
+            message = f"The {side} went from {dtypes}, while the image is {blur.dtype}: that is other work."
+            yield Finding("wrong", message, line=call.event.line)
+
+
+def _unfair(timed: Region, name: str) -> Iterator[Finding]:
+    """Say what a side was timed for besides its blur, or without."""
+    for event in timed.inside:
+        if event.name.startswith("first touch"):
+            message = f"While the clock ran, memory was written for the first time: {event.nbytes} bytes."
+            yield Finding("wrong", message, line=event.line)
+        if event.name.startswith(ON_HOST) and not any(e.name.startswith(ON_HOST) for e in timed.before):
+            message = "The first call on the CPU was timed: it starts the threads of the library."
+            yield Finding("wrong", message, line=event.line)
+    kinds = {event.kind for event in timed.inside}
+    for kind, way in (("to_device", "to the GPU"), ("to_host", "back to the host")):
+        if name == ON_DEVICE and kind not in kinds:
+            yield Finding("wrong", f"The copy {way} is not between the two readings of the clock.")
+
+
+EXERCISE = Exercise(
+    name="fair_comparison",
+    title="A fair comparison",
+    level="intermediate",
+    minutes=20,
+    teaches="Both sides get the same data, dtype and warm buffers, and the GPU pays for both copies.",
+    task=FunctionTask(judge=judge, parameters=("np", "cp", "clock", "blur", "image"), praise=praise),
+    lanes=("simulator",),
+    pages=("transfers", "convolution", "benchmark_well", "maximum_cpu"),
+    tags=("measuring", "copies", "dtype", "CuPy"),
+)

@@ -1,0 +1,39 @@
+"""Three passes over arrays in one: what lies between two steps stays in a register."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+
+def calls() -> list[Call]:
+    """Make launches on whole numbers, for which each step is exact."""
+    return launches_1d(_build)
+
+
+def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    x, y, weight = (rng.integers(-9, 10, n).astype(np.float32) for _ in range(3))
+    expected = (x - y) ** 2 * weight
+    return {"x": x, "y": y, "weight": weight, "out": poisoned(n)}, {"out": expected}
+
+
+EXERCISE = Exercise(
+    name="fusion",
+    title="Three passes in one",
+    level="intermediate",
+    minutes=10,
+    teaches="What lies between two steps belongs in a variable: each pass over an array is traffic.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(reads_per_element=1, writes_per_element=1, active_threads=0.9),
+        signature=("float32[::1]",) * 4,
+        parameters=("x", "y", "weight", "out"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("fusion", "kernel_families", "memory_pools"),
+    tags=("registers", "memory", "CuPy"),
+)

@@ -1,0 +1,166 @@
+"""A timing script that lies in several ways, on virtual machines that know the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import median
+from types import SimpleNamespace
+from typing import Any
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.judging import attempt, count, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.operations import VirtualOperation
+from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions
+from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
+from gpuguide.exercises.trace.findings import Finding
+
+MS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A virtual machine and the operation to be timed on it.
+
+    Attributes
+    ----------
+    title : str
+        In words.
+    costs : Costs
+        Of launches and the rest.
+    work_ns, prepare_ns : int
+        Time of the operation, and of restoring its data.
+    used_share : float
+        Time on data that were used before, over that on fresh ones.
+    rhythm : tuple of float
+        What others do to each run's time.
+    """
+
+    title: str
+    costs: Costs
+    work_ns: int
+    prepare_ns: int
+    used_share: float
+    rhythm: tuple[float, ...] = (1.0,)
+
+
+MACHINES = (
+    Machine("a machine that is all yours", Costs(), 8 * MS, 2 * MS, 0.3),
+    Machine("a machine with slow launches", Costs(launch_ns=90_000, wake_up_ns=30_000), 40 * MS, 6 * MS, 1.7),
+    # The first two samples are disturbed, later ones now and then.
+    Machine("a machine that others use too", Costs(), 8 * MS, 2 * MS, 0.3, (1, 2.7, 1.9, 1, 1, 1, 1, 1)),
+    Machine("a machine whose clock rises at times", Costs(), 12 * MS, 1 * MS, 1.0, (1, 1, 1, 0.9, 1, 1.4)),
+    Machine("a machine that compiles quickly", Costs(compile_ns=4 * MS), 5 * MS, 3 * MS, 0.8),
+)
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Let it measure on each machine and hold its figure against the work's time."""
+    for machine in MACHINES:
+        gpu, operation = _start(function, machine)
+        case = f"On {machine.title}"
+        figure, finding = attempt(function, case, _as_on_a_gpu(gpu), operation)
+        if finding is None and not is_seconds(figure):
+            finding = Finding("wrong", f"{case} a number of seconds was expected; {shown(figure)} came.")
+        if finding is not None:
+            yield finding
+            return
+        if not is_near(float(figure), operation.work_s):
+            yield from _explain(case, float(figure), gpu, operation)
+            return
+
+
+def praise(function: Callable[..., Any]) -> str:
+    """Say how near the figures of a right answer are."""
+    errors = []
+    for machine in MACHINES:
+        gpu, operation = _start(function, machine)
+        errors.append(abs(float(function(_as_on_a_gpu(gpu), operation)) / operation.work_s - 1))
+    return f"On {len(MACHINES)} virtual machines the figure is within {max(errors):.1%} of the work's time."
+
+
+def _start(function: Callable[..., Any], machine: Machine) -> tuple[VirtualGpu, VirtualOperation]:
+    gpu = VirtualGpu(machine.costs, source_of(function))
+    times = machine.work_ns, machine.prepare_ns, machine.used_share
+    return gpu, VirtualOperation(gpu, *times, rhythm=machine.rhythm)
+
+
+def _as_on_a_gpu(gpu: VirtualGpu) -> Any:
+    """Return what a reader has in a notebook, and nothing more."""
+    return SimpleNamespace(clock=gpu.clock, synchronize=gpu.synchronize)
+
+
+def _explain(case: str, figure: float, gpu: VirtualGpu, operation: VirtualOperation) -> Iterator[Finding]:
+    """Say how far off the figure is, and what the machine saw that explains it."""
+    yield Finding(
+        "wrong", f"{case} the figure is {seconds(figure)}; the work takes {seconds(operation.work_s)}."
+    )
+    samples = regions(gpu, "run")
+    if not samples:
+        what = (
+            "the operation was never run" if not operation.runs else "the clock was never read around a run"
+        )
+        yield Finding("wrong", f"{case} {what}.")
+        return
+    if is_near(median(sample.seconds for sample in samples), operation.work_s):
+        yield from _of_samples(figure, samples, operation)
+        return
+    causes = [*clock_mistakes(samples), *_used_data(samples, operation), *_prepared_inside(samples)]
+    yield from causes or _of_samples(figure, samples, operation)
+
+
+def _used_data(samples: list[Region], operation: VirtualOperation) -> Iterator[Finding]:
+    timed = {id(event) for sample in samples for event in sample.inside}
+    for number, run in enumerate(operation.runs, 1):
+        if run.is_used and id(run.event) in timed:
+            yield Finding(
+                "wrong",
+                f"Run {number} found the data as run {number - 1} had left them, so it was other work: call "
+                "operation.prepare() before each run.",
+                line=run.event.line,
+            )
+            return
+
+
+def _prepared_inside(samples: list[Region]) -> Iterator[Finding]:
+    for sample in samples:
+        for event in sample.inside:
+            if event.name == "prepare":
+                message = "The clock ran while the data were restored: prepare before it starts, and wait."
+                yield Finding("wrong", message, line=event.line)
+                return
+
+
+def _of_samples(figure: float, samples: list[Region], operation: VirtualOperation) -> Iterator[Finding]:
+    """Say why samples of a good clock give a wrong figure: too few, or put together wrongly."""
+    n_disturbed = sum(run.factor != 1 for run in operation.runs)
+    line = samples[-1].stop.line
+    if len(samples) < 5:
+        yield Finding(
+            "wrong",
+            f"There {'was' if len(samples) == 1 else 'were'} {count(len(samples), 'sample')}, and others "
+            f"disturbed {n_disturbed} of {count(len(operation.runs), 'run')}: take more samples.",
+            line=line,
+        )
+        return
+    middle = median(sample.seconds for sample in samples)
+    yield Finding(
+        "wrong",
+        f"The {len(samples)} samples have a median of {seconds(middle)}, and {seconds(figure)} was returned: "
+        f"{count(n_disturbed, 'run was', 'runs were')} disturbed, which the median forgives.",
+        line=line,
+    )
+
+
+EXERCISE = Exercise(
+    name="lying_benchmark",
+    title="A benchmark that lies",
+    level="intermediate",
+    minutes=20,
+    teaches="Warm up, restore the data, wait before and after the clock is read, take the median of samples.",
+    task=FunctionTask(judge=judge, parameters=("gpu", "operation"), praise=praise),
+    lanes=("simulator",),
+    pages=("how_to_time", "benchmark_well", "compile_cost"),
+    tags=("measuring", "synchronisation", "first call"),
+)

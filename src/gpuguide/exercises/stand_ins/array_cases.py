@@ -1,0 +1,86 @@
+"""What judges of functions on arrays share: results and inputs compared, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.stand_ins.judging import shown
+from gpuguide.exercises.trace.findings import Finding
+
+__all__ = ["compare_values", "unchanged"]
+
+
+def compare_values(case: str, result: Any, expected: Any, tolerance: float = 0.0) -> Finding | None:
+    """Compare an array of the host, or a number, with what was expected.
+
+    Parameters
+    ----------
+    case : str
+        What the function was called with, in words, to begin the message with.
+    result : numpy.ndarray or number
+        What it returned, on the host.
+    expected : numpy.ndarray or number
+        Of the wanted shape and dtype.
+    tolerance : float
+        Largest absolute difference.
+
+    Returns
+    -------
+    Finding or None
+        Names the first element that differs.
+
+    Examples
+    --------
+    >>> compare_values("For a vector", np.array([1.0, 2.0]), np.array([1.0, 2.0])) is None
+    True
+    >>> print(compare_values("For a vector", np.array([1.0, 3.0]), np.array([1.0, 2.0])))
+    For a vector element 1 of the result must be 2.0; 3.0 came.
+    """
+    expected = np.asarray(expected)
+    if not isinstance(result, np.ndarray | np.generic | int | float):
+        return Finding("wrong", f"{case} an array or a number was expected; {shown(result)} came.")
+    result = np.asarray(result)
+    if result.shape != expected.shape:
+        return Finding(
+            "wrong", f"{case} the result must have the shape {expected.shape}; it has {result.shape}."
+        )
+    if result.dtype != expected.dtype:
+        return Finding("wrong", f"{case} the result must be {expected.dtype}; it is {result.dtype}.")
+    # Written so that NaN is no match.
+    bad = ~(np.abs(result.astype(np.float64) - expected) <= tolerance)
+    if not bad.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    place = f"element {index[0] if len(index) == 1 else index} of the result" if index else "the result"
+    message = f"{case} {place} must be {expected[index].item()}; {result[index].item()} came."
+    return Finding("wrong", message, index=index)
+
+
+def unchanged(case: str, name: str, array: Any, copy: Any) -> Finding | None:
+    """See that an input is as it was.
+
+    Parameters
+    ----------
+    case : str
+        What the function was called with, in words.
+    name : str
+        Of the input.
+    array, copy : numpy.ndarray
+        The input afterwards and before.
+
+    Returns
+    -------
+    Finding or None
+        What is wrong.
+
+    Examples
+    --------
+    >>> x = np.zeros(3)
+    >>> unchanged("For a vector", "x", x, np.zeros(3)) is None
+    True
+    """
+    if array.shape == copy.shape and array.dtype == copy.dtype and array.tobytes() == copy.tobytes():
+        return None
+    return Finding("input_changed", f"{case} the function changed {name}, which belongs to the caller.")

@@ -1,0 +1,107 @@
+"""The names of ``cupy.cuda`` that wait: devices, streams and events, on a virtual GPU."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
+
+__all__ = ["cuda_names"]
+
+
+def cuda_names(gpu: VirtualGpu) -> Any:
+    """Return what the stand-in for CuPy has as ``cupy.cuda``: ``Device``, ``Stream``, ``Event`` and friends.
+
+    There is one device, and all streams are the same one: work runs in order.
+
+    Parameters
+    ----------
+    gpu : VirtualGpu
+        The machine behind it.
+
+    Returns
+    -------
+    types.SimpleNamespace
+        The names.
+
+    Examples
+    --------
+    >>> gpu = VirtualGpu()
+    >>> cuda_names(gpu).Device().synchronize()
+    >>> [event.kind for event in gpu.log]
+    ['synchronize']
+    """
+    stream = _Stream(gpu)
+    return SimpleNamespace(
+        Device=lambda id=0: _Device(gpu, id),
+        Stream=_StreamClass(stream),
+        Event=lambda **_: _Event(gpu),
+        get_current_stream=lambda: stream,
+        get_elapsed_time=lambda start, stop: stop.elapsed_ms(start),
+        stream=SimpleNamespace(get_current_stream=lambda: stream),
+        runtime=SimpleNamespace(deviceSynchronize=gpu.synchronize),
+    )
+
+
+class _Waits:
+    """Something whose `synchronize` waits for the device."""
+
+    def __init__(self, gpu: VirtualGpu) -> None:
+        self._gpu = gpu
+
+    def synchronize(self) -> None:
+        self._gpu.synchronize()
+
+    def __enter__(self) -> _Waits:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class _Device(_Waits):
+    def __init__(self, gpu: VirtualGpu, number: int) -> None:
+        super().__init__(gpu)
+        self.id = number
+
+
+class _Stream(_Waits):
+    def use(self) -> _Stream:
+        return self
+
+    def record(self, event: _Event | None = None) -> _Event:
+        event = event or _Event(self._gpu)
+        event.record()
+        return event
+
+
+class _StreamClass:
+    """Called, it gives the one stream; it also has it under ``null``."""
+
+    def __init__(self, stream: _Stream) -> None:
+        self.null = stream
+
+    def __call__(self, *_: Any, **__: Any) -> _Stream:
+        return self.null
+
+
+class _Event:
+    def __init__(self, gpu: VirtualGpu) -> None:
+        self._gpu, self.time_ns = gpu, 0
+
+    @property
+    def done(self) -> bool:
+        return self._gpu.now_ns >= self.time_ns
+
+    def record(self, stream: Any = None) -> None:
+        self.time_ns = self._gpu.record()
+
+    def synchronize(self) -> None:
+        self._gpu.wait_for(self.time_ns)
+
+    def elapsed_ms(self, start: _Event) -> float:
+        """Milliseconds from another event; refused, as by CUDA, while the device has not come to this one."""
+        if not self.done:
+            raise RuntimeError("cudaErrorNotReady: device not ready")
+        return (self.time_ns - start.time_ns) * 1e-6

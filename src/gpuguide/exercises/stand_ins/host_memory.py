@@ -1,0 +1,162 @@
+"""Host memory that costs something when it is written for the first time, and a NumPy that hands it out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
+
+__all__ = ["FakeNumpy", "HostArray", "HostMemory"]
+
+
+class HostArray(np.ndarray[Any, Any]):
+    """A NumPy array that knows whether its memory was ever written.
+
+    Attributes
+    ----------
+    machine : HostMemory or None
+        Where its first write costs time; None for views and copies, which are no fresh memory.
+    is_untouched : bool
+        True until it is written.
+
+    Examples
+    --------
+    >>> np_ = FakeNumpy(VirtualGpu())
+    >>> x = np_.empty(3)
+    >>> x.is_untouched
+    True
+    >>> x[:] = 1
+    >>> x.is_untouched
+    False
+    """
+
+    machine: HostMemory | None = None
+    is_untouched: bool = False
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._touch()
+        super().__setitem__(key, value)
+
+    def fill(self, value: Any) -> None:
+        """As ``numpy.ndarray.fill``."""
+        self._touch()
+        super().fill(value)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        for array in out or ():
+            if isinstance(array, HostArray):
+                array._touch()
+        if out is not None:
+            kwargs["out"] = tuple(map(_plain, out))
+        result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
+        return result if out is None else out[0]
+
+    def _touch(self) -> None:
+        if self.machine is not None:
+            self.machine.touch(self)
+
+
+class HostMemory:
+    """The host's memory: writing an array for the first time makes the system find pages for it.
+
+    Parameters
+    ----------
+    gpu : VirtualGpu
+        The machine whose clock goes on meanwhile.
+
+    Examples
+    --------
+    >>> gpu = VirtualGpu()
+    >>> memory = HostMemory(gpu)
+    >>> out = FakeNumpy(gpu).empty(1_000_000)
+    >>> memory.is_untouched(out)
+    True
+    >>> memory.touch(out)
+    >>> gpu.log[-1].name, memory.is_untouched(out)
+    ('first touch', False)
+    """
+
+    def __init__(self, gpu: VirtualGpu) -> None:
+        self._gpu = gpu
+
+    def is_untouched(self, array: Any) -> bool:
+        """Return whether nobody has written the array yet; any other array of NumPy counts as written."""
+        return bool(getattr(array, "is_untouched", False))
+
+    def touch(self, array: Any) -> None:
+        """Write to an array: the first time costs, and every time for what is not a `HostArray`."""
+        if isinstance(array, HostArray) and not array.is_untouched:
+            return
+        rate = self._gpu.costs.first_touch_rate
+        self._gpu.host("first touch", array.nbytes / rate, array.nbytes)
+        if isinstance(array, HostArray):
+            array.is_untouched = False
+
+
+class FakeNumpy:
+    """NumPy, but what ``empty`` and ``zeros`` return is memory that nobody has touched.
+
+    So it is with the real one: the system promises large arrays their memory, and finds it when they are
+    first written.
+
+    Parameters
+    ----------
+    gpu : VirtualGpu
+        The machine whose clock pays for the first touch.
+
+    Examples
+    --------
+    >>> FakeNumpy(VirtualGpu()).zeros(2).is_untouched
+    True
+    """
+
+    __name__ = "numpy"
+
+    def __init__(self, gpu: VirtualGpu) -> None:
+        self._memory = HostMemory(gpu)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def empty(self, shape: Any, dtype: Any = float, order: Any = "C") -> Any:
+        """As ``numpy.empty``, untouched."""
+        return self._untouched(np.zeros(shape, dtype, order))
+
+    def zeros(self, shape: Any, dtype: Any = float, order: Any = "C") -> Any:
+        """As ``numpy.zeros``, untouched."""
+        return self._untouched(np.zeros(shape, dtype, order))
+
+    def empty_like(self, a: Any, dtype: Any = None) -> Any:
+        """As ``numpy.empty_like``, untouched."""
+        return self._untouched(np.zeros(a.shape, dtype or a.dtype))
+
+    def zeros_like(self, a: Any, dtype: Any = None) -> Any:
+        """As ``numpy.zeros_like``: it writes the zeros, so the memory is touched."""
+        return self.full(a.shape, 0, dtype or a.dtype)
+
+    def full(self, shape: Any, value: Any, dtype: Any = None) -> Any:
+        """As ``numpy.full``, touched."""
+        array = self._untouched(np.empty(shape, dtype or np.asarray(value).dtype))
+        array[...] = value
+        return array
+
+    def ones(self, shape: Any, dtype: Any = float) -> Any:
+        """As ``numpy.ones``, touched."""
+        return self.full(shape, 1, dtype)
+
+    def copyto(self, out: Any, *args: Any, **kwargs: Any) -> None:
+        """As ``numpy.copyto``."""
+        if isinstance(out, HostArray):
+            self._memory.touch(out)
+        np.copyto(_plain(out), *args, **kwargs)
+
+    def _untouched(self, contents: Any) -> Any:
+        array = contents.view(HostArray)
+        array.machine, array.is_untouched = self._memory, True
+        return array
+
+
+def _plain(value: Any) -> Any:
+    return value.view(np.ndarray) if isinstance(value, HostArray) else value

@@ -1,0 +1,224 @@
+"""What the judges of functions share: calling them safely, and saying times, counts and lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from numbers import Real
+from reprlib import Repr
+from typing import Any
+
+from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
+from gpuguide.exercises.trace.findings import Finding
+from gpuguide.units import format_quantity
+
+__all__ = ["attempt", "count", "equals", "is_near", "is_seconds", "lines_text", "seconds", "shown"]
+
+_MIXED = ("Unsupported type <class 'numpy.ndarray'>", "Implicit conversion to a NumPy array")
+
+
+def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[Any, Finding | None]:
+    """Call the reader's function; an exception becomes a finding.
+
+    Parameters
+    ----------
+    function : callable
+        The reader's function.
+    case : str
+        What it is called with, in words, to begin the message with.
+    *arguments : object
+        What it is called with.
+
+    Returns
+    -------
+    result : object
+        What it returned; None after an exception.
+    finding : Finding or None
+        What went wrong.
+
+    Examples
+    --------
+    >>> attempt(lambda x: 2 * x, "With x = 4", 4)
+    (8, None)
+    >>> print(attempt(lambda x: 1 / x, "With x = 0", 0)[1])
+    With x = 0 the function raised ZeroDivisionError: division by zero.
+    """
+    try:
+        return function(*arguments), None
+    except Exception as error:  # whatever a reader's function raises is a finding, never the session's end
+        text = str(error).strip().rstrip(".")
+        message = f"{case} the function raised {type(error).__name__}{f': {text}' if text else ''}."
+        if isinstance(error, TypeError) and any(mixed in str(error) for mixed in _MIXED):
+            message += (
+                " An array on the GPU and one of NumPy met: bring both to one side, with cp.asarray or "
+                "cp.asnumpy, or make the new one where the other is."
+            )
+        line = line_of_error(error, source_of(function))
+        return None, Finding("exception", message, line=line)
+
+
+def equals(result: object, expected: object) -> bool:
+    """Return whether a result equals what was expected; one that cannot be compared does not.
+
+    Parameters
+    ----------
+    result : object
+        What the reader's function returned.
+    expected : object
+        No array.
+
+    Returns
+    -------
+    bool
+        Always a plain one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> equals((1, 2), (1, 2)), equals(np.arange(3), (0, 1, 2))
+    (True, False)
+    """
+    try:
+        return bool(result == expected)
+    except Exception:  # arrays have no truth value, and a reader's object may raise anything
+        return False
+
+
+def shown(value: object) -> str:
+    """Write a value for a message, long ones shortened.
+
+    Parameters
+    ----------
+    value : object
+        What the reader's function returned.
+
+    Returns
+    -------
+    str
+        On one line.
+
+    Examples
+    --------
+    >>> shown((1, 2)), shown(list(range(100)))
+    ('(1, 2)', '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    writer = Repr()
+    writer.maxother = writer.maxstring = 60
+    return " ".join(writer.repr(value).split())
+
+
+def is_seconds(value: object) -> bool:
+    """Return whether a value is a number of seconds: real, finite and no bool.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    bool
+        False for NaN and for an array.
+
+    Examples
+    --------
+    >>> is_seconds(0.5), is_seconds(math.nan), is_seconds(None), is_seconds(True)
+    (True, False, False, False)
+    """
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+def is_near(figure_s: float, true_s: float, share: float = 0.01) -> bool:
+    """Return whether a figure is the true one within a share of it.
+
+    Parameters
+    ----------
+    figure_s, true_s : float
+        Seconds.
+    share : float
+        1 % by default.
+
+    Returns
+    -------
+    bool
+        True at the bound itself.
+
+    Examples
+    --------
+    >>> is_near(1.009, 1.0), is_near(1.02, 1.0)
+    (True, False)
+    """
+    return abs(figure_s - true_s) <= share * true_s
+
+
+def seconds(value_s: float) -> str:
+    """Write a time with three digits.
+
+    Parameters
+    ----------
+    value_s : float
+        Seconds.
+
+    Returns
+    -------
+    str
+        With its unit.
+
+    Examples
+    --------
+    >>> seconds(0.0080134), seconds(41e-6), seconds(0)
+    ('8.01 ms', '41.0 µs', '0 s')
+    """
+    slack = abs(value_s) * 1e-3
+    return format_quantity(value_s, "s", value_s - slack, value_s + slack)
+
+
+def lines_text(lines: Iterable[int | None]) -> str:
+    """Write line numbers, each once and in ascending order; nothing where none is known.
+
+    Parameters
+    ----------
+    lines : iterable of int or None
+        As stand-ins note them.
+
+    Returns
+    -------
+    str
+        With a space in front.
+
+    Examples
+    --------
+    >>> lines_text([7, 3, 7, 5]), lines_text([4]), lines_text([None])
+    (' (lines 3, 5 and 7)', ' (line 4)', '')
+    """
+    known = sorted({line for line in lines if line is not None})
+    if not known:
+        return ""
+    if len(known) == 1:
+        return f" (line {known[0]})"
+    return f" (lines {', '.join(map(str, known[:-1]))} and {known[-1]})"
+
+
+def count(n: int, noun: str, plural: str = "") -> str:
+    """Write a count with its noun.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    noun : str
+        In the singular.
+    plural : str
+        Where it is not the singular with an s.
+
+    Returns
+    -------
+    str
+        Numbers as digits.
+
+    Examples
+    --------
+    >>> count(1, "launch", "launches"), count(3, "launch", "launches"), count(0, "line")
+    ('1 launch', '3 launches', '0 lines')
+    """
+    return f"{n} {noun if n == 1 else plural or noun + 's'}"

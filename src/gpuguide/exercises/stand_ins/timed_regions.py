@@ -1,0 +1,177 @@
+"""What lay between two readings of a clock, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from gpuguide.exercises.stand_ins.judging import seconds
+from gpuguide.exercises.stand_ins.virtual_gpu import Event, VirtualGpu
+from gpuguide.exercises.trace.findings import Finding
+
+__all__ = ["Region", "clock_mistakes", "regions", "used_for"]
+
+_ON_DEVICE = ("launch", "memset", "to_device", "to_host")
+
+
+@dataclass(frozen=True)
+class Region:
+    """What happened between two readings of the clock that follow each other.
+
+    Attributes
+    ----------
+    start, stop : Event
+        The readings.
+    before, inside : tuple of Event
+        What happened before the first reading, and between the two.
+    """
+
+    start: Event
+    stop: Event
+    before: tuple[Event, ...]
+    inside: tuple[Event, ...]
+
+    @property
+    def seconds(self) -> float:
+        """What the two readings differ by."""
+        return (self.stop.end_ns - self.start.end_ns) * 1e-9
+
+    def holds(self, name: str) -> bool:
+        """Return whether something whose name begins so happened inside."""
+        return any(event.name.startswith(name) for event in self.inside)
+
+    @property
+    def unfinished(self) -> Event | None:
+        """The last work from inside that was not done when the clock stopped."""
+        return _last_unfinished(self.inside, self.stop)
+
+    @property
+    def left_over(self) -> Event | None:
+        """The last work from before that was not done when the clock started."""
+        return _last_unfinished(self.before, self.start)
+
+
+def regions(gpu: VirtualGpu, name: str = "") -> list[Region]:
+    """Return the stretches between readings of the clock in which something happened.
+
+    Parameters
+    ----------
+    gpu : VirtualGpu
+        The machine, after the function has run on it.
+    name : str
+        How the name begins of what must have happened; anything by default.
+
+    Returns
+    -------
+    list of Region
+        In order.
+
+    Examples
+    --------
+    >>> gpu = VirtualGpu()
+    >>> start = gpu.clock()
+    >>> launch = gpu.launch("scale", busy_ns=1_000_000)
+    >>> stop = gpu.clock()
+    >>> [region] = regions(gpu, "scale")
+    >>> region.unfinished.name, region.left_over
+    ('scale', None)
+    """
+    reads = [i for i, event in enumerate(gpu.log) if event.kind == "clock"]
+    found = [
+        Region(gpu.log[a], gpu.log[b], tuple(gpu.log[:a]), tuple(gpu.log[a + 1 : b]))
+        for a, b in pairwise(reads)
+    ]
+    return [region for region in found if region.inside and region.holds(name)]
+
+
+def clock_mistakes(found: list[Region]) -> Iterator[Finding]:
+    """Say what is wrong with the readings of a clock, each kind of mistake once.
+
+    Parameters
+    ----------
+    found : list of Region
+        The stretches that make up a figure.
+
+    Yields
+    ------
+    Finding
+        A clock that stopped or started too early, or ran while a kernel was compiled.
+    """
+    # A reading that ends a stretch and begins the next is told once, as an end.
+    ends = [region.stop for region in found]
+    begun = [region for region in found if region.start not in ends]
+    mistakes = (
+        _first(_stopped_early, found),
+        _first(_started_early, begun),
+        _first(_compiled_inside, found),
+    )
+    yield from (finding for finding in mistakes if finding is not None)
+
+
+def used_for(figure_s: float, found: list[Region]) -> list[Region]:
+    """Return the stretches that a figure can be: those as long as it, or all where none is.
+
+    Parameters
+    ----------
+    figure_s : float
+        What a function returned, in seconds.
+    found : list of Region
+        Of `regions`.
+
+    Returns
+    -------
+    list of Region
+        So that a warm-up that was timed and thrown away is not blamed.
+
+    Examples
+    --------
+    >>> used_for(1.0, [])
+    []
+    """
+    return [region for region in found if abs(region.seconds - figure_s) < 1e-9] or found
+
+
+def _first(mistake: Callable[[Region], Finding | None], found: list[Region]) -> Finding | None:
+    return next((finding for region in found if (finding := mistake(region))), None)
+
+
+def _stopped_early(region: Region) -> Finding | None:
+    work = region.unfinished
+    if work is None:
+        return None
+    left = (work.done_ns - region.stop.end_ns) * 1e-9
+    return Finding(
+        "wrong",
+        f"The clock stopped after the launch, while the work was still going on: {work.what} "
+        f"had {seconds(left)} left.",
+        line=region.stop.line,
+    )
+
+
+def _started_early(region: Region) -> Finding | None:
+    work = region.left_over
+    if work is None:
+        return None
+    left = (work.done_ns - region.start.end_ns) * 1e-9
+    return Finding(
+        "wrong",
+        f"The clock started while the GPU was still busy: {work.what} had {seconds(left)} left.",
+        line=region.start.line,
+    )
+
+
+def _compiled_inside(region: Region) -> Finding | None:
+    compiled = next((event for event in region.inside if event.compiled), None)
+    if compiled is None:
+        return None
+    return Finding(
+        "wrong",
+        f"The first call of {compiled.what} compiled it while the clock ran.",
+        line=compiled.line,
+    )
+
+
+def _last_unfinished(events: tuple[Event, ...], reading: Event) -> Event | None:
+    busy = [event for event in events if event.kind in _ON_DEVICE and event.done_ns > reading.end_ns]
+    return busy[-1] if busy else None

@@ -1,0 +1,348 @@
+"""A GPU that takes no time: a launch queue and a clock that move only when they are asked to."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from gpuguide.errors import GpuGuideError
+from gpuguide.exercises.stand_ins.lines import line_now
+
+__all__ = ["Costs", "Event", "TooManyCallsError", "VirtualGpu"]
+
+_START_NS = 41_000_000_000  # a clock starts at no round figure, as the real one
+_MOST_EVENTS = 200_000
+
+
+class TooManyCallsError(GpuGuideError):
+    """The virtual GPU was asked for more than any right answer needs: a loop does not end."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What things cost on a virtual machine; a rate of one byte a nanosecond is 1 GB/s.
+
+    Attributes
+    ----------
+    launch_ns : int
+        Host time of a launch.
+    compile_ns : int
+        Host time of the first launch of a kernel, besides.
+    wake_up_ns : int
+        Host time from the end of the work until a host that waits goes on.
+    clock_ns : int
+        Host time of reading the clock.
+    memory_rate, cache_rate : float
+        Bytes a nanosecond from the GPU's memory and, for buffers that are in it, from its L2 cache.
+    l2_bytes : int
+        Size of the L2 cache.
+    link_rate : float
+        Bytes a nanosecond between host and device.
+    staging_rate : float
+        Bytes a nanosecond at which the host copies pageable memory into the buffer that the device fetches
+        it from.
+    first_touch_rate : float
+        Bytes a nanosecond at which the system hands out host memory that nobody has written yet.
+    queue_length : int
+        Launches that can wait; one more makes the host wait.
+    """
+
+    launch_ns: int = 8_000
+    compile_ns: int = 180_000_000
+    wake_up_ns: int = 5_000
+    clock_ns: int = 40
+    memory_rate: float = 4_000.0
+    cache_rate: float = 10_000.0
+    l2_bytes: int = 50_000_000
+    link_rate: float = 50.0
+    staging_rate: float = 12.0
+    first_touch_rate: float = 4.0
+    queue_length: int = 1_024
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened on a virtual machine; all times in nanoseconds of its clock.
+
+    Attributes
+    ----------
+    kind : str
+        ``"launch"``, ``"memset"``, ``"to_device"``, ``"to_host"``, ``"synchronize"``, ``"clock"`` or
+        ``"host"``.
+    name : str
+        Of the kernel, or of what was copied.
+    line : int or None
+        Line of the reader's code.
+    begin_ns, end_ns : int
+        When the host began, and when it went on.
+    started_ns, done_ns : int
+        When the device began and ended; those of the host where the device has no part in it.
+    nbytes : int
+        Bytes copied, or read and written.
+    compiled : bool
+        Whether the kernel was compiled first.
+    """
+
+    kind: str
+    name: str
+    line: int | None
+    begin_ns: int
+    end_ns: int
+    started_ns: int
+    done_ns: int
+    nbytes: int = 0
+    compiled: bool = False
+
+    @property
+    def what(self) -> str:
+        """The event in words, to put into a sentence."""
+        if self.kind in ("to_device", "to_host"):
+            return f"a copy of {self.name}"
+        return f"the kernel {self.name!r}" if self.kind == "launch" else self.name
+
+
+class VirtualGpu:
+    """A host with one GPU, simulated: launches are queued, and nothing takes real time.
+
+    A launch costs host time and goes into the queue; the device works through it in order. A copy to the
+    device costs the host the time of copying into a staging buffer, and the device that of fetching it; a
+    copy to the host waits for everything before it. The first launch of a kernel compiles it. Buffers that
+    were touched lately are in the L2 cache.
+
+    Parameters
+    ----------
+    costs : Costs
+        Of this machine.
+    source : str
+        File name of the reader's code (`lines.source_of`), whose lines the log quotes.
+
+    Attributes
+    ----------
+    costs : Costs
+        As given.
+    source : str
+        As given.
+    now_ns : int
+        The host's time.
+    free_at_ns : int
+        When the device will have done everything that is queued.
+    log : list of Event
+        Everything that happened, in the order in which the host asked for it.
+
+    Examples
+    --------
+    >>> gpu = VirtualGpu(Costs(launch_ns=10, compile_ns=0, wake_up_ns=5, clock_ns=0))
+    >>> start = gpu.now_ns
+    >>> launch = gpu.launch("scale", busy_ns=1000)
+    >>> gpu.now_ns - start
+    10
+    >>> gpu.synchronize()
+    >>> gpu.now_ns - start
+    1015
+    """
+
+    def __init__(self, costs: Costs | None = None, source: str = "") -> None:
+        self.costs = costs or Costs()
+        self.source = source
+        self.now_ns = self.free_at_ns = _START_NS
+        self.log: list[Event] = []
+        self._compiled: set[str] = set()
+        self._queue: deque[int] = deque()
+        self._cache: OrderedDict[Hashable, int] = OrderedDict()
+
+    def clock(self) -> float:
+        """Read the host's clock, in seconds from an arbitrary start."""
+        begin = self.now_ns
+        self.now_ns += self.costs.clock_ns
+        self._note("clock", "clock", begin)
+        return self.now_ns * 1e-9
+
+    def synchronize(self) -> None:
+        """Wait until the device has done everything."""
+        begin = self.now_ns
+        self._wait_until(self.free_at_ns)
+        self.now_ns += self.costs.wake_up_ns
+        self._note("synchronize", "synchronize", begin)
+
+    def host(self, name: str, busy_ns: float, nbytes: int = 0) -> Event:
+        """Let the host work.
+
+        Parameters
+        ----------
+        name : str
+            What it does.
+        busy_ns : float
+            How long.
+        nbytes : int
+            Bytes that this concerns.
+
+        Returns
+        -------
+        Event
+            As it stands in the log.
+        """
+        begin = self.now_ns
+        self.now_ns += round(busy_ns)
+        return self._note("host", name, begin, nbytes=nbytes)
+
+    def launch(
+        self,
+        name: str,
+        touches: Mapping[Hashable, int] | None = None,
+        busy_ns: float = 0,
+        *,
+        kind: str = "launch",
+    ) -> Event:
+        """Queue a kernel, and compile it where it was never launched before.
+
+        Parameters
+        ----------
+        name : str
+            Of the kernel; another name is another kernel.
+        touches : mapping, optional
+            Buffer -> bytes of it that the kernel reads and writes. They take the time of the memory, or of
+            the cache where the buffer is in it.
+        busy_ns : float
+            Time that the kernel takes besides.
+        kind : str
+            ``"launch"``, or ``"memset"``, which needs no compiling.
+
+        Returns
+        -------
+        Event
+            As it stands in the log.
+        """
+        begin = self.now_ns
+        is_new = kind == "launch" and name not in self._compiled
+        self._compiled.add(name)
+        self.now_ns += self.costs.launch_ns + (self.costs.compile_ns if is_new else 0)
+        buffers = dict(touches or {})
+        started = self._work(busy_ns + sum(self._touch(*item) for item in buffers.items()))
+        return self._note(kind, name, begin, started, sum(buffers.values()), compiled=is_new)
+
+    def copy_to_device(self, name: str, buffer: Hashable, nbytes: int) -> Event:
+        """Copy host memory: the host fills a staging buffer, from which the device fetches it later.
+
+        Parameters
+        ----------
+        name : str
+            What is copied.
+        buffer : hashable
+            The device's buffer.
+        nbytes : int
+            Its size.
+
+        Returns
+        -------
+        Event
+            As it stands in the log.
+        """
+        begin = self.now_ns
+        self.now_ns += self.costs.launch_ns + round(nbytes / self.costs.staging_rate)
+        started = self._work(nbytes / self.costs.link_rate)
+        self._touch(buffer, nbytes)  # what arrives passes through the cache
+        return self._note("to_device", name, begin, started, nbytes)
+
+    def copy_to_host(self, name: str, nbytes: int) -> Event:
+        """Wait for the device, and for the bytes to cross the link.
+
+        Parameters
+        ----------
+        name : str
+            What is copied.
+        nbytes : int
+            Its size.
+
+        Returns
+        -------
+        Event
+            As it stands in the log.
+        """
+        begin = self.now_ns
+        self.now_ns += self.costs.launch_ns
+        started = self._work(nbytes / self.costs.link_rate)
+        self._wait_until(self.free_at_ns)
+        self.now_ns += self.costs.wake_up_ns
+        return self._note("to_host", name, begin, started, nbytes)
+
+    def record(self) -> int:
+        """Return the time at which the device will have done what is queued so far, as a CUDA event does."""
+        return max(self.now_ns, self.free_at_ns)
+
+    def wait_for(self, time_ns: int) -> None:
+        """Wait until the device has come to an event.
+
+        Parameters
+        ----------
+        time_ns : int
+            What `record` returned.
+        """
+        begin = self.now_ns
+        self._wait_until(time_ns)
+        self.now_ns += self.costs.wake_up_ns
+        self._note("synchronize", "event", begin)
+
+    def flush(self) -> None:
+        """Empty the L2 cache."""
+        self._cache.clear()
+
+    def events(self, *kinds: str) -> list[Event]:
+        """Return what the log holds of some kinds.
+
+        Parameters
+        ----------
+        *kinds : str
+            As in `Event`.
+
+        Returns
+        -------
+        list of Event
+            In order.
+        """
+        return [event for event in self.log if event.kind in kinds]
+
+    def _work(self, busy_ns: float) -> int:
+        """Put work into the queue; return when it will start."""
+        while self._queue and self._queue[0] <= self.now_ns:
+            self._queue.popleft()
+        if len(self._queue) >= self.costs.queue_length:
+            self._wait_until(self._queue.popleft())
+        started = max(self.now_ns, self.free_at_ns)
+        self.free_at_ns = started + round(busy_ns)
+        self._queue.append(self.free_at_ns)
+        return started
+
+    def _touch(self, buffer: Hashable, nbytes: int) -> float:
+        """Bring a buffer into the cache, push out the oldest, and return the time that this takes."""
+        cached = self._cache.pop(buffer, 0)
+        if nbytes <= self.costs.l2_bytes:
+            self._cache[buffer] = max(nbytes, cached)
+        while sum(self._cache.values()) > self.costs.l2_bytes:
+            self._cache.popitem(last=False)
+        hit = min(cached, nbytes)
+        return hit / self.costs.cache_rate + (nbytes - hit) / self.costs.memory_rate
+
+    def _wait_until(self, time_ns: int) -> None:
+        self.now_ns = max(self.now_ns, time_ns)
+
+    def _note(
+        self,
+        kind: str,
+        name: str,
+        begin: int,
+        started: int | None = None,
+        nbytes: int = 0,
+        *,
+        compiled: bool = False,
+    ) -> Event:
+        if len(self.log) >= _MOST_EVENTS:
+            raise TooManyCallsError(
+                f"The GPU was asked for more than {_MOST_EVENTS} things. A right answer needs a few hundred: "
+                "look for a loop that does not end."
+            )
+        done = self.now_ns if started is None else self.free_at_ns
+        span = (begin, self.now_ns, begin if started is None else started, done)
+        event = Event(kind, name, line_now(self.source), *span, nbytes, compiled)
+        self.log.append(event)
+        return event

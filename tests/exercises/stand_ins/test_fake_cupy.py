@@ -1,0 +1,166 @@
+"""The stand-in for CuPy: it behaves as CuPy does, and notes each launch and copy."""
+
+import numpy as np
+import pytest
+from device_behaviour import BEHAVIOUR
+
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.loading import cupy
+
+
+@pytest.fixture
+def cp():
+    return FakeCupy()
+
+
+@pytest.mark.parametrize("check", BEHAVIOUR, ids=lambda check: check.__name__)
+def test_the_stand_in_behaves_so(check, cp):
+    check(cp)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("check", BEHAVIOUR, ids=lambda check: check.__name__)
+def test_the_real_cupy_behaves_so(check):
+    check(cupy())
+
+
+@pytest.mark.gpu
+def test_the_real_cupy_has_every_name_of_the_stand_in(cp):
+    real = cupy()
+    own = {
+        "gpu",
+        "index",
+        "note_copy_to_device",
+        "note_launch",
+        "run",
+        "run_ufunc",
+        "to_host",
+        "unwrap",
+        "wrap",
+    }
+    assert {name for name in dir(cp) if not hasattr(real, name)} <= own
+    methods = {name for name in dir(cp.ndarray) if not name.startswith("_")}
+    assert methods <= set(dir(real.ndarray))
+
+
+def counts(cp):
+    """Copies there, copies back, and launches so far."""
+    return tuple(len(cp.gpu.events(kind)) for kind in ("to_device", "to_host", "launch"))
+
+
+HOST = np.arange(1.0, 7.0)
+
+# What is done with an array of six float64 on the device; copies there, copies back, launches.
+COUNTED = {
+    "an operator": (lambda cp, x: x + 1, (0, 0, 1)),
+    "an operator in place": (lambda cp, x: x.__iadd__(1), (0, 0, 1)),
+    "three operators": (lambda cp, x: (x - 1) * (x - 1), (0, 0, 3)),
+    "a reduction": (lambda cp, x: x.sum(), (0, 0, 1)),
+    "a function of NumPy": (lambda cp, x: np.sqrt(x), (0, 0, 1)),
+    "float()": (lambda cp, x: float(x[0]), (0, 1, 0)),
+    "float() of a sum": (lambda cp, x: float(x.sum()), (0, 1, 1)),
+    "bool()": (lambda cp, x: bool(x[0] > 0), (0, 1, 1)),
+    "item()": (lambda cp, x: x[1].item(), (0, 1, 0)),
+    "tolist()": (lambda cp, x: x.tolist(), (0, 1, 0)),
+    "str()": (lambda cp, x: str(x), (0, 1, 0)),
+    "format()": (lambda cp, x: f"{x[0]:.1f}", (0, 1, 0)),
+    "get()": (lambda cp, x: x.get(), (0, 1, 0)),
+    "asnumpy()": (lambda cp, x: cp.asnumpy(x), (0, 1, 0)),
+    "max() of Python": (lambda cp, x: max(x), (0, 5, 5)),
+    "sum() of Python": (lambda cp, x: sum(x), (0, 0, 6)),
+    "iteration": (lambda cp, x: list(x), (0, 0, 0)),
+    "a slice": (lambda cp, x: x[1:3], (0, 0, 0)),
+    "a new axis": (lambda cp, x: x[:, None], (0, 0, 0)),
+    "a reshape": (lambda cp, x: x.reshape(2, 3).T, (0, 0, 0)),
+    "a shape": (lambda cp, x: (x.shape, x.size, len(x), x.dtype), (0, 0, 0)),
+    "an assignment": (lambda cp, x: x.__setitem__(0, 3), (0, 0, 1)),
+    "picking by a list": (lambda cp, x: x[[0, 2]], (1, 0, 1)),
+    "picking by a mask": (lambda cp, x: x[x > 2], (0, 1, 2)),
+    "picking by indices on the device": (lambda cp, x: x[cp.argsort(x)], (0, 0, 2)),
+    "asarray of what is there": (lambda cp, x: cp.asarray(x), (0, 0, 0)),
+    "asarray of an array of NumPy": (lambda cp, x: cp.asarray(HOST), (1, 0, 0)),
+    "asarray of a list": (lambda cp, x: cp.asarray([1, 2]), (1, 0, 0)),
+    "asarray of a number": (lambda cp, x: cp.asarray(2.5), (0, 0, 1)),
+    "asarray of nothing": (lambda cp, x: cp.asarray(HOST[:0]), (0, 0, 0)),
+    "get() of nothing": (lambda cp, x: x[:0].get(), (0, 0, 0)),
+    "arithmetic of nothing": (lambda cp, x: (x[:0] + 1).reshape(0, 1), (0, 0, 0)),
+    "a sum of nothing": (lambda cp, x: x[:0].sum(), (0, 0, 1)),
+    "set()": (lambda cp, x: x.set(HOST), (1, 0, 0)),
+    "empty_like": (lambda cp, x: cp.empty_like(x), (0, 0, 0)),
+    "zeros": (lambda cp, x: cp.zeros(3), (0, 0, 0)),
+    "ones": (lambda cp, x: cp.ones(3), (0, 0, 1)),
+    "an array of arrays": (lambda cp, x: cp.array([x, x]), (0, 0, 1)),
+    "astype": (lambda cp, x: x.astype(cp.float32), (0, 0, 1)),
+    "astype to the same": (lambda cp, x: cp.asarray(x, dtype=cp.float64), (0, 0, 0)),
+    "a sum of the host's": (lambda cp, x: cp.sum(HOST), (0, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("title", COUNTED)
+def test_copies_and_launches_are_counted(title, cp):
+    do, expected = COUNTED[title]
+    x = cp.asarray(HOST)
+    cp.gpu.log.clear()
+    do(cp, x)
+    assert counts(cp) == expected
+
+
+def test_bytes_are_counted(cp):
+    x = cp.asarray(HOST)
+    y = x * x + x
+    y.get()
+    there, back = cp.gpu.events("to_device", "to_host")
+    assert there.nbytes == back.nbytes == HOST.nbytes
+    # Read and written by each launch; x * x reads one buffer, through two operands.
+    assert [event.nbytes for event in cp.gpu.events("launch")] == [3 * HOST.nbytes] * 2
+
+
+def test_temporaries_are_counted(cp):
+    x = cp.asarray(HOST)
+    before = cp.n_allocations, cp.bytes_allocated
+    (x - 1) * (x + 1)
+    assert cp.n_allocations - before[0] == 3
+    assert cp.bytes_allocated - before[1] == 3 * HOST.nbytes
+    x -= 1
+    assert cp.n_allocations - before[0] == 3
+
+
+def test_work_in_place_needs_no_memory_and_is_seen_through_views(cp):
+    x = cp.asarray(HOST)
+    first_half = x[:3]
+    first_half *= 10
+    np.testing.assert_array_equal(x.get(), [10, 20, 30, 4, 5, 6])
+
+
+def test_a_kernel_is_compiled_once_for_each_dtype(cp):
+    x, y = cp.ones(3), cp.ones(3, dtype=cp.float32)
+    cp.gpu.log.clear()
+    for operand in (x, y, x, y):
+        operand + operand
+    assert [event.compiled for event in cp.gpu.events("launch")] == [True, True, False, False]
+
+
+def test_empty_memory_is_never_right_by_chance(cp):
+    contents = cp.empty(3).get()
+    assert not (contents == 0).any()
+    assert not (contents == 1).any()
+
+
+def test_a_copy_to_the_host_waits_for_the_work(cp):
+    x = cp.asarray(HOST)
+    y = x * 2
+    work = cp.gpu.log[-1]
+    y.get()
+    assert cp.gpu.now_ns > work.done_ns
+
+
+def test_what_it_lacks_is_named(cp):
+    with pytest.raises(AttributeError, match="'fft'"):
+        cp.fft  # noqa: B018
+
+
+def test_modules_know_nothing_of_each_other():
+    first, second = FakeCupy(), FakeCupy()
+    first.ones(3)
+    assert not second.gpu.log
+    assert first.ndarray is not second.ndarray

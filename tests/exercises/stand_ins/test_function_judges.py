@@ -1,0 +1,286 @@
+"""The judges of functions: right answers of other kinds pass, verdicts repeat, and findings name the line."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from gpuguide.exercises import get, names
+from gpuguide.exercises.model import FunctionTask
+from gpuguide.exercises.pool.crossing_point.exercise import CASES
+from study_results import cell, make
+
+FUNCTIONS = [name for name in names() if isinstance(get(name).task, FunctionTask)]
+
+
+def function(source: str):
+    namespace: dict = {}
+    exec(compile(source, "<answer>", "exec"), namespace)
+    last = [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)][-1]
+    return namespace[last]
+
+
+def findings(name: str, source: str) -> list:
+    return list(get(name).task.judge(function(source)))
+
+
+OTHER_RIGHT_ANSWERS = {
+    "cpu_or_gpu, by the type": """
+def centre_of_mass(np, cp, mass):
+    xp = np if isinstance(mass, np.ndarray) else cp
+    return xp.dot(xp.arange(mass.size, dtype=mass.dtype), mass) / xp.sum(mass)
+""",
+    "cpu_or_gpu, by the name of the module": """
+def centre_of_mass(np, cp, mass):
+    on_gpu = type(mass).__module__.startswith("cupy")
+    places = (cp if on_gpu else np).arange(mass.size, dtype=mass.dtype)
+    return np.sum(places * mass) / np.sum(mass)
+""",
+    "cpu_or_gpu, without making an array": """
+def centre_of_mass(np, cp, mass):
+    places = mass * 0 + 1
+    places = places.cumsum(dtype=mass.dtype) - 1
+    return (places * mass).sum() / mass.sum()
+""",
+    "count_transfers, with methods and in place": """
+def normalise(cp, image):
+    x = cp.array(image)
+    x -= x.mean()
+    limit = abs(x).mean() * 2
+    return (cp.minimum(cp.maximum(x, -limit), limit) / limit).get()
+""",
+    "count_transfers, with the functions of NumPy": """
+import numpy as np
+def normalise(cp, image):
+    x = cp.asarray(image)
+    x = x - np.mean(x)
+    limit = 2 * np.mean(np.absolute(x))
+    return cp.asnumpy(np.clip(x, -limit, limit) / limit)
+""",
+    "one_launch, into a new array": """
+def scale_rows(cp, x, factors):
+    return cp.multiply(x, factors.reshape(-1, 1), out=cp.empty_like(x))
+""",
+    "one_launch, turned round": """
+def scale_rows(cp, x, factors):
+    return (x.T * factors).T
+""",
+    "one_launch, with NumPy's function": """
+import numpy as np
+def scale_rows(cp, x, factors):
+    return np.multiply(x, factors[:, None])
+""",
+    "copy_and_work, twice and the second counts": """
+def copy_and_work(cp, clock, a, b):
+    for _ in range(2):
+        cp.cuda.Stream.null.synchronize()
+        times = [clock()]
+        x, y = cp.array(a), cp.array(b)
+        cp.cuda.Stream.null.synchronize()
+        times.append(clock())
+        x @ y
+        cp.dot(x, y)
+        cp.cuda.Stream.null.synchronize()
+        times.append(clock())
+        cp.dot(x, y)
+        cp.cuda.Stream.null.synchronize()
+        times.append(clock())
+    return times[1] - times[0], times[3] - times[2]
+""",
+    "copy_and_work, with float() for the wait": """
+def copy_and_work(cp, clock, a, b):
+    float(cp.dot(cp.asarray(a), cp.asarray(b)))
+    start = clock()
+    x, y = cp.asarray(a), cp.asarray(b)
+    cp.cuda.runtime.deviceSynchronize()
+    middle = clock()
+    float(cp.dot(x, y))
+    return middle - start, clock() - middle
+""",
+    "lying_benchmark, the first sample thrown away": """
+def measure(gpu, operation):
+    samples = []
+    for _ in range(12):
+        operation.prepare()
+        gpu.synchronize()
+        gpu.synchronize()
+        start = gpu.clock()
+        operation.run()
+        gpu.synchronize()
+        samples.append(gpu.clock() - start)
+    return sorted(samples[1:])[5]
+""",
+    "lying_benchmark, five samples": """
+import numpy as np
+def measure(gpu, operation):
+    operation.run()
+    def sample():
+        operation.prepare()
+        gpu.synchronize()
+        start = gpu.clock()
+        operation.run()
+        gpu.synchronize()
+        return gpu.clock() - start
+    return np.median([sample() for _ in range(5)])
+""",
+    "fair_comparison, with buffers of its own": """
+def compare(np, cp, clock, blur, image):
+    out, back = np.full(image.shape, 1, image.dtype), np.zeros_like(image)
+    image_device, out_device = cp.asarray(image), cp.zeros(image.shape, image.dtype)
+    blur(image, out)
+    blur(image_device, out_device)
+    cp.cuda.Device().synchronize()
+    start = clock()
+    blur(image, out)
+    cpu_s = clock() - start
+    start = clock()
+    image_device.set(image)
+    blur(image_device, out_device)
+    cp.cuda.Device().synchronize()
+    cp.asnumpy(out_device, out=back)
+    cp.cuda.Device().synchronize()
+    return [cpu_s, clock() - start]
+""",
+    "fair_comparison, the median of several": """
+from statistics import median
+def compare(np, cp, clock, blur, image):
+    out = np.empty(image.shape, dtype=image.dtype)
+    out[...] = 0
+    cpu, gpu = [], []
+    for _ in range(5):
+        start = clock()
+        blur(image, out)
+        cpu.append(clock() - start)
+        start = clock()
+        device = cp.asarray(image)
+        result = cp.empty_like(device)
+        blur(device, result)
+        result.get(out=out)
+        gpu.append(clock() - start)
+    return median(cpu), median(gpu)
+""",
+    "choose_tolerance, the narrowest bound": """
+import math
+def close_enough(result, reference, n, threads, magnitude, integers):
+    if integers and magnitude <= 2**24:
+        return result == reference
+    return abs(result - reference) <= 2**-24 * (math.ceil(n / threads) + math.log2(threads)) * magnitude
+""",
+    "choose_tolerance, the widest bound": """
+import numpy as np
+def close_enough(result, reference, n, threads, magnitude, integers):
+    if integers and magnitude < 2**24 + 1:
+        return result == reference
+    chain = -(-n // threads) + np.ceil(np.log2(threads))
+    return abs(result - reference) <= 8 * np.finfo(np.float32).eps * chain * magnitude
+""",
+    "grid_arithmetic, with floats": """
+import math
+def blocks_per_grid(shape, threads_per_block):
+    blocks = tuple(max(math.ceil(n / t), 1) for n, t in zip(shape[::-1], threads_per_block))
+    good = math.prod(threads_per_block) <= 1024 and all(t <= 64 for t in threads_per_block[2:])
+    if not good or any(b > most for b, most in zip(blocks, (2**31 - 1, 65535, 65535))):
+        raise ValueError
+    return blocks
+""",
+    "crossing_point, from the largest size down": """
+def crossing_point(sizes, cpu_s, gpu_s):
+    faster_at = None
+    for size, cpu, gpu in sorted(zip(sizes, cpu_s, gpu_s), reverse=True):
+        if gpu < cpu and (faster_at is None or not passed):
+            faster_at, passed = size, False
+        elif faster_at is None:
+            return None
+        else:
+            passed = True
+            if gpu > cpu:
+                return size, faster_at
+    return None
+""",
+}
+
+
+@pytest.mark.parametrize("title", OTHER_RIGHT_ANSWERS)
+def test_right_answers_of_other_kinds_pass(title):
+    assert not findings(title.partition(",")[0], OTHER_RIGHT_ANSWERS[title])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_verdict_repeats(name):
+    exercise = get(name)
+    assert findings(name, exercise.stub) == findings(name, exercise.stub)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if get(name).task.praise])
+def test_praise_is_a_sentence_that_repeats(name):
+    exercise = get(name)
+    said = [exercise.task.praise(function(exercise.solution)) for _ in range(2)]
+    assert said[0] == said[1]
+    assert said[0].endswith((".", ".)"))
+
+
+# What a stub's findings must say, and a piece of the line that they must name.
+TOLD = {
+    "cpu_or_gpu": [("data crossed over 1 time", "cp.asnumpy(mass)")],
+    "count_transfers": [
+        ("copied to the GPU 5 times", "centred"),
+        ("copied back to the host 5 times", "mean"),
+    ],
+    "one_launch": [("there were 8 launches", "out[row]")],
+    "copy_and_work": [
+        ("clock stopped after the launch, while the work was still going on", "copied = clock()"),
+        ("compiled it while the clock ran", "cp.dot"),
+    ],
+    "lying_benchmark": [
+        ("clock stopped after the launch, while the work was still going on", "stop = gpu.clock()"),
+        ("clock started while the GPU was still busy: the kernel 'prepare'", "start = gpu.clock()"),
+        ("compiled it while the clock ran", "operation.run()"),
+        ("Run 2 found the data as run 1 had left them", "operation.run()"),
+    ],
+    "fair_comparison": [
+        ("went from float32 into float64", "blur(image, out)"),
+        ("written for the first time", "blur(image, out)"),
+        ("starts the threads of the library", "blur(image, out)"),
+        ("clock stopped after the launch", "gpu_s = clock() - start"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_finding_names_the_reader_s_line(name):
+    stub = get(name).stub
+    found = findings(name, stub)
+    for words, code in TOLD[name]:
+        (finding,) = [each for each in found if words in each.message]
+        assert code in stub.splitlines()[finding.line - 1]
+
+
+def test_an_exception_in_the_reader_s_function_is_a_finding_of_each_judge():
+    for name in FUNCTIONS:
+        exercise = get(name)
+        source = f"def f({', '.join(exercise.task.parameters)}):\n    raise OSError('no such thing')\n"
+        found = findings(name, source)
+        assert (found[0].kind, found[0].line) == ("exception", 2)
+        assert "OSError: no such thing" in found[0].message
+
+
+@pytest.mark.parametrize("result", ["'text'", "(1, 2, 3)", "float('nan')", "object()", "[[]]"])
+def test_nonsense_is_a_finding_of_each_judge(result):
+    for name in FUNCTIONS:
+        source = f"def f({', '.join(get(name).task.parameters)}):\n    return {result}\n"
+        assert findings(name, source)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case[1]], ids=lambda case: case[0])
+def test_crossings_are_those_of_the_guide_s_results(case):
+    """The exercise's rule and `Results.crossover` are one."""
+    _, sizes, cpu_s, gpu_s, expected = case
+    columns = {"numpy": cpu_s, "one": gpu_s}
+    cells = tuple(
+        cell(name, size, round(s * 1e9))
+        for name, column in columns.items()
+        for size, s in sorted(zip(sizes, column, strict=True))
+    )
+    crossing = make(sizes=tuple(sorted(sizes)), measurements=cells).crossover("numpy", "one")
+    assert (crossing and (crossing.slower_at, crossing.faster_at)) == expected

@@ -1,0 +1,159 @@
+"""What judges share: reading the clock's log, and saying what went wrong where."""
+
+import re
+
+import numpy as np
+import pytest
+
+from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
+from gpuguide.exercises.stand_ins.judging import attempt, is_seconds
+from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, used_for
+from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
+
+COSTS = Costs(launch_ns=10, compile_ns=1000, wake_up_ns=5, clock_ns=1)
+
+
+@pytest.fixture
+def gpu():
+    return VirtualGpu(COSTS)
+
+
+def mistakes(gpu):
+    return [finding.message for finding in clock_mistakes(regions(gpu, "work"))]
+
+
+def warm(gpu):
+    gpu.launch("work", busy_ns=10)
+    gpu.synchronize()
+
+
+def test_a_good_clock_has_no_mistakes(gpu):
+    warm(gpu)
+    gpu.clock()
+    gpu.launch("work", busy_ns=10_000)
+    gpu.synchronize()
+    gpu.clock()
+    assert mistakes(gpu) == []
+    assert regions(gpu, "work")[0].seconds == pytest.approx(10_016e-9)
+
+
+def test_a_clock_that_stops_too_early(gpu):
+    warm(gpu)
+    gpu.clock()
+    gpu.launch("work", busy_ns=10_000)
+    gpu.clock()
+    assert mistakes(gpu) == [
+        "The clock stopped after the launch, while the work was still going on: "
+        "the kernel 'work' had 10.0 µs left."
+    ]
+
+
+def test_a_clock_that_starts_too_early(gpu):
+    warm(gpu)
+    gpu.launch("other", busy_ns=20_000)
+    gpu.clock()
+    gpu.launch("work", busy_ns=10_000)
+    gpu.synchronize()
+    gpu.clock()
+    (message,) = mistakes(gpu)
+    assert "started while the GPU was still busy: the kernel 'other' had 20.0 µs left" in message
+
+
+def test_a_clock_that_runs_while_a_kernel_is_compiled(gpu):
+    gpu.clock()
+    gpu.launch("work")
+    gpu.synchronize()
+    gpu.clock()
+    assert mistakes(gpu) == ["The first call of the kernel 'work' compiled it while the clock ran."]
+
+
+def test_one_reading_that_ends_and_begins_is_told_once(gpu):
+    warm(gpu)
+    for _ in range(3):
+        gpu.clock()
+        gpu.launch("work", busy_ns=10_000)
+    gpu.clock()
+    assert len(mistakes(gpu)) == 1
+
+
+def test_stretches_without_the_work_are_left_out(gpu):
+    gpu.clock()
+    gpu.clock()
+    gpu.launch("other")
+    gpu.clock()
+    assert regions(gpu, "work") == []
+    assert len(regions(gpu)) == 1
+
+
+def test_a_figure_is_found_again_among_the_stretches(gpu):
+    for busy in (10_000, 50_000):
+        gpu.clock()
+        gpu.launch("work", busy_ns=busy)
+        gpu.synchronize()
+    gpu.clock()
+    found = regions(gpu, "work")
+    assert used_for(found[1].seconds, found) == [found[1]]
+    assert used_for(123.0, found) == found
+
+
+def answer(source):
+    namespace = {}
+    exec(compile(source, "<answer>", "exec"), namespace)
+    return namespace["answer"]
+
+
+def test_an_exception_is_told_with_the_reader_s_line():
+    function = answer("def answer(x):\n    y = x\n    return y.nothing\n")
+    result, finding = attempt(function, "With a list", [])
+    assert result is None
+    assert (finding.kind, finding.line) == ("exception", 3)
+    assert finding.message == (
+        "With a list the function raised AttributeError: 'list' object has no attribute 'nothing'."
+    )
+
+
+def test_an_interrupt_is_not_a_finding():
+    with pytest.raises(KeyboardInterrupt):
+        attempt(answer("def answer():\n    raise KeyboardInterrupt\n"), "Once")
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), 1, 0.0, np.int64(3)])
+def test_numbers_are_seconds(value):
+    assert is_seconds(value)
+
+
+@pytest.mark.parametrize("value", [None, "1", True, float("inf"), np.ones(2), 1j])
+def test_other_things_are_not(value):
+    assert not is_seconds(value)
+
+
+EXPECTED = np.array([[1, 2], [3, 4]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (EXPECTED[0], r"shape \(2, 2\); it has \(2,\)"),
+        (EXPECTED.astype(np.float64), "must be float32; it is float64"),
+        (EXPECTED + np.float32(0.5), r"element \(0, 0\) of the result must be 1.0; 1.5 came"),
+        (np.where(EXPECTED == 4, np.float32(np.nan), EXPECTED), r"element \(1, 1\).*must be 4.0; nan came"),
+        (None, "expected; None came"),
+        ([[1, 2], [3, 4]], "expected"),
+    ],
+)
+def test_values_that_differ_are_told(result, message):
+    finding = compare_values("Here", result, EXPECTED, 0.1)
+    assert finding.kind == "wrong"
+    assert re.search(message, finding.message)
+
+
+def test_values_within_the_tolerance_pass():
+    assert compare_values("Here", EXPECTED + np.float32(0.05), EXPECTED, 0.1) is None
+    assert compare_values("Here", np.float32(3), np.float32(3)) is None
+
+
+def test_a_changed_input_is_seen_bit_for_bit():
+    x, copy = np.array([0.0, np.nan]), np.array([0.0, np.nan])
+    assert unchanged("Here", "x", x, copy) is None
+    x[0] = -0.0
+    assert unchanged("Here", "x", x, copy).kind == "input_changed"
