@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
 from gpuguide.exercises import get, names
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.pool.crossing_point.exercise import CASES
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from study_results import cell, make
 
 FUNCTIONS = [name for name in names() if isinstance(get(name).task, FunctionTask)]
@@ -284,3 +286,54 @@ def test_crossings_are_those_of_the_guide_s_results(case):
     )
     crossing = make(sizes=tuple(sorted(sizes)), measurements=cells).crossover("numpy", "one")
     assert (crossing and (crossing.slower_at, crossing.faster_at)) == expected
+
+
+ON_GPU = [name for name in FUNCTIONS if get(name).task.on_gpu]
+WRONG = Path(__file__).parents[1] / "wrong"
+
+
+@pytest.fixture
+def pretend(monkeypatch):
+    """Let the judges for the GPU take the stand-in for the real CuPy."""
+    for name in ON_GPU:
+        monkeypatch.setattr(f"gpuguide.exercises.pool.{name}.exercise.cupy", FakeCupy)
+
+
+def test_the_lane_gpu_and_its_judge_go_together():
+    assert [name for name in FUNCTIONS if "gpu" in get(name).lanes] == ON_GPU
+    assert ON_GPU == ["cpu_or_gpu", "count_transfers", "one_launch"]
+
+
+@pytest.mark.parametrize("name", ON_GPU)
+def test_the_judge_for_the_gpu_accepts_right_answers(name, pretend):
+    others = [source for title, source in OTHER_RIGHT_ANSWERS.items() if title.startswith(f"{name},")]
+    for source in (get(name).solution, *others):
+        assert not list(get(name).task.on_gpu(function(source)))
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("cpu_or_gpu_numpy_places", "exception"),
+        ("cpu_or_gpu_places_in_64_bits", "wrong"),
+        ("cpu_or_gpu_fetches_the_answer", "wrong"),
+        ("count_transfers_left_there", "wrong"),
+        ("count_transfers_mixes", "exception"),
+        ("one_launch_in_place", "input_changed"),
+        ("one_launch_wrong_axis", "exception"),
+    ],
+)
+def test_the_judge_for_the_gpu_refuses_wrong_results(path, kind, pretend):
+    (name,) = [name for name in ON_GPU if path.startswith(name)]
+    source = (WRONG / f"{path}.py").read_text(encoding="utf-8")
+    found = list(get(name).task.on_gpu(function(source)))
+    assert [finding.kind for finding in found] == [kind]
+
+
+@pytest.mark.parametrize("name", ON_GPU)
+def test_the_judge_for_the_gpu_compares_values(name, pretend):
+    """A solution whose result is a little off."""
+    source = get(name).solution
+    last = source.rindex("return ")
+    off = source[:last] + source[last:].rstrip() + " + 1\n"
+    assert [finding.kind for finding in get(name).task.on_gpu(function(off))] == ["wrong"]
