@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import matplotlib
 
@@ -11,10 +12,10 @@ import numpy as np
 import pytest
 
 from gpuguide import plotting
-from gpuguide.chart_marks import label_ends, size_words
+from gpuguide.chart_marks import colour_of, label_ends, size_words
 from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.sample import sample_results
-from gpuguide.style import PALETTE, alt_text, save_svg, style, to_dark
+from gpuguide.style import CPU_SERIES, PALETTE, SERIES, alt_text, save_svg, style, to_dark
 
 RESULTS = sample_results()
 CHARTS = {
@@ -47,6 +48,13 @@ def _texts(ax):
 
 def test_the_same_chart_is_the_same_file(chart):
     assert save_svg(chart().figure) == save_svg(chart().figure)
+
+
+def test_a_cpu_is_grey_beside_a_gpu_and_coloured_among_its_like():
+    assert colour_of(RESULTS, "numpy") in CPU_SERIES
+    assert colour_of(RESULTS, "numba") in SERIES
+    alone = replace(RESULTS, variants=tuple(replace(info, device="cpu") for info in RESULTS.variants))
+    assert [colour_of(alone, info.name) for info in alone.variants] == list(SERIES[:2])
 
 
 @pytest.mark.parametrize("name", [name for name in CHARTS if name != "heatmap"])

@@ -55,9 +55,10 @@ def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
 
 
 def colour_of(results: Results, name: str) -> str:
-    """Return the colour of a variant: the same in every chart of a study, greys for the CPU."""
+    """Return the colour of a variant: the same in every chart of a study, greys for a CPU beside a GPU."""
     same = [info.name for info in results.variants if info.device == results.variant(name).device]
-    colours = CPU_SERIES if results.variant(name).device == "cpu" else SERIES
+    is_aside = results.variant(name).device == "cpu" and len(same) < len(results.variants)
+    colours = CPU_SERIES if is_aside else SERIES
     return colours[same.index(name) % len(colours)]
 
 
