@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from numbers import Real
 from reprlib import Repr
 from typing import Any
@@ -12,7 +12,17 @@ from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.units import format_quantity
 
-__all__ = ["attempt", "count", "equals", "is_near", "is_seconds", "lines_text", "seconds", "shown"]
+__all__ = [
+    "attempt",
+    "count",
+    "equals",
+    "explained",
+    "is_near",
+    "is_seconds",
+    "lines_text",
+    "seconds",
+    "shown",
+]
 
 _MIXED = ("Unsupported type <class 'numpy.ndarray'>", "Implicit conversion to a NumPy array")
 
@@ -55,6 +65,35 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
             )
         line = line_of_error(error, source_of(function))
         return None, Finding("exception", message, line=line)
+
+
+def explained(message: str, causes: Iterable[Finding]) -> Iterator[Finding]:
+    """Say that something is wrong, and why: the first cause goes into the same finding, with its line.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    causes : iterable of Finding
+        What was seen that explains it, maybe nothing.
+
+    Yields
+    ------
+    Finding
+        One at least.
+
+    Examples
+    --------
+    >>> causes = [Finding("wrong", "It was not asked to wait.", line=3), Finding("wrong", "It was cold.")]
+    >>> [(finding.message, finding.line) for finding in explained("The figure is off.", causes)]
+    [('The figure is off. It was not asked to wait.', 3), ('It was cold.', None)]
+    """
+    found = list(causes)
+    if not found:
+        yield Finding("wrong", message)
+        return
+    yield Finding("wrong", f"{message} {found[0].message}", line=found[0].line)
+    yield from found[1:]
 
 
 def equals(result: object, expected: object) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
-from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.stand_ins.judging import attempt, explained, is_near, is_seconds, seconds, shown
 from gpuguide.exercises.stand_ins.lines import source_of
-from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
+from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 from gpuguide.exercises.trace.findings import Finding
 
@@ -77,15 +77,11 @@ def _not_two_times(case: str, result: Any) -> Finding | None:
 def _explain(case: str, result: Any, right: tuple[float, float], gpu: VirtualGpu) -> Iterator[Finding]:
     """Say which figure is wrong and what the machine saw."""
     parts = ("copying", "to_device"), ("the work", "launch")
-    timed: list[Region] = []
     for (name, kind), figure, true in zip(parts, result, right, strict=True):
         if not is_near(float(figure), true):
-            yield Finding(
-                "wrong", f"{case} {name} takes {seconds(true)}; the figure is {seconds(float(figure))}."
-            )
+            message = f"{case} {name} takes {seconds(true)}; the figure is {seconds(float(figure))}."
             found = [region for region in regions(gpu) if any(e.kind == kind for e in region.inside)]
-            timed += used_for(float(figure), found)
-    yield from clock_mistakes(timed)
+            yield from explained(message, clock_mistakes(used_for(float(figure), found)))
 
 
 EXERCISE = Exercise(

@@ -13,7 +13,7 @@ from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.blurs import ON_DEVICE, ON_HOST, VirtualBlur
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.host_memory import FakeNumpy
-from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.stand_ins.judging import attempt, explained, is_near, is_seconds, seconds, shown
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
@@ -143,17 +143,16 @@ def _explain(
     for side, name, figure, true in zip(SIDES, _NAMES, result, right, strict=True):
         if is_near(float(figure), true):
             continue
-        yield Finding(
-            "wrong",
-            f"{case} the {side} takes {seconds(true)}, timed fairly; the figure is {seconds(float(figure))}.",
+        message = (
+            f"{case} the {side} takes {seconds(true)}, timed fairly; the figure is {seconds(float(figure))}."
         )
         timed = used_for(float(figure), regions(gpu, name))
         if not timed:
-            yield Finding("wrong", f"The clock was never read before and after a blur on the {side}.")
+            never = f"The clock was never read before and after a blur on the {side}."
+            yield from explained(message, [Finding("wrong", never)])
             continue
-        yield from clock_mistakes(timed)
-        yield from _other_work(timed[-1], blur)
-        yield from _unfair(timed[-1], name)
+        causes = [*clock_mistakes(timed), *_other_work(timed[-1], blur), *_unfair(timed[-1], name)]
+        yield from explained(message, causes)
 
 
 def _other_work(timed: Region, blur: VirtualBlur) -> Iterator[Finding]:
