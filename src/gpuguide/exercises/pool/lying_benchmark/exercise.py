@@ -85,7 +85,8 @@ def praise(function: Callable[..., Any]) -> str:
     for machine in MACHINES:
         gpu, operation = _start(function, machine)
         errors.append(abs(float(function(_as_on_a_gpu(gpu), operation)) / operation.work_s - 1))
-    return f"On {len(MACHINES)} virtual machines the figure is within {100 * max(errors):.1f} % of the work's time."
+    share = f"{100 * max(errors):.1f} %"
+    return f"On {len(MACHINES)} virtual machines the figure is within {share} of the work's time."
 
 
 def _start(function: Callable[..., Any], machine: Machine) -> tuple[VirtualGpu, VirtualOperation]:
