@@ -48,6 +48,20 @@ def test_pages_come_in_order_with_their_defaults(tmp_path):
     assert load_sections(layout)[0].summary == "Where to begin."
 
 
+def test_a_page_written_by_hand_lies_below_docs(tmp_path):
+    more = 'format = "myst"\ntop_bar = true'
+    layout = write(tmp_path, ("first", ""), ("second", more))
+    text = layout.pages_toml.read_text()
+    head, _, last = text.rpartition('kind = "tutorial"')
+    layout.pages_toml.write_text(f'{head}kind = "how_to"{last}')
+    first, second = load_pages(layout)
+    assert (first.format, first.top_bar) == ("script", False)
+    assert first.source(layout) == first.script(layout)
+    assert second.docname == "start/second"
+    assert second.source(layout) == layout.docs / "start" / "second.md"
+    assert second.top_bar
+
+
 def test_experiments_are_ids_or_tables(tmp_path):
     table = '{ id = "S2.1", key = "sort[a, 4].time", size = "4096**2", dtype = "float32" }'
     more = f'experiments = ["S0.4", {table}]'
@@ -68,6 +82,12 @@ def test_experiments_are_ids_or_tables(tmp_path):
         ("waivers = { C6 = '' }", "waivers must be a text that is not empty"),
         ("experiments = [{ size = '4' }]", "page 'sorting': experiments: id missing"),
         ("experiments = [4]", "experiments holds ids or tables"),
+        (
+            'format = "mist"',
+            "page 'sorting': format: 'mist' is not one of script, myst; did you mean 'myst'?",
+        ),
+        ('format = "myst"', "a page of kind 'tutorial' shows outputs of a GPU, so it is a script"),
+        ("top_bar = 1", "top_bar must be true or false, and is 1"),
     ],
 )
 def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path, more, message):

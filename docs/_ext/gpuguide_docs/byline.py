@@ -56,7 +56,7 @@ class CardDirective(BylineDirective):
 
 
 class PageFrame(SphinxTransform):
-    """Frames a gallery page: classes for question and answer, byline, objectives, card."""
+    """Frames a listed page: classes for question and answer, byline, objectives, card where it measures."""
 
     default_priority = 400
 
@@ -68,10 +68,11 @@ class PageFrame(SphinxTransform):
         if page is None or section is None:
             return
         self.env.note_dependency(str(site.layout.pages_toml))
-        state = site.state(page.name, self.env)
-        at = _after_answer(section)
+        measures = page.format == "script"
+        state = site.state(page.name, self.env) if measures else None
+        at = _after_answer(section, several=measures)
         top = [byline_node(site, page, state), you_will_node(page)]
-        recording = shown_recording(state)
+        recording = shown_recording(state) if state else None
         card = [card_node(page, recording, site.layout.docs)] if recording else []
         # From the end, so that places found before stay right.
         if not self._fill("card", card):
@@ -86,11 +87,15 @@ class PageFrame(SphinxTransform):
         return bool(places)
 
 
-def _after_answer(section: nodes.section) -> int:
-    """Give the place after the answer; mark question and answer for the style sheet."""
+def _after_answer(section: nodes.section, *, several: bool) -> int:
+    """Give the place after the answer; mark question and answer for the style sheet.
+
+    The answer of a script ends with its cell, also after several paragraphs; that of a page written by hand
+    is one paragraph.
+    """
     place, asked, answered = 1, False, False
     for number, node in enumerate(section.children):
-        if isinstance(node, nodes.comment) and answered:
+        if answered and (isinstance(node, nodes.comment) or not several):
             break
         if isinstance(node, nodes.paragraph) and not node["classes"]:
             node["classes"].append("gg-answer" if asked else "gg-question")
@@ -124,7 +129,7 @@ def needs_text(needs: Needs) -> str:
     return "needs " + ", ".join([gpus, *memory, *needs.extras])
 
 
-def byline_node(site: Site, page: Page, state: PageState) -> nodes.Element:
+def byline_node(site: Site, page: Page, state: PageState | None) -> nodes.Element:
     """Build the byline: what the page takes, how it was measured, what one can take away.
 
     Parameters
@@ -133,18 +138,20 @@ def byline_node(site: Site, page: Page, state: PageState) -> nodes.Element:
         For the titles of other pages.
     page : Page
         The page that it stands on.
-    state : PageState
-        Of its recording.
+    state : PageState or None
+        Of its recording; None for a page that measures nothing.
 
     Returns
     -------
     docutils.nodes.Element
         One line.
     """
-    parts = [_promise(site, page), _measured(state), _downloads(page)]
+    parts = {"needs": _promise(site, page)}
+    if state is not None:
+        parts |= {"measured": _measured(state), "downloads": _downloads(page)}
     line = nodes.paragraph()
-    for number, (part, children) in enumerate(zip(("needs", "measured", "downloads"), parts, strict=True)):
-        if number:
+    for part, children in parts.items():
+        if line.children:
             line += nodes.inline("", " | ", classes=["gg-byline-bar"])
         line += nodes.inline("", "", *children, classes=[f"gg-byline-{part}"])
     return nodes.container("", line, classes=["gg-byline"])
@@ -160,7 +167,7 @@ def _promise(site: Site, page: Page) -> Iterator[nodes.Node]:
 
 def _page_link(site: Site, page: Page, docname: str) -> nodes.Node:
     title = nodes.inline("", page.title)
-    if not page.script(site.layout).exists():
+    if not page.source(site.layout).exists():
         return title
     return addnodes.pending_xref(
         "",

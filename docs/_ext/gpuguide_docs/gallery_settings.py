@@ -8,41 +8,36 @@ from typing import Any
 from sphinx.errors import ExtensionError
 
 from gpuguide_docs.layout import Layout
-from gpuguide_docs.pages import load_pages, load_sections
+from gpuguide_docs.pages import load_pages
 
-__all__ = ["GALLERY", "ListedOrder", "gallery_conf", "section_headers"]
+__all__ = ["GALLERY", "ListedOrder", "gallery_conf"]
 
 #: The gallery's folder below Sphinx's source folder; sphinx-gallery writes it into tables of contents.
 GALLERY = "gallery"
 
-_ROOT_HEADER = "Learn\n=====\n\nEvery page in teaching order, each with the outputs of a real GPU.\n"
-
 
 class ListedOrder:
-    """Sort key: the place of a name in ``pages.toml``.
+    """Sort key: the place of a page in ``pages.toml``.
 
     Parameters
     ----------
     names : tuple of str
         In order.
-    what : {"page", "section"}
-        For the message when a name is not listed.
     """
 
-    def __init__(self, names: tuple[str, ...], what: str) -> None:
+    def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
-        self.what = what
 
     def __repr__(self) -> str:
         # Sphinx compares configurations by this text, so it names the content and no address.
-        return f"ListedOrder({self.names!r}, {self.what!r})"
+        return f"ListedOrder({self.names!r})"
 
     def __call__(self, path: str) -> int:
-        """Return the place of a script or folder; unknown ones are an error that names the file."""
+        """Return the place of a script; an unknown one is an error that names the file."""
         name = PurePath(path).stem
         if name not in self.names:
             raise ExtensionError(
-                f"{path}: this {self.what} is not in examples/pages.toml; add an entry there or delete it"
+                f"{path}: this page is not in examples/pages.toml; add an entry there or delete it"
             )
         return self.names.index(name)
 
@@ -67,8 +62,7 @@ def gallery_conf(layout: Layout) -> dict[str, Any]:
         "filename_pattern": r"\.py$",
         "ignore_pattern": r"(^|/)_",
         "plot_gallery": False,
-        "within_subsection_order": ListedOrder(tuple(page.name for page in load_pages(layout)), "page"),
-        "subsection_order": ListedOrder(tuple(section.name for section in load_sections(layout)), "section"),
+        "within_subsection_order": ListedOrder(tuple(page.name for page in load_pages(layout))),
         "doc_module": ("gpuguide",),
         "inspect_global_variables": True,
         "remove_config_comments": True,
@@ -82,22 +76,3 @@ def gallery_conf(layout: Layout) -> dict[str, Any]:
         "parallel": False,
         "binder": {},
     }
-
-
-def section_headers(layout: Layout) -> dict[str, str]:
-    """Give the heading and summary of the gallery (key ``""``) and of each section, as reST.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-
-    Returns
-    -------
-    dict of str to str
-        Folder name -> text.
-    """
-    headers = {"": _ROOT_HEADER}
-    for section in load_sections(layout):
-        headers[section.name] = f"{section.title}\n{'=' * 2 * len(section.title)}\n\n{section.summary}\n"
-    return headers

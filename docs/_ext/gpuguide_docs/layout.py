@@ -64,7 +64,7 @@ class Layout:
 
     @property
     def cache(self) -> Path:
-        """What may be thrown away at any time: drawn figures, section headers."""
+        """What may be thrown away at any time: drawn figures, digests of downloads."""
         return self.root / ".cache"
 
     @property

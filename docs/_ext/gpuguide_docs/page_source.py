@@ -14,7 +14,16 @@ from gpuguide_docs.prose import prose_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CodeUse", "DirectiveUse", "Heading", "PageSource", "Paragraph", "RoleUse", "read_page"]
+__all__ = [
+    "CodeUse",
+    "DirectiveUse",
+    "Heading",
+    "PageSource",
+    "Paragraph",
+    "RoleUse",
+    "read_page",
+    "shown_words",
+]
 
 _ROLE = re.compile(r":(?P<name>[A-Za-z][\w:+.-]*):`(?P<text>[^`]*)`")
 _DIRECTIVE = re.compile(r"^\.\. (?P<name>[\w:-]+)::\s*(?P<argument>.*)$")
@@ -218,6 +227,8 @@ class _Reader:
         self._source.directives.append(DirectiveUse(name, argument, options, content, line, self._parts))
         if name == "kernel":
             self._source.order.append("code")
+        elif name == "question":
+            self._prose(f"{argument}\n{content}", line)
         elif name in ("finding", "list-table", "dropdown", "note", "tip", "hint", "warning", "important"):
             self._prose(content, line)
         return stop
@@ -234,15 +245,36 @@ class _Reader:
             at = line + text[: match.start()].count("\n")
             name = match["name"].rpartition(":")[2]
             self._source.roles.append(RoleUse(name, " ".join(match["text"].split()), at, self._parts))
-        words = " ".join(text for _, text in prose_lines(_ROLE.sub(_shown_words, text)))
+        words = " ".join(text for _, text in prose_lines(_ROLE.sub(_role_words, text)))
         if words.split():
             self._source.paragraphs.append(Paragraph(" ".join(words.split()), line))
             self._source.order.append("text")
 
 
-def _shown_words(match: re.Match[str]) -> str:
-    """Give what readers see of a role in running text: a number counts as one word."""
-    name, text = match["name"].rpartition(":")[2], match["text"]
+def _role_words(match: re.Match[str]) -> str:
+    return shown_words(match["name"].rpartition(":")[2], match["text"])
+
+
+def shown_words(name: str, text: str) -> str:
+    """Give what readers see of a role in running text: a number counts as one word.
+
+    Parameters
+    ----------
+    name : str
+        Last name of the role.
+    text : str
+        What stands in it.
+
+    Returns
+    -------
+    str
+        Words.
+
+    Examples
+    --------
+    >>> shown_words("term", "warps <warp>"), shown_words("measured", "sort.crossover(a, b)")
+    ('warps', 'N')
+    """
     if name in ("measured", "claimed", "rule", "math"):
         return "N"
     return text.partition("<")[0].strip() or text

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gpuguide_docs.layout import Layout
 
 __all__ = [
+    "FORMATS",
     "KINDS",
     "LEVELS",
     "Experiment",
@@ -28,6 +29,9 @@ __all__ = [
 
 KINDS = ("tutorial", "case", "clock", "how_to", "explanation")
 LEVELS = ("beginner", "intermediate", "advanced")
+#: A script below ``examples`` with recorded outputs, or a MyST file below ``docs`` that measures nothing.
+FORMATS = ("script", "myst")
+_MYST_KINDS = ("how_to", "explanation")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -124,6 +128,10 @@ class Page:
         Machine whose recording the page shows; None for the primary one.
     topic : str
         Module below ``gpuguide.topics``.
+    format : str
+        ``"script"``, or ``"myst"`` for a page that is written by hand and has no recording.
+    top_bar : bool
+        Whether it stands in the site's top bar: its section then lists it without holding it.
     """
 
     section: str
@@ -142,11 +150,14 @@ class Page:
     waivers: dict[str, str] = field(default_factory=dict)
     machine: str | None = None
     topic: str = ""
+    format: str = "script"
+    top_bar: bool = False
 
     @property
     def docname(self) -> str:
-        """Sphinx's name of the generated page."""
-        return f"gallery/{self.section}/{self.name}"
+        """Sphinx's name of the page; those of scripts are generated below ``gallery``."""
+        place = f"{self.section}/{self.name}"
+        return place if self.format == "myst" else f"gallery/{place}"
 
     def script(self, layout: Layout) -> Path:
         """Path of the page's script.
@@ -162,6 +173,23 @@ class Page:
             ``examples/<section>/<name>.py``.
         """
         return layout.script(self.section, self.name)
+
+    def source(self, layout: Layout) -> Path:
+        """Path of the file that the page is written in.
+
+        Parameters
+        ----------
+        layout : Layout
+            Where the project lies.
+
+        Returns
+        -------
+        Path
+            The script, or ``docs/<section>/<name>.md``.
+        """
+        if self.format == "myst":
+            return layout.docs / self.section / f"{self.name}.md"
+        return self.script(layout)
 
 
 def load_sections(layout: Layout) -> tuple[Section, ...]:
@@ -242,6 +270,12 @@ def _page(entry: Mapping[str, Any], number: int) -> Page:
         raise PagesError(f"{where}: name must be lower-case letters, digits and '_'")
     _one_of(values["kind"], KINDS, f"{where}: kind")
     _one_of(values["level"], LEVELS, f"{where}: level")
+    _one_of(values.get("format", "script"), FORMATS, f"{where}: format")
+    if values.get("format") == "myst" and values["kind"] not in _MYST_KINDS:
+        raise PagesError(
+            f"{where}: a page of kind {values['kind']!r} shows outputs of a GPU, so it is a script; "
+            f"format 'myst' is for kind {' or '.join(_MYST_KINDS)}"
+        )
     values["needs"] = Needs(**_checked(values["needs"], _NEEDS_KEYS, f"{where}: needs"))
     values["experiments"] = tuple(_experiment(item, where) for item in values.get("experiments", ()))
     values.setdefault("topic", values["name"])
@@ -282,6 +316,12 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(_text(item) for item in value)
 
 
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("true or false")
+    return value
+
+
 def _table(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TypeError("a table")
@@ -319,6 +359,8 @@ _PAGE_KEYS: _Keys = {
     "waivers": (_reasons, False),
     "machine": (_text, False),
     "topic": (_text, False),
+    "format": (_text, False),
+    "top_bar": (_flag, False),
 }
 
 

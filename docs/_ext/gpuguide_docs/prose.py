@@ -15,7 +15,8 @@ _DIRECTIVE = re.compile(r"^(\s*)\.\. ([\w:-]+)::")
 _OPTION = re.compile(r"^\s*:[\w-]+:(\s|$)")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,}|:{3,})\s*(\{[\w:-]+\})?")
 _PROSE = """admonition attention caution container danger drawing dropdown error finding grid
-grid-item grid-item-card hint important list-table note seealso solution tab-item tab-set tip topic warning"""
+grid-item grid-item-card hint important list-table note question seealso solution tab-item tab-set tip topic
+warning"""
 #: Directives whose content is prose; the content of all others is taken out.
 PROSE_DIRECTIVES = frozenset(_PROSE.split())
 

@@ -12,10 +12,9 @@ from sphinx_gallery import gen_gallery, gen_rst
 
 from gpuguide_docs.cells import Block
 from gpuguide_docs.figures import write_thumbnail
-from gpuguide_docs.files import write_if_changed
-from gpuguide_docs.gallery_settings import section_headers
 from gpuguide_docs.layout import Layout, layout_of
 from gpuguide_docs.outputs import Output, load_outputs
+from gpuguide_docs.pages import load_sections
 from gpuguide_docs.replay import ReplayedPage, replay
 from gpuguide_docs.states import forget, states_of
 
@@ -37,7 +36,7 @@ SEAMS = {
     "gen_rst.identify_names": ("script_blocks", "ref_regex", "global_variables", "node"),
     "gen_rst.zip_files": ("file_list", "zipname", "relative_to", "extension"),
     "gen_rst._get_gallery_header": ("dir_", "gallery_conf", "raise_error"),
-    "gen_gallery._get_gallery_header": ("dir_", "gallery_conf", "raise_error"),
+    "gen_gallery.get_subsections": ("srcdir", "examples_dir", "gallery_conf", "check_for_header"),
     "gen_gallery._import_matplotlib": (),
 }
 
@@ -91,7 +90,6 @@ class Gallery:
     def __init__(self, layout: Layout, draft: tuple[Output | None, ...] | None = None) -> None:
         self.layout = layout
         self.draft = draft
-        self.headers = section_headers(layout)
         self.kept: set[Path] = set()
 
     def install(self) -> None:
@@ -103,7 +101,8 @@ class Gallery:
             "save_thumbnail": self.save_thumbnail,
             "identify_names": self.identify_names,
             "zip_files": _no_zip,
-            "_get_gallery_header": self.gallery_header,
+            "_get_gallery_header": _no_header,
+            "get_subsections": self.sections,
             "_import_matplotlib": _no_matplotlib,
         }
         for name in SEAMS:
@@ -161,17 +160,16 @@ class Gallery:
             names.setdefault(name, []).extend(found)
         return names
 
-    def gallery_header(self, dir_: str, _conf: object, raise_error: bool = True) -> str | None:
-        """Give a file with the heading and summary of a section, made from ``pages.toml``."""
-        folder = Path(dir_)
-        name = "" if folder.resolve() == self.layout.examples else folder.name
-        if name not in self.headers or not folder.is_dir():
-            if raise_error:
-                raise ExtensionError(f"{dir_}: this section is not in examples/pages.toml; add it there")
-            return None
-        path = self.layout.cache / "headers" / f"{name or 'gallery'}.rst"
-        write_if_changed(path, self.headers[name])
-        return str(path)
+    def sections(
+        self, _srcdir: object, examples_dir: str, _conf: object, check_for_header: bool = True
+    ) -> list[str]:
+        """Give the folders of scripts in the order of ``pages.toml``."""
+        names = [section.name for section in load_sections(self.layout)]
+        folders = [path for path in sorted(Path(examples_dir).iterdir()) if path.is_dir()]
+        for folder in folders:
+            if folder.name not in names and any(folder.glob("*.py")):
+                raise ExtensionError(f"{folder}: this section is not in examples/pages.toml; add it there")
+        return sorted((path.name for path in folders if path.name in names), key=names.index)
 
 
 class _Replayed(dict[str, Any]):
@@ -180,6 +178,11 @@ class _Replayed(dict[str, Any]):
     def __init__(self, page: ReplayedPage) -> None:
         super().__init__()
         self.page = page
+
+
+def _no_header(_dir: object, _conf: object, raise_error: bool = True) -> None:
+    # sphinx-gallery then writes no index; `section_index` does, because not all pages are scripts.
+    return None
 
 
 def _no_zip(_files: object, zipname: object, _relative_to: object, _extension: object = None) -> str:

@@ -14,7 +14,8 @@ from sphinx.search import IndexBuilder
 
 from gpuguide_docs.gallery_settings import GALLERY
 from gpuguide_docs.layout import Layout, layout_of
-from gpuguide_docs.pages import load_pages, load_sections
+from gpuguide_docs.pages import load_sections
+from gpuguide_docs.section_index import listed_sections
 from gpuguide_docs.states import outdated, states_of
 
 if TYPE_CHECKING:
@@ -46,10 +47,9 @@ def sweep_gallery(layout: Layout, kept_images: Iterable[Path] | None) -> list[Pa
     if not layout.gallery.is_dir():
         return swept
     sections = {section.name for section in load_sections(layout)}
-    known = {section: {"index"} for section in sections}
-    for page in load_pages(layout):
-        if page.script(layout).is_file():
-            known[page.section].add(page.name)
+    known: dict[str, set[str]] = {section: set() for section in sections}
+    for section, pages in listed_sections(layout):
+        known[section.name] = {"index", *(page.name for page in pages if page.format == "script")}
     for folder in sorted(path for path in layout.gallery.iterdir() if path.is_dir()):
         if folder.name in sections:
             swept += _sweep_section(folder, known[folder.name])
@@ -136,14 +136,16 @@ def _sweep_published(app: Sphinx) -> None:
     """Delete pages, figures and downloads that an earlier build published and this one does not know."""
     outdir = Path(app.outdir)
     builder, env = app.builder, app.env
-    docs = [docname for docname in env.found_docs if docname.startswith(f"{GALLERY}/")]
+    roots = [GALLERY, *(section.name for section in load_sections(layout_of(app)))]
+    docs = [docname for docname in env.found_docs if docname.partition("/")[0] in roots]
     now = {Path(builder.get_outfilename(docname)).relative_to(outdir).as_posix() for docname in docs}  # type: ignore[attr-defined]
     now |= {f"_sources/{docname}.rst.txt" for docname in docs}
     now |= {f"_images/{name}" for _, name in env.images.values()}
     now |= {f"_downloads/{name}" for _, name in env.dlfiles.values()}
     record = Path(app.doctreedir) / _PUBLISHED
     before = set(json.loads(record.read_text(encoding="utf-8"))) if record.is_file() else set()
-    on_disk = {path.relative_to(outdir).as_posix() for path in (outdir / GALLERY).rglob("*.html")}
+    written = [path for root in roots for path in (outdir / root).rglob("*.html")]
+    on_disk = {path.relative_to(outdir).as_posix() for path in written}
     for name in (before | on_disk) - now:
         (outdir / name).unlink(missing_ok=True)
     record.write_text(json.dumps(sorted(now)), encoding="utf-8")
