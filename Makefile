@@ -31,7 +31,7 @@ help:  ## show this list
 	@touch $@
 
 # The site serves the wheel that its notebooks install from.
-$(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -name 'run.json' -o -name 'measurements.json')
+$(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -name '*.md' -o -name 'run.json' -o -name 'measurements.json')
 	@rm -rf $(@D) && mkdir -p $(@D)/_static/wheels
 	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w $(@D)/_static/wheels .
 	@touch $@

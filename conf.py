@@ -81,6 +81,7 @@ html_static_path = [str(ROOT / "docs" / "_static")]
 WHEEL = ROOT / "docs" / "_build" / "wheel"
 html_extra_path = [str(WHEEL)] if WHEEL.is_dir() else []
 html_css_files = ["gpuguide.css"]
+html_js_files = [("gpuguide.js", {"defer": "defer"})]
 html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")
 html_show_sourcelink = False
 html_copy_source = False
@@ -99,7 +100,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "back_to_top_button": False,
 }
-html_sidebars = {"index": [], "glossary": [], "method": []}
+html_sidebars = {"index": [], "glossary": [], "method": [], "practice/puzzles": []}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 # Code shown as a mistake is not for copying.

@@ -1,28 +1,18 @@
 """Looks at the built site in a real browser: no overflow, nothing from another host, nothing broken."""
 
-import functools
-import html
-import http.server
 import json
-import shutil
-import subprocess
-import threading
 from pathlib import Path
 
 import pytest
+from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
 
-SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+from gpuguide_docs.layout import Layout
+from gpuguide_docs.pages import load_sections
 
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-    pytest.mark.skipif(
-        not (SITE / "index.html").is_file(), reason="the site is not built: run make html first"
-    ),
-]
+pytestmark = NEEDS_SITE_AND_BROWSER
 
 # One page that loads every other in a frame of a given width and writes what it saw into its title.
-PROBE = """<!doctype html><meta charset="utf-8"><title>waiting</title><body><script>
+PROBE = """
 const found = [];
 async function look(url, width, theme) {
   const frame = document.createElement("iframe");
@@ -51,46 +41,21 @@ async function look(url, width, theme) {
     await look(url, width, theme);
   document.title = JSON.stringify(found);
 })();
-</script>"""
-
-
-class _Handler(http.server.SimpleHTTPRequestHandler):
-    probe = b""
-
-    def do_GET(self):
-        if self.path != "/probe":
-            return super().do_GET()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(self.probe)
-        return None
-
-    def log_message(self, *args):
-        """Say nothing: pytest shows what matters."""
+"""
 
 
 def _pages():
     gallery = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("gallery/*/*.html"))
-    return ["index.html", "glossary.html", "method.html", "api/index.html", *gallery]
+    sections = [section.name for section in load_sections(Layout(Path(__file__).parents[2]))]
+    written = [path for name in sections for path in sorted((SITE / name).glob("*.html"))]
+    others = [path.relative_to(SITE).as_posix() for path in written]
+    return ["index.html", "glossary.html", "method.html", "api/index.html", *gallery, *others]
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    _Handler.probe = PROBE.replace("PAGES", json.dumps(["/" + page for page in _pages()])).encode()
-    server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(_Handler, directory=str(SITE))
-    )
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking"
-    command = [CHROMIUM, *flags.split(), "--disable-sync", "--disable-component-update", "--disable-quic"]
-    command += [f"--user-data-dir={tmp_path_factory.mktemp('profile')}", "--virtual-time-budget=120000"]
-    command += ["--window-size=1500,1000", "--dump-dom", f"http://127.0.0.1:{server.server_address[1]}/probe"]
-    out = subprocess.run(command, capture_output=True, text=True, timeout=170, check=True).stdout
-    server.shutdown()
-    server.server_close()
-    title = out.split("<title>", 1)[1].split("</title>", 1)[0]
-    return json.loads(html.unescape(title))
+    script = PROBE.replace("PAGES", json.dumps(["/" + page for page in _pages()]))
+    return run_in_browser(script, tmp_path_factory.mktemp("profile"))
 
 
 def test_every_page_was_looked_at_wide_and_narrow_light_and_dark(seen):

@@ -9,6 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tiny_pool import write_pool
+
 from gpuguide_docs.layout import Layout
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -311,4 +313,5 @@ def write_project(
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     (root / "src" / "gpuguide" / "recorded").mkdir()
+    write_pool(root / "src" / "gpuguide")
     return Project(root)

@@ -4,11 +4,13 @@ import ast
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from mini_project import write_project
 from small_site import recording, write
+from tiny_pool import SOLUTION, STUB, use_pool
 
 from gpuguide_docs import site
 from gpuguide_docs.exporter import DOWNLOADS, export_page, write_downloads
@@ -190,6 +192,7 @@ def test_the_script_is_python(small):
         (":claimed:`s2_speedup`", ":claimed:`s2`", "page 'first': claimed 's2'"),
         (":term:`warps", ":gizmo:`warps", "role 'gizmo' has no form in a download"),
         (".. note::", ".. gizmo::", "directive 'gizmo' has no form in a download"),
+        (".. note:: Mind", ".. exercise:: add_none\n#\n# Mind", "exercise: Unknown exercise 'add_none'"),
         ("add_one_kernel, add_one", "add_two", "kernel: Unknown name in gpuguide.topics.toy: 'add_two'"),
         (".. checks:: sample", ".. checks:: sampl", "there is no study 'sampl'"),
         ("``code``", "``code", "Inline literal start-string without end-string"),
@@ -255,6 +258,95 @@ def test_an_edited_kernel_is_the_one_that_the_study_times(tmp_path, monkeypatch)
     assert sys.modules["toys.toy"].study()(3) == 6
     exec(cell.replace("SCALE * x", "SCALE + x"), namespace)
     assert sys.modules["toys.toy"].study()(3) == 5
+
+
+EXERCISE = """# .. dropdown:: Hint
+#
+#    Think of *2 * 3*.
+#
+# .. exercise:: add_one
+#
+# .. question:: Why is *this* so?
+#
+#    Because.
+"""
+
+
+@pytest.fixture
+def exercised(small, monkeypatch, tmp_path):
+    """The same, with an exercise and a question on the page."""
+    use_pool(monkeypatch, tmp_path / "pool")
+    script = small.page("first").script(small.layout)
+    hint = "# .. dropdown:: Hint\n#\n#    Think of *2 * 3*.\n"
+    assert hint in SCRIPT
+    script.write_text(SCRIPT.replace(hint, EXERCISE), encoding="utf-8")
+    return small
+
+
+def exercise_part(small):
+    """The cells from the exercise's task to its solution."""
+    exported = cells(small)
+    first = next(i for i, cell in enumerate(exported) if cell.text.startswith("### Exercise"))
+    last = next(i for i, cell in enumerate(exported) if cell.hidden)
+    return exported[first : last + 1]
+
+
+def test_an_exercise_becomes_cells_to_edit_and_to_run(exercised):
+    task, stub, check, first, second, solution = exercise_part(exercised)
+    assert task.text.startswith(
+        "### Exercise: Add one\n\n*beginner, 5 minutes, checked without a GPU*\n\nAdd *one* to each element."
+    )
+    assert "gpuguide exercises check add_one add_one.py" in task.text
+    assert stub.text == STUB.strip()
+    assert check.text == ('import gpuguide.exercises\n\ngpuguide.exercises.check("add_one", add_kernel)')
+    assert first.text == "<details><summary>Hint 1</summary>\n\nLook at `x`.\n\n</details>"
+    assert "<summary>Hint 2</summary>" in second.text
+    assert solution.script == "# solution\n" + "\n".join(
+        f"# {line}".rstrip() for line in SOLUTION.splitlines()
+    )
+    assert "<details><summary>Why is \\*this\\* so?</summary>\n\nBecause.\n\n</details>" in text(exercised)
+    assert no_markup_left(text(exercised)) == []
+
+
+def test_the_solution_is_folded_away_and_takes_nobodys_place(exercised):
+    made = nbformat.reads(notebook_text(cells(exercised), "first"), as_version=4)
+    nbformat.validate(made)
+    (solution,) = [cell for cell in made.cells if cell.metadata]
+    assert solution.metadata == {"jupyter": {"source_hidden": True}}
+    assert solution.source.startswith("# solution\n")
+    namespace = {"add_kernel": "the reader's own"}
+    exec(solution.source, namespace)
+    assert namespace["add_kernel"] == "the reader's own"
+    shown = solution.source.replace("if False:", "if True:")
+    assert "add_kernel" in {node.name for node in ast.walk(ast.parse(shown)) if hasattr(node, "name")}
+
+
+def test_the_script_has_hints_and_solution_as_comments(exercised):
+    script = script_text(cells(exercised))
+    names = [node.name for node in ast.parse(script).body if isinstance(node, ast.FunctionDef)]
+    assert names.count("add_kernel") == 1, "the stub, and not the solution"
+    assert "# %%\n# solution\n# from numba import cuda\n" in script
+    assert "# <details><summary>Hint 1</summary>" in script
+    assert 'print(gpuguide.exercises.check("add_one", add_kernel))' in script
+
+
+def test_an_exercise_links_to_where_it_stands(exercised):
+    pages = tuple(replace(page, exercises=("add_one",)) for page in exercised.pages[:1])
+    exercised.pages = (*pages, *exercised.pages[1:])
+    script = exercised.page("first").script(exercised.layout)
+    script.write_text(SCRIPT.replace("``code``", ":ref:`exercise-add-one`"), encoding="utf-8")
+    assert f"[Add one]({URL}/gallery/start/first.html#exercise-add-one)" in text(exercised)
+
+
+def test_an_edited_hint_renews_the_downloads(exercised):
+    package = exercised.layout.source / "gpuguide" / "exercises" / "pool" / "add_one"
+    package.mkdir(parents=True)
+    (package / "hints.md").write_text("a", encoding="utf-8")
+    write_downloads(exercised, URL)
+    before = (exercised.layout.cache / "downloads.txt").read_text().splitlines()[0]
+    (package / "hints.md").write_text("b", encoding="utf-8")
+    write_downloads(exercised, URL)
+    assert (exercised.layout.cache / "downloads.txt").read_text().splitlines()[0] != before
 
 
 SHOWN = """# The study runs.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuguide_docs.cells import Cell, read_cells
 from gpuguide_docs.files import write_if_changed
+from gpuguide_docs.install_command import package_version, pip_command, wheel_path
 from gpuguide_docs.layout import layout_of
 from gpuguide_docs.markdown import Piece, pieces
 from gpuguide_docs.notebook import notebook_text, script_text
@@ -95,22 +95,11 @@ def _measured(recording: Recording | None) -> str:
 
 
 def _installation(site_url: str) -> str:
-    wheel = f"_static/wheels/gpuguide-{_version()}-py3-none-any.whl"
     needs = "To run it you need an NVIDIA GPU and the package, which only the guide's own site serves:"
-    if site_url:
-        command = f'pip install "gpuguide[cuda13] @ {site_url.rstrip("/")}/{wheel}"'
-    else:
-        name = wheel.rpartition("/")[2]
-        needs += f" fetch `{wheel}` from there first."
-        command = f'pip install "./{name}[cuda13]"'
+    if not site_url:
+        needs += f" fetch `{wheel_path()}` from there first."
+    command = pip_command(site_url, "cuda13")
     return f"{needs}\n\n```\n{command}\n```\n\nWrite `cuda12` for `cuda13` if `nvidia-smi` shows CUDA 12."
-
-
-def _version() -> str:
-    try:
-        return version("gpuguide")
-    except PackageNotFoundError:
-        return "0"
 
 
 def write_downloads(site: Site, site_url: str = "") -> list[Path]:
@@ -147,8 +136,10 @@ def _fingerprint(site: Site, site_url: str) -> str:
     layout = site.layout
     sources = [layout.pages_toml, layout.docs / "claims.toml", *sorted(Path(__file__).parent.glob("*.py"))]
     sources += [page.script(layout) for page in site.pages]
-    sources += sorted((layout.source / "gpuguide").rglob("*.py"))
-    whole = hashlib.sha256(f"{site_url} {_version()}".encode())
+    package = layout.source / "gpuguide"
+    # Statements and hints of exercises are Markdown.
+    sources += sorted([*package.rglob("*.py"), *package.rglob("*.md")])
+    whole = hashlib.sha256(f"{site_url} {package_version()}".encode())
     for page in site.pages:
         whole.update(site.state(page.name).fingerprint.encode())
     for path in sources:
@@ -182,5 +173,5 @@ def _write(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> None:
     """Write the downloads before any page that links them is read."""
-    app.add_config_value("gpuguide_site_url", "", "env", str)
+    app.setup_extension("gpuguide_docs.install_command")
     app.connect("builder-inited", _write, priority=700)

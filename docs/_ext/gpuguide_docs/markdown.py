@@ -10,7 +10,7 @@ from typing import Literal
 
 from docutils import nodes
 
-from gpuguide_docs.page_rst import ExportError, code_node, markdown_node
+from gpuguide_docs.page_rst import ExportError, code_node, markdown_node, ready_node
 
 __all__ = ["Piece", "escape", "pieces"]
 
@@ -29,10 +29,19 @@ class Piece:
         Which cell.
     text : str
         Without a final line break.
+    apart : bool
+        Whether text stays a cell of its own beside other text.
+    hidden : bool
+        Whether a notebook folds the code away.
+    script : str
+        Code that a script has in the place of `text`; empty where it has the same.
     """
 
     kind: Literal["markdown", "code"]
     text: str
+    apart: bool = False
+    hidden: bool = False
+    script: str = ""
 
 
 def pieces(node: nodes.Element, level: int = 1) -> list[Piece]:
@@ -54,11 +63,15 @@ def pieces(node: nodes.Element, level: int = 1) -> list[Piece]:
     for piece in _flow(node.children, level):
         if not piece.text.strip():
             continue
-        if joined and piece.kind == joined[-1].kind == "markdown":
+        if joined and _is_open_text(piece) and _is_open_text(joined[-1]):
             joined[-1] = Piece("markdown", f"{joined[-1].text}\n\n{piece.text}")
         else:
             joined.append(piece)
     return joined
+
+
+def _is_open_text(piece: Piece) -> bool:
+    return piece.kind == "markdown" and not piece.apart
 
 
 def escape(text: str) -> str:
@@ -86,6 +99,8 @@ def _flow(children: Iterable[nodes.Node], level: int) -> Iterator[Piece]:
     for node in children:
         if isinstance(node, code_node):
             yield Piece("code", node["code"])
+        elif isinstance(node, ready_node):
+            yield from node["pieces"]
         elif isinstance(node, nodes.section):
             yield from _flow(node.children, level + 1)
         elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.section):

@@ -43,7 +43,7 @@ def _notebook_cell(cell: Piece, place: str) -> dict[str, Any]:
     common = {
         "cell_type": cell.kind,
         "id": hashlib.sha256(place.encode()).hexdigest()[:12],
-        "metadata": {},
+        "metadata": {"jupyter": {"source_hidden": True}} if cell.hidden else {},
         "source": cell.text.splitlines(keepends=True),
     }
     return {**common, "execution_count": None, "outputs": []} if cell.kind == "code" else common
@@ -68,6 +68,6 @@ def script_text(cells: Iterable[Piece]) -> str:
 
 def _script_cell(cell: Piece) -> str:
     if cell.kind == "code":
-        return f"# %%\n{cell.text}"
+        return f"# %%\n{cell.script or cell.text}"
     lines = [f"# {line}".rstrip() for line in cell.text.splitlines()]
     return "\n".join(["# %% [markdown]", *lines])

@@ -14,7 +14,15 @@ from docutils.utils import Reporter
 
 from gpuguide_docs.cells import Cell
 
-__all__ = ["ExportError", "Found", "Translation", "code_node", "markdown_node", "page_document"]
+__all__ = [
+    "ExportError",
+    "Found",
+    "Translation",
+    "code_node",
+    "markdown_node",
+    "page_document",
+    "ready_node",
+]
 
 _CELL = "page-cell"
 _PLAIN_ROLES_TEXT = "code emphasis literal math strong sub subscript sup superscript"
@@ -27,7 +35,7 @@ PLAIN_DIRECTIVES = frozenset(_PLAIN_TEXT.split())
 DROPPED = frozenset(_DROPPED_TEXT.split())
 NESTED = frozenset(("finding", "grid", "grid-item", "only", "tab-set"))
 TITLED = frozenset(("card", "grid-item-card", "seealso", "tab-item", "versionadded", "versionchanged"))
-FOLDED = frozenset(("dropdown", "solution"))
+FOLDED = frozenset(("dropdown", "question", "solution"))
 
 
 class ExportError(ValueError):
@@ -40,6 +48,10 @@ class markdown_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils na
 
 class code_node(nodes.General, nodes.Element):  # noqa: N801
     """A code cell (attribute ``code``)."""
+
+
+class ready_node(nodes.General, nodes.Element):  # noqa: N801
+    """Cells that are made already (attribute ``pieces``)."""
 
 
 class Found:

@@ -8,10 +8,12 @@ import re
 from docutils import nodes
 
 from gpuguide.errors import GpuGuideError
+from gpuguide_docs.exercise_cells import exercise_cells
+from gpuguide_docs.exercise_pool import exercise_id, exercise_names, find_exercise, home_of
 from gpuguide_docs.markdown import escape
 from gpuguide_docs.module_source import ModuleSource
 from gpuguide_docs.numbers import NOT_MEASURED
-from gpuguide_docs.page_rst import ExportError, Found, Translation, code_node
+from gpuguide_docs.page_rst import ExportError, Found, Translation, code_node, ready_node
 from gpuguide_docs.pages import Page
 from gpuguide_docs.references import parse_reference
 from gpuguide_docs.resolution import measured_on, resolve
@@ -86,6 +88,9 @@ class PageTranslation(Translation):
             match found.name:
                 case "kernel":
                     return [code_node("", code=self._kernel(found))]
+                case "exercise":
+                    exercise = find_exercise(found.argument)
+                    return [ready_node("", pieces=exercise_cells(exercise))]
                 case "results" | "checks" | "claims":
                     return self._recorded(found)
                 case "drawing":
@@ -144,6 +149,10 @@ class PageTranslation(Translation):
         for page in self._site.pages:
             if target == f"sphx_glr_{page.docname.replace('/', '_')}.py":
                 return self._link(title or page.title, f"{page.docname}.html")
+        for exercise in exercise_names():
+            home = home_of(self._site, exercise)
+            if home and target == exercise_id(exercise):
+                return self._link(title or find_exercise(exercise).title, f"{home.docname}.html#{target}")
         return escape(title or target.replace("-", " ").replace("_", " "))
 
     def _link(self, words: str, path: str) -> str:

@@ -1,0 +1,278 @@
+"""Exercises and questions on a page: what is shown, folded, linked, and what is refused."""
+
+import re
+
+import pytest
+from small_site import build, page
+from tiny_pool import use_pool
+
+from gpuguide.errors import ArgumentError
+from gpuguide_docs.exercise_pool import exercise_files, exercise_id, find_exercise, lanes_text
+from gpuguide_docs.exercise_text import markdown_nodes
+from gpuguide_docs.exercises import exercise_node
+
+INDEX = """\
+Index
+=====
+
+Do :ref:`exercise-add-one`.
+
+.. toctree::
+
+   gallery/start/first
+"""
+FIRST = """\
+First page
+==========
+
+What is measured?
+
+.. exercise:: add_one
+
+.. question:: Why is the last
+   block not full?
+
+   Since 33 is no multiple of *32*.
+"""
+MORE = ("gpuguide_docs.exercises", "gpuguide_docs.exercise_table", "gpuguide_docs.install_command")
+LISTED = {
+    "examples/pages.toml": """
+[[section]]
+name = "start"
+title = "Start"
+summary = "Where to begin."
+
+[[page]]
+section = "start"
+name = "first"
+title = "First page"
+question = "What is measured?"
+kind = "tutorial"
+level = "beginner"
+minutes = 15
+needs = { gpus = 1, gib = 4 }
+objectives = ["Read a number", "Doubt it"]
+exercises = ["add_one"]
+
+[[page]]
+section = "start"
+name = "second"
+title = "Second page"
+question = "And then?"
+kind = "how_to"
+level = "beginner"
+minutes = 15
+needs = { gpus = 0 }
+objectives = ["Read on", "Stop"]
+""",
+    "examples/start/first.py": "",
+}
+
+
+def built(tmp_path, monkeypatch, files=None, **changes):
+    """The small site with the tiny pool; the warnings of its build."""
+    use_pool(monkeypatch, tmp_path / "pool", **changes)
+    pages = {"docs/index.rst": INDEX, "docs/gallery/start/first.rst": FIRST}
+    return build(tmp_path, {**LISTED, **pages, **(files or {})}, {}, monkeypatch, more=MORE)
+
+
+def body(html):
+    """What stands on a page between its title and its footer, without highlighting."""
+    whole = html[html.index("<h1>") : html.index("sphinxsidebar")]
+    return re.sub(r"</?span[^>]*>", "", whole).replace("&quot;", '"').replace("&#39;", "'")
+
+
+def test_a_page_shows_task_stub_and_how_to_check(tmp_path, monkeypatch):
+    _, warnings = built(tmp_path, monkeypatch)
+    assert warnings == ""
+    html = body(page(tmp_path, "gallery/start/first"))
+    for shown in (
+        '<h3 class="rubric">Exercise: Add one<a class="headerlink reference internal" '
+        'href="#exercise-add-one" title="Link to this exercise">#</a></h3>',
+        '<p class="gg-exercise-about">beginner · 5 min · checked without a GPU</p>',
+        "<p>Add <em>one</em> to each element. The kernel gets</p>",
+        '<a class="reference external" href="https://why.example">why</a>',
+        "out[cuda.grid(1)] = x[cuda.grid(1)] + 1  # is there such an element?",
+        'gpuguide.exercises.check("add_one", add_kernel)',
+        "$ gpuguide exercises start add_one\n$ gpuguide exercises check add_one add_one.py",
+    ):
+        assert shown in html
+    assert html.count("highlight-python") == 4
+
+
+def test_hints_and_solution_are_folded_under_stable_names(tmp_path, monkeypatch):
+    built(tmp_path, monkeypatch)
+    html = body(page(tmp_path, "gallery/start/first"))
+    folds = re.findall(
+        r'<details class="gg-fold[^"]*">\s*<summary>([^<]*)</summary>\s*<div[^>]* id="([^"]*)">', html
+    )
+    assert folds == [
+        ("Hint 1", "exercise-add-one-hint-1"),
+        ("Hint 2", "exercise-add-one-hint-2"),
+        ("Solution", "exercise-add-one-solution"),
+        ("Why is the last block not full?", "question-why-is-the-last-block-not-full"),
+    ]
+    solution = html[html.index('id="exercise-add-one-solution"') :]
+    assert "if i &lt; out.size:" in solution[: solution.index("</details>")]
+    assert "<p>Since 33 is no multiple of <em>32</em>.</p>" in html
+
+
+def test_another_page_links_the_exercise(tmp_path, monkeypatch):
+    built(tmp_path, monkeypatch)
+    assert 'href="gallery/start/first.html#exercise-add-one"' in page(tmp_path, "index")
+
+
+def test_the_page_depends_on_the_files_of_the_exercise(tmp_path, monkeypatch):
+    app, _ = built(tmp_path, monkeypatch)
+    noted = {str(path) for path in app.env.dependencies["gallery/start/first"]}
+    for path in exercise_files(find_exercise("add_one")):
+        assert any(each.endswith(f"pool/add_one/{path.name}") for each in noted), path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("add_one", "add_none", "exercise: Unknown exercise 'add_none'. Did you mean 'add_one' or"),
+        ("block not full?", "block is full.", "question: 'Why is the last block is full.' ends without"),
+        (".. exercise:: add_one", ".. exercise:: add_one\n\n.. exercise:: add_one", "Duplicate ID"),
+    ],
+)
+def test_what_a_page_gets_wrong_is_named(tmp_path, monkeypatch, old, new, message):
+    files = {"docs/gallery/start/first.rst": FIRST.replace(old, new), "docs/index.rst": "Index\n=====\n"}
+    app, warnings = built(tmp_path, monkeypatch, files)
+    assert message in warnings
+    if message.startswith("exercise"):
+        assert "gallery/start/first" in app.env.reread_always, "else the next build would pass"
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ({"statement": "# Heading\n"}, r"statement\.md of exercise 'add_one', line 1: heading has no place"),
+        ({"hints": "![x](y)\n---\nb\n"}, r"hint 1 of exercise 'add_one', line 1: image has no place"),
+        (
+            {"hints": "a\n---\nb\n\n[x](y.html)\n"},
+            r"hint 2 .*, line 3: a link to 'y.html', which is no https",
+        ),
+        ({"statement": "a <b>c</b>\n"}, r"html inline has no place there; allowed are paragraphs"),
+    ],
+)
+def test_a_text_holds_only_what_every_reader_can_show(tmp_path, monkeypatch, texts, message):
+    exercise = use_pool(monkeypatch, tmp_path, texts=texts)["add_one"]
+    with pytest.raises(ArgumentError, match=message):
+        exercise_node(exercise)
+
+
+def test_an_exercise_that_lacks_a_file_or_a_function_is_named(tmp_path, monkeypatch):
+    pool = use_pool(monkeypatch, tmp_path, texts={"stub": "x = 1\n"})
+    with pytest.raises(ArgumentError, match=r"'add_one': stub\.py must hold a function"):
+        find_exercise("add_one")
+    (pool["add_two"].folder / "hints.md").unlink()
+    with pytest.raises(ArgumentError, match=r"Exercise 'add_two' is incomplete: .*hints\.md"):
+        find_exercise("add_two")
+
+
+def test_lists_and_code_become_nodes():
+    listed, fenced = markdown_nodes("1. `a`\n2. **b**\n\n```\nout\n```\n", "a hint")
+    assert listed.astext() == "a\n\nb"
+    assert (fenced["language"], fenced.astext()) == ("text", "out")
+
+
+@pytest.mark.parametrize(
+    ("lanes", "said"),
+    [
+        (("simulator", "gpu"), "checked without a GPU"),
+        (("compile",), "checked by the compiler, no GPU needed"),
+        (("gpu",), "checked on a GPU"),
+    ],
+)
+def test_what_a_check_needs_follows_from_its_lanes(tmp_path, monkeypatch, lanes, said):
+    assert lanes_text(use_pool(monkeypatch, tmp_path, lanes=lanes)["add_one"]) == said
+
+
+def test_names_make_identifiers():
+    assert exercise_id("map_2d") == "exercise-map-2d"
+    assert exercise_id("map_2d", "solution") == "exercise-map-2d-solution"
+
+
+# The page of the pool ---------------------------------------------------------------------------------------
+
+POOL = """\
+Second page
+===========
+
+And then?
+
+.. exercise-pool::
+
+.. other-exercises::
+
+.. install-command::
+
+.. install-command:: cuda13
+"""
+
+
+def pool_page(tmp_path, monkeypatch, **changes):
+    files = {"docs/gallery/start/second.rst": POOL, "examples/start/second.py": ""}
+    _, warnings = built(tmp_path, monkeypatch, files, **changes)
+    assert warnings == ""
+    return body(page(tmp_path, "gallery/start/second"))
+
+
+def test_the_pool_is_a_table_that_leads_to_each_exercise(tmp_path, monkeypatch):
+    html = pool_page(tmp_path, monkeypatch)
+    rows = re.findall(r'<tr class="(gg-level[^"]*)">(.*?)</tr>', html, flags=re.DOTALL)
+    assert [names.replace("row-even", "").replace("row-odd", "").split() for names, _ in rows] == [
+        ["gg-level-beginner", "gg-tag-grid"],
+        ["gg-level-advanced", "gg-tag-shared-memory"],
+    ]
+    one, two = (" ".join(re.sub(r"<[^>]+>", " ", cells).split()) for _, cells in rows)
+    assert one == "Add one It teaches one. beginner 5 First page"
+    assert two == "Add two It teaches two. advanced 5 below"
+    assert 'href="first.html#exercise-add-one"' in rows[0][1]
+    assert 'href="#exercise-add-two"' in rows[1][1]
+
+
+def test_what_no_page_shows_is_shown_whole(tmp_path, monkeypatch):
+    html = pool_page(tmp_path, monkeypatch)
+    assert re.findall(r'<div class="gg-exercise[^"]*" id="([^"]*)">', html) == ["exercise-add-two"]
+
+
+def test_the_filters_wait_for_a_script(tmp_path, monkeypatch):
+    html = pool_page(tmp_path, monkeypatch)
+    form = html[html.index("<form") : html.index("</form>")]
+    assert form.startswith('<form class="gg-filter" aria-label="Which exercises to list" hidden>')
+    assert re.findall(r'<input type="checkbox" value="([^"]*)" checked>', form) == [
+        "gg-level-beginner",
+        "gg-level-advanced",
+    ]
+    assert re.findall(r'<option value="([^"]*)">([^<]*)<', form) == [
+        ("", "everything"),
+        ("gg-tag-grid", "grid"),
+        ("gg-tag-shared-memory", "shared memory"),
+    ]
+    assert '<output class="gg-filter-count">2 of 2 exercises</output>' in form
+
+
+def test_an_empty_pool_says_so(tmp_path, monkeypatch):
+    from gpuguide_docs import exercise_pool
+
+    use_pool(monkeypatch, tmp_path / "pool")
+    monkeypatch.setattr(exercise_pool.pool, "names", list)
+    files = {**LISTED, "docs/index.rst": "Index\n=====\n\n.. exercise-pool::\n"}
+    _, warnings = build(tmp_path, files, {}, monkeypatch, more=MORE)
+    assert warnings == ""
+    assert "There are no exercises yet." in page(tmp_path, "index")
+
+
+def test_the_wheel_of_the_site_is_installed(tmp_path, monkeypatch):
+    html = pool_page(tmp_path, monkeypatch)
+    assert re.search(r'\$ pip install "\./gpuguide-[\d.]+-py3-none-any\.whl"', html)
+    assert re.search(r'\$ pip install "\./gpuguide-[\d.]+-py3-none-any\.whl\[cuda13\]"', html)
+
+
+def test_an_unknown_extra_is_refused(tmp_path, monkeypatch):
+    files = {**LISTED, "docs/index.rst": "Index\n=====\n\n.. install-command:: cuda11\n"}
+    _, warnings = build(tmp_path, files, {}, monkeypatch, more=MORE)
+    assert "install-command: 'cuda11' is no extra; write cuda12, cuda13, or nothing" in warnings

@@ -1,0 +1,135 @@
+"""A pool of two exercises, in files and in memory, for tests that must not depend on the real one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from gpuguide.exercises.model import Call, Exercise, KernelTask
+from gpuguide_docs import exercise_pool
+
+STATEMENT = """\
+Add *one* to each element. The kernel gets
+
+- `x`: whole numbers;
+- `out`: the result.
+
+```python
+out[i] = x[i] + 1
+```
+
+See [why](https://why.example).
+"""
+HINTS = "Look at `x`.\n---\nThere is an index beyond the end.\n"
+STUB = '''\
+from numba import cuda
+
+
+@cuda.jit
+def add_kernel(x, out):
+    """Add one."""
+    out[cuda.grid(1)] = x[cuda.grid(1)] + 1  # is there such an element?
+'''
+SOLUTION = '''\
+from numba import cuda
+
+
+@cuda.jit
+def add_kernel(x, out):
+    """Add one."""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] + 1
+'''
+TEXTS = {"statement.md": STATEMENT, "hints.md": HINTS, "stub.py": STUB, "solution.py": SOLUTION}
+ENTRY = '''\
+"""An exercise of the tests."""
+
+from gpuguide.exercises.model import Exercise, KernelTask
+
+EXERCISE = Exercise(
+    name="{name}",
+    title="{title}",
+    level="{level}",
+    minutes=5,
+    teaches="It teaches {name}.",
+    task=KernelTask(calls=list),
+    lanes=("simulator",),
+    pages=("toy",),
+    tags=({tag!r},),
+)
+'''
+INIT = '''\
+"""The pool of the tests."""
+
+from importlib import import_module
+
+from gpuguide.errors import unknown
+
+ORDER = ("add_one", "add_two")
+
+
+def names():
+    return list(ORDER)
+
+
+def get(name):
+    if name not in ORDER:
+        raise unknown("exercise", name, ORDER)
+    return import_module(f"gpuguide.exercises.pool.{name}.exercise").EXERCISE
+'''
+
+
+def write_pool(package: Path) -> None:
+    """Put the two exercises in the place of a package's own."""
+    folder = package / "exercises" / "pool"
+    shutil.rmtree(folder)
+    for name, title, level, tag in (
+        ("add_one", "Add one", "beginner", "grid"),
+        ("add_two", "Add two", "advanced", "shared memory"),
+    ):
+        _texts(folder / name)
+        entry = ENTRY.format(name=name, title=title, level=level, tag=tag)
+        (folder / name / "exercise.py").write_text(entry, encoding="utf-8")
+    (folder / "__init__.py").write_text(INIT, encoding="utf-8")
+
+
+def _texts(folder: Path, **changes: str) -> Path:
+    folder.mkdir(parents=True)
+    for name, text in TEXTS.items():
+        (folder / name).write_text(changes.get(name.partition(".")[0], text), encoding="utf-8")
+    return folder
+
+
+def _calls() -> list[Call]:
+    return []
+
+
+def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, Exercise]:
+    """Have this process know the two exercises; `texts` and `changes` are those of the first."""
+    common = {
+        "level": "beginner",
+        "minutes": 5,
+        "task": KernelTask(calls=_calls),
+        "lanes": ("simulator",),
+        "pages": ("first",),
+        "tags": ("grid",),
+    }
+    one = {"title": "Add one", "teaches": "It teaches one.", **common, **changes}
+    two = {**common, "title": "Add two", "teaches": "It teaches two.", "pages": (), "level": "advanced"}
+    two["tags"] = ("shared memory",)
+    known = {
+        "add_one": Exercise(name="add_one", folder=_texts(folder / "add_one", **(texts or {})), **one),
+        "add_two": Exercise(name="add_two", folder=_texts(folder / "add_two"), **two),
+    }
+
+    def get(name):
+        from gpuguide.errors import unknown
+
+        if name not in known:
+            raise unknown("exercise", name, known)
+        return known[name]
+
+    monkeypatch.setattr(exercise_pool.pool, "get", get)
+    monkeypatch.setattr(exercise_pool.pool, "names", lambda: list(known))
+    return known
