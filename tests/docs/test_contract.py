@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from small_site import PROVENANCE, recording, write
+from tiny_pool import STUB, use_pool
 
 from gpuguide.claim_replay import replay_claim
 from gpuguide.recordings import CellOutput
@@ -119,6 +120,23 @@ gg.plot_speedup(results, "host")
 # Memory decides.
 
 # %%
+# .. rst-class:: part-your-turn
+#
+# Add one yourself
+# ----------------
+# Now you.
+#
+# .. exercise:: add_one
+#
+# .. question:: Why one?
+#
+#    It is the smallest.
+#
+# .. question:: Why not two?
+#
+#    One is enough.
+
+# %%
 # .. rst-class:: part-next
 #
 # Onwards
@@ -180,8 +198,11 @@ ALWAYS = _decided("Always", "r.speedup('one', 'host', 1024).low > 0")
 GOOD = {"studies": {"add": measured()}, "names": {"results": "add"}, "claims": CLAIMS}
 
 
-def checked(tmp_path, monkeypatch, *, edit=("", ""), page=None, status="current", files=None, **changes):
+def checked(
+    tmp_path, monkeypatch, *, edit=("", ""), page=None, status="current", files=None, exercise=None, **changes
+):
     """Report of the first page."""
+    use_pool(monkeypatch, tmp_path / "pool", **(exercise or {}))
     cells = (
         CellOutput(0, "0" * 64, stdout="[1. 1. 1.]\n"),
         CellOutput(1, "0" * 64, html=measured()._repr_html_()),
@@ -206,8 +227,7 @@ def checked(tmp_path, monkeypatch, *, edit=("", ""), page=None, status="current"
     words = "Chart of time against size. It runs from 3 at 1 to 4 at 10."
     monkeypatch.setattr(contract_measured, "_drawn_alternatives", lambda _facts: [words, words])
     here = Site(layout)
-    waiver = {"waivers": {"C11": "no exercises yet"}}
-    first = replace(here.page("first"), **{**waiver, **(page or {})})
+    first = replace(here.page("first"), **{"exercises": ("add_one",), **(page or {})})
     here.pages = (first, *here.pages[1:])
     return contract.check_page(here, first)
 
@@ -215,9 +235,8 @@ def checked(tmp_path, monkeypatch, *, edit=("", ""), page=None, status="current"
 def test_a_good_page_holds(tmp_path, monkeypatch):
     report = checked(tmp_path, monkeypatch)
     assert [(finding.rule, finding.message) for finding in report.findings] == []
-    assert report.marks["C11"] == "waived"
-    assert set(report.marks.values()) == {"ok", "waived"}
-    assert report.waived == ["C11 waived: no exercises yet"]
+    assert set(report.marks.values()) == {"ok"}
+    assert report.waived == []
 
 
 def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
@@ -243,6 +262,18 @@ def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
         ("C7", ("Overtakes :measured:`add.crossover(host, one)`.", "Wins."), "caption has no measured"),
         ("C8", ("few elements it takes :measured:`add[one, 2**10].time`", "no time"), "in part 'when-not"),
         ("C8", (", and :measured:`first_call`", ""), "5 measured numbers; at least 6"),
+        ("C11", (".. exercise:: add_one", ""), "'add_one' is listed and not shown (.. exercise:: add_one)"),
+        ("C11", (".. exercise:: add_one", ".. exercise:: add_two"), "'add_two' is shown and not listed in"),
+        ("C11", ("# Now you.\n", "# .. exercise:: add_one\n"), "exercise 'add_one' is shown 2 times"),
+        ("C11", ("# Twelve for each.", "# .. exercise:: add_one"), "stands outside of part 'your-turn'"),
+        (
+            "C11",
+            (".. question:: Why one?", ".. note::"),
+            "1 folded questions in part 'your-turn'; at least 2",
+        ),
+        ("figures", ("It is the smallest.", "It is twice as fast."), "typed speed-up 'twice as fast'"),
+        ("figures", ("Why not two?", "Why 3 ms?"), "typed time '3 ms'"),
+        ("C12", ("One is enough.", "The latency."), "'latency' is in the glossary and not linked"),
         ("C12", (" and :doc:`/glossary`", ""), "1 links to other pages"),
         ("C12", (":term:`warp`", "warp"), "'warp' is in the glossary and not linked"),
         ("figures", ("Memory decides.", "It is twice as fast."), "typed speed-up 'twice as fast'"),
@@ -300,11 +331,13 @@ def test_what_the_recording_breaks_is_found(tmp_path, monkeypatch, rule, changes
         ("C1", {"objectives": ("One",)}, "1 objectives; 2 to 4"),
         ("C1", {"title": "First page of the many that follow"}, "the title has 7 words"),
         ("C1", {"after": ("second",)}, "'second' must come earlier"),
-        ("C11", {"waivers": {}}, "no exercise"),
+        ("C11", {"exercises": ()}, "no exercise"),
+        ("C11", {"exercises": ("add_none",)}, "Unknown exercise 'add_none'. Did you mean 'add_one'"),
         ("waivers", {"waivers": {"C4": "why not"}}, "C4 is never waived"),
         ("waivers", {"waivers": {"C11": "a", "C6": "b", "C7": "c"}}, "3 waivers; at most 2 are allowed"),
         ("waivers", {"waivers": {"C99": "a"}}, "'C99' cannot be waived"),
-        ("experiments", {"experiments": (Experiment("S2.1"),)}, "S2.1: neither measured (key) nor shown"),
+        ("shown", {"experiments": (Experiment("S2.1"),)}, "S2.1: neither measured (key) nor shown ('')"),
+        ("shown", {"experiments": (Experiment("S2.1", shown="nowhere"),)}, "nor shown ('nowhere')"),
         (
             "experiments",
             {"experiments": (Experiment("S2.1", "add[one, 2**10].time", "2**20"),)},
@@ -321,6 +354,23 @@ def test_what_the_recording_breaks_is_found(tmp_path, monkeypatch, rule, changes
 def test_what_the_entry_breaks_is_found(tmp_path, monkeypatch, rule, page, message):
     report = checked(tmp_path, monkeypatch, page=page)
     assert message in "\n".join(finding.message for finding in report.findings if finding.rule == rule)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "message"),
+    [
+        ({"task": None}, "exercise 'add_one' has no checker: its task is NoneType"),
+        ({"texts": {"hints": "Only one.\n"}}, "exercise 'add_one' has 1 hints; at least 2 are asked for"),
+        ({"texts": {"solution": ""}}, "exercise 'add_one' has no solution"),
+        ({"texts": {"solution": STUB}}, "exercise 'add_one': its solution is its stub"),
+        ({"texts": {"statement": "# Title\n"}}, "exercise 'add_one', line 1: heading has no place there"),
+        ({"texts": {"stub": "x = 1\n"}}, "Exercise 'add_one': stub.py must hold a function"),
+        ({"pages": ("second",)}, "belongs to second by its own entry, not to this page"),
+    ],
+)
+def test_what_an_exercise_lacks_is_found(tmp_path, monkeypatch, exercise, message):
+    report = checked(tmp_path, monkeypatch, exercise=exercise)
+    assert message in "\n".join(finding.message for finding in report.findings if finding.rule == "C11")
 
 
 def test_a_waived_rule_is_no_finding(tmp_path, monkeypatch):
@@ -348,6 +398,7 @@ def test_typed_figures_outside_of_pages_are_found(tmp_path):
         tmp_path,
         {
             "README.md": "It is 12x faster.\n",
+            "src/gpuguide/exercises/pool/one/statement.md": "At most 30 %, 3 times each. It takes 3 ms.\n",
             "docs/method.md": "We wait {rule}`0.2 s`. It takes 7 ms.\n",
             "src/gpuguide/topics/toy.py": topic,
         },
@@ -356,6 +407,7 @@ def test_typed_figures_outside_of_pages_are_found(tmp_path):
     assert found == [
         ("docs/method.md", "line 1: typed time '7 ms'"),
         ("README.md", "line 1: typed speed-up '12x'"),
+        ("src/gpuguide/exercises/pool/one/statement.md", "line 1: typed time '3 ms'"),
         ("src/gpuguide/topics/toy.py", "line 1: typed time '3 ms'"),
     ]
 
@@ -365,11 +417,12 @@ def test_typed_figures_outside_of_pages_are_found(tmp_path):
     [("current", False, 0), ("stale", False, 0), ("stale", True, 1), ("pending", True, 0)],
 )
 def test_the_exit_status(tmp_path, monkeypatch, capsys, status, strict, code):
-    report = checked(tmp_path, monkeypatch, status=status)
+    waiver = {"exercises": (), "waivers": {"C11": "nothing to do here"}}
+    report = checked(tmp_path, monkeypatch, status=status, page=waiver)
     monkeypatch.setattr(contract, "check_site", lambda _site: ([report], []))
     assert contract.main(["--root", str(tmp_path), *(["--strict"] if strict else [])]) == code
     printed = capsys.readouterr().out
-    assert "C11 waived: no exercises yet" in printed
+    assert "C11 waived: nothing to do here" in printed
     assert ("needs a GPU: a maintainer records this" in printed) == (status != "current")
 
 
@@ -388,6 +441,89 @@ def test_a_page_without_script_is_a_finding(tmp_path):
     assert finding.message == "examples/start/first.py is missing"
 
 
+HOW_TO = """# Second page
+
+And then?
+
+The answer, with {term}`warps <warp>` in it.
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("how_to", "Words " * 200, []),
+        ("explanation", "Words " * 2000, []),
+        ("how_to", "Short.", ["C2: 7 words of prose; 150 to 600 are allowed"]),
+        (
+            "how_to",
+            "Words " * 200 + "\n\n```python\nx = 1\n```\n```console\n$ x\n```\n",
+            ["C2: 1 times two pieces"],
+        ),
+        ("how_to", "Words " * 200 + "\n\n```python\nx =\n```\n", ["style: line 10: this code is not Python"]),
+        ("explanation", "It takes 3 ms.", ["figures: line 7: typed time '3 ms'"]),
+        ("explanation", "```{question} Why 3 ms?\nSo.\n```", ["figures: line 7: typed time '3 ms'"]),
+        (
+            "explanation",
+            "```python\nfrom time import perf_counter\n```",
+            ["style: line 8: 'perf_counter' on a page"],
+        ),
+        (
+            "explanation",
+            "```{exercise} add_two\n```",
+            ["C11: line 7: exercise 'add_two' is shown and not listed"],
+        ),
+    ],
+)
+def test_a_page_written_by_hand_is_held_to_the_rules_of_its_kind(tmp_path, monkeypatch, kind, text, expected):
+    use_pool(monkeypatch, tmp_path / "pool")
+    layout = write(tmp_path, {"docs/start/second.md": HOW_TO + text + "\n"})
+    here = Site(layout)
+    page = replace(here.page("second"), kind=kind, format="myst", after=())
+    here.pages = (here.pages[0], page)
+    report = contract.check_page(here, page)
+    found = [f"{finding.rule}: {finding.message}" for finding in report.findings]
+    if expected == []:
+        assert found == []
+    assert all(any(each.startswith(start) for each in found) for start in expected), found
+    assert (report.status, report.lacking) == ("by hand", "")
+
+
+def test_title_and_question_of_a_page_written_by_hand_are_those_of_the_list(tmp_path):
+    layout = write(tmp_path, {"docs/start/second.md": HOW_TO.replace("And then?", "What now?")})
+    here = Site(layout)
+    page = replace(here.page("second"), kind="explanation", format="myst", after=())
+    here.pages = (here.pages[0], page)
+    messages = [finding.message for finding in contract.check_page(here, page).findings]
+    assert messages == ["the page's question is 'What now?', its entry says 'And then?'"]
+
+
 def test_glossary_terms_are_read():
     text = "# Glossary\n\nwarp is a word\n\n:::{glossary}\nwarp\n  32.\n\nshared memory\n  Fast.\n:::\n"
     assert glossary_terms(text) == ("warp", "shared memory")
+
+
+def test_a_page_written_by_hand_shows_and_does_not_measure(tmp_path):
+    layout = write(tmp_path, {"docs/start/second.md": HOW_TO})
+    here = Site(layout)
+    experiments = (
+        Experiment("S1.1", "a[b, 2].time"),
+        Experiment("S1.2", shown="{term}`warps"),
+        Experiment("S1.3"),
+    )
+    page = replace(here.page("second"), kind="explanation", format="myst", after=(), experiments=experiments)
+    here.pages = (here.pages[0], page)
+    assert [finding.message for finding in contract.check_page(here, page).findings] == [
+        "S1.1: a page without a recording cannot measure it (a[b, 2].time)",
+        "S1.3: neither measured (key) nor shown ('')",
+    ]
+
+
+def test_a_page_has_one_text(tmp_path):
+    layout = write(tmp_path, {"docs/start/second.md": HOW_TO, "examples/start/second.py": ""})
+    here = Site(layout)
+    page = replace(here.page("second"), kind="explanation", format="myst", after=())
+    here.pages = (here.pages[0], page)
+    messages = [finding.message for finding in contract.check_page(here, page).findings]
+    assert messages == ["it is written in MyST and has a script, too; delete one of them"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gpuguide.errors import GpuGuideError
+from gpuguide_docs.contract_exercises import EXERCISE_RULES
 from gpuguide_docs.contract_measured import MEASURED_RULES
 from gpuguide_docs.contract_page import Finding, PageFacts, Rule
 from gpuguide_docs.contract_rules import TEXT_RULES
@@ -26,10 +28,16 @@ from gpuguide_docs.typed_figures import find_typed_figures
 __all__ = ["NEVER_WAIVED", "RULES", "PageReport", "check_page", "check_prose", "check_site", "main"]
 
 RULES: tuple[Rule, ...] = tuple(
-    sorted((*TEXT_RULES, *MEASURED_RULES), key=lambda rule: (rule.code[0] != "C", len(rule.code), rule.code))
+    sorted(
+        (*TEXT_RULES, *EXERCISE_RULES, *MEASURED_RULES),
+        key=lambda rule: (rule.code[0] != "C", len(rule.code), rule.code),
+    )
 )
 NEVER_WAIVED = ("C4", "C8", "C9", "C10")
 _MOST_WAIVERS = 2
+BY_HAND = "by hand"
+#: Exercises state what an answer must keep to: at most 30 %, no more than 3 times.
+_LIMIT = re.compile(r"typed (?:percentage|speed-up '(?:factor of [^']*|[^']* times)')")
 NEEDS_A_GPU = "needs a GPU: a maintainer records this"
 
 
@@ -42,7 +50,7 @@ class PageReport:
     page : str
         Its name.
     status : str
-        Of its recording.
+        Of its recording; ``"by hand"`` for a page that has none.
     marks : dict of str to str
         Rule -> ``"ok"``, ``"fails"``, ``"waived"`` or ``"waits"`` (for a recording).
     findings : list of Finding
@@ -79,23 +87,31 @@ def check_page(site: Site, page: Page) -> PageReport:
     PageReport
         Rules that need a recording wait where there is none.
     """
-    if not page.script(site.layout).exists():
-        script = page.script(site.layout).relative_to(site.layout.root)
-        missing = Finding(page.name, "C1", f"{script} is missing")
-        return PageReport(page.name, "no script", findings=[missing])
+    source = page.source(site.layout)
+    if not source.exists():
+        missing = Finding(page.name, "C1", f"{source.relative_to(site.layout.root)} is missing")
+        return PageReport(page.name, f"no {page.format}", findings=[missing])
     facts = PageFacts(site, page)
-    try:
-        state = facts.state
-    except GpuGuideError as error:
-        return PageReport(page.name, "damaged", findings=[Finding(page.name, "recording", str(error))])
-    report = PageReport(page.name, state.status, excused=state.status == "pending")
+    if page.format == "myst":
+        report = PageReport(page.name, BY_HAND)
+    else:
+        try:
+            report = _recorded_report(facts)
+        except GpuGuideError as error:
+            return PageReport(page.name, "damaged", findings=[Finding(page.name, "recording", str(error))])
+    report.findings += _waivers(page)
+    for rule in RULES:
+        if page.kind in rule.kinds and not (rule.recorded and page.format == "myst"):
+            report.marks[rule.code] = _apply(rule, facts, report)
+    return report
+
+
+def _recorded_report(facts: PageFacts) -> PageReport:
+    state = facts.state
+    report = PageReport(facts.page.name, state.status, excused=state.status == "pending")
     if facts.recording is None:
         changed = f" (changed: {', '.join(state.changed)})" if state.changed else ""
         report.lacking = f"{state.status}{changed}{f' ({state.reason})' if state.reason else ''}"
-    report.findings += _waivers(page)
-    for rule in RULES:
-        if page.kind in rule.kinds:
-            report.marks[rule.code] = _apply(rule, facts, report)
     return report
 
 
@@ -129,7 +145,7 @@ def _waivers(page: Page) -> Iterator[Finding]:
 
 
 def check_prose(layout: Layout) -> list[Finding]:
-    """Look for typed figures outside of the gallery: hand-written pages, README, docstrings of topics.
+    """Look for typed figures outside of the gallery: loose pages, README, exercises, docstrings of topics.
 
     Parameters
     ----------
@@ -148,6 +164,9 @@ def check_prose(layout: Layout) -> list[Finding]:
             markup = "rst" if path.suffix == ".rst" else "md"
             lines = prose_lines(path.read_text(encoding="utf-8"), markup)
             found += _figures(layout, path, lines)
+    for path in sorted((layout.source / "gpuguide" / "exercises").rglob("*.md")):
+        lines = prose_lines(path.read_text(encoding="utf-8"), "md")
+        found += [finding for finding in _figures(layout, path, lines) if not _LIMIT.search(finding.message)]
     for path in sorted((layout.source / "gpuguide" / "topics").glob("*.py")):
         found += _figures(layout, path, list(_docstrings(path)))
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gpuguide_docs.page_myst import read_myst
 from gpuguide_docs.page_source import PageSource, read_page
 from gpuguide_docs.references import Reference, parse_reference
 from gpuguide_docs.site import Site, shown_recording
@@ -72,7 +73,7 @@ class PageFacts:
     site : Site
         Of the project.
     page : Page
-        Its entry; the script exists.
+        Its entry; its script or MyST file exists.
     """
 
     def __init__(self, site: Site, page: Page) -> None:
@@ -82,22 +83,23 @@ class PageFacts:
     @cached_property
     def source(self) -> PageSource:
         """The page's text."""
-        return read_page(self.script)
+        read = read_myst if self.page.format == "myst" else read_page
+        return read(self.path)
 
     @property
-    def script(self) -> Path:
-        """The page's script."""
-        return self.page.script(self.site.layout)
+    def path(self) -> Path:
+        """The file that the page is written in."""
+        return self.page.source(self.site.layout)
 
     @cached_property
     def state(self) -> PageState:
-        """How its recording stands."""
+        """How its recording stands; a page in MyST has none."""
         return self.site.state(self.page.name)
 
     @cached_property
     def recording(self) -> Recording | None:
         """The recording, if it is current."""
-        return shown_recording(self.state)
+        return shown_recording(self.state) if self.page.format == "script" else None
 
     @property
     def measured(self) -> Recording:
@@ -112,11 +114,11 @@ class PageFacts:
         return [(parse_reference(use.text), use.parts) for use in self.source.role("measured")]
 
     def others(self) -> Iterator[PageFacts]:
-        """Give the pages before this one that have a script."""
+        """Give the pages before this one that are written."""
         for page in self.site.pages:
             if page.name == self.page.name:
                 return
-            if page.script(self.site.layout).exists():
+            if page.source(self.site.layout).exists():
                 yield PageFacts(self.site, page)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The rules that look at a page's entry, text and code: C1 to C5, C8, C11, C12."""
+"""The rules that look at a page's entry, text and code: C1 to C4, C8, C12."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ _CLOCKS = re.compile(
 
 
 def check_entry(facts: PageFacts) -> Iterator[str]:
-    """C1: the entry is complete, agrees with the script, and prerequisites come earlier."""
+    """C1: the entry is complete, agrees with the text, and prerequisites come earlier."""
     page, source = facts.page, facts.source
     names = [each.name for each in facts.site.pages]
+    what = "page" if page.format == "myst" else "script"
     if not 1 <= len(page.title.split()) <= 6:
         yield f"the title has {len(page.title.split())} words; 1 to 6 are allowed"
     if not 2 <= len(page.objectives) <= 4:
@@ -51,7 +52,9 @@ def check_entry(facts: PageFacts) -> Iterator[str]:
         yield "minutes must be at least 1"
     for key, shown in (("title", source.title), ("question", source.question)):
         if getattr(page, key) != shown:
-            yield f"the script's {key} is {shown!r}, its entry says {getattr(page, key)!r}"
+            yield f"the {what}'s {key} is {shown!r}, its entry says {getattr(page, key)!r}"
+    if page.format == "myst" and page.script(facts.site.layout).exists():
+        yield "it is written in MyST and has a script, too; delete one of them"
     for earlier in page.after:
         if names.index(earlier) >= names.index(page.name):
             yield f"{earlier!r} must come earlier in pages.toml"
@@ -125,12 +128,6 @@ def _metric(facts: PageFacts, reference: object) -> str:
     return reference.metric
 
 
-def check_exercise(facts: PageFacts) -> Iterator[str]:
-    """C11: an exercise with checker, hints and solution."""
-    if not facts.page.exercises:
-        yield "no exercise"
-
-
 def check_links(facts: PageFacts) -> Iterator[str]:
     """C12: glossary terms linked, two links to other pages, nothing shared with another page."""
     linked = {use.target.lower() for use in facts.source.role("term")}
@@ -167,7 +164,7 @@ def check_figures(facts: PageFacts) -> Iterator[str]:
     """No typed time, rate, speed-up, energy or percentage of one, in text or in docstrings shown."""
     for figure in find_typed_figures(facts.source.figures):
         yield str(figure)
-    if any(True for _ in facts.source.role("rule")):
+    if facts.page.format == "script" and facts.source.role("rule"):
         yield "the role rule is for hand-written pages about the method"
     for kernel, code in kernel_sources(facts):
         for figure in find_typed_figures(_comments(code)):
@@ -185,6 +182,16 @@ def _comments(code: str) -> list[tuple[int, str]]:
     return found + [(number, line.partition("#")[2]) for number, line in lines if "#" in line]
 
 
+def check_shown(facts: PageFacts) -> Iterator[str]:
+    """Each experiment of the source documents is measured, or its code is shown."""
+    text = facts.path.read_text(encoding="utf-8") + "".join(code for _, code in kernel_sources(facts))
+    for experiment in facts.page.experiments:
+        if experiment.key and facts.page.format == "myst":
+            yield f"{experiment.id}: a page without a recording cannot measure it ({experiment.key})"
+        elif not experiment.key and not (experiment.shown and experiment.shown in text):
+            yield f"{experiment.id}: neither measured (key) nor shown ({experiment.shown!r})"
+
+
 def check_style(facts: PageFacts) -> Iterator[str]:
     """No clock and no fallback in a script; a page of kind clock may use clocks."""
     for use in facts.source.code:
@@ -192,7 +199,12 @@ def check_style(facts: PageFacts) -> Iterator[str]:
         clock = _CLOCKS.search(code)
         if clock and facts.page.kind != "clock" and not use.cell.is_wrong:
             yield f"line {line}: {clock.group()!r} on a page that is not of kind 'clock'"
-        for node in ast.walk(ast.parse(code)):
+        try:
+            tree = ast.parse(code)
+        except SyntaxError as error:
+            yield f"line {line}: this code is not Python: {error.msg}"
+            continue
+        for node in ast.walk(tree):
             if isinstance(node, ast.Try) and any(isinstance(each, ast.Import) for each in node.body):
                 yield f"line {line}: try: import on a page; the package says what is missing"
             if isinstance(node, ast.If) and re.search(r"gpu|cuda", ast.unparse(node.test), re.IGNORECASE):
@@ -245,8 +257,8 @@ TEXT_RULES = (
     Rule("C3", "parts in order", check_parts),
     Rule("C4", "bare cell with output", check_bare),
     Rule("C8", "six numbers, three metrics", check_numbers),
-    Rule("C11", "exercise", check_exercise),
     Rule("C12", "terms and links", check_links),
     Rule("figures", "no typed figure", check_figures, _ALL),
+    Rule("shown", "the source's code", check_shown, _ALL),
     Rule("style", "no clock, no fallback", check_style, _ALL),
 )
