@@ -387,12 +387,24 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-your-turn
 #
-# How long should a run be?
-# -------------------------
+# Copies that nobody needs
+# ------------------------
 #
-# Runs of 64 numbers are a choice. With longer runs the table is smaller and each search longer. Change
-# ``BUCKET_BITS``, run ``sparse_lookup.study()`` again, and find the best length. Is it the one at which the
-# table and the keys take the same space?
+# The copies decided who wins on this page. In a program they hide between the lines, where a single call
+# sends an array to the GPU or fetches one. Find those that can go. The check counts them, without a GPU.
+#
+# .. exercise:: count_transfers
+#
+# .. question:: How long should a run of keys be?
+#
+#    That has to be measured. With runs longer than 64 numbers the table is smaller, so more of it stays in
+#    the cache, and each search is longer. Change ``BUCKET_BITS`` and run ``sparse_lookup.study()`` again. The
+#    length at which the table and the keys take the same space is a good one to begin with.
+#
+# .. question:: When is it worth sorting the keys before looking anything up?
+#
+#    When many look-ups follow. Among unsorted keys each query has to pass all of them. Among sorted ones each
+#    step halves what is left, so a million keys take about twenty steps. The sort is paid for once.
 
 # %%
 # .. rst-class:: part-next

@@ -397,13 +397,26 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-your-turn
 #
-# Eight elements a thread
-# -----------------------
+# Threads beyond the end
+# ----------------------
 #
-# Write a kernel in which each thread takes eight elements, and hand it to
-# ``study.with_variant("eight", my_launcher, arrays="numba", mutates=True)``. Does it still gain, and where
-# does it lose? Look at the smallest size too: what happens when there are fewer threads than the GPU can
-# hold?
+# The ``if`` in these kernels looks like a small thing. Here is a kernel without one. It is right as long as
+# the threads fit the arrays exactly, and when they do not, nothing complains. Mend it. The check needs no
+# GPU, and it sees what a GPU would let pass.
+#
+# .. exercise:: guard
+#
+# .. question:: Why is the grid rounded up and not down?
+#
+#    The threads come in whole blocks. Rounded down, the grid ends before the vector does, and the last
+#    elements stay as they were. Rounded up, some threads have no element, and one comparison sends them home.
+#
+# .. question:: Would eight elements a thread be better still?
+#
+#    Write the kernel and a launcher, and hand it to
+#    ``study.with_variant("eight", my_launcher, arrays="numba", mutates=True)``. More loads on the way hide
+#    more latency, until the memory is busy all the time; from then on nothing is left to hide. The price
+#    shows at small sizes: an eighth of the threads is too few to give every part of the GPU some work.
 
 # %%
 # .. rst-class:: part-next

@@ -453,12 +453,12 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-your-turn
 #
-# A benchmark that lies
-# ---------------------
+# Mend a benchmark
+# ----------------
 #
 # Somebody wrote a benchmark and was pleased with what it said. It makes the mistakes of this page. Mend it,
-# until it measures the work and nothing but the work. The check hands it a GPU that is not real and keeps a
-# record of who waited for whom, so you need none.
+# until it measures the work and nothing but the work. The check runs it on machines that are not real. They
+# know the truth, and you need no GPU.
 #
 # .. exercise:: lying_benchmark
 #

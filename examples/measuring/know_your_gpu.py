@@ -368,12 +368,24 @@ gg.plot_decomposition(
 # %%
 # .. rst-class:: part-your-turn
 #
-# Three reads for one write
-# -------------------------
+# A grid for any shape
+# --------------------
 #
-# Write a kernel that adds three arrays into a fourth. Work out its bytes, predict its time from the ceilings,
-# and add it with ``study.with_variant``. Does your prediction hold within a tenth? If it does not, is it the
-# kernel or the prediction?
+# The grids of this page came out of a function. Now write one yourself. It needs no GPU, only whole numbers
+# and some care at the edges: where a shape is not a multiple of the block, and where nothing is left at all.
+#
+# .. exercise:: grid_arithmetic
+#
+# .. question:: How long should a kernel take that adds three arrays into a fourth?
+#
+#    It reads three numbers and writes one, so ``float32`` makes sixteen bytes an element. None of the mixes
+#    above is this one. Take the nearest two, work out a time from each, and then measure: write the kernel
+#    and hand it to ``study.with_variant``. If it takes longer than both, look at the kernel before the memory.
+#
+# .. question:: Why does no copy reach the physical peak of the memory?
+#
+#    The peak counts every clock cycle as one that delivers data. Real memory spends some of them on other
+#    things: it refreshes its cells, opens a new row, and turns from reading to writing and back.
 
 # %%
 # .. rst-class:: part-next

@@ -222,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--strict", action="store_true", help="stale and missing recordings fail too")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="folder of the project")
     options = parser.parse_args(arguments)
-    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 180, highlight=False)
     try:
         reports, others = check_site(Site(Layout(options.root)))
     except (GpuGuideError, PagesError) as error:
