@@ -169,7 +169,32 @@ def gpu_occupancy() -> Drawing:
     return d
 
 
+def why_gpu() -> Drawing:
+    """Show one worker, a few, and one for each number behind a bridge."""
+    d = Drawing(720, 270)
+    for row, (title, workers) in enumerate((("one thread", 1), ("all threads", 4), ("GPU", 24))):
+        y = 20 + row * 84
+        d.words(20, y + 44, title, anchor="start")
+        left = 150 if row < 2 else 246
+        step = 23 if row < 2 else 19
+        for i in range(24):
+            d.box(left + i * step, y + 30, step - 4, 22, MUTED)
+        colour = (ORANGE, ORANGE, BLUE)[row]
+        for worker in range(workers):
+            x = left + worker * 24 // workers * step
+            d.box(x, y, step - 4, 18, colour)
+            d.arrow(x + step / 2 - 2, y + 19, x + step / 2 - 2, y + 29, colour)
+            if row < 2:
+                d.arrow(x + step, y + 9, x + (24 // workers) * step - 8, y + 9, colour)
+    d.arrow(150, 222, 240, 222, PURPLE, width=2)
+    d.arrow(240, 236, 150, 236, PURPLE, width=2)
+    d.words(195, 214, "the trip", size=12, colour=MUTED)
+    d.words(430, 264, "upper squares: workers; lower squares: numbers", size=12, colour=MUTED)
+    return d
+
+
 DRAWINGS = (
+    why_gpu,
     gpu_host_and_device,
     gpu_thread_to_grid,
     gpu_warp,

@@ -1,0 +1,248 @@
+"""
+Why a GPU
+=========
+
+From how many numbers on is a GPU faster than the CPU, and is the trip there worth it?
+"""
+# %%
+# For a hundred million numbers NumPy needs :measured:`polynomial[numpy, 10**8].time`, the GPU
+# :measured:`polynomial[gpu, 10**8].time`. For a thousand numbers it is the other way round:
+# :measured:`polynomial[numpy, 10**3].time` against :measured:`polynomial[gpu, 10**3].time`.
+
+# %%
+# .. rst-class:: part-idea
+#
+# Many small workers, and a way to go
+# -----------------------------------
+#
+# A CPU has a few strong cores. Each of them finishes a single task as soon as possible. A GPU has thousands
+# of small arithmetic units. None of them is quick, but they all work at the same time. So a GPU wins where one
+# task can be cut into very many that do not depend on each other, such as the same formula for each of many
+# numbers.
+#
+# Two things stand against it. Python has to ask the GPU for each piece of work, and asking takes time. And
+# the numbers have to be in the memory of the GPU, the :term:`device`. If they are in the memory of the
+# :term:`host`, they must cross the bridge between the two, and the results must come back.
+#
+# .. drawing:: why_gpu
+#
+#     Three rows of numbers. On one thread of the CPU a single worker takes one number after the other. On all
+#     threads a few workers share the row. On the GPU there is a worker for every number, but a bridge lies
+#     before them, and the numbers have to cross it both ways.
+
+# %%
+# .. rst-class:: part-bare
+#
+# The same line, twice
+# --------------------
+#
+# Here is such a formula, a polynomial of degree seven. NumPy has a function for it, and CuPy has the same
+# function for the GPU. Only the name of the module changes.
+
+import cupy as cp
+import numpy as np
+
+coefficients = [2, -3, 1, 4, -1, 3, -2, 5]
+x = np.linspace(0, 1, 1_000_000, dtype=np.float32)
+on_cpu = np.polyval(coefficients, x)
+on_gpu = cp.polyval(cp.asarray(coefficients), cp.asarray(x))
+print("NumPy:", on_cpu[:3], "...", on_cpu[-1])
+print("CuPy: ", on_gpu[:3], "...", on_gpu[-1])
+
+# %%
+# .. rst-class:: part-predict
+#
+# What must be moved
+# ------------------
+#
+# Before the clock starts, a guess. Each number has four bytes. It is read once, and its result is written
+# once. In between lie a few multiplications, which a GPU does while it waits for the next bytes. So the time
+# should follow from the bytes. For 10\ :sup:`8` numbers the memory of this GPU can deliver them, at its
+# physical peak, in this time:
+
+import gpuguide as gg
+
+gpu = gg.require_gpu()
+bytes_moved = 2 * 4 * 10**8
+predicted = gg.fact("predicted", bytes_moved / gpu.peak_memory_bandwidth, unit="s")
+print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
+
+# %%
+# The same bytes also have to cross the bridge when the numbers come from the host. That bridge is far
+# narrower than the memory on either side of it. So the trip should cost much more than the work.
+
+# %%
+# .. rst-class:: part-code
+#
+# Four ways on one machine, and a trip
+# ------------------------------------
+#
+# **Python.** A loop visits one number after the other. Each step makes objects and looks up what to do with
+# them.
+#
+# .. kernel:: gpuguide.topics.why_gpu
+#    :names: polynomial_python
+#
+# **NumPy.** The loops are compiled, but there are two for each coefficient, and each of them walks through
+# the whole array. They run on one thread.
+#
+# .. kernel:: gpuguide.topics.why_gpu
+#    :names: polynomial_numpy
+#
+# **All threads.** Numba compiles the Python loop to machine code, walks through the array once, and shares
+# the numbers out among all threads of the CPU. This is the fair rival of a GPU.
+#
+# .. kernel:: gpuguide.topics.why_gpu
+#    :names: polynomial_threads
+#
+# **GPU.** The body of the loop becomes a :term:`kernel`, and each :term:`thread` of the GPU works out one
+# number. How such a kernel is written is the subject of other pages; here it only takes part.
+#
+# .. kernel:: gpuguide.topics.why_gpu
+#    :names: polynomial_kernel, polynomial_gpu
+#
+# **GPU with copies.** The same kernel, with the trip there and back.
+#
+# .. kernel:: gpuguide.topics.why_gpu
+#    :names: polynomial_gpu_with_copies
+
+# %%
+# .. rst-class:: part-check
+#
+# The same answers first
+# ----------------------
+#
+# A wrong answer is quick to get. So each of the five is held against a :term:`reference` before its time
+# counts, once with whole numbers, where every digit must agree, and once with random ones.
+
+from gpuguide.topics import why_gpu
+
+study = why_gpu.study()
+study
+
+# %%
+# .. rst-class:: part-measure
+#
+# From a thousand to a billion
+# ----------------------------
+#
+# Every way is timed as its user feels it: from the call until the result is there, the waiting included.
+# Where one would take too long, it is left out, and the table says so.
+
+results = study.run()
+gg.claim(
+    "NumPy beats the GPU for a thousand numbers",
+    results,
+    lambda r: r.speedup("numpy", "gpu", 10**3).low > 1,
+)
+gg.claim(
+    "The GPU beats all threads of the CPU for a hundred million numbers",
+    results,
+    lambda r: r.speedup("gpu", "threads", 10**8).low > 1,
+)
+gg.claim(
+    "At a hundred million numbers the trip takes longer than the work",
+    results,
+    lambda r: r.speedup("gpu", "with_copies", 10**8).low > 2,
+)
+
+# %%
+# .. checks:: polynomial
+#
+# The first chart is for numbers that are on the GPU already.
+
+# draw
+gg.plot_time(results, variants=["numpy", "threads", "gpu"], crossover=("numpy", "gpu"))
+
+# %%
+# .. finding::
+#
+#    The line of the GPU is flat at first: the time is that of asking. NumPy is overtaken
+#    :measured:`polynomial.crossover(numpy, gpu)`. At 10\ :sup:`8` numbers the GPU is
+#    :measured:`polynomial[gpu, 10**8].speedup(numpy)` as fast as NumPy on one thread and
+#    :measured:`polynomial[gpu, 10**8].speedup(threads)` as fast as all threads of the CPU.
+#
+# The second chart adds the trip.
+
+# draw
+gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
+
+# %%
+# .. finding::
+#
+#    With the copies the GPU takes :measured:`polynomial[with_copies, 10**8].time` for 10\ :sup:`8` numbers.
+#    Without them it was :measured:`polynomial[gpu, 10**8].time`.
+#
+# .. results:: polynomial
+
+# %%
+# .. rst-class:: part-reading
+#
+# Bring the data once
+# -------------------
+#
+# Python takes :measured:`polynomial[python, 10**5].time` for a hundred thousand numbers, NumPy
+# :measured:`polynomial[numpy, 10**5].time`. Most of what a GPU is praised for elsewhere is this step: from
+# interpreted to compiled code. It needs no GPU at all.
+#
+# The next step is from one thread to all of them, and it needs none either. Only what is left after that is
+# due to the GPU. That is why a fair comparison names the threads of its CPU.
+#
+# .. list-table:: 10\ :sup:`8` numbers that are on the GPU
+#    :header-rows: 1
+#
+#    * - predicted, at the physical peak
+#      - measured
+#    * - :measured:`predicted`
+#      - :measured:`polynomial[gpu, 10**8].time`
+#
+# The two charts tell what to do about the trip. It costs the same whether one formula is worked out over
+# there or a hundred. A program that copies its data once, does many things with it on the GPU, and copies the
+# result back at the end, pays once.
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When the CPU should keep it
+# ---------------------------
+#
+# For a thousand numbers NumPy is done in :measured:`polynomial[numpy, 10**3].time`; with the GPU and the
+# copies it takes :measured:`polynomial[with_copies, 10**3].time`. And for a single cheap formula on numbers
+# that the host has and wants back, look at all threads of the CPU first: at 10\ :sup:`8` numbers they take
+# :measured:`polynomial[threads, 10**8].time`.
+#
+# Some tasks cannot be cut into pieces at all, because each step needs the one before. They stay on the CPU as
+# well, however large they are.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# Your computer, another crossing
+# -------------------------------
+#
+# Where the lines cross depends on both sides. A laptop has fewer threads and slower memory, and so has its
+# GPU. The flat part on the left is a matter of the CPU and of Python. The right end follows the memory, and
+# the trip follows PCIe. ``gpuguide run why_gpu`` draws the lines for your machine. A billion numbers
+# need the memory that the line under the title names; a smaller GPU leaves them out.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# Find the crossing
+# -----------------
+#
+# Two columns of times say more than a headline. Where one overtakes the other, if it does at all, is a small
+# program worth having.
+#
+# .. exercise:: crossing_point
+
+# %%
+# .. rst-class:: part-next
+#
+# From here
+# ---------
+#
+# Onward: :doc:`Five minutes </gallery/start/five_minutes>` is the first program to run. Sideways:
+# :doc:`How to time a GPU </gallery/measuring/how_to_time>` says why the clock has to wait, and
+# :doc:`Sort and search </gallery/cupy/sort_search>` has a task with more work for each number. Used here:
+# :class:`gpuguide.Study`, :func:`gpuguide.claim`, :func:`gpuguide.plot_time`.
