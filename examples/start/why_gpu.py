@@ -16,9 +16,9 @@ From how many numbers on is a GPU faster than the CPU, and is the trip there wor
 # -----------------------------------
 #
 # A CPU has a few strong cores. Each of them finishes a single task as soon as possible. A GPU has thousands
-# of small arithmetic units. None of them is quick, but they all work at the same time. So a GPU wins where one
-# task can be cut into very many that do not depend on each other, such as the same formula for each of many
-# numbers.
+# of small arithmetic units. None of them is quick, but they all work at the same time. So a GPU wins where
+# one task can be cut into very many that do not depend on each other, such as the same formula for each of
+# many numbers.
 #
 # Two things stand against it. Python has to ask the GPU for each piece of work, and asking takes time. And
 # the numbers have to be in the memory of the GPU, the :term:`device`. If they are in the memory of the
