@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from html import escape
 
 from gpuguide.exercises.answer import Answer
-from gpuguide.exercises.model import Exercise
+from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.trace.trace import TraceStats
-from gpuguide.exercises.wording import LOOK_AT
+from gpuguide.exercises.wording import advice
 
 __all__ = ["LANE_NAMES", "Verdict"]
 
@@ -34,7 +34,7 @@ class Verdict:
     reports : tuple of LaneReport
         One a lane, in the order of judging, up to the first that failed.
     answer : Answer or None
-        The reader's kernel, whose lines are quoted; None for a function of the host.
+        The reader's function, whose lines are quoted.
 
     Examples
     --------
@@ -115,7 +115,8 @@ class Verdict:
             yield _paragraph(f"Also: {other.message}", indent="  ")
         if len(others) >= _MOST_SHOWN:
             yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more of the kind.", indent="  ")
-        yield _paragraph(f"Look at this next: {LOOK_AT[first.kind]}")
+        next_step = advice(first.kind, kernel=isinstance(self.exercise.task, KernelTask))
+        yield _paragraph(f"Look at this next: {next_step}")
         if self.exercise.hints:
             yield _paragraph(f"A hint: gpuguide exercises show {self.exercise.name} --hint 1")
 

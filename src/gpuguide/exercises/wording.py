@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LOOK_AT"]
+__all__ = ["LOOK_AT", "advice"]
 
 #: Advice by kind of finding. It leaves the solution to the reader.
 LOOK_AT = {
@@ -54,3 +54,33 @@ LOOK_AT = {
         "its array, or depend on who comes first?"
     ),
 }
+
+# Where a function of the host was judged, there are no threads to think of.
+_OF_FUNCTIONS = {
+    "limit": "The result is right. Which of these copies or launches does the work not need?",
+    "exception": "Read the line: what do its variables hold, and on which side are they, GPU or host?",
+    "wrong": "Follow this case by hand, line by line: where does the function leave what was asked for?",
+}
+
+
+def advice(kind: str, *, kernel: bool) -> str:
+    """Return what to look at next.
+
+    Parameters
+    ----------
+    kind : str
+        Of the finding.
+    kernel : bool
+        Whether a kernel was judged, and not a function of the host.
+
+    Returns
+    -------
+    str
+        One or two sentences.
+
+    Examples
+    --------
+    >>> advice("limit", kernel=False)
+    'The result is right. Which of these copies or launches does the work not need?'
+    """
+    return LOOK_AT[kind] if kernel else _OF_FUNCTIONS.get(kind, LOOK_AT[kind])
