@@ -25,8 +25,9 @@ def has_gaps(call: Call) -> bool:
 def test_each_length_comes_once_with_each_kind_of_grid(grids: str, n_kinds: int) -> None:
     calls = cases.launches_1d(add_one, grids=grids)
     counted = Counter(call.arguments["x"].size for call in calls)
-    assert counted == dict.fromkeys(cases.lengths(), n_kinds)
-    blocks = {n: [call.block for call in calls if call.arguments["x"].size == n] for n in counted}
+    assert {n: counted[n] for n in cases.lengths()} == dict.fromkeys(cases.lengths(), n_kinds)
+    assert counted.total() - n_kinds * len(cases.lengths()) <= 1, "one more for whole warps, if need be"
+    blocks = {n: [call.block for call in calls if call.arguments["x"].size == n] for n in cases.lengths()}
     assert all(len(set(of_n)) == n_kinds for of_n in blocks.values()), "another block with each kind of grid"
 
 
@@ -44,6 +45,20 @@ def test_covering_grids_have_a_thread_for_each_element_and_some_more() -> None:
     assert min(spare) >= 0
     assert max(spare) > 256
     assert 0 in spare
+
+
+@pytest.mark.parametrize("blocks", [cases.BLOCKS, (1, 32, 64, 256), (128,), (1, 96), (256, 64)])
+@pytest.mark.parametrize("grids", ["cover", "any"])
+def test_one_launch_has_whole_warps_and_an_element_for_each_thread(
+    blocks: tuple[int, ...], grids: str
+) -> None:
+    def is_full(call: Call) -> bool:
+        return call.block[0] % 32 == 0 and call.grid[0] * call.block[0] == call.arguments["x"].size > 32
+
+    calls = cases.launches_1d(add_one, blocks=blocks, grids=grids, views=True)
+    assert any(is_full(call) and not has_gaps(call) for call in calls)
+    matrices = cases.launches_2d(add_one, views=False)
+    assert any(prod(call.grid) * prod(call.block) == call.arguments["x"].size > 32 for call in matrices)
 
 
 def test_any_grid_has_too_few_threads_too() -> None:

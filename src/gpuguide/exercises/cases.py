@@ -35,6 +35,7 @@ SHAPES = ((0, 5), (1, 1), (1, 33), (31, 1), (5, 7), (16, 32), (33, 17), (12, 61)
 BLOCKS_2D = ((1, 1), (32, 8), (16, 16), (4, 24))
 """Threads per block in x and y."""
 
+_WARP = 32
 Arguments = dict[str, Any]
 Build = Callable[..., tuple[Arguments, Arguments]]
 
@@ -152,7 +153,8 @@ def launches_1d(
     """Make the launches of a kernel that works along one axis: cheap ones first, empty arrays last.
 
     Each length comes once with each kind of grid and each block at least twice, not every length with every
-    block, so that a whole check takes about a second.
+    block, so that a whole check takes about a second. One more launch has just as many threads as elements,
+    in whole warps, unless there is such a one already.
 
     Parameters
     ----------
@@ -191,10 +193,13 @@ def launches_1d(
     ...     return {"x": x, "out": poisoned(n)}, {"out": x + 1}
     >>> calls = launches_1d(build)
     >>> len(calls), calls[0].label
-    (18, 'n = 1, blocks of 32, a grid of 1')
+    (19, 'n = 1, blocks of 32, a grid of 1')
     """
     calls = []
-    for n, threads, kind, is_third in _cover(list(lengths), blocks, _kinds(grids)):
+    chosen = list(_cover(list(lengths), blocks, _kinds(grids)))
+    if not any(_is_full(*launch) for launch in chosen):
+        chosen += [(2 * threads, threads, "equal", False) for threads in _whole_warps(blocks)[:1]]
+    for n, threads, kind, is_third in chosen:
         grid = _grid(n, threads, kind)
         rng = _rng(n, threads, grid)
         arguments, expected = build(n, rng, grid, threads) if with_launch else build(n, rng)
@@ -288,6 +293,15 @@ def _cover(
                 yield size, blocks[step % len(blocks)], kind, (step + turn) % 3 == 2
                 step += 1
             step += len(sizes) % len(blocks) == 0
+
+
+def _is_full(n: int, threads: int, kind: str, is_third: bool) -> bool:
+    whole = threads % _WARP == 0 and n > _WARP
+    return whole and not is_third and n == threads * _grid(n, threads, kind)
+
+
+def _whole_warps(blocks: Sequence[int]) -> list[int]:
+    return sorted(threads for threads in blocks if threads % _WARP == 0)
 
 
 def _changed(arguments: Arguments, change: Callable[[np.ndarray[Any, Any]], Any]) -> Arguments:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from gpuguide.errors import BackendError, NoGpuError
+from gpuguide.errors import ArgumentError, BackendError, NoGpuError
 from gpuguide.exercises import pool
 from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
 from gpuguide.exercises.model import Exercise, KernelTask
-from gpuguide.exercises.report import NOT_AT_HAND
-from gpuguide.exercises.source import plain_function, read
+from gpuguide.exercises.report import NOT_AT_HAND, LaneReport
+from gpuguide.exercises.source import plain_function, quotable, read
 from gpuguide.exercises.source_file import load_function, read_file
 from gpuguide.exercises.verdict import LANE_NAMES, Verdict
 
@@ -70,9 +72,14 @@ def check(
     exercise = pool.get(name)
     chosen = choose_lanes(exercise, lanes)
     if isinstance(exercise.task, KernelTask):
-        return _judge_kernel(exercise, read(name, function), chosen, quiet)
-    plain_function(name, function, kernel=False)
-    return Verdict(exercise, (judge_function(exercise, function),))
+        return _judge(exercise, read(name, function), chosen, quiet)
+    quoted = quotable(name, plain_function(name, function, kernel=False))
+    here = partial(judge_function, exercise, function)
+    try:
+        answer = read(name, function, kernel=False) if "gpu" in chosen else quoted
+    except ArgumentError as error:  # it can be called here, but it cannot travel
+        return _judge(exercise, quoted, chosen, quiet, here, {"gpu": str(error)})
+    return _judge(exercise, answer, chosen, quiet, here)
 
 
 def check_file(
@@ -111,15 +118,24 @@ def check_file(
     exercise = pool.get(name)
     chosen = choose_lanes(exercise, lanes)
     if isinstance(exercise.task, KernelTask):
-        return _judge_kernel(exercise, read_file(path, function, exercise.function_name), chosen, quiet)
-    loaded = load_function(path, function, exercise.function_name)
-    return Verdict(exercise, (judge_function(exercise, loaded),))
+        return _judge(exercise, read_file(path, function, exercise.function_name), chosen, quiet)
+    loaded, answer = load_function(path, function, exercise.function_name)
+    return _judge(exercise, answer, chosen, quiet, partial(judge_function, exercise, loaded))
 
 
-def _judge_kernel(exercise: Exercise, answer: Answer, lanes: tuple[str, ...], quiet: bool) -> Verdict:
-    assert isinstance(exercise.task, KernelTask)
-    check_parameters(exercise.name, exercise.task.parameters, answer)
-    reports = judge_in_lanes(exercise, answer, lanes, (lambda lane: None) if quiet else _tell)
+def _judge(
+    exercise: Exercise,
+    answer: Answer,
+    lanes: tuple[str, ...],
+    quiet: bool,
+    judge_here: Callable[[], LaneReport] | None = None,
+    missing: Mapping[str, str] = MappingProxyType({}),
+) -> Verdict:
+    if isinstance(exercise.task, KernelTask):
+        # Before any process is started.
+        check_parameters(exercise.name, exercise.task.parameters, answer)
+    tell = (lambda lane: None) if quiet else _tell
+    reports = judge_in_lanes(exercise, answer, lanes, judge_here=judge_here, missing=missing, tell=tell)
     if all(report.state == NOT_AT_HAND for report in reports):
         raise _no_lane(exercise, lanes, reports[-1].reason)
     return Verdict(exercise, reports, answer)

@@ -153,10 +153,8 @@ def _wrong(name: str, got: Array, expected: Array, wrong: Array) -> Finding:
     place = f"{name}[{_inside(index)}]"
     untouched = _bits(got[index]).tobytes() == poisoned((), got.dtype).tobytes()
     came = "nothing was written there" if untouched else f"is {got[index]}"
-    of_all = f"{n_wrong} of {n} elements {'is' if n_wrong == 1 else 'are'} wrong"
-    message = f"{place} should be {expected[index]} and {came}; {of_all}."
-    if untouched:
-        message = f"{place} should be {expected[index]}, but {came}; {of_all}."
+    of_all = f"; {n_wrong} of {n} elements {'is' if n_wrong == 1 else 'are'} wrong" if n > 1 else ""
+    message = f"{place} should be {expected[index]}{', but' if untouched else ' and'} {came}{of_all}."
     return Finding("wrong", message, array=name, index=index)
 
 

@@ -1,4 +1,4 @@
-"""Judges a function of the host: calls it with stand-ins, in this process, and says what they saw."""
+"""Judges a function of the host: calls it with stand-ins, or on the GPU, and says what was seen."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["judge_function"]
 _MOST_FINDINGS = 5
 
 
-def judge_function(exercise: Exercise, function: Callable[..., Any]) -> LaneReport:
+def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str = "simulator") -> LaneReport:
     """Call a reader's function as its exercise wants it to be called.
 
     Parameters
@@ -27,11 +27,13 @@ def judge_function(exercise: Exercise, function: Callable[..., Any]) -> LaneRepo
         Whose task is a function.
     function : callable
         The reader's.
+    lane : str
+        ``"simulator"`` with stand-ins; ``"gpu"`` with the real CuPy, in a worker process.
 
     Returns
     -------
     LaneReport
-        Of the simulator lane.
+        Of that lane.
 
     Raises
     ------
@@ -41,14 +43,16 @@ def judge_function(exercise: Exercise, function: Callable[..., Any]) -> LaneRepo
     task = exercise.task
     assert isinstance(task, FunctionTask)
     _check_signature(exercise.name, task.parameters, function)
+    judge = task.judge if lane == "simulator" else task.on_gpu
+    assert judge is not None
     try:
-        findings = tuple(islice(task.judge(function), _MOST_FINDINGS))
+        findings = tuple(islice(judge(function), _MOST_FINDINGS))
     except Exception as error:  # the reader's own
         findings = (_raised(error, function),)
     if findings:
-        return LaneReport("simulator", FAILED, findings=findings)
-    notes = () if task.praise is None else (task.praise(function),)
-    return LaneReport("simulator", PASSED, notes=notes)
+        return LaneReport(lane, FAILED, findings=findings)
+    notes = (task.praise(function),) if task.praise is not None and lane == "simulator" else ()
+    return LaneReport(lane, PASSED, notes=notes)
 
 
 def _check_signature(exercise: str, expected: tuple[str, ...], function: Callable[..., Any]) -> None:

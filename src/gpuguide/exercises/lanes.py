@@ -71,19 +71,26 @@ def judge_in_lanes(
     exercise: Exercise,
     answer: Answer,
     lanes: Sequence[str],
+    *,
+    judge_here: Callable[[], LaneReport] | None = None,
+    missing: Mapping[str, str] = MappingProxyType({}),
     tell: Callable[[str], None] = lambda lane: None,
     start: Callable[[str], WorkerProcess] = WorkerProcess,
 ) -> tuple[LaneReport, ...]:
-    """Judge a kernel in one lane after the other, up to the first that fails.
+    """Judge an answer in one lane after the other, up to the first that fails.
 
     Parameters
     ----------
     exercise : Exercise
         One of the pool.
     answer : Answer
-        The reader's kernel.
+        The reader's function.
     lanes : sequence of str
         Of `choose_lanes`.
+    judge_here : callable, optional
+        Judges in this process, which for a kernel its simulator does.
+    missing : mapping
+        Lanes that are not at hand for this answer, with the reason.
     tell : callable
         Told each lane before it judges.
     start : callable
@@ -96,7 +103,7 @@ def judge_in_lanes(
     """
     reports: list[LaneReport] = []
     with ExitStack() as workers:
-        missing = {lane: reason for lane in lanes if (reason := _why_not(lane))}
+        missing = {**{lane: reason for lane in lanes if (reason := _why_not(lane))}, **missing}
         # Started before the first lane judges, so that they import what they need meanwhile.
         started = {
             lane: workers.enter_context(start(lane))
@@ -111,7 +118,7 @@ def judge_in_lanes(
                 ended = started[lane].finish(describe(exercise, answer, lane), LIMIT_S[lane])
                 reports.append(read_ending(lane, ended))
             else:
-                reports.append(judge_simulated(exercise, answer))
+                reports.append(judge_here() if judge_here else judge_simulated(exercise, answer))
             if reports[-1].state == FAILED:
                 break
     return tuple(reports)
@@ -174,8 +181,10 @@ def judge(
     if lane not in LANES:
         raise unknown("lane", lane, LANES)
     if isinstance(exercise.task, FunctionTask):
-        path = Path(f"{exercise.name}.py")
-        return judge_function(exercise, execute(source, name or last_function(source), path))
+        chosen, path = name or last_function(source), Path(f"{exercise.name}.py")
+        if lane == "gpu":
+            return judge_in_lanes(exercise, Answer(source, chosen, constants, path.name), (lane,))[0]
+        return judge_function(exercise, execute(source, chosen, path, constants))
     found = read_source(source, name)
     answer = Answer(found.source, found.name, {**found.constants, **constants}, found.place)
     if lane == "compile":

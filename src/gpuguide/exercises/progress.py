@@ -63,7 +63,9 @@ def load() -> Progress:
         return _checked(data)
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except OSError as error:
+        raise _elsewhere("read from", path, error) from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ProgressError(
             f"{path} does not hold the progress of gpuguide ({error}). "
             "'gpuguide exercises reset' starts afresh."
@@ -128,7 +130,11 @@ def _write(data: dict[str, Any]) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             draft.unlink()
-        raise ProgressError(
-            f"The progress cannot be written to {path}: {error.strerror}. "
-            "The variable GPUGUIDE_PROGRESS names another file."
-        ) from None
+        raise _elsewhere("written to", path, error) from None
+
+
+def _elsewhere(done: str, path: Path, error: OSError) -> ProgressError:
+    return ProgressError(
+        f"The progress cannot be {done} {path}: {error.strerror}. "
+        "The variable GPUGUIDE_PROGRESS can name another file."
+    )

@@ -17,7 +17,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.exercises.answer import Answer, Piece, arrange, free_names
 from gpuguide.exercises.constants import is_constant
 
-__all__ = ["plain_function", "read"]
+__all__ = ["plain_function", "quotable", "read"]
 
 
 def plain_function(exercise: str, function: object, *, kernel: bool = True) -> FunctionType:
@@ -102,8 +102,8 @@ def _described(value: object) -> str:
     return f"an object of the type {name}"
 
 
-def read(exercise: str, function: object) -> Answer:
-    """Take a kernel of this session apart.
+def read(exercise: str, function: object, *, kernel: bool = True) -> Answer:
+    """Take a function of this session apart.
 
     Parameters
     ----------
@@ -111,22 +111,54 @@ def read(exercise: str, function: object) -> Answer:
         Name of the exercise, for messages.
     function : object
         As for `plain_function`.
+    kernel : bool
+        As for `plain_function`.
 
     Returns
     -------
     Answer
-        The kernel's source, that of the functions it calls, and the constants they use.
+        The function's source, that of the functions it calls, and the constants they use.
 
     Raises
     ------
     ArgumentError
-        It is no kernel, its source is not to be had, or it refers to something that a kernel cannot hold.
+        It is no function, its source is not to be had, or it refers to something that cannot travel as text.
     """
-    plain = plain_function(exercise, function)
+    plain = plain_function(exercise, function, kernel=kernel)
     collected = _Collected(exercise)
     collected.add(plain.__name__, plain)
-    pieces = [*collected.functions.values(), *collected.imports.values()]
+    # On the first line, if it is free: the functions stand where they stood in their file.
+    imports = Piece("; ".join(collected.imports.values()), 1)
+    pieces = [*collected.functions.values(), *([imports] if imports.text else [])]
     return Answer(arrange(pieces), plain.__name__, collected.constants, _shown(collected.file))
+
+
+def quotable(exercise: str, function: FunctionType) -> Answer:
+    """Return a function's own source, to quote lines of it.
+
+    Parameters
+    ----------
+    exercise : str
+        Name of the exercise.
+    function : function
+        Of `plain_function`.
+
+    Returns
+    -------
+    Answer
+        Without text if the source is not to be had.
+
+    Examples
+    --------
+    >>> answer = quotable("guard", quotable)
+    >>> answer.name, answer.place
+    ('quotable', 'source.py')
+    """
+    try:
+        text, line, file = _source(exercise, function)
+    except ArgumentError:
+        return Answer("", function.__name__)
+    return Answer(arrange([Piece(text, line)]), function.__name__, place=_shown(file))
 
 
 def _shown(file: str) -> str:
@@ -142,7 +174,7 @@ class _Collected:
         self.exercise = exercise
         self.objects: dict[str, object] = {}
         self.functions: dict[str, Piece] = {}
-        self.imports: dict[str, Piece] = {}
+        self.imports: dict[str, str] = {}
         self.constants: dict[str, object] = {}
         self.file = ""
 
@@ -167,7 +199,7 @@ class _Collected:
         inner = _unwrapped(value)
         line = _import_line(name, value)
         if line:
-            self.imports[name] = Piece(line)
+            self.imports[name] = line
         elif isinstance(inner, FunctionType):
             if name not in self.functions:
                 self.add(name, inner)
@@ -176,7 +208,7 @@ class _Collected:
         else:
             raise ArgumentError(
                 f"{user!r} refers to {name!r}, which is {_described(value)}. From outside a kernel takes "
-                "numbers, tuples and small arrays only: hand it over as an argument."
+                "numbers, tuples and small arrays only: make it an argument."
             )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gpuguide.errors import ArgumentError, unknown
@@ -243,7 +244,7 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
         yield node.target.id, node.value
 
 
-def load_function(path: Path, name: str = "", preferred: str = "") -> Callable[..., Any]:
+def load_function(path: Path, name: str = "", preferred: str = "") -> tuple[Callable[..., Any], Answer]:
     """Execute a file and return its function: what a function that runs on the host needs.
 
     Parameters
@@ -255,8 +256,10 @@ def load_function(path: Path, name: str = "", preferred: str = "") -> Callable[.
 
     Returns
     -------
-    callable
+    function : callable
         The function.
+    answer : Answer
+        The whole file.
 
     Raises
     ------
@@ -270,12 +273,14 @@ def load_function(path: Path, name: str = "", preferred: str = "") -> Callable[.
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
     try:
-        return execute(text, chosen, path)
+        return execute(text, chosen, path), Answer(text, chosen, place=path.name)
     finally:
         sys.path.remove(folder)
 
 
-def execute(text: str, name: str, path: Path) -> Callable[..., Any]:
+def execute(
+    text: str, name: str, path: Path, constants: Mapping[str, object] = MappingProxyType({})
+) -> Callable[..., Any]:
     r"""Execute source text and return one of its functions.
 
     Parameters
@@ -286,6 +291,8 @@ def execute(text: str, name: str, path: Path) -> Callable[..., Any]:
         Name of a function at its top level.
     path : pathlib.Path
         Where it stands, for tracebacks.
+    constants : mapping
+        Names that are there from the beginning.
 
     Returns
     -------
@@ -302,7 +309,7 @@ def execute(text: str, name: str, path: Path) -> Callable[..., Any]:
     >>> execute("def one():\n    return 1", "one", Path("answer.py"))()
     1
     """
-    namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    namespace: dict[str, Any] = {**constants, "__name__": path.stem, "__file__": str(path)}
     try:
         exec(compile(text, str(path), "exec"), namespace)
     except (Exception, SystemExit) as error:

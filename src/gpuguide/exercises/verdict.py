@@ -115,7 +115,8 @@ class Verdict:
             yield _paragraph(f"Also: {other.message}", indent="  ")
         if len(others) >= _MOST_SHOWN:
             yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more of the kind.", indent="  ")
-        next_step = advice(first.kind, kernel=isinstance(self.exercise.task, KernelTask))
+        is_kernel = isinstance(self.exercise.task, KernelTask)
+        next_step = advice(first.kind, kernel=is_kernel, lane=report.lane)
         yield _paragraph(f"Look at this next: {next_step}")
         if self.exercise.hints:
             yield _paragraph(f"A hint: gpuguide exercises show {self.exercise.name} --hint 1")

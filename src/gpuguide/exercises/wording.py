@@ -62,8 +62,15 @@ _OF_FUNCTIONS = {
     "wrong": "Follow this case by hand, line by line: where does the function leave what was asked for?",
 }
 
+_OF_COMPILED = {
+    "limit": (
+        "The results are right. A number or a type in the kernel makes the compiler work with more bits, "
+        "registers or memory than the task needs: which one?"
+    ),
+}
 
-def advice(kind: str, *, kernel: bool) -> str:
+
+def advice(kind: str, *, kernel: bool, lane: str = "simulator") -> str:
     """Return what to look at next.
 
     Parameters
@@ -72,6 +79,8 @@ def advice(kind: str, *, kernel: bool) -> str:
         Of the finding.
     kernel : bool
         Whether a kernel was judged, and not a function of the host.
+    lane : str
+        Where the finding showed.
 
     Returns
     -------
@@ -83,4 +92,6 @@ def advice(kind: str, *, kernel: bool) -> str:
     >>> advice("limit", kernel=False)
     'The result is right. Which of these copies or launches does the work not need?'
     """
-    return LOOK_AT[kind] if kernel else _OF_FUNCTIONS.get(kind, LOOK_AT[kind])
+    special = {} if kernel else _OF_FUNCTIONS
+    special = _OF_COMPILED if lane == "compile" else special
+    return special.get(kind, LOOK_AT[kind])

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 from gpuguide.exercises import pool
@@ -18,8 +19,10 @@ from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.compile_lane import judge_compile
 from gpuguide.exercises.constants import decode, encode
 from gpuguide.exercises.gpu_judge import judge_on_gpu
-from gpuguide.exercises.model import Exercise
+from gpuguide.exercises.host_function import judge_function
+from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.report import LaneReport
+from gpuguide.exercises.source_file import execute
 from gpuguide.loading import cupy, numba_cuda
 
 __all__ = ["describe", "main", "perform"]
@@ -82,6 +85,10 @@ def perform(job: Mapping[str, Any], say: Callable[[str], None]) -> LaneReport:
     exercise = pool.get(job["exercise"])
     constants = {name: decode(value) for name, value in job["constants"].items()}
     answer = Answer(job["source"], job["name"], constants, job["place"])
+    if isinstance(exercise.task, FunctionTask):
+        say("real arrays")
+        path = Path(answer.place or "answer.py")
+        return judge_function(exercise, execute(answer.source, answer.name, path, constants), job["lane"])
     if job["lane"] == "compile":
         return judge_compile(exercise, answer)
     return judge_on_gpu(exercise, answer, say)

@@ -1,0 +1,208 @@
+"""The compile lane: what NVIDIA's compiler says of a kernel, in this process and in a worker."""
+
+import re
+import sys
+
+import answers
+import pytest
+
+from gpuguide.errors import ArgumentError, BackendError
+from gpuguide.exercises import compile_lane, ptxas
+from gpuguide.exercises.answer import Answer
+from gpuguide.exercises.compile_lane import judge_compile
+from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
+from gpuguide.exercises.kernels import build
+from gpuguide.exercises.model import Limits
+from gpuguide.exercises.pool import get
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
+from gpuguide.exercises.source_file import read_source
+from gpuguide.exercises.worker import describe
+from gpuguide.exercises.worker_process import WorkerProcess
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="NVIDIA's compiler is installed on Linux only"
+)
+needs_ptxas = pytest.mark.skipif(ptxas.find() is None, reason="ptxas is not installed")
+
+
+def judged(body: str, before: str = "", **limits: int):
+    """What the lane says of a kernel with this body, which begins in line 7."""
+    source = f"from numba import cuda, float32\nimport numpy as np\nimport math\n{before}"
+    source += "@cuda.jit\ndef k(x, out):\n    i = cuda.grid(1)\n"
+    source += "".join(f"    {line}\n" for line in body.splitlines())
+    return judge_compile(answers.exercise(Limits(**limits)), Answer(source, "k", place="mine.py"))
+
+
+@needs_ptxas
+def test_a_right_kernel_passes_with_its_registers() -> None:
+    report = judge_compile(answers.exercise(), answers.answer())
+    assert report.state == PASSED
+    assert (
+        report.notes[0] == "It compiles for compute capability 9.0, with no instruction in double precision."
+    )
+    assert re.fullmatch(r"A thread takes \d+ registers and 0 bytes of local memory.", report.notes[1])
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            "out[i] = helper(x[i])",
+            "line 7: helper is a plain Python function; decorate it with @cuda.jit(device=True).",
+        ),
+        ("out[i] = absent(x[i])", "line 7: name 'absent' is not defined."),
+        ("out[i] = x.foo", "line 7: Unknown attribute 'foo' of type array(float32, 1d, C)."),
+        ("out[i] = cuda.gridd(1)", "line 7: module 'numba.cuda' has no attribute 'gridd'."),
+        ("out[i] = math.sqrtt(1.0)", "line 7: module 'math' has no attribute 'sqrtt'."),
+        ("out[i] = 'a'", "line 7: it knows no setitem(array(float32, 1d, C), int64, str)."),
+        (
+            "out[i, 0] = 1",
+            "line 7: it knows no setitem(array(float32, 1d, C), Tuple(int64, int), int): cannot index "
+            "array(float32, 1d, C) with 2 indices: Tuple(int64, Literal[int](0)).",
+        ),
+        ("s = cuda.shared.array(x.size, float32)", "line 7: it knows no array(int64, class(float32))."),
+    ],
+)
+def test_what_cannot_be_compiled_is_one_sentence_with_the_reader_s_line(body: str, message: str) -> None:
+    before = "def helper(v):\n    return v\n" if "helper" in body else ""
+    report = judged(body, before=before)
+    assert report.state == FAILED
+    (finding,) = report.findings
+    assert finding.kind == "compile"
+    line = 9 if before else 7
+    assert finding.message == f"Numba cannot compile {message}".replace("line 7", f"line {line}")
+    assert finding.line == line
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("y = [1, 2]", "a list: a kernel cannot make one; use cuda.local.array or a tuple"),
+        ("try:\n    pass\nexcept ValueError:\n    pass", "a try statement: a kernel cannot catch exceptions"),
+        ("return x[0]", "a return with a value: a kernel returns nothing, it writes to its arguments"),
+        ("yield x[0]", "yield: a kernel hands nothing back, it writes to its arguments"),
+        ("print(f'{i}')", "an f-string: a kernel cannot make strings; print takes the values themselves"),
+        ("import os", "an import: imports stand outside of a kernel"),
+    ],
+)
+def test_what_no_kernel_can_hold_is_found_before_compiling(body: str, what: str) -> None:
+    (finding,) = judged(body).findings
+    assert str(finding) == f"Line 7 holds {what}."
+    assert finding.line == 7
+
+
+def test_device_functions_are_compiled_without_a_gpu() -> None:
+    before = "@cuda.jit(device=True)\ndef twice(v):\n    return v + v\n"
+    assert judged("if i < out.size:\n    out[i] = twice(x[i])", before=before).passed
+    report = judged("out[i] = twice(x[i])", before=before.replace("v + v", "v.foo"))
+    assert str(report.findings[0]) == "Numba cannot compile line 6: Unknown attribute 'foo' of type float32."
+
+
+def test_double_precision_is_counted_and_limited() -> None:
+    report = judged("out[i] = x[i] * 0.1", float64_instructions=0)
+    assert report.state == FAILED
+    assert str(report.findings[0]) == (
+        "The compiled kernel has 3 instructions in double precision, where none is needed: a bare Python "
+        "number such as 0.5 has 64 bits and widens what it meets."
+    )
+    assert judged("out[i] = x[i] * 0.1", float64_instructions=3).passed
+    assert judged("out[i] = x[i] * float32(0.1)", float64_instructions=0).passed
+
+
+@needs_ptxas
+def test_registers_and_local_memory_are_limited() -> None:
+    local = "a = cuda.local.array(64, float32)\nfor k in range(64):\n    a[int(x[k])] = k\nout[i] = a[i]"
+    report = judged(local, registers=4, local_bytes=0)
+    assert [finding.kind for finding in report.findings] == ["limit", "limit"]
+    assert re.fullmatch(r"A thread takes \d+ registers; the exercise allows 4.", str(report.findings[0]))
+    assert str(report.findings[1]) == (
+        "A thread takes 256 bytes of local memory, which lies in the GPU's main memory; the exercise allows "
+        "0."
+    )
+    assert judged(local, registers=255, local_bytes=256).passed
+
+
+def test_without_ptxas_the_lane_says_what_was_not_judged(monkeypatch) -> None:
+    monkeypatch.setattr(ptxas, "find", lambda: None)
+    report = judged("out[i] = x[i]", registers=1)
+    assert report.passed
+    assert report.notes[-1] == "ptxas is not installed, so registers and local memory were not judged."
+
+
+def test_a_missing_tool_is_no_finding(monkeypatch) -> None:
+    def missing() -> None:
+        raise BackendError("Numba is not installed. Install it: 'pip install numba numba-cuda'.")
+
+    monkeypatch.setattr(compile_lane, "numba_cuda", missing)
+    report = judge_compile(answers.exercise(), answers.answer())
+    assert (report.state, report.reason) == (
+        NOT_AT_HAND,
+        "Numba is not installed. Install it: 'pip install numba numba-cuda'.",
+    )
+
+
+def test_missing_nvvm_is_no_finding(monkeypatch) -> None:
+    class NvvmSupportError(ImportError):
+        """As Numba calls it."""
+
+    def ptx(*arguments: object) -> None:
+        raise NvvmSupportError(
+            "\nlibNVVM cannot be found. Do `conda install cudatoolkit`:\nlibrary nvvm not found"
+        )
+
+    monkeypatch.setattr(compile_lane, "_ptx", ptx)
+    report = judge_compile(answers.exercise(), answers.answer())
+    assert (report.state, report.reason) == (
+        NOT_AT_HAND,
+        "libNVVM cannot be found. Do `conda install cudatoolkit`:",
+    )
+
+
+def test_without_a_signature_the_first_launch_has_the_types() -> None:
+    task = answers.exercise().task
+    exercise = answers.exercise(task=type(task)(task.calls, task.limits, (), task.parameters))
+    assert judge_compile(exercise, answers.answer()).passed
+
+
+def test_wrong_parameters_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="2 of them; got 1"):
+        judge_compile(answers.exercise(), Answer("def k(x): pass", "k"))
+
+
+def test_nothing_but_functions_and_imports_is_executed() -> None:
+    source = (
+        "from numba import cuda\nraise SystemExit\n"
+        "@nowhere.decorator(nothing)\ndef k(x: missing, out: list[absent] = boom()) -> gone:\n"
+        "    out[0] = x[0]\n"
+    )
+    built = build(Answer(source, "k"))
+    assert built.function.__defaults__ == (None,)
+    assert built.options == {}
+    assert build(Answer(source.replace("(nothing)", "(fastmath=True, signature=f())"), "k")).options == {
+        "fastmath": True
+    }
+
+
+def test_ptx_s_double_precision_is_arithmetic_only() -> None:
+    ptx = """
+    ld.global.f64   %fd1, [%rd1];
+    @%p1 fma.rn.f64 \t%fd2, %fd1, %fd1, %fd1;
+    @!%p1 cvt.rn.f32.f64 %f1, %fd2;
+    mov.f64 %fd3, 0d0000000000000000;
+    st.global.f64 [%rd1], %fd2;
+    add.f32 %f2, %f1, %f1;
+"""
+    assert ptxas.count_float64(ptx) == 2
+
+
+def test_in_a_worker_process_it_says_the_same() -> None:
+    guard = get("guard")
+    for source, state in ((guard.solution, PASSED), (guard.solution.replace("max(", "maxx("), FAILED)):
+        answer = read_source(source)
+        with WorkerProcess("compile") as worker:
+            report = read_ending(
+                "compile", worker.finish(describe(guard, answer, "compile"), LIMIT_S["compile"])
+            )
+        here = judge_compile(guard, answer)
+        assert report.state == state
+        assert (report.findings, report.notes) == (here.findings, here.notes)
