@@ -12,7 +12,7 @@ __all__ = ["KINDS", "Finding", "ThreadId"]
 #: Every kind of finding, the one to read first in front.
 KINDS = (
     "compile",
-    "limit",
+    "unsupported",
     "endless",
     "exception",
     "out_of_range",
@@ -27,6 +27,7 @@ KINDS = (
     "never_written",
     "uncoalesced",
     "bank_conflict",
+    "limit",
     "gpu",
 )
 

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
+import numpy as np
+
+from gpuguide.errors import ArgumentError, unknown
+from gpuguide.exercises.trace.accesses import Accesses, Setting
+from gpuguide.exercises.trace.analysis import findings_between_threads
+from gpuguide.exercises.trace.arrays import whole
+from gpuguide.exercises.trace.blocks import run_block
+from gpuguide.exercises.trace.events import READ, unpack
+from gpuguide.exercises.trace.faults import EndlessError
+from gpuguide.exercises.trace.figures import Record
+from gpuguide.exercises.trace.geometry import WARP_SIZE, Geometry, place
+from gpuguide.exercises.trace.machine import Machine
+from gpuguide.exercises.trace.namespace import build
 from gpuguide.exercises.trace.prepare import TracedKernel
+from gpuguide.exercises.trace.regions import Memory, Region
+from gpuguide.exercises.trace.reports import ENDS_A_THREAD, endless_finding, findings_of, remark_of
+from gpuguide.exercises.trace.runtime import Cuda
+from gpuguide.exercises.trace.scalars import NUMBER_TYPES, as_scalar, described, is_poisoned
 from gpuguide.exercises.trace.trace import Trace
 
-__all__ = ["STEP_LIMIT", "run"]
+__all__ = ["ORDERS", "STEP_LIMIT", "Launch", "run"]
 
 #: Turns of loops that one thread may make before its loop counts as endless.
 STEP_LIMIT = 100_000
+ORDERS = ("forward", "reverse")
+_Item = TypeVar("_Item")
+_DTYPES = {kind.dtype for kind in NUMBER_TYPES.values()}
 
 
 def run(
@@ -52,7 +74,179 @@ def run(
     Raises
     ------
     ArgumentError
-        The launch itself makes no sense: no thread, too many threads, as many arguments as parameters
-        were expected, an argument of a type that no kernel takes.
+        The launch itself makes no sense: no thread, too many threads, more or fewer arguments than
+        parameters, an argument of a type that no kernel takes.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.trace import prepare
+    >>> kernel = prepare('''
+    ... def double(x):
+    ...     i = cuda.grid(1)
+    ...     x[i] *= 2
+    ... ''')
+    >>> x = np.arange(3)
+    >>> for finding in run(kernel, 1, 4, {"x": x}).findings:
+    ...     print(finding)
+    Thread 3 of block 0 reads x[3] in line 4, but x has 3 elements, the last of which is x[2].
+    >>> x.tolist()
+    [0, 2, 4]
     """
-    raise NotImplementedError
+    if order not in ORDERS:
+        raise unknown("order", order, ORDERS)
+    geometry = Geometry.of(grid, block)
+    launch = Launch(kernel, geometry, order == "reverse", shared_bytes, step_limit)
+    names, given = launch.take(arguments, outputs)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        endless = launch.run(given)
+    return launch.trace(names, endless)
+
+
+class Launch:
+    """One launch under way.
+
+    Parameters
+    ----------
+    kernel : TracedKernel
+        What is launched.
+    geometry : Geometry
+        With how many blocks and threads.
+    backwards : bool
+        Whether the last block and the last thread come first.
+    shared_bytes, step_limit : int
+        As for `run`.
+
+    Attributes
+    ----------
+    barriers : int
+        Block-wide barriers that the busiest block passed.
+    loose_warps : set of int
+        Warps in which ``syncwarp`` left lanes out, numbered through all blocks.
+    """
+
+    def __init__(
+        self, kernel: TracedKernel, geometry: Geometry, backwards: bool, shared_bytes: int, step_limit: int
+    ) -> None:
+        self.kernel, self.geometry, self.backwards = kernel, geometry, backwards
+        self.machine = Machine(kernel.sites, geometry, step_limit)
+        self.cuda = Cuda(self.machine, geometry.grid, geometry.block, shared_bytes)
+        self.barriers = 0
+        self.loose_warps: set[int] = set()
+        self._memories: list[tuple[Region, Memory]] = []
+        self._places = [place(number, geometry.block) for number in range(geometry.threads_per_block)]
+
+    def take(
+        self, arguments: Mapping[str, object], outputs: Collection[str] | None
+    ) -> tuple[dict[str, str], list[Any]]:
+        """Return the kernel's names of the arguments, and the arguments as it sees them."""
+        parameters = self.kernel.parameters
+        if len(arguments) != len(parameters):
+            raise ArgumentError(
+                f"{self.kernel.name} takes {len(parameters)} arguments ({', '.join(parameters)}); "
+                f"got {len(arguments)} ({', '.join(arguments)})."
+            )
+        names = dict(zip(arguments, parameters, strict=True))
+        given = {names[key]: _checked(names[key], value) for key, value in arguments.items()}
+        arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+        if outputs is None:
+            unset = {name for name, array in arrays.items() if is_poisoned(array)}
+        else:
+            unset = {names[key] for key in outputs}
+        self._memories = self.machine.regions.given(arrays, unset)
+        traced = {
+            region.name: whole(
+                self.machine, region, memory.cells, constant=not arrays[region.name].flags.writeable
+            )
+            for region, memory in self._memories
+        }
+        return names, [traced.get(name, value) for name, value in given.items()]
+
+    def run(self, given: list[Any]) -> EndlessError | None:
+        """Run all blocks; return the loop that did not end, if any."""
+        names = build(self.machine, self.cuda, self.kernel.imports, self.kernel.constants)
+        exec(self.kernel.code, names)  # running the reader's function is the point
+        function = names[self.kernel.name]
+        try:
+            for number in self.ordered(range(self.geometry.blocks)):
+                index = self.cuda.blockIdx
+                index.x, index.y, index.z = place(number, self.geometry.grid)
+                self.cuda.shared.of_block.clear()
+                if self.kernel.waits:
+                    run_block(self, number, [function(*given) for _ in self._places])
+                else:
+                    self._run_block(number, function, given)
+                self.machine.pack()
+        except EndlessError as endless:
+            return endless
+        return None
+
+    def _run_block(self, block: int, function: Any, given: list[Any]) -> None:
+        """Run a block whose threads never wait: one after the other."""
+        first, machine, limit = block * len(self._places), self.machine, self.machine.step_limit
+        for number in self.ordered(range(len(self._places))):
+            self.enter(number)
+            machine.begin(first + number, 0, 0, limit)
+            try:
+                function(*given)
+            except EndlessError:
+                raise
+            except Exception as error:
+                self.failed(error)
+
+    def enter(self, number: int) -> None:
+        """Let ``cuda`` speak of a thread of the running block."""
+        cuda = self.cuda
+        index = cuda.threadIdx
+        index.x, index.y, index.z = self._places[number]
+        cuda.laneid = number % WARP_SIZE
+
+    def failed(self, error: Exception) -> None:
+        """Note why the running thread ended before its time."""
+        self.machine.remarks.append(remark_of(error, self.kernel.name, self.machine.thread))
+
+    def ordered(self, items: Sequence[_Item]) -> Sequence[_Item]:
+        """Return blocks, warps or threads in the order in which they run."""
+        return items[::-1] if self.backwards else items
+
+    def trace(self, names: dict[str, str], endless: EndlessError | None) -> Trace:
+        """Put the results back into the arrays, and look at what was noted."""
+        log, segments = self.machine.packed()
+        setting = Setting(
+            segments,
+            self.machine.regions.all,
+            self.geometry,
+            self.kernel.sites,
+            np.array(self.machine.clocks, np.int64),
+            frozenset(self.loose_warps),
+        )
+        accesses = Accesses(unpack(log), setting)
+        record = Record(accesses, self.barriers)
+        self._put_back(record.memory)
+        if endless is not None:
+            finding = endless_finding(endless, self.machine.step_limit)
+            return Trace((*self.kernel.findings, finding), names, record)
+        told = findings_of(self.machine.remarks, self.geometry)
+        complete = not any(remark.kind in ENDS_A_THREAD for remark in self.machine.remarks)
+        found = [*self.kernel.findings, *told, *findings_between_threads(accesses, complete=complete)]
+        states = {finding: remark.states for finding, remark in told.items() if remark.states}
+        return Trace(tuple(sorted(found, key=lambda finding: finding.order)), names, record, states)
+
+    def _put_back(self, accesses: Accesses) -> None:
+        written = accesses[accesses.kind != READ]
+        for region, memory in self._memories:
+            cells = written.address[(written.region == self.machine.regions.all.index(region))] - region.base
+            memory.put_back(np.unique(cells))
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Refuse an argument that no kernel takes."""
+    if isinstance(value, np.ndarray):
+        if value.dtype not in _DTYPES:
+            raise ArgumentError(f"{name} expects an array of numbers; got one of {value.dtype}.")
+        return value
+    if isinstance(value, bool | int | float | complex | np.generic):
+        return as_scalar(value)
+    if isinstance(value, tuple):
+        return tuple(_checked(name, each) for each in value)
+    raise ArgumentError(f"{name} expects an array or a number; got {described(value)}.")

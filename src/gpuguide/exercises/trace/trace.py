@@ -3,104 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from gpuguide.errors import unknown
+from gpuguide.exercises.trace import usage
+from gpuguide.exercises.trace.figures import Record
 from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.trace.stats import ArrayStats, TraceStats
 
 __all__ = ["ArrayStats", "Trace", "TraceStats"]
 
 
-@dataclass(frozen=True)
-class ArrayStats:
-    """How one array was used; an atomic operation counts as one read and one write of its element.
-
-    Attributes
-    ----------
-    name, space : str
-        As the kernel calls it; ``"global"`` or ``"shared"``.
-    reads, writes, atomics : int
-        Plain loads, plain stores, atomic operations.
-    unique_reads, unique_writes : int
-        Elements read and written at least once.
-    reads_per_element, writes_per_element : int
-        Of the element read, and of the element written, most often.
-    least_writes_per_element : int
-        Of the element written least often; 0 where one was not written.
-    sectors_per_request : float
-        Global memory: 32-byte sectors that a warp's load or store touches, on average.
-    worst_sectors_per_request : float
-        The same, of the worst line.
-    worst_line : int or None
-        That line.
-    bank_conflicts : int
-        Shared memory: the worst number of passes that one request takes; 1 is none.
-    """
-
-    name: str
-    space: str
-    reads: int = 0
-    writes: int = 0
-    atomics: int = 0
-    unique_reads: int = 0
-    unique_writes: int = 0
-    reads_per_element: int = 0
-    writes_per_element: int = 0
-    least_writes_per_element: int = 0
-    sectors_per_request: float = 0.0
-    worst_sectors_per_request: float = 0.0
-    worst_line: int | None = None
-    bank_conflicts: int = 1
-
-
-@dataclass(frozen=True)
-class TraceStats:
-    """Figures of one launch. Reads, writes, atomics and bytes are those of global memory.
-
-    Attributes
-    ----------
-    threads : int
-        Threads launched.
-    active_threads : float
-        Share of them that touched global memory.
-    reads, writes, atomics : int
-        Plain loads, plain stores and atomic operations.
-    bytes_read, bytes_written : int
-        As the instructions asked, repeated reads counted each time; an atomic counts in both.
-    barriers : int
-        Block-wide barriers that the busiest block passed.
-    sectors_per_request : float
-        Of the worst line that loads or stores global memory: 4 is best for 32 float32; 0 without any.
-    bank_conflict_degree : int
-        Worst number of passes of one request to shared memory; 1 is none.
-    shared_bytes : int
-        Shared memory of a block, static and dynamic.
-    divergent_warps : float
-        Share of the warps whose threads took different ways at least once.
-    divergent_branches : float
-        Share of the branches, each counted once a warp that reaches it, at which its threads parted.
-    arrays : tuple of ArrayStats
-        The arguments in order, then the shared arrays.
-    """
-
-    threads: int = 0
-    active_threads: float = 0.0
-    reads: int = 0
-    writes: int = 0
-    atomics: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
-    barriers: int = 0
-    sectors_per_request: float = 0.0
-    bank_conflict_degree: int = 1
-    shared_bytes: int = 0
-    divergent_warps: float = 0.0
-    divergent_branches: float = 0.0
-    arrays: tuple[ArrayStats, ...] = ()
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
-    """What `run` saw; arrays are named as the reader's kernel names them.
+    """What `run` saw. Arrays bear the names that the reader's kernel gives them.
 
     Attributes
     ----------
@@ -109,28 +25,96 @@ class Trace:
         endless loops, exceptions. Sorted, the one to read first in front; the same in either order.
     names : mapping of str to str
         From the key of each argument in `run` to the kernel's own name of it.
+    record : Record
+        Every access, for figures and drawings.
+    states : mapping of Finding to tuple
+        Of findings about barriers: every thread of the block by its number in the launch, with the line at
+        which it waits, 0 if it has returned, -1 if it failed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gpuguide.exercises.trace import prepare, run
+    >>> kernel = prepare('''
+    ... def first_half(x, out):
+    ...     i = cuda.grid(1)
+    ...     if i < x.size // 2:
+    ...         out[i] = x[i]
+    ... ''')
+    >>> trace = run(kernel, 2, 32, {"x": np.ones(64, "f4"), "out": np.full(64, np.nan, "f4")})
+    >>> trace.findings, trace.stats.bytes_read
+    ((), 128)
+    >>> print(trace.never_written("out"))
+    32 of the 64 elements of out are never written, the first of them out[32].
     """
 
-    findings: tuple[Finding, ...] = ()
-    names: Mapping[str, str] = None  # type: ignore[assignment]
+    findings: tuple[Finding, ...]
+    names: Mapping[str, str]
+    record: Record = field(repr=False)
+    states: Mapping[Finding, tuple[tuple[int, int], ...]] = field(default_factory=dict, repr=False)
 
     @property
     def stats(self) -> TraceStats:
-        """The figures, computed when first asked for."""
-        raise NotImplementedError
+        """The figures, worked out when they are first asked for."""
+        return self.record.stats
 
     def written_twice(self, array: str) -> Finding | None:
-        """Return a finding if an element of an array was stored more than once (atomics left out)."""
-        raise NotImplementedError
+        """Return a finding if an element of an array is stored to more than once, atomic operations left out.
+
+        Parameters
+        ----------
+        array : str
+            The kernel's own name of it, see `names`.
+
+        Raises
+        ------
+        UnknownNameError
+            The kernel has no argument of that name.
+        """
+        return usage.written_twice(self.record, self._argument(array))
 
     def never_written(self, array: str) -> Finding | None:
-        """Return a finding if an element of an array was neither stored nor changed by an atomic."""
-        raise NotImplementedError
+        """Return a finding if an element of an array is neither stored to nor changed by an atomic operation.
+
+        Parameters
+        ----------
+        array : str
+            The kernel's own name of it, see `names`.
+
+        Raises
+        ------
+        UnknownNameError
+            The kernel has no argument of that name.
+        """
+        return usage.never_written(self.record, self._argument(array))
 
     def uncoalesced(self, limit: float) -> Finding | None:
-        """Return a finding if a line takes more than `limit` sectors a request, on average."""
-        raise NotImplementedError
+        """Return a finding if a line takes more sectors a request than a limit, on average over its requests.
+
+        Parameters
+        ----------
+        limit : float
+            Sectors of 32 bytes; a warp's 32 float32 in a row take 4.
+        """
+        return usage.uncoalesced(self.record, limit)
 
     def bank_conflicts(self, limit: int = 1) -> Finding | None:
-        """Return a finding if a request to shared memory takes more than `limit` passes."""
-        raise NotImplementedError
+        """Return a finding if a request to shared memory takes more passes than a limit.
+
+        Parameters
+        ----------
+        limit : int
+            Passes; 1 allows no conflict.
+        """
+        return usage.bank_conflicts(self.record, limit)
+
+    def _argument(self, array: str) -> int:
+        """Return the number of an argument's region."""
+        numbers = {
+            region.name: number
+            for number, region in enumerate(self.record.setting.regions)
+            if region.space == "global"
+        }
+        if array not in numbers:
+            raise unknown("array", array, numbers)
+        return numbers[array]
