@@ -1,4 +1,4 @@
-"""What the compiler costs: each way to compile gives the right result, and the parts are those of the call."""
+"""What the compiler costs: each way to compile gives the right result; parts are those of the call."""
 
 import json
 import os

@@ -51,7 +51,7 @@ def maximum_reference(a: Any, b: Any) -> Any:
 
 @jit
 def maximum_fast_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread takes its x for its place on the last axis, its z for that on the first."""
+    """Each thread finds its place on the last axis by x, on the first by z."""
     k, j, i = cuda.grid(3)
     if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
         first, second = a[i, j, k], b[i, j, k]
@@ -93,7 +93,7 @@ def maximum_fast(a: Any, b: Any, out: Any, threads_per_block: Block = (32, 8, 1)
 
 @jit
 def maximum_slow_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread takes its x for its place on the first axis, its z for that on the last."""
+    """Each thread finds its place on the first axis by x, on the last by z."""
     i, j, k = cuda.grid(3)
     if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
         first, second = a[i, j, k], b[i, j, k]

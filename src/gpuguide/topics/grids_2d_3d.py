@@ -45,7 +45,7 @@ def increment_reference(x: Any) -> Any:
 
 @jit
 def increment_fast_kernel(x: Any) -> None:
-    """Threads that are neighbours along x take neighbours in a row: neighbouring addresses."""
+    """Threads that are neighbours in x take neighbours in a row, and in memory."""
     col, row = cuda.grid(2)
     if row < x.shape[0] and col < x.shape[1]:  # the last blocks reach beyond the edges
         x[row, col] += 1.0
@@ -84,7 +84,7 @@ def increment_fast(x: Any, threads_per_block: Block = (32, 8)) -> None:
 
 @jit
 def increment_slow_kernel(x: Any) -> None:
-    """Threads that are neighbours along x take neighbours in a column: a whole row apart."""
+    """Threads that are neighbours in x take elements that lie a whole row apart."""
     row, col = cuda.grid(2)
     if row < x.shape[0] and col < x.shape[1]:
         x[row, col] += 1.0

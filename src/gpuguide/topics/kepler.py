@@ -180,7 +180,7 @@ def cpu_threads_ufunc() -> Any:
 
 @cache
 def gpu_ufunc() -> Any:
-    """Make a ufunc for the GPU of `anomaly`; half of it is compiled now, its kernel at the first call.
+    """Make a ufunc for the GPU of `anomaly`; its kernel is compiled at the first call.
 
     Returns
     -------

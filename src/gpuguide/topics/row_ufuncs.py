@@ -70,7 +70,7 @@ def squared_distance(a: Any, b: Any, out: Any) -> None:
 
 @cache
 def cpu_gufunc() -> Any:
-    """Make a generalized ufunc for one CPU thread of `squared_distance`; compiled when this is called.
+    """Make a ufunc of rows for one CPU thread; compiled when this is called.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def cpu_gufunc() -> Any:
 
 @cache
 def gpu_gufunc() -> Any:
-    """Make a generalized ufunc for the GPU of `squared_distance`; compiled when this is called.
+    """Make a ufunc of rows for the GPU; compiled when this is called.
 
     Returns
     -------

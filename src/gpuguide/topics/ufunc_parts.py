@@ -122,7 +122,7 @@ def later_call_parts(a_host: np.ndarray, b_host: np.ndarray, n_turns: int = 10) 
 
 
 def host_time_while_busy(call: Callable[[], Any], n_samples: int = 20) -> list[float]:
-    """Time how long a call keeps the host while the GPU has other work for two milliseconds.
+    """Time how long a call keeps the host while the GPU has other work, for `BUSY_NS` nanoseconds.
 
     A call that only launches returns at once; one that waits for the stream takes as long as the work.
 

@@ -106,7 +106,7 @@ def cpu_threads_ufunc() -> Any:
 
 @cache
 def gpu_ufunc() -> Any:
-    """Make a ufunc for the GPU of `larger`; half of it is compiled now, its kernel at the first call.
+    """Make a ufunc for the GPU of `larger`; its kernel is compiled at the first call.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def gpu_ufunc() -> Any:
 
 
 def maximum_cpu(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Call @vectorize's ufunc on one CPU thread, into an array that exists already.
+    """Call the ufunc on one CPU thread, into an array that exists already.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def maximum_cpu(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 def maximum_cpu_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Call the ufunc of target="parallel" on all CPU threads, into an array that exists already.
+    """Call the ufunc of target="parallel" on all CPU threads.
 
     Parameters
     ----------

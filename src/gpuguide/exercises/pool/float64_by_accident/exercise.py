@@ -34,6 +34,6 @@ EXERCISE = Exercise(
         parameters=("fahrenheit", "celsius"),
     ),
     lanes=("simulator", "compile", "gpu"),
-    pages=("numba_types",),
+    pages=("numba_types", "ufuncs"),
     tags=("dtype", "float64", "compiler"),
 )

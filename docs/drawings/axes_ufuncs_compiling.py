@@ -1,0 +1,111 @@
+"""Makes three drawings of ideas, light and dark: ``python docs/drawings/axes_ufuncs_compiling.py``.
+
+Which axis x walks along, what a ufunc does around a function, and when Numba compiles.
+"""
+
+from __future__ import annotations
+
+from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
+
+from gpuguide.style import to_dark
+
+_ROWS, _COLS, _CELL = 4, 8, 36
+_SECTOR = 4  # elements
+
+
+def grids_2d_3d() -> Drawing:
+    """Four threads along a row fill one sector of memory; along a column they touch four."""
+    d = Drawing(720, 262)
+    for left, along_row in ((24, True), (400, False)):
+        words = "x along the row" if along_row else "x down the column"
+        d.words(left, 24, words, anchor="start")
+        for row in range(_ROWS):
+            for col in range(_COLS):
+                thread = col if along_row and row == 0 else row if not along_row and col == 0 else -1
+                mine = 0 <= thread < _SECTOR
+                x, y = left + col * _CELL, 38 + row * 30
+                d.box(x, y, _CELL - 4, 26, BLUE if mine else MUTED, f"t{thread}" if mine else "", size=12)
+        _memory(d, left, along_row)
+    return d
+
+
+def _memory(d: Drawing, left: float, along_row: bool) -> None:
+    """Draw the elements in their order in memory, and the sectors that the four threads touch."""
+    width = _COLS * _CELL / (_ROWS * _COLS)
+    touched = {0} if along_row else {row * _COLS // _SECTOR for row in range(_ROWS)}
+    for sector in range(_ROWS * _COLS // _SECTOR):
+        colour = ORANGE if sector in touched else MUTED
+        d.box(left + sector * _SECTOR * width + 1, 194, _SECTOR * width - 2, 34, colour)
+    for thread in range(_SECTOR):
+        element = thread if along_row else thread * _COLS
+        d.box(left + element * width + 2, 200, width - 3, 22, BLUE)
+    d.words(left, 184, "in memory, one row after the other", anchor="start", size=12, colour=MUTED)
+    n = len(touched)
+    words = "one sector, all of it used" if n == 1 else f"{n} sectors, a part of each used"
+    d.words(left, 248, words, anchor="start", size=12, colour=MUTED)
+
+
+def ufuncs() -> Drawing:
+    """Draw a function of two numbers that becomes a kernel, and the copies around it."""
+    d = Drawing(720, 270)
+    d.box(20, 30, 190, 62, PURPLE)
+    d.words(115, 54, "def larger(a, b):")
+    d.words(115, 76, "one pair of numbers", size=12, colour=MUTED)
+    d.arrow(214, 61, 300, 61, PURPLE)
+    d.words(257, 50, "@vectorize", size=12)
+    d.box(304, 30, 190, 62, GREEN)
+    d.words(399, 54, "kernel")
+    d.words(399, 76, "one thread for each pair", size=12, colour=MUTED)
+    d.words(20, 134, "host", anchor="start", colour=MUTED)
+    d.words(230, 134, "device", anchor="start", colour=MUTED)
+    d.line(215, 116, 215, 256, dash="3 3")
+    d.box(20, 150, 120, 36, ORANGE, "NumPy a, b", size=12)
+    d.arrow(144, 168, 246, 168, ORANGE, width=2)
+    d.words(196, 160, "copy", size=12)
+    d.box(250, 150, 120, 36, BLUE, "a, b", size=12)
+    d.arrow(374, 168, 430, 168, BLUE)
+    d.box(434, 150, 110, 36, GREEN, "kernel", size=12)
+    d.arrow(548, 168, 590, 168, BLUE)
+    d.box(594, 150, 106, 36, BLUE, "result", size=12)
+    d.line(647, 190, 647, 226, ORANGE)
+    d.arrow(647, 226, 144, 226, ORANGE, width=2)
+    d.words(400, 218, "copy", size=12)
+    d.box(20, 208, 120, 36, ORANGE, "NumPy result", size=12)
+    d.words(475, 134, "GPU arrays: only this", size=12, colour=MUTED)
+    return d
+
+
+def compile_cost() -> Drawing:
+    """Four calls: the first compiles, the second does not, another type does, and a cache is read."""
+    d = Drawing(720, 256)
+    rows = (
+        ("first call", ("compile", 330, ORANGE)),
+        ("second call", None),
+        ("other types", ("compile", 330, ORANGE)),
+        ("new process, cache=True", ("read", 60, BLUE)),
+    )
+    for number, (words, before) in enumerate(rows):
+        y = 24 + number * 52
+        d.words(20, y + 22, words, anchor="start")
+        x = 220.0
+        if before is not None:
+            name, width, colour = before
+            d.box(x, y, width, 34, colour, name)
+            x += width
+        d.box(x, y, 46, 34, GREEN, "run", size=12)
+    d.arrow(220, 240, 690, 240)
+    d.words(640, 230, "time, not to scale", size=12, colour=MUTED)
+    return d
+
+
+def main() -> None:
+    """Write the three drawings and their dark twins."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for make in (grids_2d_3d, ufuncs, compile_cost):
+        svg = make().svg()
+        (FOLDER / f"{make.__name__}.svg").write_text(svg, encoding="utf-8")
+        (FOLDER / f"{make.__name__}-dark.svg").write_text(to_dark(svg), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,442 @@
+"""
+Ufuncs on the GPU
+=================
+
+How far does one decorator take you, and what does it hide?
+"""
+# %%
+# A decorator turns a function of two numbers into a kernel. On arrays that lie on the GPU it finds the larger
+# of two numbers, for 256\ :sup:`3` pairs, in :measured:`maximum[ufunc, 256**3].time`. Handed NumPy arrays,
+# the same call takes :measured:`maximum[from_numpy, 256**3].time`, and one CPU thread
+# :measured:`maximum[cpu, 256**3].time`.
+
+# %%
+# .. rst-class:: part-idea
+#
+# One pair of numbers is all you write
+# ------------------------------------
+#
+# A :term:`ufunc` is a function of single numbers that somebody else calls for every element. NumPy's ``add``
+# is one. With ``@vectorize`` Numba makes one of a function of yours. For the CPU it writes the loop around
+# it. For the GPU it writes a :term:`kernel` in which each :term:`thread` takes one element, and it counts the
+# threads and launches them. There is no :term:`grid` in sight, and no index.
+#
+# It hides something else as well. A kernel needs its data on the :term:`device`, and NumPy's arrays are on
+# the :term:`host`. A ufunc that gets such arrays copies them there, makes room for the result, and copies the
+# result back: at every call, without a word.
+#
+# .. drawing:: ufuncs
+#
+#     A function of one pair of numbers becomes, by @vectorize, a kernel with one thread for each pair. Under
+#     it the way of the data: NumPy arrays are copied to the device, the kernel runs, and the result is copied
+#     back to the host. With arrays on the GPU only the middle of it is left.
+
+# %%
+# .. rst-class:: part-bare
+#
+# Generic on the CPU, by signature on the GPU
+# -------------------------------------------
+#
+# On the CPU a ufunc needs no types. It looks at what it is given, numbers or arrays, and compiles a version
+# for those types when it first meets them.
+
+import math
+
+import cupy as cp
+import numpy as np
+from numba import vectorize
+
+
+@vectorize
+def log_of_sum(x, y):
+    return math.log(x + y)
+
+
+print("numbers:", log_of_sum(6, 7))
+print("arrays: ", log_of_sum(np.arange(1.0, 4.0), np.ones(3)))
+print("NumPy:  ", np.log(np.arange(1.0, 4.0) + np.ones(3)))
+print("compiled for:", log_of_sum.types)
+
+# %%
+# The GPU's ufuncs are not generic. They know the types in their list, and no others; even a whole number is
+# not turned into a float.
+
+
+@vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
+def log_of_sum_gpu(x, y):
+    return math.log(x + y)
+
+
+x, y = cp.linspace(1, 2, 2**20), cp.ones(2**20)
+result = log_of_sum_gpu(x, y)
+print("a result on the GPU:", type(result).__name__, result.shape, result.dtype)
+print("GPU:  ", cp.asarray(result)[:3])
+print("NumPy:", np.log(x.get() + y.get())[:3])
+try:
+    log_of_sum_gpu(np.arange(1, 4), np.arange(1, 4))
+except TypeError as error:
+    print("int64:", error)
+
+# %%
+# .. rst-class:: part-predict
+#
+# Two roads for the same bytes
+# ----------------------------
+#
+# Take 256\ :sup:`3` pairs of ``float32``. Twelve bytes a pair have to move: two numbers are read, one is
+# written. On the device they move at the rate of its memory. From NumPy arrays all twelve cross
+# :term:`PCIe` first. The ceilings of both roads were measured on this machine, so both times can be worked
+# out before anything runs. The copies will take longer than this: NumPy's memory is
+# :term:`pageable <pageable memory>`, and the :term:`ceiling` of PCIe holds for
+# :term:`pinned <pinned memory>` memory.
+
+import gpuguide as gg
+
+ceilings = gg.machine_ceilings()
+n = 256**3
+facts = {
+    "predicted_copies": 8 * n / ceilings.get("h2d").value
+    + 4 * n / ceilings.get("d2h").value,
+    "predicted_work": 12 * n / ceilings.get("two_to_one").value,
+}
+facts = {name: gg.fact(name, seconds, unit="s") for name, seconds in facts.items()}
+for name, predicted in facts.items():
+    print(f"{name:17} {predicted.value * 1e3:7.3f} ms at least")
+
+# %%
+# .. rst-class:: part-code
+#
+# A function, and who may call it
+# -------------------------------
+#
+# The function is the same for all. It says by itself what happens with a NaN, since Numba's ``max`` follows
+# one rule on the CPU and another on the GPU.
+#
+# .. kernel:: gpuguide.topics.ufuncs
+#    :names: larger
+#
+# **CPU** and **CPU threads** are ufuncs for one thread and for all of them.
+#
+# .. kernel:: gpuguide.topics.ufuncs
+#    :names: cpu_ufunc, maximum_cpu, cpu_threads_ufunc, maximum_cpu_threads
+#
+# **GPU arrays** and **from NumPy arrays** call one and the same ufunc. The first says where the result goes
+# and in which :term:`stream` the work runs, and wraps CuPy's arrays for Numba once. The second just calls it.
+#
+# .. kernel:: gpuguide.topics.ufuncs
+#    :names: gpu_ufunc, maximum_ufunc, maximum_from_numpy
+#
+# **Own kernel** is what the decorator saves you: an index, a guard, a grid.
+#
+# .. kernel:: gpuguide.topics.ufuncs
+#    :names: maximum_kernel, maximum
+
+# %%
+# The notebook that this page grew out of announced a more involved calculation, and then only took larger
+# arrays. Here is one: Kepler's equation, which says where a planet stands when a given share of its year has
+# passed. It has no solution in closed form. Eight steps of Newton's method solve it, with a sine and a cosine
+# in each, for the same twelve bytes.
+#
+# .. kernel:: gpuguide.topics.kepler
+#    :names: anomaly
+#
+# Some functions need more than single numbers: the distance of two points needs all their coordinates. For
+# these there is ``@guvectorize``. It is told which axes belong to the function, here one axis ``d`` of both
+# inputs, and gives each thread a whole row.
+#
+# .. kernel:: gpuguide.topics.row_ufuncs
+#    :names: squared_distance, gpu_gufunc, distance_gufunc
+
+# %%
+# .. rst-class:: part-check
+#
+# What counts as right
+# --------------------
+#
+# The comparison must equal its :term:`reference` to the last bit. A solution of Kepler's equation is put back
+# into the equation.
+
+from gpuguide.topics import kepler, row_ufuncs, ufuncs
+
+study = ufuncs.study()
+study
+
+# %%
+# .. rst-class:: part-measure
+#
+# From the small cube to the large one
+# ------------------------------------
+#
+# The arrays have as many elements as cubes with edges from 32 to 512.
+
+results = study.run()
+gg.claim(
+    "At 32**3 one CPU thread beats a GPU that is handed NumPy arrays",
+    results,
+    lambda r: r.speedup("cpu", "from_numpy", 32**3).low > 1,
+)
+gg.claim(
+    "At 256**3 the ufunc on GPU arrays beats all CPU threads",
+    results,
+    lambda r: r.speedup("ufunc", "cpu_threads", 256**3).low > 1,
+)
+
+# %%
+# The involved calculation runs at two of these sizes, and so does the distance.
+
+orbits = kepler.study().run()
+gg.claim(
+    "Kepler's equation at 128**3: NumPy arrays sent to the GPU beat one CPU thread",
+    orbits,
+    lambda r: r.speedup("from_numpy", "cpu", 128**3).low > 1,
+)
+distances = row_ufuncs.study().run()
+
+# %%
+# .. checks:: maximum
+#
+# .. checks:: kepler
+#
+# .. checks:: distance
+#
+# The copies set two of the lines apart that belong to the same ufunc.
+
+# draw
+gg.plot_time(results, variants=["cpu", "cpu_threads", "from_numpy", "ufunc"])
+
+# %%
+# .. finding::
+#
+#    For 256\ :sup:`3` pairs the call on NumPy arrays takes :measured:`maximum[from_numpy, 256**3].time`, on
+#    GPU arrays :measured:`maximum[ufunc, 256**3].time`. One CPU thread needs
+#    :measured:`maximum[cpu, 256**3].time`, all threads :measured:`maximum[cpu_threads, 256**3].time`.
+#
+# The second chart holds the simple calculation against the involved one, at 128\ :sup:`3` elements.
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.style import MUTED, SERIES, describe
+from gpuguide.units import format_quantity
+
+ways = list(orbits.variants)
+figure, ax = plt.subplots()
+words = []
+for row, info in enumerate(ways):
+    simple = results.measurement(info.name, 128**3).median_s
+    involved = orbits.measurement(info.name, 128**3).median_s
+    ax.plot([simple, involved], [row, row], color=MUTED, linewidth=1)
+    ax.plot(simple, row, "o", color=SERIES[0], label="" if row else "larger of two")
+    ax.plot(involved, row, "s", color=SERIES[1], label="" if row else "Kepler's equation")
+    times = (format_quantity(seconds, "s") for seconds in (simple, involved))
+    words.append(f"{info.label} {' and '.join(times)}")
+ax.set(xscale="log", xlabel="seconds a call, median", yticks=range(len(ways)))
+ax.set_yticklabels([info.label for info in ways])
+ax.invert_yaxis()
+ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+describe(ax, f"Times over four ways to call, two calculations: {'; '.join(words)}.")
+
+# %%
+# .. finding::
+#
+#    Kepler's equation takes one CPU thread :measured:`kepler[cpu, 128**3].time` and all of them
+#    :measured:`kepler[cpu_threads, 128**3].time`. Sent to the GPU and back it takes
+#    :measured:`kepler[from_numpy, 128**3].time`; for the larger of two numbers the same trip takes
+#    :measured:`maximum[from_numpy, 128**3].time`.
+#
+# .. results:: maximum
+#
+# .. results:: kepler
+#
+# .. results:: distance
+
+# %%
+# .. rst-class:: part-reading
+#
+# What the decorator writes, and what it asks
+# -------------------------------------------
+#
+# The kernel that the decorator writes is the one that you would write. At 512\ :sup:`3` pairs the ufunc
+# takes :measured:`maximum[ufunc, 512**3].time` and our own kernel :measured:`maximum[kernel, 512**3].time`.
+# For rows it is :measured:`distance[gufunc, 128**3].time` and :measured:`distance[kernel, 128**3].time`.
+#
+# The difference is in the :term:`launch`. A ufunc finds out anew at each call which types it has, how they
+# fit together, and how many threads it takes. That costs the host :measured:`maximum[ufunc, 32**3].launch` a
+# call; launching our own kernel costs it :measured:`maximum[kernel, 32**3].launch`.
+#
+# More arithmetic changes the balance, not more data. With an array the copies and the work grow alike, so a
+# larger one alone does not make the trip worth it. Kepler's equation keeps the copies and multiplies the
+# work. On one CPU thread that shows in full: :measured:`kepler[cpu, 128**3].time` in place of
+# :measured:`maximum[cpu, 128**3].time`. On the GPU the work takes :measured:`kepler[ufunc, 128**3].time`,
+# within a trip of :measured:`kepler[from_numpy, 128**3].time`.
+
+# %%
+# There is one more hidden wait. Numba wraps a bare CuPy array anew at each call of a ufunc, and by default
+# that waits for the array's stream. To see it, the GPU is first kept busy for a while by a
+# :term:`delay kernel`, and then the ufunc is called: with CuPy arrays, and with views made once by
+# ``gg.numba_view``.
+
+from gpuguide.backends import current_stream
+from gpuguide.topics.ufunc_parts import BUSY_NS, host_time_while_busy
+
+arrays = [cp.zeros(32**3, cp.float32) for _ in range(3)]
+views = [gg.numba_view(array) for array in arrays]
+for name, (a, b, out) in (("bare", arrays), ("views", views)):
+
+    def call(a=a, b=b, out=out):
+        ufuncs.gpu_ufunc()(a, b, out=out, stream=current_stream())
+
+    samples = host_time_while_busy(call)
+    busy = gg.fact(f"busy_{name}", float(np.median(samples)), unit="s", samples=samples)
+    facts[busy.name] = busy
+_ = gg.fact("busy", BUSY_NS / 1e9, unit="s", note="how long the other work takes")
+
+# %%
+# While the GPU is busy for :measured:`busy`, the call returns to Python after :measured:`busy_bare` with CuPy
+# arrays, and after :measured:`busy_views` with views.
+
+# %%
+# .. rst-class:: part-wrong
+#
+# Wrong on purpose: one clock around everything
+# ---------------------------------------------
+#
+# The notebook timed its GPU ufunc on NumPy arrays of 32\ :sup:`3` elements and found
+# :claimed:`s1_vectorize_cuda`, against :claimed:`s1_vectorize` on the CPU. (It called the CPU
+# ":claimed:`s1_cpu_faster`"; by its own figures it was far more.) One of its runs took
+# :claimed:`s1_cuda_slowest` as long as the best: the first one, which compiled. Another of our sources timed
+# nothing but such a first call. So here is the first call of a fresh ufunc.
+
+# wrong: the clock holds the compiler, the copies, the launch and the work
+from time import perf_counter
+
+from gpuguide.topics import ufunc_parts
+
+a_host, b_host = study.make_inputs(256**3, exact=False)
+small = a_host[: 32**3], b_host[: 32**3]
+fresh = ufunc_parts.fresh_ufunc()
+start = perf_counter()
+fresh(*small)
+print(f"the first call takes {(perf_counter() - start) * 1e3:.1f} ms")
+
+# %%
+# The right way takes the parts apart, each on its own clock and in turns with the whole: of the first call,
+# and of a later one with the arrays of 256\ :sup:`3` elements. Launch and work come from the study above.
+
+for call, taken in (
+    ("first", ufunc_parts.first_call_parts(*small)),
+    ("again", ufunc_parts.later_call_parts(*small)),
+    ("later", ufunc_parts.later_call_parts(a_host, b_host)),
+):
+    for part, samples in taken.items():
+        name = f"{call}_{part}"
+        facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+        print(f"{name:14} {facts[name].value * 1e3:9.3f} ms")
+
+# %%
+# Now the sums. The copies of the first call are those of a call again with the same arrays.
+
+for call, copied, edge in (("first", "again", 32), ("later", "later", 256)):
+    parts = [facts[f"{copied}_there"].value, facts[f"{copied}_back"].value]
+    parts += [
+        results.quantity("ufunc", edge**3, what).value for what in ("launch", "time")
+    ]
+    if call == "first":
+        parts.append(facts["first_compile"].value)
+    _ = gg.explained(f"{call}_explained", parts, facts[f"{call}_whole"].value)
+
+# %%
+# Both wrong figures, and under each what it is made of:
+
+# draw
+bars = {}
+for call, copied, edge in (("first", "again", 32), ("later", "later", 256)):
+    bars[f"{call} call, {edge}³"] = {"one clock": facts[f"{call}_whole"].value}
+    copies = facts[f"{copied}_there"].value + facts[f"{copied}_back"].value
+    compiled = {"compile": facts["first_compile"].value} if call == "first" else {}
+    bars[f"{call} call, parts"] = compiled | {
+        "copies": copies,
+        "launch": results.quantity("ufunc", edge**3, "launch").value,
+        "work": results.quantity("ufunc", edge**3, "time").value,
+    }
+gg.plot_decomposition(bars)
+
+# %%
+# .. finding::
+#
+#    The first call takes :measured:`first_whole`, of which :measured:`first_compile` is the compiler; the
+#    parts explain :measured:`first_explained`. A later call with 256\ :sup:`3` pairs takes
+#    :measured:`later_whole`, of which the copies take :measured:`later_there` there and
+#    :measured:`later_back` back. Its parts explain :measured:`later_explained`.
+#
+# .. list-table:: 256\ :sup:`3` pairs
+#    :header-rows: 1
+#
+#    * -
+#      - predicted, at least
+#      - measured
+#    * - copies
+#      - :measured:`predicted_copies`
+#      - :measured:`later_there` and :measured:`later_back`
+#    * - work
+#      - :measured:`predicted_work`
+#      - :measured:`maximum[ufunc, 256**3].time`
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When the arrays should stay at home
+# -----------------------------------
+#
+# If the arrays are NumPy's, and the function is a comparison, a sum or a product, leave them where they are.
+# At 32\ :sup:`3` pairs, the size of the source, the CPU is done in :measured:`maximum[cpu, 32**3].time`, and
+# the trip to the GPU takes :measured:`maximum[from_numpy, 32**3].time`. A GPU ufunc pays when the data stays
+# on the device between calls, or when the function is as long as Kepler's.
+#
+# Nor is it the tool for many short calls on GPU arrays. There the launch decides, and a kernel of your own is
+# launched with fewer questions asked. And what needs neighbours, :term:`shared memory` or several results
+# needs ``@cuda.jit``.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# PCIe decides, or arithmetic
+# ---------------------------
+#
+# The simple call on NumPy arrays is limited by the connection between host and device and by the memory of
+# the host. A better GPU changes nothing there. On GPU arrays the memory of the device decides, and times
+# scale with its :term:`bandwidth`. Kepler's equation is limited by ``float32`` arithmetic, in which consumer
+# GPUs are strong; the function takes care not to slip into ``float64``, in which they are not.
+#
+# ``gpuguide run ufuncs``, ``gpuguide run kepler`` and ``gpuguide run row_ufuncs`` measure yours.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# A literal that changes the type
+# -------------------------------
+#
+# Kepler's function subtracts from ``ONE``, a ``float32``, and not from ``1.0``. The exercise shows why: its
+# kernel is right, and a single literal makes it compute in another type than its data.
+#
+# .. exercise:: float64_by_accident
+#
+# .. question:: A ufunc gets one NumPy array and one array on the GPU. Where is the result?
+#
+#    On the GPU. If any of the arrays lies there, Numba copies the others to it and leaves the result there.
+#    Only if all of them are NumPy's does the result come back.
+#
+# .. question:: What does out= save on the GPU?
+#
+#    Without it every call allocates memory for its result, and the driver has to find some. With it the
+#    result goes where the last one went. In a loop that is one thing less for each turn.
+
+# %%
+# .. rst-class:: part-next
+#
+# From one element to its neighbours
+# ----------------------------------
+#
+# Onward: :doc:`Grids in 2-D and 3-D </gallery/first_kernels/grids_2d_3d>` gives each thread a place in a
+# matrix. Sideways: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>` takes the first call of
+# CPU functions apart. Used here: :func:`gpuguide.numba_view`, :func:`gpuguide.explained`.
