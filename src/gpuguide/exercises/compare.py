@@ -127,7 +127,7 @@ def changed_inputs(
             shown, index = (called or {}).get(name, name), _first(changed.reshape(*old.shape, -1).any(-1))
             message = (
                 f"{shown} is an input, but the kernel changed it: {shown}[{_inside(index)}] was "
-                f"{old[index]} and is {got[name][index]} now."
+                f"{old[index]!s} and is {got[name][index]!s} now."
             )
             findings.append(Finding("input_changed", message, array=shown, index=index))
     return findings
@@ -152,9 +152,9 @@ def _wrong(name: str, got: Array, expected: Array, wrong: Array) -> Finding:
     index, n_wrong, n = _first(wrong), int(wrong.sum()), wrong.size
     place = f"{name}[{_inside(index)}]"
     untouched = _bits(got[index]).tobytes() == poisoned((), got.dtype).tobytes()
-    came = "nothing was written there" if untouched else f"is {got[index]}"
+    came = "nothing was written there" if untouched else f"is {got[index]!s}"
     of_all = f"; {n_wrong} of {n} elements {'is' if n_wrong == 1 else 'are'} wrong" if n > 1 else ""
-    message = f"{place} should be {expected[index]}{', but' if untouched else ' and'} {came}{of_all}."
+    message = f"{place} should be {expected[index]!s}{', but' if untouched else ' and'} {came}{of_all}."
     return Finding("wrong", message, array=name, index=index)
 
 

@@ -53,7 +53,8 @@ def _conflicts(limits: Limits, call: Call, trace: Trace) -> Iterator[Finding]:
 
 def _repeated(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
     """Yield arrays of global memory whose elements are read or written too often."""
-    for array in (array for array in stats.arrays if array.space == "global"):
+    # An atomic operation counts as a read and a write, and to repeat it on one element is its purpose.
+    for array in (array for array in stats.arrays if array.space == "global" and not array.atomics):
         for verb, times, most in _counts(limits, array):
             if most is not None and times > most:
                 yield Finding(

@@ -41,7 +41,7 @@ class Call:
     expected : dict
         Contents of the named arrays afterwards. An array that is not named must be unchanged, bit for bit.
     tolerance : float
-        Largest absolute difference; 0 compares bit for bit, where NaN equals NaN.
+        Largest absolute difference; 0 asks for equal values, where NaN equals NaN.
     shared_bytes : int
         Dynamic shared memory of a block, in bytes.
 
@@ -71,17 +71,18 @@ class Limits:
     Attributes
     ----------
     sectors_per_request : float or None
-        The most sectors of 32 bytes that one request of a warp may touch, at the worst line that reads or
-        writes global memory. 4 is the best for 32 float32 values.
+        The most sectors of 32 bytes that a request of a warp may touch on average, at the worst line that
+        reads or writes global memory; judged where all arrays are contiguous. 4 is the best for 32 float32.
     bank_conflicts : int or None
         The highest degree of a conflict in shared memory; 1 is no conflict.
     reads_per_element, writes_per_element : int or None
-        How often one element of global memory may be read or written, at the worst element of all arrays.
+        How often one element of global memory may be read or written, at the worst element of all arrays
+        on which no atomic operation works.
     barriers : int or None
         The most barriers that a thread may meet.
     active_threads : float or None
-        The least share of the launched threads that must have touched global memory in a launch whose
-        number of threads is the number of elements. It rejects one thread that does everything.
+        The least share of the launched threads that must have touched global memory in a launch with as
+        many threads as an array has elements. It rejects one thread that does everything.
     divergent_branches : float or None
         The largest share of the warps whose threads took different branches.
     float64_instructions : int or None

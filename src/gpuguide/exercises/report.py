@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from gpuguide.exercises.trace.drawing import draw_svg, draw_text
 from gpuguide.exercises.trace.findings import Finding, ThreadId
-from gpuguide.exercises.trace.trace import TraceStats
+from gpuguide.exercises.trace.trace import Trace, TraceStats
 
 __all__ = ["FAILED", "NOT_AT_HAND", "PASSED", "LaneReport"]
 
@@ -40,8 +41,8 @@ class LaneReport:
         Figures of the largest launch (simulator).
     stats_call : str
         That launch, in words.
-    drawing, svg : str
-        The first finding drawn, as text and as SVG; empty where there is nothing to draw.
+    trace : Trace or None
+        The launch that failed, to draw the first finding from (simulator).
 
     Examples
     --------
@@ -59,20 +60,28 @@ class LaneReport:
     printed: str = ""
     stats: TraceStats | None = None
     stats_call: str = ""
-    drawing: str = ""
-    svg: str = ""
+    trace: Trace | None = field(default=None, repr=False, compare=False)
 
     @property
     def passed(self) -> bool:
         """Whether the lane judged the answer and found nothing wrong."""
         return self.state == PASSED
 
+    @property
+    def drawing(self) -> str:
+        """The first finding drawn as text; empty where there is nothing to draw."""
+        return draw_text(self.trace, self.findings[0]) if self.trace and self.findings else ""
+
+    @property
+    def svg(self) -> str:
+        """The first finding drawn as SVG; empty where there is nothing to draw."""
+        return draw_svg(self.trace, self.findings[0]) if self.trace and self.findings else ""
+
     def as_json(self) -> dict[str, Any]:
-        """Return what `from_json` reads; figures and drawings, which only the simulator has, stay behind."""
-        data = asdict(self)
-        for name in ("stats", "stats_call", "drawing", "svg"):
-            del data[name]
-        return data
+        """Return what `from_json` reads; figures and the trace, which only the simulator has, stay behind."""
+        kept = ("lane", "state", "reason", "call", "n_calls", "notes", "printed")
+        findings = [asdict(finding) for finding in self.findings]
+        return {**{name: getattr(self, name) for name in kept}, "findings": findings}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LaneReport:

@@ -15,8 +15,8 @@ from gpuguide.exercises.cases import poisoned
 from gpuguide.exercises.compare import changed_inputs, snapshot, wrong_results
 from gpuguide.exercises.limits import over_limits
 from gpuguide.exercises.model import Call, Exercise, KernelTask
-from gpuguide.exercises.report import FAILED, PASSED, LaneReport
-from gpuguide.exercises.trace import draw_svg, draw_text, prepare, run
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
+from gpuguide.exercises.trace import prepare, run
 from gpuguide.exercises.trace.findings import KINDS, Finding
 from gpuguide.exercises.trace.prepare import TracedKernel
 from gpuguide.exercises.trace.trace import Trace
@@ -38,12 +38,12 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     -------
     LaneReport
         With the findings of the first launch that is wrong and a drawing, or with the figures of the
-        largest launch.
+        largest launch. Not at hand if the kernel uses something that the simulator does not have.
 
     Raises
     ------
     ArgumentError
-        The kernel has the wrong parameters, or cannot be traced.
+        The kernel has the wrong parameters.
     """
     task = exercise.task
     assert isinstance(task, KernelTask)
@@ -52,6 +52,9 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     report, n_threads = LaneReport("simulator", PASSED), 0
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
         trace, findings = _launch(kernel, task, call, order)
+        unknown = next((finding for finding in findings if finding.kind == "unsupported"), None)
+        if unknown is not None:
+            return LaneReport("simulator", NOT_AT_HAND, unknown.message)
         if findings:
             located = [with_line(finding, answer) for finding in findings]
             return _failed(trace, located, call, order, n_calls - 1)
@@ -140,6 +143,5 @@ def _failed(trace: Trace, findings: list[Finding], call: Call, order: str, n_cal
         findings=tuple(findings),
         call=call.label + backwards,
         n_calls=n_calls,
-        drawing=draw_text(trace, findings[0]),
-        svg=draw_svg(trace, findings[0]),
+        trace=trace,
     )

@@ -50,8 +50,9 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether at least one lane judged the answer and none found anything wrong."""
-        return any(report.passed for report in self.reports) and self._failed is None
+        """Whether no lane found anything wrong, and one of them looked at results."""
+        judged = any(report.passed and report.lane != "compile" for report in self.reports)
+        return judged and self._failed is None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -76,21 +77,21 @@ class Verdict:
         return next((report for report in self.reports if report.state == FAILED), None)
 
     def __str__(self) -> str:
-        parts = (part.text for part in self._parts())
+        parts = (part.text for part in self._parts(html=False))
         return "\n\n".join(part for part in parts if part)
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        inner = "".join(part.html for part in self._parts())
+        inner = "".join(part.html for part in self._parts(html=True))
         return f'<div class="gpuguide-verdict">{inner}</div>'
 
-    def _parts(self) -> Iterator[_Part]:
-        """Yield the verdict from top to bottom."""
+    def _parts(self, *, html: bool) -> Iterator[_Part]:
+        """Yield the verdict from top to bottom; it is drawn only in the way that is shown."""
         yield _title(f"{self.exercise.name}: {'passed' if self.passed else self._not_passed()}")
         if self._failed is not None:
-            yield from self._failure(self._failed)
+            yield from self._failure(self._failed, html=html)
         yield _table([_lane_row(report) for report in self.reports])
         for report in self.reports:
             if report.stats is not None and self.passed:
@@ -100,23 +101,22 @@ class Verdict:
                 yield _code(report.printed)
 
     def _not_passed(self) -> str:
-        return "not yet" if self._failed else "not judged"
+        return "not yet" if self._failed else "its results were not judged"
 
-    def _failure(self, report: LaneReport) -> Iterator[_Part]:
+    def _failure(self, report: LaneReport, *, html: bool) -> Iterator[_Part]:
         first, *others = report.findings
         yield _paragraph(_where(report))
         yield _paragraph(first.message, indent="  ")
         quoted = _quote(first, self.answer)
         if quoted:
             yield _code(quoted)
-        if report.drawing or report.svg:
-            yield _Part(report.drawing, report.svg)
+        yield _Part("", report.svg) if html else _Part(report.drawing, "")
         for other in others[: _MOST_SHOWN - 1]:
             yield _paragraph(f"Also: {other.message}", indent="  ")
         if len(others) >= _MOST_SHOWN:
             yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more of the kind.", indent="  ")
         is_kernel = isinstance(self.exercise.task, KernelTask)
-        next_step = advice(first.kind, kernel=is_kernel, lane=report.lane)
+        next_step = advice(_kind(first, report), kernel=is_kernel, lane=report.lane)
         yield _paragraph(f"Look at this next: {next_step}")
         if self.exercise.hints:
             yield _paragraph(f"A hint: gpuguide exercises show {self.exercise.name} --hint 1")
@@ -182,6 +182,15 @@ def _where(report: LaneReport) -> str:
             else (f" (the {report.n_calls} launches before it were right)")
         )
     return f"{place}{call}{before}:"
+
+
+def _kind(finding: Finding, report: LaneReport) -> str:
+    """Return what to advise on: a wrong element that nobody wrote needs another question."""
+    if finding.kind == "wrong" and report.trace is not None:
+        unwritten = report.trace.never_written(finding.array)
+        if unwritten is not None and unwritten.index == finding.index:
+            return unwritten.kind
+    return finding.kind
 
 
 def _quote(finding: Finding, answer: Answer | None) -> str:
