@@ -22,8 +22,8 @@ def over_limits(limits: Limits, call: Call, trace: Trace) -> list[Finding]:
     limits : Limits
         Of the exercise.
     call : Call
-        The launch. How a warp's accesses lie together is judged only where the arrays are contiguous, and
-        how many threads work only where there are as many elements as threads.
+        The launch. How a warp's accesses lie together is judged only where the arrays are contiguous; how
+        many threads work, and whether they part, only where there are as many elements as threads.
     trace : Trace
         What it did.
 
@@ -33,10 +33,8 @@ def over_limits(limits: Limits, call: Call, trace: Trace) -> list[Finding]:
         Empty when all is within the limits.
     """
     stats = trace.stats
-    found = [*_conflicts(limits, call, trace), *_repeated(limits, stats), *_warps(limits, stats)]
-    if limits.active_threads is not None and _fills(call, stats):
-        found += _idle(limits.active_threads, stats)
-    return found
+    found = [*_conflicts(limits, call, trace), *_repeated(limits, stats), *_barriers(limits, stats)]
+    return [*found, *_threads(limits, stats)] if _fills(call, stats) else found
 
 
 def _conflicts(limits: Limits, call: Call, trace: Trace) -> Iterator[Finding]:
@@ -70,19 +68,10 @@ def _counts(limits: Limits, array: ArrayStats) -> Iterator[tuple[str, int, int |
     yield "written", array.writes_per_element, limits.writes_per_element
 
 
-def _warps(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
+def _barriers(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
     if limits.barriers is not None and stats.barriers > limits.barriers:
-        yield Finding(
-            "limit",
-            f"A block passes {_count(stats.barriers, 'barrier')}, where {limits.barriers} "
-            f"{'is' if limits.barriers == 1 else 'are'} enough.",
-        )
-    if limits.divergent_branches is not None and stats.divergent_branches > limits.divergent_branches:
-        yield Finding(
-            "limit",
-            f"In {stats.divergent_branches:.0%} of the branches that a warp meets its threads part; "
-            f"{limits.divergent_branches:.0%} at most is asked for.",
-        )
+        enough = {0: "none is", 1: "1 is"}.get(limits.barriers, f"{limits.barriers} are")
+        yield Finding("limit", f"A block passes {_count(stats.barriers, 'barrier')}, where {enough} enough.")
 
 
 def _fills(call: Call, stats: TraceStats) -> bool:
@@ -90,13 +79,20 @@ def _fills(call: Call, stats: TraceStats) -> bool:
     return stats.threads > _WARP and any(x.size == stats.threads for x in arrays(call.arguments).values())
 
 
-def _idle(least: float, stats: TraceStats) -> Iterator[Finding]:
+def _threads(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
+    """Yield too many idle threads, and too many branches at which the threads of a warp part."""
     working = round(stats.active_threads * stats.threads)
-    if working < least * stats.threads:
+    if limits.active_threads is not None and working < limits.active_threads * stats.threads:
         yield Finding(
             "limit",
             f"{_count(working, 'thread')} of {stats.threads} touched the arrays, although there is an "
             "element for each: share the work out.",
+        )
+    if limits.divergent_branches is not None and stats.divergent_branches > limits.divergent_branches:
+        yield Finding(
+            "limit",
+            f"The threads of a warp part at {stats.divergent_branches:.0%} of the branches that they meet; "
+            f"{limits.divergent_branches:.0%} at most is asked for.",
         )
 
 

@@ -84,7 +84,7 @@ class Limits:
         The least share of the launched threads that must have touched global memory in a launch with as
         many threads as an array has elements. It rejects one thread that does everything.
     divergent_branches : float or None
-        The largest share of the warps whose threads took different branches.
+        The largest share of the branches at which the threads of a warp may part, in such a launch.
     float64_instructions : int or None
         The most instructions in double precision (compile lane).
     registers, local_bytes : int or None

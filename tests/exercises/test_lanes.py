@@ -1,0 +1,257 @@
+"""An answer goes through the lanes at hand, one after the other, up to the first that fails."""
+
+import sys
+
+import answers
+import pytest
+
+from gpuguide.errors import ArgumentError, NoGpuError, UnknownNameError
+from gpuguide.exercises import lanes as lanes_module
+from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
+from gpuguide.exercises.model import FunctionTask, KernelTask, Limits
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
+from gpuguide.exercises.simulate import judge_simulated
+from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.worker_process import WorkerProcess
+
+
+class FakeWorker:
+    """Records what it is asked for, and answers with a report of its lane."""
+
+    log: list[str]
+
+    def __init__(self, lane: str) -> None:
+        self.lane = lane
+        self.log.append(f"start {lane}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.log.append(f"close {self.lane}")
+
+    def finish(self, job, limit_s):
+        self.log.append(f"finish {self.lane} ({limit_s:g} s)")
+        assert job["lane"] == self.lane
+        code = "import json, sys; print(json.dumps({'report': json.loads(sys.argv[1])}))"
+        import json
+
+        report = json.dumps(LaneReport(self.lane, PASSED).as_json())
+        with WorkerProcess(self.lane, [sys.executable, "-c", code, report]) as worker:
+            return worker.finish(job, 60)
+
+
+@pytest.fixture
+def log(monkeypatch):
+    FakeWorker.log = []
+    monkeypatch.setattr(lanes_module, "require_gpu", lambda: None)
+    monkeypatch.setattr(lanes_module.sys, "platform", "linux")
+    return FakeWorker.log
+
+
+ALL = ("simulator", "compile", "gpu")
+
+
+def test_workers_are_started_before_the_simulator_judges(log) -> None:
+    reports = judge_in_lanes(answers.exercise(), answers.answer(), ALL, tell=log.append, start=FakeWorker)
+    assert [report.state for report in reports] == [PASSED] * 3
+    assert log == [
+        "start compile",
+        "start gpu",
+        "simulator",
+        "compile",
+        "finish compile (60 s)",
+        "gpu",
+        "finish gpu (20 s)",
+        "close gpu",
+        "close compile",
+    ]
+
+
+def test_the_first_lane_that_fails_is_the_last(log) -> None:
+    wrong = answers.answer(answers.WRONG)
+    (report,) = judge_in_lanes(answers.exercise(), wrong, ALL, start=FakeWorker)
+    assert (report.lane, report.state) == ("simulator", FAILED)
+    assert log == ["start compile", "start gpu", "close gpu", "close compile"]
+
+
+def test_lanes_that_are_not_at_hand_say_why(log, monkeypatch) -> None:
+    def no_gpu():
+        raise NoGpuError("This needs a GPU, and CUDA sees none.")
+
+    monkeypatch.setattr(lanes_module, "require_gpu", no_gpu)
+    monkeypatch.setattr(lanes_module.sys, "platform", "darwin")
+    reports = judge_in_lanes(answers.exercise(), answers.answer(), ALL, start=FakeWorker)
+    assert [(report.state, report.reason) for report in reports[1:]] == [
+        (NOT_AT_HAND, "NVIDIA's compiler does not exist for macOS."),
+        (NOT_AT_HAND, "This needs a GPU, and CUDA sees none."),
+    ]
+    assert log == []
+
+
+def test_the_workers_are_closed_when_a_lane_raises(log) -> None:
+    def broken():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge_in_lanes(answers.exercise(), answers.answer(), ALL, judge_here=broken, start=FakeWorker)
+    assert log[-2:] == ["close gpu", "close compile"]
+
+
+def test_lanes_are_chosen_in_their_order() -> None:
+    exercise = answers.exercise(lanes=("simulator", "gpu"))
+    assert choose_lanes(exercise, None) == ("simulator", "gpu")
+    assert choose_lanes(exercise, ["gpu", "simulator"]) == ("simulator", "gpu")
+    assert choose_lanes(exercise, "gpu") == ("gpu",)
+    with pytest.raises(UnknownNameError, match=r"Unknown lane 'cpu'. Did you mean 'gpu'\?"):
+        choose_lanes(exercise, ["cpu"])
+    with pytest.raises(ArgumentError) as caught:
+        choose_lanes(exercise, ["compile"])
+    assert str(caught.value) == "'double' has no lane 'compile'; it is judged in simulator, gpu."
+    with pytest.raises(ArgumentError, match=r"Expected at least one lane of simulator, gpu; got none."):
+        choose_lanes(exercise, [])
+
+
+def test_judging_a_text_takes_name_and_constants() -> None:
+    source = answers.RIGHT.replace("x[i] + x[i]", "FACTOR * x[i]") + "\n\ndef last(x, out):\n    pass\n"
+    report = judge(answers.exercise(), source, name="double_kernel", constants={"FACTOR": 2})
+    assert (report.state, report.findings) == (PASSED, ())
+    assert judge(answers.exercise(), source).state == FAILED, "the last function writes nothing"
+    with pytest.raises(UnknownNameError, match="Unknown lane 'cpu'"):
+        judge(answers.exercise(), source, lane="cpu")
+
+
+def test_judging_a_function_of_the_host_executes_the_text() -> None:
+    def watch(function):
+        if function(3) != 6:
+            yield Finding("wrong", "It is wrong.")
+
+    exercise = answers.exercise(task=FunctionTask(watch), lanes=("simulator",))
+    assert judge(exercise, "FACTOR = 2\ndef f(x):\n    return FACTOR * x\n").passed
+    assert not judge(exercise, "def f(x):\n    return x\n\ndef g(x):\n    return 2\n").passed
+    assert judge(exercise, "def f(x):\n    return FACTOR * x\n", constants={"FACTOR": 2}).passed
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("RIGHT", []),
+        ("NO_GUARD", ["out_of_range"]),
+        ("WRONG", ["wrong"]),
+        ("WRITES_NOTHING", ["wrong"]),
+        ("CHANGES_INPUT", ["input_changed"]),
+        ("ENDLESS", ["endless"]),
+    ],
+)
+def test_the_simulator_finds_what_is_wrong(name: str, kinds: list[str]) -> None:
+    report = judge_simulated(answers.exercise(), answers.answer(getattr(answers, name)))
+    assert [finding.kind for finding in report.findings][: len(kinds) or None] == kinds
+    assert report.state == (FAILED if kinds else PASSED)
+
+
+def test_a_right_kernel_is_launched_in_every_way_and_the_last_ones_backwards() -> None:
+    report = judge_simulated(answers.exercise(), answers.answer())
+    calls = answers.calls()
+    assert report.n_calls == len(calls) + len({call.block for call in calls})
+    assert report.stats.threads == max(call.grid[0] * call.block[0] for call in calls)
+    assert "n = 521" in report.stats_call
+
+
+def test_a_kernel_that_depends_on_the_order_of_blocks_is_found() -> None:
+    source = answers.RIGHT.replace(
+        "out[i] = x[i] + x[i]", "cuda.atomic.max(out, 0, i)\n        out[i] = x[i] + x[i]"
+    )
+    assert judge_simulated(answers.exercise(), answers.answer(source)).state == FAILED
+
+
+def test_what_the_simulator_lacks_is_no_finding() -> None:
+    report = judge_simulated(answers.exercise(), answers.answer(answers.NOT_COMPILED))
+    assert (report.state, report.findings) == (NOT_AT_HAND, ())
+    assert report.reason.startswith("Line 8 uses ")
+
+
+def test_the_reader_s_own_names_stand_in_the_findings() -> None:
+    source = (
+        answers.WRONG.replace("out", "result")
+        .replace("(x, result)", "(data, result)")
+        .replace("x[i]", "data[i]")
+    )
+    report = judge_simulated(answers.exercise(), answers.answer(source))
+    assert report.findings[0].message.startswith("result[0] should be ")
+    assert report.findings[0].line == 8
+
+
+@pytest.mark.parametrize(
+    ("limits", "body", "kind", "message"),
+    [
+        (
+            {"reads_per_element": 1},
+            "out[i] = x[i] + x[i]",
+            "limit",
+            "An element of x is read twice, where once is enough.",
+        ),
+        (
+            {"writes_per_element": 1},
+            "out[i] = 0\n        out[i] = x[i] + x[i]",
+            "limit",
+            "An element of out is written twice, where once is enough.",
+        ),
+        (
+            {"barriers": 0},
+            "out[i] = x[i] + x[i]\n    cuda.syncthreads()",
+            "limit",
+            "A block passes 1 barrier, where none is enough.",
+        ),
+        (
+            {"active_threads": 0.9},
+            "pass\n    if i == 0:\n        for k in range(out.size):\n            out[k] = x[k] + x[k]",
+            "limit",
+            "1 thread of 33 touched the arrays, although there is an element for each: share the work out.",
+        ),
+        (
+            {"divergent_branches": 0.1},
+            "if i % 2:\n            out[i] = x[i] + x[i]\n        else:\n            out[i] = 2 * x[i]",
+            "limit",
+            "The threads of a warp part at 50% of the branches that they meet; 10% at most is asked for.",
+        ),
+        (
+            {"sectors_per_request": 4},
+            "pass\n    k = (i % 32) * (out.size // 32) + i // 32\n"
+            "    if out.size % 32 == 0 and i < out.size:\n        out[k] = x[k] + x[k]\n"
+            "    elif i < out.size:\n        out[i] = x[i] + x[i]",
+            "uncoalesced",
+            None,
+        ),
+        (
+            {"bank_conflicts": 1},
+            "pass\n    s = cuda.shared.array(1024, float32)\n    t = cuda.threadIdx.x\n"
+            "    if i < out.size:\n        s[t * 32 % 1024] = x[i]\n        out[i] = x[i] + x[i]",
+            "bank_conflict",
+            None,
+        ),
+    ],
+)
+def test_limits_are_held(limits, body, kind, message) -> None:
+    source = answers.RIGHT.replace("out[i] = x[i] + x[i]", body).replace(
+        "import cuda", "import cuda, float32"
+    )
+    assert judge_simulated(answers.exercise(), answers.answer(source)).passed or kind == "bank_conflict"
+    report = judge_simulated(answers.exercise(Limits(**limits)), answers.answer(source))
+    assert report.state == FAILED
+    assert report.findings[0].kind == kind
+    assert message is None or report.findings[0].message == message
+    if limits != {"reads_per_element": 1}:
+        right = judge_simulated(answers.exercise(Limits(**limits)), answers.answer())
+        assert right.passed, right.findings
+
+
+def test_how_accesses_lie_together_is_judged_for_contiguous_arrays_only() -> None:
+    """Every third launch has gaps between its elements, which no kernel can help."""
+    report = judge_simulated(answers.exercise(Limits(sectors_per_request=4)), answers.answer())
+    assert report.passed
+
+
+def test_calls_may_be_an_iterator() -> None:
+    task = answers.exercise().task
+    exercise = answers.exercise(task=KernelTask(lambda: iter(task.calls()), parameters=task.parameters))
+    assert judge_simulated(exercise, answers.answer()).passed
