@@ -80,6 +80,16 @@ def test_kernels_read_all_inputs_and_write_once(n_arrays: int) -> None:
         assert (each.count("ld.global"), each.count("st.global")) == (n_arrays - 1, 1)
 
 
+@needs_compilers()
+def test_the_empty_kernels_are_empty() -> None:
+    nothing = launch_kernels.RAW_NOTHING
+    for facts in (
+        numba_facts(launch_kernels.nothing_kernel, ()),
+        raw_facts(nothing.source, nothing.name),
+    ):
+        assert set(facts.instructions) == {"ret"}
+
+
 class FakeCupy:
     """Keeps what an ElementwiseKernel is made of."""
 

@@ -9,16 +9,23 @@ from spoiled import assert_rejects
 from topic_sizes import in_simulator
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
-from gpuguide.errors import ArgumentError, MismatchError
+from fake_clock import FakeGpu, FakeHost
+from gpuguide.ceilings import Ceilings
+from gpuguide.device import EXAMPLE_DEVICE
+from gpuguide.errors import ArgumentError, MismatchError, NoGpuError
+from gpuguide.memory import HOST
+from gpuguide.session import Machine, recording_session
+from gpuguide.study import Study, Variant
 from gpuguide.topics import launch_sizes, residency
 from gpuguide.topics.maximum import maximum_reference
+from gpuguide.topics.shape_map import measure_map
 
 # Shapes -----------------------------------------------------------------------------------------------------
 
 
 def test_every_shape_has_a_variant_of_its_own() -> None:
     names = [variant.name for variant in launch_sizes.shapes_study().variants]
-    assert len(set(names)) == len(names) == 1 + 7 * 4 + 2 * 4 * 5
+    assert len(set(names)) == len(names) == 1 + 7 * 4 + 2 * 6 * 7
     for threads in (32, 1024):
         for items in (1, 4):
             for blocks in (1, 64, None):
@@ -26,14 +33,82 @@ def test_every_shape_has_a_variant_of_its_own() -> None:
 
 
 def test_shapes_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    """A handful of the 69: they are two launchers with other numbers, tested for themselves."""
+    """A handful of the 113: they are two launchers with other numbers, tested for themselves."""
     chosen = ("t33_i1_all", "t32_i8_all", "t128_i1_b2", "t32_i4_b1")
     count, names = in_simulator(fresh_python, "launch_sizes", (1, 257), "shapes_study", chosen)
     assert (count, names) == (16, sorted(chosen))
 
 
-def test_the_shapes_study_rejects_wrong_variants() -> None:
+def test_the_studies_of_shapes_reject_wrong_variants() -> None:
     assert_rejects(launch_sizes.shapes_study(), maximum_reference, 257)
+    assert_rejects(launch_sizes.rules_study(), maximum_reference, 257)
+
+
+def test_the_rules_are_about_shapes_of_the_map() -> None:
+    """The same launches, so that a number of one can be looked up in the other."""
+    shapes = launch_sizes.shapes_study()
+    for name, shape in (("threads_33", "t33_i1_all"), ("blocks_16", "t128_i1_b16")):
+        rule, cell = launch_sizes.rules_study().variant(name), shapes.variant(shape)
+        assert rule.call.keywords == cell.call.keywords
+        assert rule.call.func is cell.call.func
+
+
+# The map ----------------------------------------------------------------------------------------------------
+
+
+def fake_map(*names: str, wrong_after: int | None = None) -> tuple[FakeGpu, Study, Machine]:
+    """Variants on a fake GPU that take 100, 200, ... microseconds; the last one may go wrong at some call."""
+    gpu = FakeGpu(FakeHost())
+    calls = dict.fromkeys(names, 0)
+
+    def variant(name: str, microseconds: int) -> Variant:
+        kernel = gpu.kernel(1000 * microseconds, name=name)
+
+        def call(x: np.ndarray, out: np.ndarray) -> None:
+            calls[name] += 1
+            kernel()
+            late = wrong_after is not None and name == names[-1] and calls[name] > wrong_after
+            np.add(x, 2 if late else 1, out=out)
+
+        return Variant(name, call, note="fake")
+
+    study = Study(
+        name="fake",
+        title="Fake",
+        variants=tuple(variant(name, 100 * (i + 1)) for i, name in enumerate(names)),
+        sizes=(16,),
+        inputs=lambda n, dtype, rng, exact: (np.arange(n, dtype=dtype),),
+        reference=lambda x: x + 1,
+    )
+    spaces = {"host": HOST, "device": HOST}
+    return gpu, study, Machine(gpu, EXAMPLE_DEVICE, spaces, lambda: None, gpu.host)
+
+
+def test_the_map_times_every_variant_once_a_round() -> None:
+    gpu, study, machine = fake_map("a", "b", "c")
+    with recording_session(given_machine=machine, ceilings=Ceilings()):
+        seconds = measure_map(study, 16, n_rounds=4)
+    assert seconds == {
+        name: pytest.approx([(100 * i + 1) * 1e-6] * 4, rel=0.02) for i, name in enumerate("abc", 1)
+    }
+    timed = [word for word in gpu.log if word in "abc"]
+    rounds = [tuple(timed[at : at + 3]) for at in range(len(timed) - 15, len(timed) - 3, 3)]
+    assert all(sorted(each) == ["a", "b", "c"] for each in rounds)
+    assert len(set(rounds)) > 1, "the order is shuffled anew"
+
+
+@pytest.mark.parametrize("wrong_after", [0, 1, 6])
+def test_the_map_shows_nothing_that_is_wrong(wrong_after: int) -> None:
+    """Wrong on whole numbers, on random ones, or only after the clock was on it for a while."""
+    _, study, machine = fake_map("a", "b", wrong_after=wrong_after)
+    recording = recording_session(given_machine=machine, ceilings=Ceilings())
+    with recording, pytest.raises(MismatchError, match="'b'"):
+        measure_map(study, 16, n_rounds=3)
+
+
+def test_a_map_without_a_gpu_says_so() -> None:
+    with recording_session(given_machine=Machine(), ceilings=Ceilings()), pytest.raises(NoGpuError):
+        measure_map(launch_sizes.shapes_study(), 16)
 
 
 # Grids that do nothing --------------------------------------------------------------------------------------
@@ -151,7 +226,6 @@ def test_stamps_leave_the_occupancy_as_it_is(
     from numba import float32
     from numba.cuda import dispatcher
 
-    from gpuguide.device import EXAMPLE_DEVICE
     from gpuguide.launch import occupancy
     from gpuguide.topics.maximum_kernels import KERNELS
 
@@ -169,6 +243,14 @@ def test_stamps_leave_the_occupancy_as_it_is(
 def test_all_shapes_equal_the_reference_on_the_gpu() -> None:
     assert not launch_sizes.shapes_study().check_all((1, 31, 257, 1009, 2**20 + 3)).skipped
     assert not launch_sizes.empty_study().check_all((1, 2, 1000, 2**20)).skipped
+
+
+@pytest.mark.gpu
+def test_the_map_on_the_gpu_has_a_time_for_every_shape() -> None:
+    study = launch_sizes.shapes_study()
+    seconds = measure_map(study, 2**20, n_rounds=1)
+    assert set(seconds) == set(study.names)
+    assert all(sample > 1e-6 for (sample,) in seconds.values())
 
 
 @pytest.mark.gpu

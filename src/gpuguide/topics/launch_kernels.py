@@ -10,6 +10,11 @@ from gpuguide.timing_gpu import DELAY_SOURCE
 
 
 @jit
+def nothing_kernel() -> None:
+    """No array, no work."""
+
+
+@jit
 def count_kernel(out: Any) -> None:
     """One array: each element is its own index."""
     i = cuda.grid(1)
@@ -57,6 +62,7 @@ extern "C" __global__ void largest_of_seven(
     }
 }
 """
+RAW_NOTHING = raw_kernel('extern "C" __global__ void nothing() {}', "nothing")
 RAW_KERNELS = {
     1: raw_kernel(RAW_SOURCE, "count"),
     3: raw_kernel(RAW_SOURCE, "largest_of_two"),

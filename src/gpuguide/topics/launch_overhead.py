@@ -113,7 +113,7 @@ def launch_wrapping(*arrays: Any, n_arrays: int = 3) -> None:
 
 
 def launch_wrapping_and_waiting(*arrays: Any, n_arrays: int = 3) -> None:
-    """Launch with views made at each launch by as_cuda_array(x), which waits for the stream.
+    """Launch with views made each time by as_cuda_array(x), which waits.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def launch_raw(*arrays: Any, n_arrays: int = 3) -> None:
 
 
 def launch_ufunc(*arrays: Any) -> None:
-    """Call CuPy's ufunc cp.maximum: three arrays, whose types and shapes it looks at each time.
+    """Call CuPy's ufunc, which looks at three arrays' types and shapes each time.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def launch_ufunc(*arrays: Any) -> None:
 
 
 def launch_elementwise(*arrays: Any, n_arrays: int = 3) -> None:
-    """Call an ElementwiseKernel, the machinery behind CuPy's ufuncs, which takes more arrays.
+    """Call an ElementwiseKernel, the machinery behind CuPy's ufuncs.
 
     Parameters
     ----------

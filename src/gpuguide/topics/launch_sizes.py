@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,11 @@ from gpuguide.topics.maximum import (
 ELEMENTS = 2**26
 ITEMS = (1, 2, 4, 8)
 COVERING_THREADS = (32, 33, 64, 128, 256, 512, 1024)
-LOOPING_THREADS = (32, 128, 256, 1024)
+LOOPING_THREADS = (32, 64, 128, 256, 512, 1024)
 LOOPING_ITEMS = (1, 4)
-BLOCKS_PER_SM = (1, 2, 4, 16, 64)
+BLOCKS_PER_SM = (1, 2, 4, 8, 16, 32, 64)
 EMPTY_THREADS = (32, 128, 1024)
-EMPTY_SIZES = (1, 2**4, 2**8, 2**12, 2**16, 2**21, 2**24)
+EMPTY_SIZES = (1, 2**6, 2**12, 2**16, 2**21, 2**24)
 
 
 def shape_name(
@@ -70,7 +71,7 @@ def shapes_study() -> Study:
     --------
     >>> study = shapes_study()
     >>> len(study.variants), study.variant("t128_i4_b2").label
-    (69, '128 threads, 4 a thread, 2 blocks a multiprocessor')
+    (113, '128 threads, 4 a thread, 2 blocks a multiprocessor')
     """
     covering = (_covering(t, i) for t in COVERING_THREADS for i in ITEMS)
     looping = (
@@ -96,9 +97,41 @@ def shapes_study() -> Study:
     )
 
 
+def rules_study() -> Study:
+    """Describe four shapes that rules of thumb are about, and CuPy's, one element a thread in each.
+
+    Returns
+    -------
+    Study
+        33 and 64 threads a block; 4 and 16 blocks of 128 threads a multiprocessor; at 2**26 float32.
+
+    Examples
+    --------
+    >>> [variant.name for variant in rules_study().variants]
+    ['cupy', 'threads_33', 'threads_64', 'threads_128', 'blocks_4', 'blocks_16']
+    """
+    renamed = {
+        "threads_33": _covering(33, 1),
+        "threads_64": _covering(64, 1),
+        "threads_128": _covering(128, 1),
+        "blocks_4": _looping(128, 1, 4),
+        "blocks_16": _looping(128, 1, 16),
+    }
+    shapes = shapes_study()
+    return replace(
+        shapes,
+        name="rules",
+        title="Rules of thumb, one element a thread",
+        variants=(
+            shapes.variant("cupy"),
+            *(replace(variant, name=name) for name, variant in renamed.items()),
+        ),
+    )
+
+
 @jit
 def empty_kernel(out: Any) -> None:
-    """Do nothing; only the last block leaves its index and the number of blocks as a receipt."""
+    """Do nothing; only the last block leaves a receipt: its index, and the next."""
     last = cuda.gridDim.x - 1
     if cuda.blockIdx.x == last and cuda.threadIdx.x == 0:
         out[0] = last

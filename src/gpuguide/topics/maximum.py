@@ -141,7 +141,7 @@ def maximum_grid_stride(
 
 
 def maximum_cupy(a: Any, b: Any, out: Any) -> None:
-    """Call CuPy's ufunc cp.maximum, which launches a kernel that CuPy has generated.
+    """Call CuPy's ufunc, which launches a kernel that CuPy has generated.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numba
 import numpy as np
-from numba import get_num_threads, njit, prange, vectorize
 
 from gpuguide.errors import ArgumentError
 from gpuguide.study import Study, Variant
@@ -23,7 +23,7 @@ from gpuguide.topics.maximum import (
 
 SIDES = (8, 16, 32, 64, 128, 256)
 SIZES = tuple(side**3 for side in SIDES)
-THREADS = int(get_num_threads())
+THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
 
 
 def maximum_python(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -94,7 +94,7 @@ def maximum_numpy_new(a: np.ndarray, b: np.ndarray) -> Any:
 
 
 def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Give each thread a part of the arrays; NumPy lets go of Python's lock inside its loops.
+    """Give each thread a part; NumPy lets go of Python's lock inside its loops.
 
     Parameters
     ----------
@@ -129,13 +129,13 @@ def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None
     list(_pool().map(one, range(0, out.size, step)))
 
 
-@njit
+@numba.njit
 def larger(x: Any, y: Any) -> Any:
     """Return the larger number; not a number (NaN) if one of the two is none."""
     return x if x > y or math.isnan(x) else y
 
 
-@njit
+@numba.njit
 def maximum_loops(a: Any, b: Any, out: Any) -> None:
     """Run the three loops as machine code, on one thread.
 
@@ -164,7 +164,7 @@ def maximum_loops(a: Any, b: Any, out: Any) -> None:
                 out[i, j, k] = larger(a[i, j, k], b[i, j, k])
 
 
-@njit(parallel=True)
+@numba.njit(parallel=True)
 def maximum_parallel(a: Any, b: Any, out: Any) -> None:
     """Share out the first loop among all threads.
 
@@ -187,15 +187,15 @@ def maximum_parallel(a: Any, b: Any, out: Any) -> None:
     """
     if a.shape != out.shape or b.shape != out.shape:
         raise ValueError("expected three arrays of one shape")
-    for i in prange(a.shape[0]):
+    for i in numba.prange(a.shape[0]):
         for j in range(a.shape[1]):
             for k in range(a.shape[2]):
                 out[i, j, k] = larger(a[i, j, k], b[i, j, k])
 
 
-@vectorize
+@numba.vectorize
 def larger_ufunc(x: Any, y: Any) -> Any:
-    """Return the larger number; Numba makes a NumPy ufunc of it, with the loop around it."""
+    """Return the larger number; Numba makes a NumPy ufunc of it."""
     return x if x > y or math.isnan(x) else y
 
 

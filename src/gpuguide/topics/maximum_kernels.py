@@ -26,7 +26,7 @@ def maximum_one_kernel(a: Any, b: Any, out: Any) -> None:
 
 @jit
 def maximum_two_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread takes two elements, a block's width apart, and loads both before it stores one."""
+    """Each thread takes two elements, a block's width apart."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 2 + cuda.threadIdx.x
     if i + width < out.size:
@@ -40,7 +40,7 @@ def maximum_two_kernel(a: Any, b: Any, out: Any) -> None:
 
 @jit
 def maximum_four_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread takes four elements, a block's width apart: eight loads before the first store."""
+    """Each thread takes four elements: eight loads before the first store."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
     if i + 3 * width < out.size:
@@ -58,7 +58,7 @@ def maximum_four_kernel(a: Any, b: Any, out: Any) -> None:
 
 @jit
 def maximum_eight_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread takes eight elements, a block's width apart: sixteen loads before the first store."""
+    """Each thread takes eight elements: sixteen loads before the first store."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 8 + cuda.threadIdx.x
     # The compiler unrolls both loops and keeps the small arrays in registers.
@@ -78,7 +78,7 @@ def maximum_eight_kernel(a: Any, b: Any, out: Any) -> None:
 
 @jit
 def maximum_grid_stride_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread takes its element, then the one a whole grid further on, until the end."""
+    """Each thread takes an element, then the one a whole grid further on."""
     i = cuda.grid(1)
     stride = cuda.gridsize(1)
     while i < out.size:
@@ -88,7 +88,7 @@ def maximum_grid_stride_kernel(a: Any, b: Any, out: Any) -> None:
 
 @jit
 def maximum_four_grid_stride_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each block takes four of its widths, then the same of the place a whole grid further on."""
+    """Each thread takes four elements, then four a whole grid further on."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
     stride = cuda.gridDim.x * width * 4

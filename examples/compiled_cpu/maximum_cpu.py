@@ -1,0 +1,414 @@
+"""
+Maximum on the CPU
+==================
+
+How fast is a CPU that is given a fair chance?
+"""
+# %%
+# A Python loop takes the larger of two arrays of 32 768 numbers in
+# :measured:`maximum_cpu[python, 32**3].time`. Compiled, the same loop takes
+# :measured:`maximum_cpu[loops, 32**3].time`, and NumPy takes :measured:`maximum_cpu[numpy, 32**3].time`.
+# Whoever holds a GPU against the first of the three has compared it with Python, not with a CPU.
+
+# %%
+# .. rst-class:: part-idea
+#
+# One at a time, sixteen at a time, in parts
+# ------------------------------------------
+#
+# Python's loop asks the same questions for every element anew. Where does it lie? Of which type is it? What
+# does "larger" mean for that type? The comparison itself is the least of it. A compiler asks once, before the
+# loop begins, and leaves a loop of bare comparisons. A modern CPU then compares many neighbours in one
+# instruction, which is called :term:`SIMD`. And a machine with several cores can cut the arrays into parts,
+# one for each core.
+#
+# A CPU's threads are few, and each is a worker that takes a part. A GPU's :term:`thread` is so light that
+# there is one for an element or two. This page is about the former.
+#
+# .. drawing:: maximum_cpu
+#
+#     Three rows over the same sixteen elements. In Python each element is a box of its own with four steps.
+#     In compiled code one wide box covers all sixteen. With threads two wide boxes cover one half each.
+
+# %%
+# .. rst-class:: part-bare
+#
+# A loop that is compiled
+# -----------------------
+#
+# The loop below is Python. The decorator ``njit`` hands it to Numba, which translates it into machine code
+# when it is called for the first time, and this is called :term:`JIT compilation`. The arrays have three
+# dimensions, as in the notebook that this page grew out of.
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def maximum(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(a.shape[2]):
+                out[i, j, k] = max(a[i, j, k], b[i, j, k])
+
+
+a, b = np.random.default_rng(0).random((2, 32, 32, 32), dtype=np.float32)
+out = np.empty_like(a)
+maximum(a, b, out)
+print("compiled:", out[0, 0, :4])
+print("NumPy:   ", np.maximum(a, b)[0, 0, :4])
+
+# %%
+# They agree, on these numbers. But "the larger of two" is not one function. It depends on what one says of
+# NaN, which stands for a missing number and is neither larger nor smaller than any other.
+
+nan, one = np.float32("nan"), np.float32(1)
+print("Python's max:", max(nan, one), max(one, nan))
+print("np.maximum:  ", np.maximum(nan, one), np.maximum(one, nan))
+print("np.fmax:     ", np.fmax(nan, one), np.fmax(one, nan))
+
+# %%
+# Python's ``max`` answers by the order of its arguments. NumPy has two functions with a rule each. A
+# comparison of different functions proves nothing, so one rule holds for everything that follows, here and on
+# the pages about the GPU: NaN wins. It is NumPy's rule, and CuPy's. The inputs contain some NaN, so that a
+# variant with another rule is caught.
+
+# %%
+# .. rst-class:: part-predict
+#
+# Twelve bytes for one comparison
+# -------------------------------
+#
+# A ``float32`` has four bytes. Two are read for one that is written, so every element moves twelve bytes for
+# a single comparison. Arrays of 256\ :sup:`3` elements do not fit into the caches that belong to one core.
+# There, the memory should decide, and not the comparison.
+#
+# How fast does it deliver? A plain copy tells. With its rate, the twelve bytes become a time.
+
+import gpuguide as gg
+from gpuguide.timing import time_host
+
+source, target = np.ones((2, 2**25), dtype=np.float32)
+seconds = time_host(lambda: np.copyto(target, source)).seconds
+rates = [2 * source.nbytes / each for each in seconds]
+rate = gg.fact("copy_rate", float(np.median(rates)), unit="B/s", samples=rates)
+predicted = gg.fact(
+    "predicted",
+    12 * 256**3 / rate.value,
+    unit="s",
+    note="twelve bytes an element, at the rate of a copy on one thread",
+)
+print(f"a copy moves {rate.value / 1e9:.1f} GB/s on one thread")
+print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
+
+# %%
+# .. rst-class:: part-code
+#
+# Six ways, two of them twice
+# ---------------------------
+#
+# **Python loop.** The notebook's first version, with the rule for NaN spelled out.
+#
+# .. kernel:: gpuguide.topics.maximum_cpu
+#    :names: maximum_python
+#
+# **NumPy.** The best known rival. ``np.maximum`` is a compiled SIMD loop. It always runs on one thread, and
+# BLAS has no part in it. There are two ways to call it. With ``out=`` it fills an array that exists, without
+# it makes a new array each time. They are two variants, because making an array costs time of its own.
+#
+# .. kernel:: gpuguide.topics.maximum_cpu
+#    :names: maximum_numpy, maximum_numpy_new
+#
+# **njit loops.** The same three loops as machine code. The function ``larger`` is compiled into them.
+#
+# .. kernel:: gpuguide.topics.maximum_cpu
+#    :names: larger, maximum_loops
+#
+# **vectorize.** Here only the comparison is written down. Numba puts the loop around it and makes a function
+# like those of NumPy, which takes arrays of any shape. It too comes with and without ``out=``. NumPy's error
+# state is set aside, because comparing with NaN raises a flag in the CPU that such functions report.
+#
+# .. kernel:: gpuguide.topics.maximum_cpu
+#    :names: larger_ufunc, maximum_vectorize, maximum_vectorize_new
+#
+# **njit parallel.** One word is different: ``numba.prange`` tells the compiler that the rounds of the first
+# loop do not depend on each other, and all threads share them.
+#
+# .. kernel:: gpuguide.topics.maximum_cpu
+#    :names: maximum_parallel
+#
+# **NumPy in threads.** NumPy can have all cores, too, if one cuts the arrays by hand. While it computes, it
+# lets go of the lock that otherwise keeps Python's threads apart.
+#
+# .. kernel:: gpuguide.topics.maximum_cpu
+#    :names: maximum_numpy_threads
+
+# %%
+# .. rst-class:: part-check
+#
+# The same answer from all eight
+# ------------------------------
+#
+# Before anything is timed, each variant has to equal the :term:`reference` to the last bit, on whole numbers
+# and on random ones. The reference chooses by comparisons alone and calls none of the functions above.
+
+from gpuguide.topics import maximum_cpu
+
+print("threads of the last two kinds:", maximum_cpu.THREADS)
+study = maximum_cpu.study()
+study
+
+# %%
+# .. rst-class:: part-measure
+#
+# From 512 elements to 16 million
+# -------------------------------
+#
+# The sizes are cubes, because the arrays are. All inputs and outputs were written before, so that no variant
+# pays for finding memory but those that make a new array.
+
+results = study.run()
+gg.claim(
+    "The compiled loops beat the Python loop at 32**3",
+    results,
+    lambda r: r.speedup("loops", "python", 32**3).low > 1,
+)
+gg.claim(
+    "NumPy with out= beats NumPy with a new array at 256**3",
+    results,
+    lambda r: r.speedup("numpy", "numpy_new", 256**3).low > 1,
+)
+gg.claim(
+    "All threads beat one at 256**3",
+    results,
+    lambda r: r.speedup("parallel", "loops", 256**3).low > 1,
+)
+gg.claim(
+    "One thread beats all at 8**3",
+    results,
+    lambda r: r.speedup("loops", "parallel", 8**3).low > 1,
+)
+
+# %%
+# .. checks:: maximum_cpu
+#
+# The first chart has the loop, its compiled forms, and the size from which threads pay.
+
+# draw
+gg.plot_time(
+    results,
+    variants=["python", "numpy", "loops", "vectorize", "parallel"],
+    crossover=("loops", "parallel"),
+)
+
+# %%
+# .. finding::
+#
+#    At 32\ :sup:`3` elements the compiled loops are :measured:`maximum_cpu[loops, 32**3].speedup(python)` as
+#    fast as the Python loop. All threads overtake one :measured:`maximum_cpu.crossover(loops, parallel)`.
+#
+# The second chart shows the :term:`bandwidth` that each variant reaches, without the Python loop.
+
+# draw
+gg.plot_rate(
+    results,
+    variants=["numpy", "numpy_new", "loops", "vectorize", "parallel", "numpy_threads"],
+)
+
+# %%
+# .. finding::
+#
+#    At 256\ :sup:`3` elements NumPy moves :measured:`maximum_cpu[numpy, 256**3].rate` into an array that
+#    exists, and :measured:`maximum_cpu[numpy_new, 256**3].rate` when it makes a new one. With all threads
+#    :measured:`maximum_cpu[parallel, 256**3].rate` are reached.
+#
+# .. results:: maximum_cpu
+
+# %%
+# .. rst-class:: part-reading
+#
+# Where the hundred went
+# ----------------------
+#
+# The notebook measured :claimed:`s1_python_loop` for the loop and :claimed:`s1_numpy` for NumPy, and wrote of
+# a :claimed:`s1_numpy_speedup` improvement. Here NumPy is
+# :measured:`maximum_cpu[numpy, 32**3].speedup(python)` as fast as the loop. Its next two figures were
+# :claimed:`s1_jit` for compiled loops and :claimed:`s1_vectorize` for ``vectorize``, which looks as if Numba
+# had beaten NumPy by far. But the four clocks did not see the same work.
+#
+# .. list-table:: What the notebook's clocks saw at 32\ :sup:`3` elements
+#    :header-rows: 1
+#
+#    * -
+#      - a new array
+#      - the compiler
+#      - its figure
+#      - here, with ``out=``
+#      - here, new array
+#    * - Python loop
+#      - no
+#      - no
+#      - :claimed:`s1_python_loop`
+#      - :measured:`maximum_cpu[python, 32**3].time`
+#      -
+#    * - NumPy
+#      - in each call
+#      - no
+#      - :claimed:`s1_numpy`
+#      - :measured:`maximum_cpu[numpy, 32**3].time`
+#      - :measured:`maximum_cpu[numpy_new, 32**3].time`
+#    * - njit loops
+#      - no
+#      - in the first call
+#      - :claimed:`s1_jit`
+#      - :measured:`maximum_cpu[loops, 32**3].time`
+#      -
+#    * - vectorize
+#      - in each call
+#      - before the clock
+#      - :claimed:`s1_vectorize`
+#      - :measured:`maximum_cpu[vectorize, 32**3].time`
+#      - :measured:`maximum_cpu[vectorize_new, 32**3].time`
+#
+# The cure is to let all of them fill the same array, and to say so.
+#
+# A new array is not free. The operating system hands out memory as a promise and finds the pages when they
+# are first written. At 256\ :sup:`3` elements a call that makes its array takes
+# :measured:`maximum_cpu[numpy_new, 256**3].time` instead of :measured:`maximum_cpu[numpy, 256**3].time`. The
+# notebook's figures for that size, :claimed:`s1_vectorize_256` among them, contain this as well.
+#
+# At that size it does not matter any more who wrote the loop. One thread waits for memory, whoever compiled
+# it.
+#
+# .. list-table:: 256\ :sup:`3` elements, one thread
+#    :header-rows: 1
+#
+#    * - predicted from a copy
+#      - NumPy
+#      - njit loops
+#      - vectorize
+#    * - :measured:`predicted`
+#      - :measured:`maximum_cpu[numpy, 256**3].time`
+#      - :measured:`maximum_cpu[loops, 256**3].time`
+#      - :measured:`maximum_cpu[vectorize, 256**3].time`
+#
+# What helps then is more of the machine: several cores together can ask for more than one of them can. NumPy
+# in threads takes :measured:`maximum_cpu[numpy_threads, 256**3].time` there, and Numba's threads take
+# :measured:`maximum_cpu[parallel, 256**3].time`. This is the figure that a GPU has to beat.
+
+# %%
+# .. rst-class:: part-wrong
+#
+# The compiler in the clock
+# -------------------------
+#
+# ``%timeit`` reports the best of several runs, so the compiled loop's figure above is sound. The compilation
+# shows only in the notebook's warning that the slowest run took thousands of times longer. A clock that is
+# started once has no such luck. Here it holds five calls of a function that was never called before.
+
+# wrong: the first of the five calls compiles
+from time import perf_counter
+
+from gpuguide.topics.compiler_in_the_clock import beside_compilation
+
+
+def five_calls(function):
+    start = perf_counter()
+    for _ in range(5):
+        function(a, b, out)
+    return (perf_counter() - start) / 5
+
+
+samples, compiling, calling = beside_compilation(
+    five_calls, maximum_cpu.maximum_loops, (a, b, out)
+)
+facts = {}
+for name, taken in (
+    ("five_calls", samples),
+    ("compile_alone", compiling),
+    ("call_alone", calling),
+):
+    facts[name] = gg.fact(name, float(np.median(taken)), unit="s", samples=taken)
+    print(f"{name:14} {facts[name].value * 1e6:12.1f} us")
+parts = [facts["compile_alone"].value / 5, facts["call_alone"].value]
+_ = gg.explained("five_calls_explained", parts, facts["five_calls"].value)
+
+# %%
+# The right way is to call the function once before the clock starts, or to give the compiler the types in
+# advance. Then a call is a call.
+
+# draw
+gg.plot_decomposition(
+    {
+        "five calls, a fifth of it": {"whole": facts["five_calls"].value},
+        "timed apart": {
+            "compile": facts["compile_alone"].value / 5,
+            "work": facts["call_alone"].value,
+        },
+    }
+)
+
+# %%
+# .. finding::
+#
+#    The clock says :measured:`five_calls` a call. Compiling takes :measured:`compile_alone` once, a call
+#    takes :measured:`call_alone`. A fifth of the first and one of the second explain
+#    :measured:`five_calls_explained` of the figure.
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When neither threads nor a compiler pay
+# ---------------------------------------
+#
+# Threads have to be woken and waited for. With 512 elements they need
+# :measured:`maximum_cpu[parallel, 8**3].time`, and a single thread :measured:`maximum_cpu[loops, 8**3].time`.
+# A compiler wants its :measured:`compile_alone` before the first result. If there is a NumPy function for
+# what you want, and you call it a few times, that is hard to win back. Compile where NumPy has no function,
+# or where it would take several passes over the data.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# Your cores and your memory
+# --------------------------
+#
+# The small sizes depend on the clock of one core and on its caches, and look alike on most machines. The
+# largest depends on the memory and on the number of cores. The machine measured here has virtual CPUs. Two of
+# them may share one core, and other guests may be at work, so the threads reach less than their number
+# promises. The card below names the CPU, its threads, and the time that was stolen.
+#
+# ``gpuguide run maximum_cpu`` measures your machine. No GPU is needed.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# Make a comparison fair
+# ----------------------
+#
+# The same mistakes wait wherever a CPU is held against a GPU. Here is a comparison that makes most of them.
+# Mend it; the check runs it on two machines that exist only in software, so it needs no GPU either.
+#
+# .. exercise:: fair_comparison
+#
+# .. question:: Would ``max`` in place of ``larger`` make the compiled loop a different function?
+#
+#    For numbers it would not. For NaN it may: what ``max`` says then depends on the order of its arguments,
+#    and on what the compiler makes of it. The inputs here contain NaN in either array and in both, so the
+#    check would find out.
+#
+# .. question:: Why is the rate of one thread at 64\ :sup:`3` elements above that at 256\ :sup:`3`?
+#
+#    The smaller ones fit into the caches and are still there from the call before. The larger ones have to
+#    come from memory each time.
+
+# %%
+# .. rst-class:: part-next
+#
+# To the same maximum on a GPU
+# ----------------------------
+#
+# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` takes the same maximum, with the same rule
+# for NaN, to the GPU, and asks how to shape a :term:`launch`. Sideways:
+# :doc:`First kernel </gallery/first_kernels/first_kernel>` turns a loop into a :term:`kernel`. Used here:
+# :class:`gpuguide.Study`, :func:`gpuguide.fact`, :func:`gpuguide.explained`.

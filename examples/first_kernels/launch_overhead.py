@@ -1,0 +1,519 @@
+"""
+Launch overhead
+===============
+
+What does it cost the host to ask for a kernel?
+"""
+# %%
+# To ask for a kernel with three arrays takes Python :measured:`launches[once_3, 1024].launch` with Numba and
+# :measured:`launches[ufunc_3, 1024].launch` with a CuPy :term:`ufunc`. Hand the same three CuPy arrays to
+# Numba as they are, and it takes :measured:`launches[bare_3, 1024].launch`, however little there is to do.
+
+# %%
+# .. rst-class:: part-idea
+#
+# A form to fill in
+# -----------------
+#
+# A :term:`launch` is a request, and the request has to be written. Which compiled version of the
+# :term:`kernel` fits these types? Where does each array lie, and what is its shape? How large is the
+# :term:`grid`, and into which :term:`stream` does it go? Python finds the answers, packs them, and hands them
+# to the driver. All of this runs on the :term:`host`, before the :term:`device` hears of it.
+#
+# So the price depends on the number of arguments and on how hard each is to read. It does not depend on how
+# much work the kernel has. Only one thing makes it grow without limit: a step that waits for the device.
+#
+# .. drawing:: launch_overhead
+#
+#     Three hosts over time. With arrays wrapped once a launch has three steps: kernel and grid, arguments,
+#     driver. With bare arrays an export of each of three arrays comes in between. Wrapped each time by the
+#     function that waits, the first array holds the host until the device has finished what was queued
+#     before.
+
+# %%
+# .. rst-class:: part-bare
+#
+# CuPy's array in Numba's kernel
+# ------------------------------
+#
+# CuPy and Numba get on well. A CuPy array can be handed to a Numba kernel as it is, as in the notebook that
+# this page takes over, and what the kernel writes stands in the CuPy array afterwards.
+
+import cupy as cp
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def increment(x):
+    column, row = cuda.grid(2)
+    if row < x.shape[0] and column < x.shape[1]:
+        x[row, column] += 1
+
+
+x_device = cp.ones(shape=(256, 256))
+increment[(16, 16), (16, 16)](x_device)
+print("GPU:  ", x_device[0, :4], type(x_device))
+print("NumPy:", np.ones((256, 256))[0, :4] + 1)
+
+# %%
+# How do the two understand each other? A CuPy array can say where it lies, what shape it has and which type.
+# Numba asks, and makes a description of its own. That can be done once, beforehand. The result is a view: the
+# same memory, seen by Numba.
+
+view = cuda.as_cuda_array(x_device, sync=False)
+increment[(16, 16), (16, 16)](view)
+own = cuda.device_array((256, 256))  # an array that Numba has allocated itself
+print("once more:", x_device[0, :4])
+print("a view is of the class of Numba's own arrays:", type(view) is type(own))
+
+# %%
+# .. rst-class:: part-predict
+#
+# When is the work as long as the request?
+# ----------------------------------------
+#
+# A kernel that takes the larger of two numbers moves twelve bytes an element. The memory's rate for that mix
+# is known, and so is the host's time for launching an empty kernel in CUDA C++. From the two follows a size
+# at which work and launch take equally long. Below that size the host is what you wait for.
+
+import gpuguide as gg
+
+ceilings = gg.machine_ceilings()
+request, rate = ceilings.get("launch_host").value, ceilings.get("two_to_one").value
+predicted = gg.fact(
+    "predicted_elements",
+    round(request * rate / 12),
+    unit="1",
+    note="host time of an empty launch x memory rate / 12 bytes",
+)
+print(
+    f"{request * 1e6:.1f} us x {rate / 1e12:.2f} TB/s / 12 = {predicted.value:,} elements"
+)
+
+# %%
+# .. rst-class:: part-code
+#
+# Seven ways to launch
+# --------------------
+#
+# All of them do the same, on arrays so small that the work does not matter: the largest of one, two or seven
+# arrays goes into one more.
+#
+# .. kernel:: gpuguide.topics.launch_kernels
+#    :names: count_kernel, largest_of_two_kernel, largest_of_seven_kernel
+#
+# **Numba, wrapped once.** The launcher gets views that were made before.
+#
+# .. kernel:: gpuguide.topics.launch_overhead
+#    :names: launch_once_wrapped
+#
+# **Numba, bare CuPy arrays.** What the cell above did first.
+#
+# .. kernel:: gpuguide.topics.launch_overhead
+#    :names: launch_bare
+#
+# **Numba, wrapped each time.** The same views, made anew for every launch.
+#
+# .. kernel:: gpuguide.topics.launch_overhead
+#    :names: launch_wrapping
+#
+# **Numba, wrapped each time, waiting.** Without ``sync=False`` the function that makes a view waits for the
+# stream, in case somebody is still writing to the array.
+#
+# .. kernel:: gpuguide.topics.launch_overhead
+#    :names: launch_wrapping_and_waiting
+#
+# **RawKernel.** CUDA C++ through CuPy, which looks at nothing but the pointers.
+#
+# .. kernel:: gpuguide.topics.launch_overhead
+#    :names: launch_raw
+#
+# **CuPy ufunc, and ElementwiseKernel,** which is the machinery behind it and takes any number of arrays. Both
+# look at types and shapes, and choose the grid themselves.
+#
+# .. kernel:: gpuguide.topics.launch_overhead
+#    :names: launch_ufunc, launch_elementwise
+
+# %%
+# .. rst-class:: part-check
+#
+# The request must be right, too
+# ------------------------------
+#
+# A launch that loses an argument would be a fast one. So each way has to give what the :term:`reference` says
+# before its launches are timed.
+
+from gpuguide.topics import launch_overhead
+
+study = launch_overhead.study()
+study
+
+# %%
+# .. rst-class:: part-measure
+#
+# By the number and the kind of arrays
+# ------------------------------------
+#
+# The clock takes many launches in a row, and stops before the device has finished. The kinds take turns,
+# because a host has fast and slow phases, which would otherwise hit one kind and spare another.
+
+results = study.run()
+gg.claim(
+    "A CuPy ufunc is launched sooner than a Numba kernel with bare arrays",
+    results,
+    lambda r: (
+        r.quantity("ufunc_3", 1024, "launch").high
+        < r.quantity("bare_3", 1024, "launch").low
+    ),
+)
+gg.claim(
+    "Eight arrays wrapped once beat eight wrapped each time, waiting",
+    results,
+    lambda r: (
+        r.quantity("once_8", 1024, "launch").high
+        < r.quantity("waiting_8", 1024, "launch").low
+    ),
+)
+
+# %%
+# A kernel without arguments leaves nothing that could be checked, so it is timed apart. Beside it stand views
+# and arrays that Numba has allocated itself, three of each.
+
+from gpuguide.backends import current_stream
+from gpuguide.topics.launch_kernels import (
+    RAW_NOTHING,
+    largest_of_two_kernel,
+    nothing_kernel,
+)
+from gpuguide.topics.launch_turns import launches_in_turns
+
+arrays = [cp.ones(1024, dtype=cp.float32) for _ in range(3)]
+views = [gg.numba_view(x) for x in arrays]
+owned = [cuda.device_array(1024, np.float32) for _ in range(3)]
+
+
+def nothing_numba():
+    nothing_kernel[4, 256, current_stream()]()
+
+
+calls = {
+    "nothing_numba": nothing_numba,
+    "nothing_raw": lambda: RAW_NOTHING((4,), (256,), ()),
+    "views": lambda: largest_of_two_kernel[4, 256, current_stream()](*views),
+    "owned": lambda: largest_of_two_kernel[4, 256, current_stream()](*owned),
+}
+facts = {}
+for name, samples in launches_in_turns(calls).items():
+    facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+    print(f"{name:14} {facts[name].value * 1e6:6.1f} us")
+
+# %%
+# .. checks:: launches
+#
+# Every kind is a line that begins with what a launch costs by itself and rises with each array.
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.style import SERIES, describe
+
+kinds = {
+    "bare": "Numba, bare CuPy arrays",
+    "waiting": "Numba, wrapped each time, waiting",
+    "wrapping": "Numba, wrapped each time",
+    "once": "Numba, wrapped once",
+    "elementwise": "CuPy ElementwiseKernel",
+    "raw": "RawKernel",
+}
+begins = {"once": "nothing_numba", "raw": "nothing_raw"}
+figure, ax = plt.subplots()
+words = []
+for (kind, label), colour, marker in zip(kinds.items(), SERIES, "os^Dv*", strict=False):
+    counts = [n for n in (1, 3, 8) if kind != "elementwise" or n > 1]
+    cells = [results.quantity(f"{kind}_{n}", 1024, "launch").value * 1e6 for n in counts]
+    if kind in begins:
+        counts, cells = [0, *counts], [facts[begins[kind]].value * 1e6, *cells]
+    ax.plot(counts, cells, marker=marker, color=colour, label=label)
+    words.append(f"{label} {cells[0]:.0f} to {cells[-1]:.0f} µs")
+ax.set(xlabel="arrays handed to the kernel", ylabel="µs a launch, host", ylim=(0, None))
+ax.legend()
+describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(words)}.")
+
+# %%
+# .. finding::
+#
+#    With one array a launch takes :measured:`launches[once_1, 1024].launch` wrapped once and
+#    :measured:`launches[bare_1, 1024].launch` bare. With eight it takes
+#    :measured:`launches[once_8, 1024].launch` and :measured:`launches[bare_8, 1024].launch`.
+#
+# And what is that worth beside the work? Here are two ways to take the maximum of two vectors, both clocks at
+# all sizes. **CuPy maximum** is the ufunc, **four a thread** is a Numba kernel with its launcher.
+#
+# .. kernel:: gpuguide.topics.maximum
+#    :names: maximum_cupy, maximum
+#
+# The kernel behind it is the best one of :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`.
+#
+# .. kernel:: gpuguide.topics.maximum_kernels
+#    :names: maximum_four_kernel
+#
+# A fact is kept besides the two clocks: the first size with more work than launch.
+
+from gpuguide.topics import maximum
+
+work = maximum.study().run(variants=["cupy", "four"])
+longer = [
+    size
+    for size in work.sizes
+    if work.quantity("cupy", size, "time").value
+    > work.quantity("cupy", size, "launch").value
+]
+_ = gg.fact(
+    "outweighs_at", longer[0], unit="1", note="first size with more work than launch"
+)
+
+# %%
+# .. checks:: maximum
+#
+# Dashed lines are launches, full lines are work.
+
+# draw
+figure, ax = plt.subplots()
+words = []
+for name, colour in (("cupy", SERIES[0]), ("four", SERIES[1])):
+    label = work.variant(name).label
+    for clock, line in ((None, "-"), ("launch", "--")):
+        sizes, medians = work.series(name, clock)
+        micros = [1e6 * median for median in medians]
+        what = f"{label}, {clock or 'work'}"
+        ax.plot(sizes, micros, line, marker="o", color=colour, label=what)
+        words.append(f"{what} {micros[0]:.1f} to {micros[-1]:.0f} µs")
+ax.set_xscale("log", base=2)
+ax.set_yscale("log")
+ax.set(xlabel="elements", ylabel="µs")
+ax.legend()
+describe(ax, f"Work and launch against elements, both logarithmic. {'; '.join(words)}.")
+
+# %%
+# .. finding::
+#
+#    With 4096 elements the ufunc's work takes :measured:`maximum[cupy, 2**12].time` and its launch
+#    :measured:`maximum[cupy, 2**12].launch`. From :measured:`outweighs_at` elements on the work is longer.
+#
+# .. results:: launches
+#
+# .. results:: maximum
+
+# %%
+# .. rst-class:: part-reading
+#
+# What each array adds
+# --------------------
+#
+# An empty Numba kernel takes :measured:`nothing_numba` to launch, an empty RawKernel :measured:`nothing_raw`.
+# That is the form without any entry: find the kernel, find the stream, call the driver.
+#
+# From a view Numba reads what it wants to know, because the view has it ready. It makes no difference who has
+# allocated the memory: three views take :measured:`views`, three arrays of Numba's own take
+# :measured:`owned`.
+#
+# A bare CuPy array is asked anew at each launch, and twice: once to learn its type, which decides about the
+# compiled version, and once for its address. The answer comes through a protocol named DLPack, which makes
+# and tears down an object each time. It does not wait for the device. It only costs the host.
+#
+# Wrapping by hand at each launch is no cure. It asks the same questions, in Python: three arrays then take
+# :measured:`launches[wrapping_3, 1024].launch`. The cure is to wrap once, where the array is made, and to
+# keep the view.
+#
+# .. list-table:: Elements at which the work is as long as the launch
+#    :header-rows: 1
+#
+#    * - predicted, for an empty launch
+#      - measured, first size of the sweep with more work than launch
+#    * - :measured:`predicted_elements`
+#      - :measured:`outweighs_at`
+#
+# A library call is a row of launches. CuPy's QR factorisation of a small matrix is many kernels with little
+# to do, and the host has to ask for every one of them. The notebook that measured this saw the GPU behind
+# NumPy at 64 by 64, and ahead from 128 by 128 on.
+#
+# .. kernel:: gpuguide.topics.how_to_time
+#    :names: qr_numpy, qr_cupy
+
+# %%
+# Here it is again in single precision, at the same sizes. Two arrays come out, so their properties are
+# checked instead of one reference.
+
+qr = launch_overhead.qr_study().run()
+gg.claim(
+    "CuPy's QR of 2048 x 2048 beats NumPy's in single precision",
+    qr,
+    lambda r: r.speedup("cupy", "numpy", 2048**2).low > 1,
+)
+
+# %%
+# .. checks:: qr
+#
+# On the left the launches decide, on the right the arithmetic.
+
+# draw
+gg.plot_time(qr)
+
+# %%
+# .. finding::
+#
+#    At 64 by 64 CuPy's QR takes :measured:`qr[cupy, 64**2].time`, and the host needs
+#    :measured:`qr[cupy, 64**2].launch` just to ask for it; NumPy takes :measured:`qr[numpy, 64**2].time`. At
+#    2048 by 2048 CuPy takes :measured:`qr[cupy, 2048**2].time` and NumPy :measured:`qr[numpy, 2048**2].time`.
+#
+# .. results:: qr
+
+# %%
+# .. rst-class:: part-wrong
+#
+# A launch that waits for the queue
+# ---------------------------------
+#
+# Launches are :term:`asynchronous`: they return while earlier work is still in the queue. Leave out one
+# argument, and they do not. The views below are made by ``cuda.as_cuda_array(x)``, which looks harmless, and
+# is harmless as long as the queue is empty. So here the queue is kept busy by a :term:`delay kernel` of a
+# known length.
+
+# wrong: as_cuda_array(x) without sync=False waits until the stream is empty
+from time import perf_counter
+
+from gpuguide.topics.launch_kernels import delay_kernel
+
+delay_ns = launch_overhead.DELAY_NS
+stream = cp.cuda.Stream(non_blocking=True)
+
+
+def launch_behind_work(wrap):
+    stream.synchronize()
+    delay_kernel()((1,), (1,), (np.uint64(delay_ns),))
+    start = perf_counter()
+    largest_of_two_kernel[4, 256, current_stream()](*map(wrap, arrays))
+    return perf_counter() - start
+
+
+with stream:
+    pairs = [
+        (launch_behind_work(cuda.as_cuda_array), launch_behind_work(gg.numba_view))
+        for _ in range(25)
+    ]
+waiting, going_on = zip(*pairs[5:], strict=True)
+for name, samples in (("launch_waiting", waiting), ("launch_going_on", going_on)):
+    facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+    print(f"{name:16} {facts[name].value * 1e6:7.0f} us")
+queued = gg.fact("queued_before", delay_ns / 1e9, unit="s", note="set by us")
+facts["queued_before"] = queued
+parts = [queued.value, facts["launch_going_on"].value]
+_ = gg.explained("waiting_explained", parts, facts["launch_waiting"].value)
+
+# %%
+# The right one differs in ``sync=False``. ``gg.numba_view(x)`` sets it, and leaves it to you to launch into
+# the stream in which the array was made.
+
+# draw
+gg.plot_decomposition(
+    {
+        "as_cuda_array(x)": {"whole": facts["launch_waiting"].value},
+        "timed apart": {
+            "work queued before": facts["queued_before"].value,
+            "launch": facts["launch_going_on"].value,
+        },
+    }
+)
+
+# %%
+# .. finding::
+#
+#    Behind work of :measured:`queued_before` the launch takes :measured:`launch_waiting`, and without waiting
+#    :measured:`launch_going_on`. The queued work and the launch explain :measured:`waiting_explained` of it.
+#
+# A program with such a launch in its loop never has two things in the queue, and the host and the device take
+# turns instead of working together. Which of the ways do wait? All four, behind the same work, by the guide's
+# clock:
+
+busy = launch_overhead.busy_study().run()
+gg.claim(
+    "Bare arrays do not wait for the queue, as_cuda_array does",
+    busy,
+    lambda r: (
+        r.quantity("bare", 1024, "launch").high
+        < r.quantity("waiting", 1024, "launch").low
+    ),
+)
+
+# %%
+# .. list-table:: Queuing work of a fixed length and a launch behind it
+#    :header-rows: 1
+#
+#    * - wrapped once
+#      - bare CuPy arrays
+#      - wrapped each time
+#      - wrapped each time, waiting
+#    * - :measured:`busy[once, 1024].launch`
+#      - :measured:`busy[bare, 1024].launch`
+#      - :measured:`busy[wrapping, 1024].launch`
+#      - :measured:`busy[waiting, 1024].launch`
+#
+# .. checks:: busy
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When a launch is not worth a thought
+# ------------------------------------
+#
+# With 2\ :sup:`28` elements the Numba kernel works for :measured:`maximum[four, 2**28].time` and is asked for
+# in :measured:`maximum[four, 2**28].launch`. While it works, the host writes the next requests, so in a queue
+# that never runs dry the launches cost nothing. Save them where kernels are short and many. And where a
+# kernel is so short that its launch is the longer part, ask first whether the CPU would not be done by then:
+# :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` has its figures.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# Your CPU writes the request
+# ---------------------------
+#
+# Nothing on this page but the work depends on the GPU. Launches take as long as your CPU needs for a few
+# hundred steps of Python, and newer versions of Numba and CuPy take other steps, so the distances between the
+# kinds change. The synchronisation stays what it is on every machine.
+#
+# ``gpuguide run launch_overhead`` measures yours.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# A thousand launches too many
+# ----------------------------
+#
+# The cheapest launch is the one that does not happen. Here is a loop over rows that launches twice in every
+# round. Write it with a single launch; the check counts them, without a GPU.
+#
+# .. exercise:: one_launch
+#
+# .. question:: Is there any reason to let ``as_cuda_array`` wait?
+#
+#    Yes, if another stream is still writing to the array. Then somebody has to wait, and the host is the
+#    simplest. It is cheaper to let the streams wait for each other, by an :term:`event`, or to work in one
+#    stream.
+#
+# .. question:: Why not wrap all CuPy arrays as soon as they are made?
+#
+#    A view takes some time to make, and it keeps the memory alive as long as it lives. For arrays that are
+#    handed to Numba again and again it pays at once. For one that is handed over a single time, bare is fine.
+
+# %%
+# .. rst-class:: part-next
+#
+# What the request is about
+# -------------------------
+#
+# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks what to write into the request: how
+# many :term:`threads <thread>`, and how many :term:`blocks <block>`. Sideways:
+# :doc:`How to time a GPU </gallery/measuring/how_to_time>` keeps launch and work apart. Used here:
+# :func:`gpuguide.numba_view`, :func:`gpuguide.claim`, :func:`gpuguide.explained`.
