@@ -222,7 +222,7 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 #
 # Where the lines cross depends on both sides. A laptop has fewer threads and slower memory, and so has its
 # GPU. The flat part on the left is a matter of the CPU and of Python. The right end follows the memory, and
-# the trip follows PCIe. ``gpuguide run why_gpu`` draws the lines for your machine. A billion numbers
+# the trip follows :term:`PCIe`. ``gpuguide run why_gpu`` draws the lines for your machine. A billion numbers
 # need the memory that the line under the title names; a smaller GPU leaves them out.
 
 # %%
@@ -235,6 +235,16 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # program worth having.
 #
 # .. exercise:: crossing_point
+#
+# .. question:: Why does the line of the GPU begin flat?
+#
+#     For few numbers the time is that of asking: Python prepares the launch, and then waits. The work itself
+#     is done long before. Only when the work takes longer than the asking does the line begin to rise.
+#
+# .. question:: A library promises that the GPU is a hundred times as fast. What do you ask?
+#
+#     Against which code, on how many threads of which CPU? With the copies or without? For how many numbers,
+#     and of which type? Was the result checked, and did the clock wait for the GPU?
 
 # %%
 # .. rst-class:: part-next

@@ -193,12 +193,12 @@ def check_shown(facts: PageFacts) -> Iterator[str]:
 
 
 def check_style(facts: PageFacts) -> Iterator[str]:
-    """No clock and no fallback in a script; a page of kind clock may use clocks."""
+    """No clock and no fallback in a script; a page of kind clock or how_to has clocks of its own."""
     for use in facts.source.code:
         code, line = use.cell.content, use.cell.lineno
         clock = _CLOCKS.search(code)
-        if clock and facts.page.kind != "clock" and not use.cell.is_wrong:
-            yield f"line {line}: {clock.group()!r} on a page that is not of kind 'clock'"
+        if clock and facts.page.kind not in ("clock", "how_to") and not use.cell.is_wrong:
+            yield f"line {line}: {clock.group()!r} on a page that is not of kind 'clock' or 'how_to'"
         try:
             tree = ast.parse(code)
         except SyntaxError as error:

@@ -63,11 +63,12 @@ def mixing_is_refused(cp):
 
 def implicit_conversion_is_refused(cp):
     x = cp.ones(3)
-    for convert in (np.asarray, np.array, np.float64):
-        # Before it refuses, CuPy 14 does not take NumPy's new argument `copy`, which NumPy warns of.
-        with warnings.catch_warnings(), pytest.raises(TypeError, match="Implicit conversion to a NumPy array"):
-            warnings.simplefilter("ignore", DeprecationWarning)
-            convert(x)
+    # Before it refuses, CuPy 14 does not take NumPy's new argument `copy`, which NumPy warns of.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for convert in (np.asarray, np.array, np.float64):
+            with pytest.raises(TypeError, match="Implicit conversion to a NumPy array is not allowed"):
+                convert(x)
 
 
 def lists_and_none_are_no_operands(cp):
