@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -122,11 +122,20 @@ class Accesses:
         return np.searchsorted(bases, self.address, side="right") - 1
 
     @cached_property
+    def site(self) -> Ints:
+        """The number of the instruction, see `sites`."""
+        return self._of_site(self.events.site, self.setting.sites.instruction)
+
+    @cached_property
     def line(self) -> Ints:
         """The line of the source."""
-        known = np.unique(self.events.site)
-        lines = np.array([self.setting.sites.line(int(number)) for number in known], np.int64)
-        return lines[np.searchsorted(known, self.events.site)]
+        return self._of_site(self.site, lambda number: self.setting.sites.place(number).line)
+
+    @staticmethod
+    def _of_site(column: Ints, of: Callable[[int], int]) -> Ints:
+        known = np.unique(column)
+        values = np.array([of(number) for number in known.tolist()], np.int64)
+        return values[np.searchsorted(known, column)]
 
     @cached_property
     def cell(self) -> Ints:

@@ -16,7 +16,6 @@ __all__ = ["Const", "Local", "Shared"]
 
 #: Bytes of shared memory that a block may have without asking for more at the launch.
 STATIC_SHARED_LIMIT = 48 * 1024
-_Site = tuple[int, int]
 
 
 class _Space:
@@ -32,11 +31,11 @@ class _Space:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.regions: dict[_Site, Region] = {}
+        self.regions: dict[int, Region] = {}
 
     def region(self, shape: Any, dtype: Any, frame: FrameType) -> Region:
         """Return the region that belongs to a call, made when it is first met."""
-        site = (frame.f_code.co_firstlineno, frame.f_lasti)
+        site = self.machine.sites.number(frame)
         extents, kind = _extents(shape), as_dtype(dtype)
         known = self.regions.get(site)
         if known is None:
@@ -79,13 +78,13 @@ class Shared(_Space):
     def __init__(self, machine: Machine, dynamic_bytes: int) -> None:
         super().__init__(machine)
         self.dynamic_bytes = dynamic_bytes
-        self.of_block: dict[_Site, TracedArray] = {}
-        self._dynamic_site: _Site | None = None
+        self.of_block: dict[int, TracedArray] = {}
+        self._dynamic_site: int | None = None
 
     def array(self, shape: Any, dtype: Any, alignment: Any = None) -> TracedArray:
         """Return the block's array."""
         frame = frame_above(1)
-        site = (frame.f_code.co_firstlineno, frame.f_lasti)
+        site = self.machine.sites.number(frame)
         if _extents(shape) == (0,):  # all calls of this shape get one and the same memory
             self._dynamic_site = site = self._dynamic_site or site
             shape = self.dynamic_bytes // as_dtype(dtype).itemsize

@@ -225,7 +225,7 @@ class TracedArray:
 
 
 class _Vector(TracedArray):
-    """One axis: the common case, with its check, its event and its access in one place each."""
+    """One axis: the common case, written out for speed."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -260,33 +260,20 @@ class _Matrix(TracedArray):
         super().__init__(*arguments)
         (self.rows, self.columns), (self.row_step, self.column_step) = self.shape, self.steps
 
-    def _quick(self, index: Any) -> int:
-        """Return the cell that a pair of plain integers in range means; otherwise -1."""
+    def __getitem__(self, index: Any) -> Any:
         if type(index) is tuple and len(index) == 2:
             row, column = index
-            if (
-                type(row) is int
-                and type(column) is int
-                and 0 <= row < self.rows
-                and 0 <= column < self.columns
-            ):
-                return self.start + row * self.row_step + column * self.column_step
-        return -1
-
-    def __getitem__(self, index: Any) -> Any:
-        at = self._quick(index)
-        if at < 0:
-            return self.load(index, frame_above(1))
-        self.note(self._event(at, frame_above(1)))  # READ is 0
-        return self.cells[at]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        at = self._quick(index)
-        if at < 0:
-            self.store(index, value, frame_above(1))
-        else:
-            self.note(self._event(at, frame_above(1)) + WRITE)
-            self.cells[at] = self.cast(value)
+            if type(row) is type(column) is int and 0 <= row < self.rows and 0 <= column < self.columns:
+                at = self.start + row * self.row_step + column * self.column_step
+                frame = frame_above(1)
+                self.note(
+                    self.origin  # READ is 0
+                    + (at << ADDRESS_SHIFT)
+                    + (frame.f_code.co_firstlineno << LINE_SHIFT)
+                    + (frame.f_lasti << OFFSET_SHIFT)
+                )
+                return self.cells[at]
+        return self.load(index, frame_above(1))
 
 
 _BY_AXES: dict[int, type[TracedArray]] = {1: _Vector, 2: _Matrix}

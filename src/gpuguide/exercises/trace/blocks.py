@@ -84,8 +84,10 @@ class _Block:
             if thread.wait is not None and thread.wait.mask:
                 mask = self._own_mask(thread, thread.wait)
                 calls.setdefault((thread.wait.operation, mask), {})[thread.lane] = thread
+        if not calls:
+            return []
         running = {thread.lane for thread in warp if not thread.ended}
-        ready: list[Thread] = []
+        ready: set[int] = set()
         for (operation, mask), lanes in calls.items():
             if all(lane in lanes for lane in running if mask >> lane & 1):
                 if operation == "syncwarp":
@@ -93,8 +95,8 @@ class _Block:
                 given = answers({lane: thread.wait for lane, thread in lanes.items() if thread.wait})
                 for lane, thread in lanes.items():
                     thread.wait, thread.answer = None, given[lane]
-                ready += lanes.values()
-        return [thread for thread in warp if thread in ready]
+                ready |= lanes.keys()
+        return [thread for thread in warp if thread.lane in ready]
 
     def _own_mask(self, thread: Thread, wait: Wait) -> int:
         """Return the lanes that a thread waits for: itself alone, with a finding, if its mask omits it."""
@@ -126,7 +128,9 @@ class _Block:
             return False
         self.standstill.at_a_barrier()
         waits = [thread.wait for thread in waiting if thread.wait]
+        operations = {wait.operation for wait in waits}
+        given = {operation: block_answer(operation, waits) for operation in operations}
         for thread, wait in zip(waiting, waits, strict=True):
-            thread.wait, thread.answer = None, block_answer(wait.operation, waits)
+            thread.wait, thread.answer = None, given[wait.operation]
         self.epoch += 1
         return True

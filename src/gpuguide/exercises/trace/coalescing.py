@@ -16,10 +16,19 @@ from gpuguide.exercises.trace.accesses import Accesses
 from gpuguide.exercises.trace.columns import Flags, Ints, ranks, run_starts
 from gpuguide.exercises.trace.geometry import WARP_SIZE
 
-__all__ = ["SECTOR_BYTES", "Requests", "bank_passes", "divergent", "requests", "sectors"]
+__all__ = [
+    "SECTOR_BYTES",
+    "Requests",
+    "bank_passes",
+    "bytes_of",
+    "divergent",
+    "requests",
+    "sectors",
+    "words_and_banks",
+]
 
 SECTOR_BYTES = 32
-_BANKS, _BANK_BYTES = 32, 4
+BANKS, BANK_BYTES = 32, 4
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ def requests(accesses: Accesses, *, to_memory: bool = True) -> Requests:
     if not len(accesses):
         return Requests(accesses, np.empty(0, np.int64))
     region = accesses.region if to_memory else np.zeros(len(accesses), np.int64)
-    keys = [accesses.events.site, region, accesses.warp, accesses.path]
+    keys = [accesses.site if to_memory else accesses.events.site, region, accesses.warp, accesses.path]
     order = np.lexsort([accesses.position, accesses.lane, *keys[::-1]])
     alike = run_starts(*(key[order] for key in keys), accesses.lane[order])
     occurrence = np.empty(len(order), np.int64)
@@ -93,7 +102,7 @@ def sectors(gathered: Requests) -> Ints:
     ndarray of int64
         One a request.
     """
-    return _distinct(gathered.number, _bytes(gathered.accesses) // SECTOR_BYTES, len(gathered))
+    return _distinct(gathered.number, bytes_of(gathered.accesses) // SECTOR_BYTES, len(gathered))
 
 
 def bank_passes(gathered: Requests) -> Ints:
@@ -112,11 +121,10 @@ def bank_passes(gathered: Requests) -> Ints:
     if not len(gathered):
         return np.empty(0, np.int64)
     accesses, number = gathered.accesses, gathered.number
-    width = np.maximum(_itemsize(accesses), _BANK_BYTES)
-    parts = width // _BANK_BYTES
+    width = np.maximum(itemsize_of(accesses), BANK_BYTES)
+    parts = width // BANK_BYTES
     part = accesses.lane // (WARP_SIZE // parts)
-    word = _bytes(accesses) // width
-    bank = word % (_BANKS // parts)
+    word, bank = words_and_banks(accesses)
     order = np.lexsort([word, bank, part, number])
     number, part, bank, word = (column[order] for column in (number, part, bank, word))
     distinct = run_starts(number, part, bank, word)
@@ -126,6 +134,13 @@ def bank_passes(gathered: Requests) -> Ints:
     passes = np.zeros(len(gathered), np.int64)
     np.maximum.at(passes, number[crowds], sizes)
     return passes
+
+
+def words_and_banks(accesses: Accesses) -> tuple[Ints, Ints]:
+    """Return the word of shared memory that each access wants, and the bank, or group of banks, with it."""
+    width = np.maximum(itemsize_of(accesses), BANK_BYTES)
+    word = bytes_of(accesses) // width
+    return word, word % (BANKS * BANK_BYTES // width)
 
 
 def divergent(gathered: Requests) -> Flags:
@@ -156,14 +171,14 @@ def _distinct(group: Ints, values: Ints, n: int) -> Ints:
     return np.bincount(group[run_starts(group, values)], minlength=n)
 
 
-def _itemsize(accesses: Accesses) -> Ints:
+def itemsize_of(accesses: Accesses) -> Ints:
     sizes = np.array([region.dtype.itemsize for region in accesses.setting.regions], np.int64)
     return sizes[accesses.region]
 
 
-def _bytes(accesses: Accesses) -> Ints:
+def bytes_of(accesses: Accesses) -> Ints:
     """Return where in its allocation each access begins."""
     regions = accesses.setting.regions
     bases = np.array([region.base for region in regions], np.int64)[accesses.region]
     offsets = np.array([region.byte_offset for region in regions], np.int64)[accesses.region]
-    return (accesses.address - bases) * _itemsize(accesses) + offsets
+    return (accesses.address - bases) * itemsize_of(accesses) + offsets

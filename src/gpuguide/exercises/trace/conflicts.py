@@ -24,7 +24,7 @@ from gpuguide.exercises.trace.columns import (
 from gpuguide.exercises.trace.events import ATOMIC, EXCHANGE, WRITE
 from gpuguide.exercises.trace.ordering import Handovers, before_in_block
 
-__all__ = ["PLAIN_READ", "PLAIN_WRITE", "Race", "Touch", "races"]
+__all__ = ["PLAIN_READ", "PLAIN_WRITE", "Race", "Touch", "contested", "races"]
 
 #: What the rule tells apart: loads, stores and atomic operations.
 PLAIN_READ, PLAIN_WRITE, ATOMICALLY = 0, 1, 2
@@ -90,11 +90,11 @@ def races(accesses: Accesses, handovers: Handovers) -> list[Race]:
     list of Race
         One for each array and pair of lines.
     """
-    contested = accesses[_contested(accesses, [accesses.cell], accesses.thread)]
-    if not len(contested):
+    suspects = accesses[_contested(accesses, [accesses.cell], accesses.thread)]
+    if not len(suspects):
         return []
-    first, second = (np.concatenate(side) for side in zip(*_levels(contested, handovers), strict=True))
-    return _told(contested, first, second) if len(first) else []
+    first, second = (np.concatenate(side) for side in zip(*_levels(suspects, handovers), strict=True))
+    return _told(suspects, first, second) if len(first) else []
 
 
 def _contested(accesses: Accesses, keys: list[Ints], unit: Ints) -> Ints:
@@ -112,6 +112,26 @@ def _contested(accesses: Accesses, keys: list[Ints], unit: Ints) -> Ints:
     met = np.bitwise_or.reduceat(1 << role, starts)
     harmful = (met & (1 << PLAIN_WRITE) != 0) | (met == 1 << PLAIN_READ | 1 << ATOMICALLY)
     return order[in_runs(several & harmful, starts, len(order))]
+
+
+def contested(accesses: Accesses, unit: Ints) -> Flags:
+    """Say which accesses are to elements over which two units (threads or blocks) conflict.
+
+    Parameters
+    ----------
+    accesses : Accesses
+        Those that nothing orders.
+    unit : ndarray of int64
+        The unit of each of them.
+
+    Returns
+    -------
+    ndarray of bool
+        One an access.
+    """
+    found = np.zeros(len(accesses), bool)
+    found[_contested(accesses, [accesses.cell], unit)] = True
+    return found
 
 
 def _levels(accesses: Accesses, handovers: Handovers) -> Iterator[tuple[Ints, Ints]]:

@@ -178,7 +178,7 @@ def _instructions(gathered: Requests, costs: Ints) -> list[Instruction]:
     if not len(gathered):
         return []
     heads = gathered.accesses[gathered.starts]
-    changes = (heads.events.site[1:] != heads.events.site[:-1]) | (heads.region[1:] != heads.region[:-1])
+    changes = (heads.site[1:] != heads.site[:-1]) | (heads.region[1:] != heads.region[:-1])
     starts = [0, *(np.flatnonzero(changes) + 1).tolist()]
     return [
         Instruction(int(heads.region[a]), int(heads.line[a]), int(heads.kind[a]), a, b, costs[a:b])

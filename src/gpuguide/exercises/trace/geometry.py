@@ -80,6 +80,17 @@ class Geometry:
             place(thread, self.block)[: self.axes],
         )
 
+    def number(self, thread: ThreadId) -> int:
+        """Return the number of a thread in the launch."""
+        block = number_of(thread.block, self.grid)
+        return block * self.threads_per_block + number_of(thread.thread, self.block)
+
+
+def number_of(index: tuple[int, ...], extents: _Extents) -> int:
+    """Return the number of a place; the inverse of `place`."""
+    x, y, z = _three(index, missing=0)
+    return x + extents[0] * (y + extents[1] * z)
+
 
 def place(number: int, extents: _Extents) -> _Extents:
     """Return the place of a number along x, y and z, x fastest."""
@@ -95,6 +106,6 @@ def _extents(what: str, given: int | tuple[int, ...]) -> tuple[int, ...]:
     return extents
 
 
-def _three(extents: tuple[int, ...]) -> _Extents:
-    x, y, z = (*extents, 1, 1)[:3]
+def _three(extents: tuple[int, ...], missing: int = 1) -> _Extents:
+    x, y, z = (*extents, missing, missing)[:3]
     return x, y, z

@@ -108,7 +108,7 @@ class Machine:
 
     def place(self, frame: FrameType) -> Place:
         """Return the place in the source that a frame of the kernel is at."""
-        return self.sites.place(frame.f_code.co_firstlineno, frame.f_lasti)
+        return self.sites.place(self.sites.number(frame))
 
     def remark(self, fault: AccessError, line: int) -> None:
         """Note that the running thread did something wrong."""

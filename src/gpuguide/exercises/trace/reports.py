@@ -67,7 +67,7 @@ def _reason(error: Exception) -> str:
     return said
 
 
-def findings_of(remarks: Iterable[Remark], geometry: Geometry) -> dict[Finding, Remark]:
+def findings_of(remarks: Iterable[Remark], geometry: Geometry) -> dict[Finding, tuple[Remark, ...]]:
     """Return one finding for each kind, line and array, told of the lowest thread.
 
     Parameters
@@ -79,8 +79,8 @@ def findings_of(remarks: Iterable[Remark], geometry: Geometry) -> dict[Finding, 
 
     Returns
     -------
-    dict of Finding to Remark
-        With the remark on the lowest thread.
+    dict of Finding to tuple of Remark
+        With all remarks that it sums up, that on the lowest thread first.
     """
     alike: dict[tuple[object, ...], list[Remark]] = defaultdict(list)
     for remark in remarks:
@@ -89,8 +89,9 @@ def findings_of(remarks: Iterable[Remark], geometry: Geometry) -> dict[Finding, 
     return dict(_summed(group, geometry) for group in alike.values())
 
 
-def _summed(group: list[Remark], geometry: Geometry) -> tuple[Finding, Remark]:
-    first = min(group, key=lambda remark: (remark.thread, remark.index, remark.what))
+def _summed(group: list[Remark], geometry: Geometry) -> tuple[Finding, tuple[Remark, ...]]:
+    group.sort(key=lambda remark: (remark.thread, remark.index, remark.what))
+    first = group[0]
     if first.kind == "unsupported":
         message = (
             f"Line {first.line} uses {first.what}, which this simulator does not have; "
@@ -101,7 +102,7 @@ def _summed(group: list[Remark], geometry: Geometry) -> tuple[Finding, Remark]:
         message += _how_many(first, len({remark.thread for remark in group}))
     threads = tuple(geometry.thread_id(number) for number in first.threads or (first.thread,))
     line = first.line or None
-    return Finding(first.kind, message, line, first.lines, first.array, first.index, threads), first
+    return Finding(first.kind, message, line, first.lines, first.array, first.index, threads), tuple(group)
 
 
 def _how_many(first: Remark, n: int) -> str:

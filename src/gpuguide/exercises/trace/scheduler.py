@@ -229,8 +229,7 @@ class Launch:
         told = findings_of(self.machine.remarks, self.geometry)
         complete = not any(remark.kind in ENDS_A_THREAD for remark in self.machine.remarks)
         found = [*self.kernel.findings, *told, *findings_between_threads(accesses, complete=complete)]
-        states = {finding: remark.states for finding, remark in told.items() if remark.states}
-        return Trace(tuple(sorted(found, key=lambda finding: finding.order)), names, record, states)
+        return Trace(tuple(sorted(found, key=lambda finding: finding.order)), names, record, told)
 
     def _put_back(self, accesses: Accesses) -> None:
         written = accesses[accesses.kind != READ]

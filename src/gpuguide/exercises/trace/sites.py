@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import dis
 from collections.abc import Iterator, Mapping
-from types import CodeType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.trace.events import LARGEST_LINE, LARGEST_OFFSET, LINE_SHIFT, OFFSET_SHIFT
 
-__all__ = ["Place", "Sites", "site"]
+__all__ = ["Place", "Sites"]
 
-_KIND_BITS = OFFSET_SHIFT + 1
+#: A site's number holds the first line of its function above these bits, and the instruction below.
+_SHIFT = LINE_SHIFT - OFFSET_SHIFT - 1
 
 
 class Place(NamedTuple):
@@ -29,13 +31,11 @@ class Place(NamedTuple):
         return cls(node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
 
 
-def site(first_line: int, offset: int) -> int:
-    """Return the number of an instruction, as `events.Events.site` holds it."""
-    return (first_line << (LINE_SHIFT - _KIND_BITS)) + offset // 2
-
-
 class Sites:
-    """The places of all instructions of a compiled source.
+    """The instructions of a compiled source, by numbers, and their places.
+
+    Once Python has specialised an instruction, a frame may stand on the room behind it that Python keeps for
+    that; so every offset is first taken back to its instruction.
 
     Parameters
     ----------
@@ -56,29 +56,35 @@ class Sites:
         self, code: CodeType, names: Mapping[Place, str], from_the_end: frozenset[tuple[Place, int]]
     ) -> None:
         self.names, self.from_the_end = names, from_the_end
-        self._places: dict[int, tuple[Place, ...]] = {}
+        self._places: dict[int, list[Place]] = {}
+        self._starts: dict[int, list[int]] = {}
         for function in _functions(code):
             first = function.co_firstlineno
-            places = tuple(
-                Place(line or first, column or 0, end or 0, end_column or 0)
-                for line, end, column, end_column in function.co_positions()
-            )
-            if first > LARGEST_LINE or 2 * len(places) > LARGEST_OFFSET:
+            if first > LARGEST_LINE or len(function.co_code) > LARGEST_OFFSET:
                 raise ArgumentError(
                     f"The function {function.co_name!r} is too long, or stands below line {LARGEST_LINE}. "
                     "Hand in the kernel without what it does not need."
                 )
-            self._places.setdefault(first, places)
+            if first not in self._places:  # of two functions on one line the outer one counts
+                self._places[first] = list(_places(function))
+                self._starts[first] = list(_starts(function))
 
-    def place(self, first_line: int, offset: int) -> Place:
+    def number(self, frame: FrameType) -> int:
+        """Return the number of the instruction that a frame is at."""
+        first = frame.f_code.co_firstlineno
+        return (first << _SHIFT) + self._starts[first][frame.f_lasti // 2]
+
+    def instruction(self, noted: int) -> int:
+        """Return the number of the instruction from what an event noted of it."""
+        first = noted >> _SHIFT
+        starts = self._starts.get(first, ())
+        at = noted & ((1 << _SHIFT) - 1)
+        return (first << _SHIFT) + (starts[at] if at < len(starts) else at)
+
+    def place(self, number: int) -> Place:
         """Return the place of an instruction."""
-        places = self._places.get(first_line, ())
-        return places[offset // 2] if offset // 2 < len(places) else Place(first_line, 0, 0, 0)
-
-    def line(self, number: int) -> int:
-        """Return the line of a site's number."""
-        shift = LINE_SHIFT - _KIND_BITS
-        return self.place(number >> shift, (number & ((1 << shift) - 1)) * 2).line
+        places, at = self._places.get(number >> _SHIFT, ()), number & ((1 << _SHIFT) - 1)
+        return places[at] if at < len(places) else Place(number >> _SHIFT, 0, 0, 0)
 
 
 def _functions(code: CodeType) -> Iterator[CodeType]:
@@ -86,3 +92,19 @@ def _functions(code: CodeType) -> Iterator[CodeType]:
         if isinstance(constant, CodeType):
             yield constant
             yield from _functions(constant)
+
+
+def _places(function: CodeType) -> Iterator[Place]:
+    """Yield a place for every two bytes of code."""
+    first = function.co_firstlineno
+    for line, end_line, column, end_column in function.co_positions():
+        yield Place(line or first, column or 0, end_line or 0, end_column or 0)
+
+
+def _starts(function: CodeType) -> Iterator[int]:
+    """Yield, for every two bytes of code, where their instruction starts, in steps of two bytes."""
+    starts = {instruction.offset // 2 for instruction in dis.get_instructions(function)}
+    start = 0
+    for at in range(len(function.co_code) // 2):
+        start = at if at in starts else start
+        yield start

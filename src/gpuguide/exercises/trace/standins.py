@@ -120,8 +120,8 @@ _NUMPY_UFUNCS = _words(
     "minimum fmax fmin exp exp2 expm1 log log2 log10 log1p sqrt square cbrt reciprocal sin cos tan arcsin "
     "arccos arctan arctan2 hypot sinh cosh tanh arcsinh arccosh arctanh deg2rad rad2deg floor ceil trunc "
     "fmod isnan isinf isfinite signbit copysign conjugate bitwise_and bitwise_or bitwise_xor invert "
-    "left_shift right_shift logical_and logical_or logical_xor logical_not equal not_equal less less_equal greater "
-    "greater_equal real imag angle"
+    "left_shift right_shift logical_and logical_or logical_xor logical_not equal not_equal less less_equal "
+    "greater greater_equal real imag angle"
 )
 _NUMPY: dict[str, Any] = {
     **{name: _of_numbers(f"np.{name}", getattr(np, name)) for name in _NUMPY_UFUNCS},

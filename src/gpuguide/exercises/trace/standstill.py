@@ -130,7 +130,7 @@ class Standstill:
         return numbers(self.machine.geometry.thread_id(number).thread)
 
     def _line(self, wait: Wait) -> int:
-        return self.machine.sites.place(wait.first_line, wait.offset).line
+        return self.machine.sites.place(wait.site).line
 
     def _remark(self, kind: str, what: str, lines: tuple[int, ...], threads: tuple[int, ...]) -> None:
         """Note the first remark on a block: what follows may be its consequence."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gpuguide.errors import unknown
 from gpuguide.exercises.trace import usage
+from gpuguide.exercises.trace.faults import Remark
 from gpuguide.exercises.trace.figures import Record
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.trace.stats import ArrayStats, TraceStats
@@ -27,9 +28,8 @@ class Trace:
         From the key of each argument in `run` to the kernel's own name of it.
     record : Record
         Every access, for figures and drawings.
-    states : mapping of Finding to tuple
-        Of findings about barriers: every thread of the block by its number in the launch, with the line at
-        which it waits, 0 if it has returned, -1 if it failed.
+    remarks : mapping of Finding to tuple of Remark
+        Of findings about single threads and barriers: what they sum up.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Trace:
     findings: tuple[Finding, ...]
     names: Mapping[str, str]
     record: Record = field(repr=False)
-    states: Mapping[Finding, tuple[tuple[int, int], ...]] = field(default_factory=dict, repr=False)
+    remarks: Mapping[Finding, tuple[Remark, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def stats(self) -> TraceStats:

@@ -22,8 +22,8 @@ class Wait(NamedTuple):
         The function's name: ``"syncthreads"``, ``"shfl_down_sync"``.
     mask : int
         The lanes of the warp that take part; 0 for the whole block.
-    first_line, offset : int
-        The instruction: the first line of its function, and where in the function it stands.
+    site : int
+        The number of the instruction, see `sites`.
     path : int
         Turns of the loops around it.
     value, argument : object
@@ -32,16 +32,15 @@ class Wait(NamedTuple):
 
     operation: str
     mask: int
-    first_line: int
-    offset: int
+    site: int
     path: int
     value: Any = None
     argument: Any = None
 
     @property
-    def place(self) -> tuple[int, int, int]:
+    def place(self) -> tuple[int, int]:
         """What the threads of a block must agree on: the instruction, and the turns of the loops around."""
-        return self.first_line, self.offset, self.path
+        return self.site, self.path
 
 
 class Waiting:
@@ -59,9 +58,8 @@ class Waiting:
     def _wait(
         self, operation: str, mask: Any, frame: FrameType, value: Any = None, argument: Any = None
     ) -> Wait:
-        first_line = frame.f_code.co_firstlineno
-        lanes = int(mask) & ALL_LANES
-        return Wait(operation, lanes, first_line, frame.f_lasti, self._machine.path, value, argument)
+        machine, lanes = self._machine, int(mask) & ALL_LANES
+        return Wait(operation, lanes, machine.sites.number(frame), machine.path, value, argument)
 
     def syncthreads(self) -> Wait:
         """Wait for all threads of the block."""
