@@ -37,7 +37,7 @@ def plain(a, b, out):
 
 @cuda.jit(fastmath=True)
 def rich(a, b, out):
-    part = cuda.shared.array(WIDTH, int32)
+    part = cuda.local.array(WIDTH, int32)
     i = cuda.grid(1)
     part[0] = MARGIN[0]
     if i < out.size:

@@ -6,7 +6,7 @@ import pytest
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
-from gpuguide.exercises.report import FAILED, PASSED
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
 from gpuguide.exercises.trace.findings import Finding
 
 
@@ -71,3 +71,14 @@ def test_the_gpu_lane_has_a_judge_of_its_own() -> None:
     assert (report.lane, report.state, str(report.findings[0])) == ("gpu", FAILED, "Seen on the GPU.")
     report = judge_function(task(on_gpu=lambda function: ()), lambda x: 2 * x, "gpu")
     assert (report.state, report.notes) == (PASSED, ())
+
+
+def test_a_full_gpu_is_no_finding() -> None:
+    def full(x):
+        raise MemoryError("Out of memory allocating 8 bytes")
+
+    report = judge_function(task(on_gpu=lambda function: [function(1)]), full, "gpu")
+    assert (report.state, report.reason) == (NOT_AT_HAND, "The GPU has too little free memory at the moment.")
+    assert judge_function(task(), full).findings[0].kind == "exception", (
+        "on the host it is the function's own"
+    )

@@ -206,3 +206,18 @@ def test_in_a_worker_process_it_says_the_same() -> None:
         here = judge_compile(guard, answer)
         assert report.state == state
         assert (report.findings, report.notes) == (here.findings, here.notes)
+
+
+def test_what_an_import_prints_does_not_disturb_the_verdict(tmp_path, monkeypatch) -> None:
+    (tmp_path / "noisy.py").write_text(
+        "import os\nprint('noise')\nos.write(1, b'raw noise\\n')\nFACTOR = 2\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    guard = get("guard")
+    source = guard.solution.replace("from numba", "from noisy import FACTOR\nfrom numba", 1)
+    answer = read_source(source.replace("max(a[i], b[i])", "FACTOR * max(a[i], b[i])"))
+    with WorkerProcess("compile") as worker:
+        ended = worker.finish(describe(guard, answer, "compile"), LIMIT_S["compile"])
+    report = read_ending("compile", ended)
+    assert report.passed
+    assert sorted(report.printed.splitlines()) == ["noise", "raw noise"]

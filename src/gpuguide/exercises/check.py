@@ -151,6 +151,5 @@ def _no_lane(exercise: Exercise, lanes: tuple[str, ...], reason: str) -> NoGpuEr
     if exercise.lanes == ("gpu",):
         return NoGpuError(f"{exercise.name!r} can be judged on a GPU only. {reason}")
     kind = NoGpuError if lanes == ("gpu",) else BackendError
-    return kind(
-        f"{exercise.name!r} cannot be judged here in what was asked for: {', '.join(lanes)}. {reason}"
-    )
+    which = f"lane {lanes[0]}" if len(lanes) == 1 else f"lanes {', '.join(lanes)}"
+    return kind(f"The {which} cannot judge {exercise.name!r} here. {reason}")

@@ -10,8 +10,9 @@ from typing import Any
 
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
-from gpuguide.exercises.report import FAILED, PASSED, LaneReport
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.trace.findings import Finding
+from gpuguide.memory import is_out_of_memory
 
 __all__ = ["judge_function"]
 
@@ -48,6 +49,8 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
     try:
         findings = tuple(islice(judge(function), _MOST_FINDINGS))
     except Exception as error:  # the reader's own
+        if lane == "gpu" and is_out_of_memory(error):
+            return LaneReport(lane, NOT_AT_HAND, "The GPU has too little free memory at the moment.")
         findings = (_raised(error, function),)
     if findings:
         return LaneReport(lane, FAILED, findings=findings)
