@@ -200,7 +200,13 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"barriers": 0},
             "out[i] = x[i] + x[i]\n    cuda.syncthreads()",
             "limit",
-            "A block passes 1 barrier, where none is enough.",
+            "A block passes 1 barrier, where none is needed.",
+        ),
+        (
+            {"atomics": 0},
+            "out[i] = 0\n        cuda.atomic.add(out, i, x[i] + x[i])",
+            "limit",
+            "The launch makes 1 atomic operation on global memory, where none is needed.",
         ),
         (
             {"active_threads": 0.9},

@@ -33,7 +33,7 @@ def over_limits(limits: Limits, call: Call, trace: Trace) -> list[Finding]:
         Empty when all is within the limits.
     """
     stats = trace.stats
-    found = [*_conflicts(limits, call, trace), *_repeated(limits, stats), *_barriers(limits, stats)]
+    found = [*_conflicts(limits, call, trace), *_repeated(limits, stats), *_waiting(limits, stats)]
     return [*found, *_threads(limits, stats)] if _fills(call, stats) else found
 
 
@@ -68,10 +68,14 @@ def _counts(limits: Limits, array: ArrayStats) -> Iterator[tuple[str, int, int |
     yield "written", array.writes_per_element, limits.writes_per_element
 
 
-def _barriers(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
+def _waiting(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
+    """Yield what makes threads wait for each other more often than needed: barriers and atomic operations."""
     if limits.barriers is not None and stats.barriers > limits.barriers:
-        enough = {0: "none is", 1: "1 is"}.get(limits.barriers, f"{limits.barriers} are")
-        yield Finding("limit", f"A block passes {_count(stats.barriers, 'barrier')}, where {enough} enough.")
+        passed = _count(stats.barriers, "barrier")
+        yield Finding("limit", f"A block passes {passed}, where {_enough(limits.barriers)}.")
+    if limits.atomics is not None and stats.atomics > limits.atomics:
+        done = _count(stats.atomics, "atomic operation")
+        yield Finding("limit", f"The launch makes {done} on global memory, where {_enough(limits.atomics)}.")
 
 
 def _fills(call: Call, stats: TraceStats) -> bool:
@@ -94,6 +98,10 @@ def _threads(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
             f"The threads of a warp part at {stats.divergent_branches:.0%} of the branches that they meet; "
             f"{limits.divergent_branches:.0%} at most is asked for.",
         )
+
+
+def _enough(most: int) -> str:
+    return {0: "none is needed", 1: "1 is enough"}.get(most, f"{most} are enough")
 
 
 def _times(n: int) -> str:

@@ -78,6 +78,8 @@ class Limits:
     reads_per_element, writes_per_element : int or None
         How often one element of global memory may be read or written, at the worst element of all arrays
         on which no atomic operation works.
+    atomics : int or None
+        The most atomic operations on global memory in a launch.
     barriers : int or None
         The most barriers that a thread may meet.
     active_threads : float or None
@@ -95,6 +97,7 @@ class Limits:
     bank_conflicts: int | None = None
     reads_per_element: int | None = None
     writes_per_element: int | None = None
+    atomics: int | None = None
     barriers: int | None = None
     active_threads: float | None = None
     divergent_branches: float | None = None

@@ -11,13 +11,13 @@ from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
 def calls() -> list[Call]:
-    """Make launches of whole warps, 40 at most, with too few threads, enough, and too many."""
+    """Make launches of whole warps, 24 at most, with too few threads, enough, and too many."""
     return launches_1d(_build, grids="any", blocks=(32, 96, 256))
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     # Whole numbers: the sum is exact in any order.
-    a, b = rng.integers(-9, 99, (2, n)).astype(np.float32)
+    a, b = (rng.integers(-9, 99, n).astype(np.float32) for _ in range(2))
     total = rng.integers(1, 99, 1).astype(np.float32)
     return {"a": a, "b": b, "total": total}, {"total": total + (a * b).sum()}
 
@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     teaches="Add up in registers first, then across the warp, and go to memory once a warp.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(writes_per_element=40, float64_instructions=0),
+        limits=Limits(atomics=24, float64_instructions=0),
         signature=("float32[::1]", "float32[::1]", "float32[::1]"),
         parameters=("a", "b", "total"),
     ),

@@ -18,7 +18,7 @@ def calls() -> list[Call]:
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     # Whole numbers: the result is exact, whether or not product and sum are rounded as one.
     factor = np.float32(rng.integers(2, 9))
-    x, y = rng.integers(1, 99, (2, n)).astype(np.float32)
+    x, y = (rng.integers(1, 99, n).astype(np.float32) for _ in range(2))
     return {"factor": factor, "x": x, "y": y}, {"y": y + factor * x}
 
 

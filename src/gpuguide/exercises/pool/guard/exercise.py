@@ -16,7 +16,7 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    a, b = rng.normal(size=(2, n)).astype(np.float32)
+    a, b = (rng.normal(size=n).astype(np.float32) for _ in range(2))
     return {"a": a, "b": b, "out": poisoned(n)}, {"out": np.maximum(a, b)}
 
 
