@@ -238,10 +238,10 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 #
 # .. question:: Why does the line of the GPU begin flat?
 #
-#     For few numbers the time is that of asking: Python prepares the launch, and then waits. The work itself
-#     is done long before. Only when the work takes longer than the asking does the line begin to rise.
+#     For few numbers the time is that of asking: Python prepares the :term:`launch`, and then waits. The work
+#     itself is done long before. Only when the work takes longer than the asking does the line begin to rise.
 #
-# .. question:: A library promises that the GPU is a hundred times as fast. What do you ask?
+# .. question:: A library promises a large factor on the GPU. What do you ask?
 #
 #     Against which code, on how many threads of which CPU? With the copies or without? For how many numbers,
 #     and of which type? Was the result checked, and did the clock wait for the GPU?
