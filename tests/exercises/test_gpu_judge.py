@@ -14,8 +14,7 @@ from gpuguide.exercises.guarded import GUARD_BYTES, GuardedBytes
 from gpuguide.exercises.pool import get, names
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
 from gpuguide.exercises.source_file import read_source
-from gpuguide.exercises.worker import describe
-from gpuguide.exercises.worker_process import WorkerProcess
+from gpuguide.exercises.worker_process import WorkerProcess, describe
 
 
 class FakeGpu:

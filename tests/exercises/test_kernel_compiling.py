@@ -16,8 +16,7 @@ from gpuguide.exercises.model import Limits
 from gpuguide.exercises.pool import get
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
 from gpuguide.exercises.source_file import read_source
-from gpuguide.exercises.worker import describe
-from gpuguide.exercises.worker_process import WorkerProcess
+from gpuguide.exercises.worker_process import WorkerProcess, describe
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="NVIDIA's compiler is installed on Linux only"

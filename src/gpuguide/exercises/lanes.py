@@ -18,8 +18,7 @@ from gpuguide.exercises.model import LANES, Exercise, FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
 from gpuguide.exercises.source_file import execute, last_function, read_source
-from gpuguide.exercises.worker import describe
-from gpuguide.exercises.worker_process import WorkerProcess
+from gpuguide.exercises.worker_process import WorkerProcess, describe
 
 __all__ = ["choose_lanes", "judge", "judge_in_lanes"]
 

@@ -17,49 +17,15 @@ from typing import Any, TextIO
 from gpuguide.exercises import pool
 from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.compile_lane import judge_compile
-from gpuguide.exercises.constants import decode, encode
+from gpuguide.exercises.constants import decode
 from gpuguide.exercises.gpu_judge import judge_on_gpu
 from gpuguide.exercises.host_function import judge_function
-from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.report import LaneReport
 from gpuguide.exercises.source_file import execute
 from gpuguide.loading import cupy, numba_cuda
 
-__all__ = ["describe", "main", "perform"]
-
-
-def describe(exercise: Exercise, answer: Answer, lane: str) -> dict[str, Any]:
-    """Write a job for a worker.
-
-    Parameters
-    ----------
-    exercise : Exercise
-        One of the pool.
-    answer : Answer
-        The reader's kernel.
-    lane : str
-        ``"compile"`` or ``"gpu"``.
-
-    Returns
-    -------
-    dict
-        What JSON can hold.
-
-    Examples
-    --------
-    >>> from gpuguide.exercises.pool import get
-    >>> describe(get("guard"), Answer("def k(): pass", "k"), "gpu")["exercise"]
-    'guard'
-    """
-    constants = {name: encode(value) for name, value in answer.constants.items()}
-    return {
-        "lane": lane,
-        "exercise": exercise.name,
-        "source": answer.source,
-        "name": answer.name,
-        "constants": constants,
-        "place": answer.place,
-    }
+__all__ = ["main", "perform"]
 
 
 def perform(job: Mapping[str, Any], say: Callable[[str], None]) -> LaneReport:
@@ -68,7 +34,7 @@ def perform(job: Mapping[str, Any], say: Callable[[str], None]) -> LaneReport:
     Parameters
     ----------
     job : mapping
-        Of `describe`.
+        Of `worker_process.describe`.
     say : callable
         Told each launch before it is made.
 

@@ -15,8 +15,11 @@ from types import TracebackType
 from typing import Any
 
 import gpuguide
+from gpuguide.exercises.answer import Answer
+from gpuguide.exercises.constants import encode
+from gpuguide.exercises.model import Exercise
 
-__all__ = ["Ended", "WorkerProcess"]
+__all__ = ["Ended", "WorkerProcess", "describe"]
 
 _SECONDS_TO_DIE = 5.0
 _KEPT = 4000
@@ -43,6 +46,40 @@ class Ended:
     def last(self, key: str) -> Any:
         """Return the value of the last message that has a key; None if there is none."""
         return next((message[key] for message in reversed(self.messages) if key in message), None)
+
+
+def describe(exercise: Exercise, answer: Answer, lane: str) -> dict[str, Any]:
+    """Write a job for a worker.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        One of the pool.
+    answer : Answer
+        The reader's kernel.
+    lane : str
+        ``"compile"`` or ``"gpu"``.
+
+    Returns
+    -------
+    dict
+        What JSON can hold.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.pool import get
+    >>> describe(get("guard"), Answer("def k(): pass", "k"), "gpu")["exercise"]
+    'guard'
+    """
+    constants = {name: encode(value) for name, value in answer.constants.items()}
+    return {
+        "lane": lane,
+        "exercise": exercise.name,
+        "source": answer.source,
+        "name": answer.name,
+        "constants": constants,
+        "place": answer.place,
+    }
 
 
 class WorkerProcess:
