@@ -7,7 +7,7 @@ How many threads, how many blocks, and how much work for each?
 # %%
 # With four elements a thread the maximum of two vectors runs at :measured:`maximum[four, 2**28].share` of
 # what this memory can do. With one element a thread it reaches :measured:`maximum[one, 2**28].share`, and
-# CuPy's ``maximum`` reaches :measured:`maximum[cupy, 2**28].share`. The code is the same but for the shape of
+# CuPy's ``maximum`` reaches :measured:`maximum[cupy, 2**28].share`. They differ in little but the shape of
 # the :term:`launch`.
 
 # %%
@@ -246,8 +246,7 @@ gg.plot_heatmap(
 # .. finding::
 #
 #    With 256 threads a block, one element a thread reaches :measured:`map_t256_i1_all` of the
-#    :term:`ceiling`, two reach :measured:`map_t256_i2_all`, four :measured:`map_t256_i4_all` and eight
-#    :measured:`map_t256_i8_all`.
+#    :term:`ceiling`, two reach :measured:`map_t256_i2_all` and four :measured:`map_t256_i4_all`.
 #
 # In the second map each thread loops, one element a turn. Blocks are counted for each multiprocessor.
 
@@ -395,8 +394,7 @@ gg.plot_heatmap(
 #    :names: empty_kernel, empty_grid
 
 # %%
-# It runs with 32 threads a block, with 128 threads a block and with 1024 threads a block, from one block to
-# 2\ :sup:`24`.
+# It runs with 128 threads a block and with 1024 threads a block, from one block to 2\ :sup:`24`.
 
 empty = launch_sizes.empty_study().run()
 
@@ -481,7 +479,7 @@ gg.plot_time(empty)
 #    No. One element a thread has it on paper, and the map shows what it reaches. Occupancy counts threads
 #    that are there. The memory counts loads that are on their way.
 #
-# .. question:: Why are 33 threads a block worse than 64, and not just half as good?
+# .. question:: Why do blocks of 33 threads do worse than blocks of 64?
 #
 #    The hardware deals in :term:`warps <warp>` of 32 threads, so 33 threads take the place of 64. Besides,
 #    the next block begins at an element where no line of memory begins, and its accesses are spread over one

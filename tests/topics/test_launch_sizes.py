@@ -115,8 +115,8 @@ def test_a_map_without_a_gpu_says_so() -> None:
 
 
 def test_a_grid_leaves_a_receipt_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "launch_sizes", (1, 2, 33), "empty_study", ("t32", "t128"))
-    assert (count, names) == (12, ["t128", "t32"])
+    count, names = in_simulator(fresh_python, "launch_sizes", (1, 2, 5), "empty_study")
+    assert (count, names) == (12, ["t1024", "t128"])
 
 
 def test_the_empty_study_rejects_wrong_variants() -> None:

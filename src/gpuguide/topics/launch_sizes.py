@@ -29,7 +29,7 @@ COVERING_THREADS = (32, 33, 64, 128, 256, 512, 1024)
 LOOPING_THREADS = (32, 64, 128, 256, 512, 1024)
 LOOPING_ITEMS = (1, 4)
 BLOCKS_PER_SM = (1, 2, 4, 8, 16, 32, 64)
-EMPTY_THREADS = (32, 128, 1024)
+EMPTY_THREADS = (128, 1024)
 EMPTY_SIZES = (1, 2**6, 2**12, 2**16, 2**21, 2**24)
 
 
@@ -198,7 +198,7 @@ def empty_study() -> Study:
     Returns
     -------
     Study
-        Blocks of 32, 128 and 1024 threads, from 1 to 2**24 of them.
+        Blocks of 128 and of 1024 threads, from 1 to 2**24 of them.
 
     Examples
     --------
