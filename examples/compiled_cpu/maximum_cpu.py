@@ -391,13 +391,13 @@ gg.plot_decomposition(
 #
 # .. exercise:: fair_comparison
 #
-# .. question:: Would ``max`` in place of ``larger`` make the compiled loop a different function?
+# .. question:: Would Python's max in the compiled loop make it a different function?
 #
 #    For numbers it would not. For NaN it may: what ``max`` says then depends on the order of its arguments,
 #    and on what the compiler makes of it. The inputs here contain NaN in either array and in both, so the
 #    check would find out.
 #
-# .. question:: Why is the rate of one thread at 64\ :sup:`3` elements above that at 256\ :sup:`3`?
+# .. question:: Why does the rate of one thread fall when the arrays grow?
 #
 #    The smaller ones fit into the caches and are still there from the call before. The larger ones have to
 #    come from memory each time.

@@ -496,7 +496,7 @@ gg.claim(
 #
 # .. exercise:: one_launch
 #
-# .. question:: Is there any reason to let ``as_cuda_array`` wait?
+# .. question:: Is there any reason to wait for the stream when a view is made?
 #
 #    Yes, if another stream is still writing to the array. Then somebody has to wait, and the host is the
 #    simplest. It is cheaper to let the streams wait for each other, by an :term:`event`, or to work in one
