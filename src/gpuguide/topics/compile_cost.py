@@ -158,7 +158,7 @@ def compile_signature(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 def load_cached(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Take the loops from the cache on disk, where the first such call has put them, and call once.
+    """Read the loops from the cache on disk, where the first such call puts them, and call.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def cache_folder() -> str:
 
 @contextmanager
 def caching_in(folder: str) -> Iterator[None]:
-    """Let functions that are decorated meanwhile keep their compiled code in a folder.
+    """Let functions that are decorated meanwhile keep their code in a folder.
 
     Parameters
     ----------

@@ -1,0 +1,410 @@
+"""
+What compiling costs
+====================
+
+When does Numba compile, how long does it take, and how often do you pay?
+"""
+# %%
+# In a fresh process the first call of a small function takes :measured:`fresh_first`, and the second
+# :measured:`fresh_later`. The difference is the compiler. With the result kept on disk, the first call of the
+# next process takes :measured:`fresh_cached`.
+
+# %%
+# .. rst-class:: part-idea
+#
+# One version for each set of types
+# ---------------------------------
+#
+# Python finds out what ``a + b`` means each time it comes to it. A compiler wants to know it once, before
+# anything runs. Numba waits until the first call, looks at the types of the arguments, and then compiles the
+# function for exactly these: :term:`JIT compilation`. The next call with the same types runs what is there.
+# A call with other types compiles another version.
+#
+# All of this is lost when the process ends, unless the compiled code is kept. With ``cache=True`` Numba
+# writes it to disk, and reads it back in the next process.
+#
+# .. drawing:: compile_cost
+#
+#     Four calls as bars of time. The first call is a long piece of compiling and a short piece of running.
+#     The second only runs. A call with other types compiles again. In a new process with a cache, a short
+#     piece of reading takes the place of compiling.
+
+# %%
+# .. rst-class:: part-bare
+#
+# Watch it compile
+# ----------------
+#
+# A compiled function knows which versions of it there are. No clock is needed to see when one is added.
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def larger(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(a.shape[2]):
+                out[i, j, k] = max(a[i, j, k], b[i, j, k])
+
+
+a, b = np.random.default_rng(0).random((2, 32, 32, 32), np.float32)
+out = np.empty_like(a)
+print("versions when it is decorated: ", len(larger.signatures))
+larger(a, b, out)
+print("after a call with float32:     ", len(larger.signatures))
+larger(a, b, out)
+print("after another one:             ", len(larger.signatures))
+larger(a.astype(float), b.astype(float), out.astype(float))
+print("after a call with float64:     ", len(larger.signatures))
+print("Numba:", out[0, 0, :3])
+print("NumPy:", np.maximum(a, b)[0, 0, :3])
+
+# %%
+# .. rst-class:: part-predict
+#
+# After how many calls is it paid back?
+# -------------------------------------
+#
+# The notebook behind this page looped over 32 768 elements. Python took :claimed:`s1_python_loop`, compiled
+# code :claimed:`s1_jit`. And its slowest run took :claimed:`s1_jit_slowest` as long as the best: that was the
+# first one. From these figures follows how many calls it takes until the compiler has paid for itself. Each
+# call saves what Python takes longer.
+
+import gpuguide as gg
+
+python, compiled = 19.6e-3, 8.86e-6  # as the notebook has them
+first = 19602.14 * compiled
+predicted = gg.fact("predicted_calls", round(first / (python - compiled), 1), unit="1")
+print(f"by the figures of the source: after {predicted.value:.1f} calls")
+
+# %%
+# .. rst-class:: part-code
+#
+# Seven ways to a result
+# ----------------------
+#
+# To measure the compiler more than once in a process, each of these functions makes a fresh one, so that
+# nothing is left from the call before. What they compile is the loop of the notebook. As a **Python loop**
+# it is one of the rivals.
+#
+# .. kernel:: gpuguide.topics.compile_cost
+#    :names: larger_loops, compile_njit, compile_fastmath
+#
+# **njit** and **njit, fastmath** are what you would write as decorators. A :term:`ufunc` can be had without a
+# signature (**vectorize**), and compiles when it is called. With one (**vectorize, signature**) it compiles
+# when it is decorated, which often means: when your module is imported.
+#
+# .. kernel:: gpuguide.topics.compile_cost
+#    :names: compile_vectorize, compile_signature
+#
+# **njit, cached** finds its code on disk. A **later call** runs what was compiled before.
+#
+# .. kernel:: gpuguide.topics.compile_cost
+#    :names: load_cached, caching_in, call_compiled
+#
+# And **cuda.jit** compiles a :term:`kernel` for the GPU, with the copies that it needs to be useful.
+#
+# .. kernel:: gpuguide.topics.compile_cost
+#    :names: compile_kernel
+#
+# The second source searched for primes, and did it right: it called the compiled function once before its
+# clock started. Its function is compared as it stands, in **Python** and with **njit**.
+#
+# .. kernel:: gpuguide.topics.primes_compiled
+#    :names: find_primes, primes_python, primes_njit
+
+# %%
+# .. rst-class:: part-check
+#
+# Compiled ten times, right ten times
+# -----------------------------------
+#
+# Compiled code is checked like any other: nothing is timed that does not equal the :term:`reference`.
+
+from gpuguide.topics import compile_cost, compile_parts, primes_compiled
+
+study = compile_cost.study()
+study
+
+# %%
+# .. rst-class:: part-measure
+#
+# Once the compiler is loaded
+# ---------------------------
+#
+# First within one process. The compiler has been used by then, so this is what one more function costs.
+
+results = study.run()
+gg.claim(
+    "Reading from the cache beats compiling",
+    results,
+    lambda r: r.speedup("cached", "njit", 32**3).low > 1,
+)
+gg.claim(
+    "One run of the Python loop is over before the compiler is done",
+    results,
+    lambda r: r.speedup("python", "njit", 32**3).low > 1,
+)
+
+# %%
+# Sharing out the outer loop among the cores of the CPU, with ``parallel=True``, needs another analysis of
+# the code. Its compilation is timed by itself, beside that of the plain loops.
+
+facts = {}
+box = (a, b, out)
+for name, function, options in (
+    ("plain", compile_cost.larger_loops, {}),
+    ("parallel", compile_cost.larger_parallel_loops, {"parallel": True}),
+):
+    samples = compile_parts.time_compiling(function, box, **options)
+    fact = gg.fact(
+        f"compile_{name}", float(np.median(samples)), unit="s", samples=samples
+    )
+    facts[fact.name] = fact
+    print(f"{name:9} {fact.value * 1e3:7.1f} ms")
+
+# %%
+# Then the primes, with the compiler outside of the clock and timed alone.
+
+samples = compile_parts.time_compiling(primes_compiled.find_primes, (1,))
+compiler = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
+facts[compiler.name] = compiler
+primes = primes_compiled.study().run()
+gg.claim(
+    "Compiled before the clock starts, the search for primes below 10 000 beats Python",
+    primes,
+    lambda r: r.speedup("njit", "python", 10_000).low > 1,
+)
+
+# %%
+# Now in fresh processes, in pairs. Both of a pair have the same folder for compiled code; the first finds it
+# empty, the second finds what the first has written. The second then compiles a kernel for the GPU as well.
+
+for part, samples in compile_parts.measure_fresh_processes().items():
+    name = f"fresh_{part}"
+    facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+    print(f"{name:20} {facts[name].value * 1e3:9.3f} ms")
+
+# %%
+# .. checks:: compiling
+#
+# .. checks:: primes
+#
+# One function more, by every way:
+
+# draw
+parts = {"python": "run", "later": "run", "cached": "read"}
+cells = {info: results.measurement(info.name, 32**3) for info in results.variants}
+bars = {
+    info.label: {parts.get(info.name, "compile"): cell.median_s}
+    for info, cell in cells.items()
+    if cell.n
+}
+bars["njit, parallel"] = {"compile": facts["compile_parallel"].value}
+gg.plot_decomposition(bars)
+
+# %%
+# .. finding::
+#
+#    Once the compiler is loaded, one more function takes :measured:`compiling[njit, 32**3].time` with
+#    ``@njit``, :measured:`compiling[vectorize, 32**3].time` with ``@vectorize``, and
+#    :measured:`compiling[kernel, 32**3].time` with ``@cuda.jit``. Read from the cache it takes
+#    :measured:`compiling[cached, 32**3].time`.
+#
+# A fresh process has to load the compiler first, and shows in which order things happen:
+
+# draw
+took = {name.removeprefix("fresh_"): fact.value for name, fact in facts.items()}
+bars = {
+    "empty cache": {"import numba": took["imports"], "compile": took["first"]},
+    "filled cache": {"import numba": took["imports"], "read": took["cached"]},
+}
+parts = {"context": "context", "compile": "kernel_compile", "run": "kernel_call"}
+kernel = {part: took[name] for part, name in parts.items() if name in took}
+gg.plot_decomposition(bars | ({"kernel": kernel} if kernel else {}))
+
+# %%
+# .. finding::
+#
+#    In a fresh process the first call takes :measured:`fresh_first` with an empty cache and
+#    :measured:`fresh_cached` with a filled one. Importing Numba takes :measured:`fresh_imports` in either
+#    case. A kernel for the GPU is compiled in :measured:`fresh_kernel_compile`.
+#
+# Last, the search for primes, with the time of its compiler as a line across.
+
+# draw
+from gpuguide.style import MUTED
+
+ax = gg.plot_time(primes, variants=["python", "njit"])
+ax.axhline(facts["compile_primes"].value, color=MUTED, linestyle=":")
+_ = ax.annotate(
+    "the compiler alone", (10, facts["compile_primes"].value), color=MUTED, va="bottom"
+)
+
+# %%
+# .. finding::
+#
+#    For the primes below 10 000 Python takes :measured:`primes[python, 10_000].time`, and compiled code
+#    :measured:`primes[njit, 10_000].time`, which is :measured:`primes[njit, 10_000].speedup(python)` as fast.
+#    The compiler takes :measured:`compile_primes` before that.
+#
+# .. results:: compiling
+#
+# .. results:: primes
+
+# %%
+# .. rst-class:: part-reading
+#
+# Three prices, and who pays them
+# -------------------------------
+#
+# *Loading the compiler* is paid once for each process. It is why the first function takes
+# :measured:`fresh_first` in a fresh process, and one more :measured:`compiling[njit, 32**3].time`. A cache on
+# disk does not save it all: what is read still has to be brought into a process that has not used Numba yet.
+#
+# *Compiling a version* is paid for each function and each set of types. How long it takes depends on the code
+# and on what is asked for, not on the data: :measured:`compile_parallel` for the loops that are shared out
+# among cores, :measured:`compile_plain` for the plain ones.
+#
+# *A signature* saves nothing. It moves the price from the first call to the decorator:
+# :measured:`compiling[signature, 32**3].time` with it, :measured:`compiling[vectorize, 32**3].time` without,
+# each for decorating and calling once. That is worth having when the first call must not be late.
+
+# %%
+# When is the loop of the notebook paid back here?
+
+saved = (
+    results.measurement("python", 32**3).median_s
+    - results.measurement("later", 32**3).median_s
+)
+calls = results.measurement("njit", 32**3).median_s / saved
+_ = gg.fact("measured_calls", round(calls, 1), unit="1")
+print(f"on this machine: after {calls:.1f} calls")
+
+# %%
+# .. list-table:: Calls until the compiler is paid back, 32 768 elements
+#    :header-rows: 1
+#
+#    * - predicted, by the figures of the source
+#      - measured
+#    * - :measured:`predicted_calls`
+#      - :measured:`measured_calls`
+
+# %%
+# .. rst-class:: part-wrong
+#
+# Wrong on purpose: an average over the compiler
+# ----------------------------------------------
+#
+# The notebook let ``%timeit`` make the first call. ``%timeit`` reports the best of its runs, so the compiler
+# did not spoil the figure; it only left a remark behind, about a slowest run and a cache. An average has no
+# such luck. Five calls of a function that was never called before, divided by five:
+
+# wrong: the first of the five calls compiles
+from time import perf_counter
+
+fresh = njit(compile_cost.larger_loops)
+start = perf_counter()
+for _ in range(5):
+    fresh(a, b, out)
+print(f"an average of {(perf_counter() - start) / 5 * 1e3:.1f} ms a call")
+
+# %%
+# The right way calls once before the clock starts. To see what the wrong average is made of, it is taken
+# several times, each time of a fresh function. In turns with it another one is compiled on a clock of its
+# own, and then called five times.
+
+taken = compile_parts.average_with_compiler()
+for part, samples in taken.items():
+    name = f"wrong_{part}"
+    facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+share = facts["wrong_compile"].value / compile_parts.CALLS
+_ = gg.explained(
+    "wrong_explained",
+    [share, facts["wrong_call"].value],
+    facts["wrong_average"].value,
+    note="a fifth of the compilation, and a call",
+)
+
+# %%
+# A call is too short to be seen beside its share of the compiler:
+
+# draw
+gg.plot_decomposition(
+    {
+        "average of five": {"one clock": facts["wrong_average"].value},
+        "its parts": {
+            "a fifth of compiling": facts["wrong_compile"].value / 5,
+            "a call": facts["wrong_call"].value,
+        },
+    }
+)
+
+# %%
+# .. finding::
+#
+#    The average says :measured:`wrong_average`. A call takes :measured:`wrong_call`, compiling
+#    :measured:`wrong_compile`. A fifth of the compiler and a call explain :measured:`wrong_explained` of the
+#    average.
+#
+# There is a worse form of this. Where the decorator stands inside the function that is timed, every call
+# compiles, and a call in advance helps nothing. Decorate at the top of a module.
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When Python is done sooner
+# --------------------------
+#
+# A script that runs once, over a little data, should not be compiled. One run of the loop over 32 768
+# elements takes Python :measured:`compiling[python, 32**3].time`; to compile it and run it once takes
+# :measured:`compiling[njit, 32**3].time`. All primes below 100 take Python
+# :measured:`primes[python, 100].time`. And where NumPy has the function already, nobody needs a compiler.
+#
+# The cache has a trap of its own. It knows that a function has changed by the file that holds it. If the
+# function calls another one in another file, and that one changes, the old code is read.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# Your CPU, your disk
+# -------------------
+#
+# The compiler runs on one core of the CPU, for kernels too. A faster GPU compiles no sooner. Loading from
+# disk depends on the disk, and on whether the operating system still has the files in memory; here it has.
+# ``@cuda.jit`` takes ``cache=True`` like ``@njit``. A GPU ufunc, ``@vectorize`` with ``target="cuda"``, does
+# not.
+#
+# ``gpuguide run compile_cost`` and ``gpuguide run primes_compiled`` measure yours.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# A benchmark that lies
+# ---------------------
+#
+# The exercise is a clock that goes wrong in several ways at once; compiling inside of it is one. Mend it
+# until it tells the truth about machines that know it.
+#
+# .. exercise:: lying_benchmark
+#
+# .. question:: Called with an int, with a float, and with an int again: how often does a function compile?
+#
+#    Twice: once for the whole number, once for the float. The third call finds the first version.
+#
+# .. question:: Your program starts many short processes. What helps more, a signature or a cache?
+#
+#    The cache. A signature makes every process compile at its start. A cache lets one of them compile and the
+#    others read. Both leave the import of Numba to each process.
+
+# %%
+# .. rst-class:: part-next
+#
+# From compiled loops to kernels
+# ------------------------------
+#
+# Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>` compiles for the GPU, and takes its first
+# call apart. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>` has the compiler and the
+# copies in one call. Used here: :func:`gpuguide.explained`, :func:`gpuguide.first_call.time_first_call`.

@@ -1,0 +1,26 @@
+"""Claims about sizes that a run does not have: an error in a full run, undecided in a quick one."""
+
+from dataclasses import replace
+
+import pytest
+
+from gpuguide.claims import decide
+from gpuguide.errors import UnknownNameError
+from gpuguide.results import Results
+from gpuguide.sample import sample_results
+
+
+def beats(results: Results) -> bool:
+    return results.speedup("numba", "numpy", 2**27).low > 1
+
+
+def test_a_full_run_without_the_size_of_a_claim_is_an_error() -> None:
+    with pytest.raises(UnknownNameError, match="Unknown size"):
+        decide("Numba wins at 2**27", sample_results(), beats)
+
+
+def test_a_quick_run_may_lack_the_size_of_a_claim() -> None:
+    """A preview runs the smallest sizes alone."""
+    result, figures = decide("Numba wins at 2**27", replace(sample_results(), quick=True), beats)
+    assert result.holds is None
+    assert figures == ()
