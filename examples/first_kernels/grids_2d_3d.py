@@ -280,7 +280,8 @@ describe(
 #
 # NVIDIA's profiler, Nsight Compute, counts sectors and requests in the hardware. Its counters
 # ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum``,
-# divided one by the other, should give the counts above.
+# divided one by the other, should give the counts above. The tests of this guide hold the rule against the
+# accesses of the kernels themselves, followed thread by thread in a :term:`simulator`.
 
 # %%
 # .. rst-class:: part-wrong

@@ -39,7 +39,7 @@ def examples_of(module):
 
 def listed_modules():
     index = (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
-    names = re.findall(r"^   ([a-z_.]+)$", index, re.MULTILINE)
+    names = re.findall(r"^   ([a-z0-9_.]+)$", index, re.MULTILINE)
     return {f"gpuguide.{name}" for name in names if f"gpuguide.{name}" in MODULES}
 
 

@@ -1,5 +1,6 @@
 """Grids in two and three dimensions: kernels against the reference, and the sectors that a warp touches."""
 
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -183,6 +184,28 @@ def walked(shape, block, axes, itemsize) -> float:
                 byte = int(np.ravel_multi_index(index, shape)) * itemsize
                 touched.setdefault((at, number // 32), set()).add(byte // 32)
     return float(np.mean([len(sectors) for sectors in touched.values()]))
+
+
+@pytest.mark.parametrize(("axis", "axes"), [("fast", FAST_AXES), ("slow", SLOW_AXES)])
+@pytest.mark.parametrize(
+    ("shape", "block"),
+    [((16, 24), (16, 16)), ((21, 33), (32, 8)), ((7, 9, 11), (8, 8, 8)), ((4, 5, 40), (32, 8, 1))],
+)
+def test_the_tracing_simulator_counts_the_same_sectors(axis, axes, shape, block) -> None:
+    """The rule, and the accesses of the kernels themselves, counted thread by thread."""
+    from gpuguide.exercises.trace import prepare, run
+
+    is_matrix = len(shape) == 2
+    topic, name = (grids_2d_3d, "increment") if is_matrix else (boxes_3d, "maximum")
+    kernel = getattr(topic, f"{name}_{axis}_kernel").py_func
+    dtype = np.float64 if is_matrix else np.float32
+    arrays = {parameter: np.ones(shape, dtype) for parameter in inspect.signature(kernel).parameters}
+    order = axes[len(shape)]
+    grid = tuple(-(-shape[of] // threads) for of, threads in zip(order, block, strict=True))
+    trace = run(prepare(inspect.getsource(kernel)), grid, block, arrays)
+    counted = [stats.sectors_per_request for stats in trace.stats.arrays]
+    by_the_rule = sectors_per_request(shape, block, order, np.dtype(dtype).itemsize)
+    assert counted == pytest.approx([by_the_rule] * len(arrays))
 
 
 def test_an_empty_array_touches_no_sector() -> None:

@@ -131,6 +131,14 @@ def compile_fastmath(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     ----------
     a, b, out : ndarray of float32, shape (d, h, w)
         Inputs and output; the result is undefined where one is NaN.
+
+    Examples
+    --------
+    >>> box = np.ones((2, 3, 4), np.float32)
+    >>> out = np.zeros_like(box)
+    >>> compile_fastmath(box, box, out)
+    >>> float(out.sum())
+    24.0
     """
     njit(fastmath=True)(larger_loops)(a, b, out)
 
@@ -142,6 +150,14 @@ def compile_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     ----------
     a, b, out : ndarray of float32, shape (d, h, w)
         Inputs and output.
+
+    Examples
+    --------
+    >>> box = np.ones((2, 3, 4), np.float32)
+    >>> out = np.zeros_like(box)
+    >>> compile_vectorize(box, box, out)
+    >>> float(out.sum())
+    24.0
     """
     vectorize(larger)(a, b, out)
 
@@ -153,6 +169,14 @@ def compile_signature(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     ----------
     a, b, out : ndarray of float32, shape (d, h, w)
         Inputs and output.
+
+    Examples
+    --------
+    >>> box = np.ones((2, 3, 4), np.float32)
+    >>> out = np.zeros_like(box)
+    >>> compile_signature(box, box, out)
+    >>> float(out.sum())
+    24.0
     """
     vectorize(SIGNATURES)(larger)(a, b, out)
 
@@ -164,6 +188,14 @@ def load_cached(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     ----------
     a, b, out : ndarray of float32, shape (d, h, w)
         Inputs and output.
+
+    Examples
+    --------
+    >>> box = np.ones((2, 3, 4), np.float32)
+    >>> out = np.zeros_like(box)
+    >>> load_cached(box, box, out)
+    >>> float(out.sum())
+    24.0
     """
     with caching_in(cache_folder()):
         loops = njit(cache=True)(larger_loops)
