@@ -9,6 +9,7 @@ import pytest
 from gpuguide.errors import ArgumentError, BackendError
 from gpuguide.exercises import compile_lane, ptxas
 from gpuguide.exercises.answer import Answer
+from gpuguide.exercises.check import check_file
 from gpuguide.exercises.compile_lane import judge_compile
 from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.kernels import build
@@ -194,17 +195,17 @@ def test_ptx_s_double_precision_is_arithmetic_only() -> None:
     assert ptxas.count_float64(ptx) == 2
 
 
-def test_in_a_worker_process_it_says_the_same() -> None:
-    guard = get("guard")
-    for source, state in ((guard.solution, PASSED), (guard.solution.replace("max(", "maxx("), FAILED)):
-        answer = read_source(source)
-        with WorkerProcess("compile") as worker:
-            report = read_ending(
-                "compile", worker.finish(describe(guard, answer, "compile"), LIMIT_S["compile"])
-            )
-        here = judge_compile(guard, answer)
-        assert report.state == state
-        assert (report.findings, report.notes) == (here.findings, here.notes)
+def test_a_check_compiles_in_a_process_of_its_own(tmp_path) -> None:
+    """The stub has right results and too many bits: the simulator passes it, the compiler's lane does not."""
+    exercise = get("float64_by_accident")
+    file = tmp_path / "mine.py"
+    file.write_text(exercise.stub)
+    verdict = check_file(exercise.name, file, lanes=["simulator", "compile"])
+    assert verdict.lanes == {"simulator": PASSED, "compile": FAILED}
+    here = judge_compile(exercise, read_source(exercise.stub, place="mine.py"))
+    assert verdict.findings == here.findings
+    assert verdict.reports[1].notes == here.notes
+    assert "Look at this next: The results are right. A number or a type in the kernel" in str(verdict)
 
 
 def test_what_an_import_prints_does_not_disturb_the_verdict(tmp_path, monkeypatch) -> None:
