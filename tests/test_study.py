@@ -482,6 +482,10 @@ class TestOtherClocks:
         assert made.measurement("copies", 1000).median_s >= 1e-3
         assert [cell.clock for cell in made.measurements] == ["end_to_end"]
 
+    def test_end_to_end_may_start_from_data_on_the_gpu(self):
+        copies, there = (Variant("v", np.add, clock="end_to_end", arrays=a) for a in ("cupy", "numba"))
+        assert (copies.space, there.space) == ("host", "device")
+
     def test_first_calls_are_timed_in_processes_after_the_check(self, monkeypatch):
         lab, targets = Lab(), []
 

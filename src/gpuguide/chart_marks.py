@@ -37,7 +37,7 @@ End = tuple[float, float, str, str]
 _MARKERS = "osD^vPX*"
 _REGIONS = {
     "device": "kernel only",
-    "end_to_end": "with copies",
+    "end_to_end": "end to end",
     "host": "on the CPU",
     "launch": "launch on the host",
     "first_call": "first call",

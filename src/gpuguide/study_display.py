@@ -15,7 +15,7 @@ __all__ = ["study_html", "study_text"]
 _HEADINGS = ("variant", "runs on", "timed by", "bytes an element", "what it does")
 _REGIONS = {
     "device": "GPU time, launch apart",
-    "end_to_end": "host, copies included",
+    "end_to_end": "host, until the result is there",
     "host": "host",
     "first_call": "first call in a fresh process",
 }

@@ -38,11 +38,12 @@ class Variant:
     device : str
         ``"gpu"`` or ``"cpu"``.
     clock : str
-        ``"device"`` (GPU time, and the launch apart), ``"end_to_end"`` (copies included: the call gets host
-        arrays), ``"host"`` (CPU variants), ``"first_call"`` (fresh processes).
+        ``"device"`` (GPU time, and the launch apart), ``"end_to_end"`` (from the call until the result is
+        there, copies included), ``"host"`` (CPU variants), ``"first_call"`` (fresh processes).
     arrays : str
-        What the call is given: ``"cupy"``, ``"numba"`` (views made once) or ``"host"``. CPU and end-to-end
-        variants always get host arrays.
+        What the call is given: ``"cupy"``, ``"numba"`` (views made once) or ``"host"``. CPU variants always
+        get host arrays; end-to-end ones do unless they ask for ``"numba"``: then the data is on the GPU
+        already, and the time is that of launch and work.
     threads : int, optional
         CPU threads that it uses.
     traffic : callable, optional
@@ -143,7 +144,8 @@ class Variant:
     @property
     def space(self) -> str:
         """Where its arrays lie: ``"host"`` or ``"device"``."""
-        on_host = self.device == "cpu" or self.clock == "end_to_end" or self.arrays == "host"
+        copies = self.clock == "end_to_end" and self.arrays != "numba"
+        on_host = self.device == "cpu" or copies or self.arrays == "host"
         return "host" if on_host else "device"
 
     @property

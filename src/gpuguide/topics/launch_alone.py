@@ -56,7 +56,8 @@ def beside_launches(
     assert gpu is not None
     wrong_samples, launches = [], []
     with gpu.use():  # both on one stream: the default one has a cost of its own
-        timer = launch_timer(call, gpu, budget_s=2.0)
+        # So many launches a sample as in the wrong clock: the first few after a wait take longer.
+        timer = launch_timer(call, gpu, budget_s=6.0)
         for _ in range(n_turns):
             wrong_samples.append(wrong())
             gpu.synchronize()
