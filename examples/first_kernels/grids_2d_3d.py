@@ -43,6 +43,8 @@ Which axis of an array should threadIdx.x walk along?
 # other way round than in ``x[row, col]``. At the :term:`launch` the grid is counted the same way: blocks for
 # the columns, then blocks for the rows.
 
+import math
+
 import cupy as cp
 import numpy as np
 from numba import cuda
@@ -57,7 +59,7 @@ def add_one(x):
 
 x = cp.ones((256, 256))
 threads_per_block = (16, 16)
-blocks_per_grid = (-(-x.shape[1] // 16), -(-x.shape[0] // 16))
+blocks_per_grid = (math.ceil(x.shape[1] / 16), math.ceil(x.shape[0] / 16))
 add_one[blocks_per_grid, threads_per_block](x)
 print("grid: ", blocks_per_grid, "blocks of", threads_per_block, "threads")
 print("GPU:  ", x[0, :4], "...", x[-1, -1])
@@ -295,8 +297,8 @@ describe(
 # :claimed:`s0_kernel_grid`, so nothing looked wrong. The second found :claimed:`s1_kernel_3d` for a box with
 # edges of 256, on the GPU that it had, and no other mapping to hold it against.
 #
-# But its clock did not wait. Here is that clock, on a matrix that is large enough to tell, held against both
-# mappings.
+# But the first one's clock did not wait for the GPU. Here is that clock, on a matrix that is large enough to
+# tell, held against both mappings.
 
 # wrong: x walks down a column, and the clock stops before the GPU does
 from time import perf_counter
