@@ -117,7 +117,7 @@ def test_a_wrong_answer_is_not_remembered_and_nothing_is_written(capsys, progres
     [
         (("show", "gaurd"), "Unknown exercise 'gaurd'. Did you mean 'guard'?"),
         (("check", "guard", "absent.py"), "The file absent.py does not exist."),
-        (("check", "guard", "broken.py"), "broken.py is not Python: line 1, invalid syntax: def def"),
+        (("check", "guard", "broken.py"), "broken.py is not Python: line 1, expected ':': if x"),
         (("check", "guard", "empty.py"), "empty.py has no function at its top level. Define one with def."),
         (
             ("check", "guard", "mine.py", "--function", "max_kernel"),
@@ -130,7 +130,7 @@ def test_a_wrong_answer_is_not_remembered_and_nothing_is_written(capsys, progres
     ],
 )
 def test_bad_input_is_one_line_and_status_two(capsys, arguments: tuple[str, ...], message: str) -> None:
-    Path("broken.py").write_text("def def\n")
+    Path("broken.py").write_text("if x\n")
     Path("empty.py").write_text("x = 1\n")
     Path("mine.py").write_text(get("guard").stub)
     assert exercises(*arguments) == 2
