@@ -84,10 +84,6 @@ class TracedArray:
         """Return the transpose, a view."""
         return self.T
 
-    def ravel(self) -> TracedArray:
-        """Return all elements along one axis."""
-        return self.reshape(self.size)
-
     def reshape(self, *shape: Any) -> TracedArray:
         """Return a view of another shape; as in Numba, of a contiguous array only."""
         extents = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
@@ -132,8 +128,9 @@ class TracedArray:
         if isinstance(at, TracedArray):
             at._fill(value, frame)
             return
+        kept = self.cast(value)
         self.note(self._event(at, frame) + WRITE)
-        self.cells[at] = self.cast(value)
+        self.cells[at] = kept
 
     def change(self, index: Any, new: Callable[[Any], Any], frame: FrameType, kind: int = ATOMIC) -> Any:
         """Change an element in one step that nothing can divide; return what it held before."""
@@ -144,9 +141,10 @@ class TracedArray:
             raise TypeError(
                 f"atomic operations work on global and shared memory; {self.region.name} is neither"
             )
-        self.note(self._event(at, frame) + kind)
         old = self.cells[at]
-        self.cells[at] = self.cast(new(old))
+        kept = self.cast(new(old))
+        self.note(self._event(at, frame) + kind)
+        self.cells[at] = kept
         return old
 
     def _event(self, at: int, frame: FrameType) -> int:
@@ -246,9 +244,10 @@ class _Vector(TracedArray):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if type(index) is int and 0 <= index < self.extent:
+            kept = self.cast(value)
             at = self.start + index * self.step
             self.note(self._event(at, frame_above(1)) + WRITE)
-            self.cells[at] = self.cast(value)
+            self.cells[at] = kept
         else:
             self.store(index, value, frame_above(1))
 

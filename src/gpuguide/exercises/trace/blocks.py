@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run_block"]
 
+#: A wait counts as so many turns of a loop, so that a loop that holds one ends in time, too.
+_PRICE_OF_A_WAIT = 50
+
 
 def run_block(launch: Launch, block: int, bodies: Sequence[Generator[Wait, Any, Any]]) -> None:
     """Run a block to its end.
@@ -75,7 +78,9 @@ class _Block:
         except Exception as error:
             thread.wait, thread.ended, thread.failed = None, True, True
             self.launch.failed(error)
-        thread.answer, thread.path, thread.fuel = None, machine.path, machine.fuel
+        thread.answer, thread.path, thread.fuel = None, machine.path, machine.fuel - _PRICE_OF_A_WAIT
+        if thread.fuel < 0 and thread.wait is not None:
+            raise EndlessError(machine.sites.place(thread.wait.site).line)
 
     def _answered(self, warp: Sequence[Thread]) -> list[Thread]:
         """Let the operations of a warp take place whose lanes have all arrived; return those lanes."""

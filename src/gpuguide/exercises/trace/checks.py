@@ -11,8 +11,6 @@ from gpuguide.exercises.trace.waiting import own_nodes
 
 __all__ = ["array_names", "look_over", "meant_from_the_end"]
 
-_MAKERS = {"shared", "local"}
-
 
 def look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) -> tuple[Finding, ...]:
     """Find what Numba would refuse, and what a simulator does not notice.
@@ -31,10 +29,11 @@ def look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) -> 
     """
     found = [_returned(node) for node in own_nodes(kernel) if isinstance(node, ast.Return) and node.value]
     for function in functions:
-        parameters = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+        computed = _computed_names(function)
         for call, space in _made_arrays(function):
-            if call.args and _known_at_launch_only(call.args[0], parameters):
-                found.append(_shape(call, space))
+            found += [
+                _shape(call, space, part) for part in _shape_of(call) if not _is_constant(part, computed)
+            ][:1]
     return tuple(sorted(found, key=lambda finding: finding.order))
 
 
@@ -46,12 +45,12 @@ def _returned(node: ast.Return) -> Finding:
     )
 
 
-def _shape(call: ast.Call, space: str) -> Finding:
-    advice = ", or 0 for as much as the launch asks for" if space == "shared" else ""
+def _shape(call: ast.Call, space: str, part: ast.expr) -> Finding:
+    advice = ", or 0 for all the memory that the launch asks for" if space == "shared" else ""
     return Finding(
         "compile",
-        f"Line {call.lineno} makes a {space} array whose shape {ast.unparse(call.args[0])} is known only at "
-        f"launch; Numba wants a constant there{advice}.",
+        f"Line {call.lineno} makes a {space} array whose shape holds {ast.unparse(part)}; Numba takes a "
+        f"number there or the name of a constant{advice}.",
         line=call.lineno,
     )
 
@@ -60,21 +59,41 @@ def _made_arrays(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, str]]:
     """Yield the calls of ``cuda.shared.array`` and ``cuda.local.array``."""
     for node in own_nodes(function):
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Attribute(attr=space), attr="array")) if (
-                space in _MAKERS
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr="shared" | "local" as space), attr="array")
             ):
                 yield node, space
 
 
-def _known_at_launch_only(shape: ast.expr, parameters: set[str]) -> bool:
-    for node in ast.walk(shape):
-        if isinstance(node, ast.Name) and node.id in parameters:
-            return True
-        if isinstance(node, ast.Attribute) and node.attr in ("x", "y", "z", "size"):
-            return True
-        if isinstance(node, ast.Call):
-            return True
-    return False
+def _shape_of(call: ast.Call) -> list[ast.expr]:
+    """Return the extents that a call names."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "shape"]
+    shape = (call.args or named)[:1]
+    return [part for each in shape for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+
+
+def _computed_names(function: ast.FunctionDef) -> set[str]:
+    """Return parameters, and variables that are not set once and for all to a number."""
+    computed = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+    stored = [node for node in own_nodes(function) if isinstance(node, ast.Name | ast.Assign)]
+    numbers = {
+        target.id
+        for node in stored
+        if isinstance(node, ast.Assign) and _is_constant(node.value, set())
+        for target in node.targets
+        if isinstance(target, ast.Name) and not isinstance(node.value, ast.Name)
+    }
+    names = [node.id for node in stored if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return computed | {name for name in names if name not in numbers or names.count(name) > 1}
+
+
+def _is_constant(part: ast.expr, computed: set[str]) -> bool:
+    """Say whether Numba knows an extent when it compiles: a number, or the name of one."""
+    if isinstance(part, ast.Name):
+        return part.id not in computed
+    # Python itself works out 2 * 16 before Numba sees it.
+    arithmetic = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+    return all(isinstance(node, arithmetic) for node in ast.walk(part))
 
 
 def array_names(functions: Iterable[ast.FunctionDef]) -> dict[Place, str]:

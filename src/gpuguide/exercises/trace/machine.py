@@ -72,6 +72,8 @@ class Machine:
 
     def begin(self, thread: int, epoch: int, path: int, fuel: int, phase: int = 0, clock: int = 0) -> None:
         """Let a thread run from here on: block barriers passed, and its order within the warp."""
+        if len(self.log) > _CHUNK:
+            self._pack()
         self.thread, self.path, self.fuel = thread, path, fuel
         self.log.append(segment_mark(len(self._segments)))
         self._segments.append((thread, epoch, phase, clock))
@@ -114,14 +116,12 @@ class Machine:
         """Note that the running thread did something wrong."""
         self.remarks.append(Remark(fault.kind, line, self.thread, fault.what, fault.array, fault.index))
 
-    def pack(self, *, all_of_it: bool = False) -> None:
-        """Turn the log into an array if it has grown long."""
-        if all_of_it or len(self.log) > _CHUNK:
-            self._chunks.append(np.array(self.log, np.int64))
-            self.log.clear()
+    def _pack(self) -> None:
+        self._chunks.append(np.array(self.log, np.int64))
+        self.log.clear()
 
     def packed(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the whole log, and the segments as rows of thread, epoch, phase and clock."""
-        self.pack(all_of_it=True)
+        self._pack()
         columns = np.fromiter(itertools.chain.from_iterable(self._segments), np.int64)
         return np.concatenate(self._chunks), columns.reshape(-1, 4)

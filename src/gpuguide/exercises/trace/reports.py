@@ -114,7 +114,7 @@ def _how_many(first: Remark, n: int) -> str:
 def endless_finding(endless: EndlessError, step_limit: int) -> Finding:
     """Return the finding on a loop that does not end; it names no thread, since order decides which one."""
     message = (
-        f"The loop in line {endless.line} does not end: one thread has made {step_limit} turns of loops when "
-        "it was stopped there."
+        f"The loop at line {endless.line} does not end: one thread was stopped there after {step_limit} "
+        "steps."
     )
     return Finding("endless", message, line=endless.line)

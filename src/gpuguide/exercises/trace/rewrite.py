@@ -213,12 +213,15 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
 
-_Node = TypeVar("_Node", bound=ast.AST)
+_Placed = ast.stmt | ast.expr
+_Node = TypeVar("_Node", bound=_Placed)
 
 
-def _at(place: ast.AST, node: _Node) -> _Node:
-    """Give a new node the place of the old one; its parts get it from there."""
-    return ast.copy_location(node, place)
+def _at(place: _Placed, node: _Node) -> _Node:
+    """Let a new node start where the old one does, and its parts with it; it spans no further line."""
+    ast.copy_location(node, place)
+    node.end_lineno, node.end_col_offset = place.lineno, place.col_offset
+    return node
 
 
 def _name(name: str) -> ast.Name:

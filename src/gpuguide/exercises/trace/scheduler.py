@@ -176,7 +176,6 @@ class Launch:
                     run_block(self, number, [function(*given) for _ in self._places])
                 else:
                     self._run_block(number, function, given)
-                self.machine.pack()
         except EndlessError as endless:
             return endless
         return None

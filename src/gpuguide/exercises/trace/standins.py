@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import cmath
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -91,7 +90,7 @@ def _words(text: str) -> list[str]:
 
 _SAME_NAME = _words(
     "sqrt exp expm1 log log2 log10 log1p sin cos tan sinh cosh tanh fabs hypot fmod copysign isnan isinf "
-    "isfinite degrees radians exp2 cbrt nextafter"
+    "isfinite degrees radians exp2 nextafter"
 )
 _OTHER_NAME = {
     "pow": "power", "atan2": "arctan2", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
@@ -105,36 +104,29 @@ _MATH: dict[str, Any] = {
     **{name: _to_integer(getattr(np, name)) for name in ("floor", "ceil", "trunc")},
     **_CONSTANTS,
     "ldexp": _of_numbers("math.ldexp", np.ldexp),
-    "gcd": math.gcd,
 }
 _CMATH: dict[str, Any] = {
-    **{
-        name: _of_numbers(f"cmath.{name}", getattr(np, name)) for name in ("exp", "log", "sqrt", "sin", "cos")
-    },
+    **{name: _of_numbers(f"cmath.{name}", getattr(np, name)) for name in ("exp", "log", "sqrt")},
     **_CONSTANTS,
-    "phase": _of_numbers("cmath.phase", np.angle),
-    "rect": lambda r, phi: np.complex128(cmath.rect(r, phi)),
 }
+#: Of NumPy's functions only these have an implementation for the GPU.
 _NUMPY_UFUNCS = _words(
-    "add subtract multiply divide true_divide floor_divide power negative absolute fabs sign maximum "
-    "minimum fmax fmin exp exp2 expm1 log log2 log10 log1p sqrt square cbrt reciprocal sin cos tan arcsin "
-    "arccos arctan arctan2 hypot sinh cosh tanh arcsinh arccosh arctanh deg2rad rad2deg floor ceil trunc "
-    "fmod isnan isinf isfinite signbit copysign conjugate bitwise_and bitwise_or bitwise_xor invert "
-    "left_shift right_shift logical_and logical_or logical_xor logical_not equal not_equal less less_equal "
-    "greater greater_equal real imag angle"
+    "divide true_divide maximum minimum fmax fmin log log2 log10 sin cos tan arcsin arccos arctan arctan2 "
+    "hypot sinh cosh tanh arcsinh arccosh arctanh deg2rad rad2deg isnan conjugate bitwise_and bitwise_or "
+    "bitwise_xor invert left_shift right_shift logical_and logical_or logical_xor logical_not equal "
+    "not_equal less less_equal greater greater_equal"
 )
 _NUMPY: dict[str, Any] = {
     **{name: _of_numbers(f"np.{name}", getattr(np, name)) for name in _NUMPY_UFUNCS},
     **{name: kind for name, kind in NUMBER_TYPES.items() if isinstance(getattr(np, name, None), type)},
     **_CONSTANTS,
-    "abs": _of_numbers("np.abs", np.absolute),
 }
 _EXCEPTIONS = {
     name: value
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, Exception)
 }
-_FROM_PYTHON = _words("abs bool divmod enumerate int len max min pow range reversed round slice tuple zip")
+_FROM_PYTHON = _words("abs bool divmod enumerate int len max min pow range round slice tuple zip")
 #: Python's own functions that a kernel has; what it prints is dropped, or thousands of threads would.
 BUILTINS: dict[str, Any] = {
     **_EXCEPTIONS,

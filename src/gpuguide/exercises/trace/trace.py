@@ -23,7 +23,8 @@ class Trace:
     ----------
     findings : tuple of Finding
         What is wrong whatever the exercise: races, indices out of range, barriers, reads before writes,
-        endless loops, exceptions. Sorted, the one to read first in front; the same in either order.
+        endless loops, exceptions. Sorted, the one to read first in front. The same in either order, unless
+        the kernel itself does something else in another order, having drawn numbers with atomic operations.
     names : mapping of str to str
         From the key of each argument in `run` to the kernel's own name of it.
     record : Record
