@@ -299,8 +299,8 @@ gg.plot_rate(
 # %%
 # .. rst-class:: part-wrong
 #
-# The compiler in the clock
-# -------------------------
+# Wrong on purpose: the compiler in the clock
+# -------------------------------------------
 #
 # ``%timeit`` reports the best of several runs, so the compiled loop's figure above is sound. The compilation
 # shows only in the notebook's warning that the slowest run took thousands of times longer. A clock that is

@@ -372,8 +372,8 @@ gg.plot_time(qr)
 # %%
 # .. rst-class:: part-wrong
 #
-# A launch that waits for the queue
-# ---------------------------------
+# Wrong on purpose: a launch that waits for the queue
+# ---------------------------------------------------
 #
 # Launches are :term:`asynchronous`: they return while earlier work is still in the queue. Leave out one
 # argument, and they do not. The views below are made by ``cuda.as_cuda_array(x)``, which looks harmless, and

@@ -220,7 +220,7 @@ from gpuguide.topics.shape_map import measure_map
 n = launch_sizes.ELEMENTS
 ceiling = gg.machine_ceilings().get("two_to_one").value
 for name, samples in measure_map(launch_sizes.shapes_study(), n).items():
-    shares = [round(min(1.0, 12 * n / sample / ceiling), 4) for sample in samples]
+    shares = [round(12 * n / sample / ceiling, 4) for sample in samples]
     gg.fact(f"map_{name}", float(np.median(shares)), unit="share", samples=shares)
 print(f"{n:,} elements, held against {ceiling / 1e12:.2f} TB/s")
 

@@ -260,9 +260,11 @@ describe(ax, f"Times over four ways to call, two calculations: {'; '.join(words)
 # takes :measured:`maximum[ufunc, 512**3].time` and our own kernel :measured:`maximum[kernel, 512**3].time`.
 # For rows it is :measured:`distance[gufunc, 128**3].time` and :measured:`distance[kernel, 128**3].time`.
 #
-# The difference is in the :term:`launch`. A ufunc finds out anew at each call which types it has, how they
-# fit together, and how many threads it takes. That costs the host :measured:`maximum[ufunc, 32**3].launch` a
-# call; launching our own kernel costs it :measured:`maximum[kernel, 32**3].launch`.
+# The difference is in the :term:`launch`. A ufunc takes the largest :term:`block` that its kernel allows, and
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` maps what that does to the memory. It also
+# finds out anew at each call which types it has and how they fit together. That costs the host
+# :measured:`maximum[ufunc, 32**3].launch` a call; launching our own kernel costs it
+# :measured:`maximum[kernel, 32**3].launch`.
 #
 # More arithmetic changes the balance, not more data. With an array the copies and the work grow alike, so a
 # larger one alone does not make the trip worth it. Kepler's equation keeps the copies and multiplies the

@@ -380,7 +380,7 @@ gg.plot_decomposition(
 #
 #    It reads three numbers and writes one, so ``float32`` makes sixteen bytes an element. None of the mixes
 #    above is this one. Take the nearest two, work out a time from each, and then measure: write the kernel
-#    and hand it to ``study.with_variant``. If it takes longer than both, look at the kernel before the memory.
+#    and hand it to ``study.with_variant``. If it takes longer than both, look at the kernel first.
 #
 # .. question:: Why does no copy reach the physical peak of the memory?
 #

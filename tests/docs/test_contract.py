@@ -257,6 +257,15 @@ def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
         ("C3", ("part-predict", "part-predikt"), "there is no part 'predikt'"),
         ("C3", ("part-reading", "part-bare"), "part 'reading' is missing"),
         ("C3", (".. drawing:: host", ".. image:: host"), "part 'idea' has no drawing"),
+        (
+            "C3",
+            (
+                "# .. rst-class:: part-when-not-to\n",
+                "# .. rst-class:: part-wrong\n#\n# Slow\n# ----\n# Yes.\n\n"
+                "# %%\n# .. rst-class:: part-when-not-to\n",
+            ),
+            "a heading that begins with 'Wrong on purpose: '",
+        ),
         ("C4", ("import numpy as np\n", "import gpuguide as gg\n"), "no recorded cell in part 'bare'"),
         ("C5", (":names: add_one", ":names: study"), "gpuguide.topics.toy.add_one is not shown"),
         ("C7", ("Overtakes :measured:`add.crossover(host, one)`.", "Wins."), "caption has no measured"),

@@ -94,6 +94,9 @@ def check_parts(facts: PageFacts) -> Iterator[str]:
         yield f"the parts stand as {', '.join(known)}"
     if not any("idea" in use.parts for use in facts.source.directive("drawing")):
         yield "part 'idea' has no drawing"
+    headings = [heading.text for heading in facts.source.headings]
+    if "wrong" in parts and not any(text.startswith("Wrong on purpose: ") for text in headings):
+        yield "part 'wrong' needs a heading that begins with 'Wrong on purpose: '"
 
 
 def check_bare(facts: PageFacts) -> Iterator[str]:

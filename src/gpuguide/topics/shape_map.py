@@ -14,7 +14,7 @@ from gpuguide.timing import DeviceTimer, device_timer, keep_busy
 def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[float, ...]]:
     """Check every variant of a study at one size, then time them all in shuffled rounds.
 
-    A study's own run times the launches, too, and takes samples until they agree to one per cent. For the
+    A study's own run times the launches, too, and takes samples until they agree. For the
     cells of a map that would be too much: here each variant gets one sample a round, on the device's clock.
 
     Parameters
