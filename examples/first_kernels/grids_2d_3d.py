@@ -282,7 +282,7 @@ describe(
 #
 # NVIDIA's profiler, Nsight Compute, counts sectors and requests in the hardware. Its counters
 # ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum``,
-# divided one by the other, should give the counts above. The tests of this guide hold the rule against the
+# divided one by the other, give the counts above. The tests of this guide hold the rule against the
 # accesses of the kernels themselves, followed thread by thread in a :term:`simulator`.
 
 # %%
@@ -314,9 +314,9 @@ for name, launcher in (
     def stop_too_early(launcher=launcher):
         cp.cuda.Device().synchronize()
         start = perf_counter()
-        for _ in range(50):
+        for _ in range(100):
             launcher(matrix, (16, 16))
-        return (perf_counter() - start) / 50
+        return (perf_counter() - start) / 100
 
     samples, alone = beside_launches(
         stop_too_early, lambda launcher=launcher: launcher(matrix, (16, 16))

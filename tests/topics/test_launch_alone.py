@@ -5,7 +5,7 @@ import pytest
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.ceilings import Ceilings
 from gpuguide.device import EXAMPLE_DEVICE
-from gpuguide.errors import NoGpuError
+from gpuguide.errors import ArgumentError, NoGpuError
 from gpuguide.session import Machine, recording_session
 from gpuguide.topics.launch_alone import beside_launches
 
@@ -31,7 +31,14 @@ def test_both_are_sampled_in_turns():
     assert len(alone) == 3
     turns = "".join("w" if word == "wrong" else "c" for word in order).split("w")
     assert len(turns) == 4
-    assert all(turns)
+    assert [len(turn) for turn in turns[1:]] == [100] * 3
+
+
+@pytest.mark.parametrize("options", [{"n_turns": 0}, {"n_calls": 0}, {"n_calls": 257}])
+def test_counts_that_cannot_be_are_refused(options):
+    (name,) = options
+    with pytest.raises(ArgumentError, match=f"{name} must be"):
+        beside_launches(lambda: 1e-5, lambda: None, **options)
 
 
 def test_without_a_gpu_it_says_so():

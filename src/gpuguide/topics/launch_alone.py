@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from gpuguide.batching import MAX_QUEUED_CALLS
 from gpuguide.device import require_gpu
 from gpuguide.errors import ArgumentError
 from gpuguide.session import current
@@ -12,7 +14,7 @@ from gpuguide.timing import launch_timer
 
 
 def beside_launches(
-    wrong: Callable[[], float], call: Callable[[], Any], n_turns: int = 10
+    wrong: Callable[[], float], call: Callable[[], Any], n_turns: int = 10, n_calls: int = 100
 ) -> tuple[list[float], list[float]]:
     """Take samples of a wrong clock and of the launch alone in turns, so that a slow phase hits both.
 
@@ -24,6 +26,8 @@ def beside_launches(
         Launches what the wrong clock was meant to time, and does not wait for it.
     n_turns : int
         How many samples of each.
+    n_calls : int
+        Launches in a sample: as many as the wrong clock makes, at most 256.
 
     Returns
     -------
@@ -37,7 +41,7 @@ def beside_launches(
     NoGpuError
         There is no GPU.
     ArgumentError
-        `n_turns` is below 1.
+        `n_turns` or `n_calls` is below 1, or `n_calls` above 256.
 
     Examples
     --------
@@ -50,14 +54,18 @@ def beside_launches(
     """
     if n_turns < 1:
         raise ArgumentError(f"beside_launches: n_turns must be at least 1; got {n_turns}.")
+    if not 1 <= n_calls <= MAX_QUEUED_CALLS:
+        raise ArgumentError(
+            f"beside_launches: n_calls must be from 1 to {MAX_QUEUED_CALLS}; got {n_calls}."
+        )
     gpu = current().machine.gpu
     if gpu is None:
         require_gpu()
     assert gpu is not None
     wrong_samples, launches = [], []
     with gpu.use():  # both on one stream: the default one has a cost of its own
-        # So many launches a sample as in the wrong clock: the first few after a wait take longer.
-        timer = launch_timer(call, gpu, budget_s=6.0)
+        # As many launches a sample as in the wrong clock: the first few after a wait take longer.
+        timer = replace(launch_timer(call, gpu), n_calls=n_calls)
         for _ in range(n_turns):
             wrong_samples.append(wrong())
             gpu.synchronize()
