@@ -1,6 +1,7 @@
 """An answer goes through the lanes at hand, one after the other, up to the first that fails."""
 
 import sys
+import xml.etree.ElementTree as ET
 
 import answers
 import pytest
@@ -12,6 +13,8 @@ from gpuguide.exercises.model import FunctionTask, KernelTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
 from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.verdict import Verdict
+from gpuguide.exercises.wording import LOOK_AT
 from gpuguide.exercises.worker_process import WorkerProcess
 
 
@@ -149,6 +152,20 @@ def test_the_simulator_finds_what_is_wrong(name: str, kinds: list[str]) -> None:
     assert report.state == (FAILED if kinds else PASSED)
 
 
+@pytest.mark.parametrize("name", ["NO_GUARD", "WRONG", "WRITES_NOTHING", "CHANGES_INPUT", "ENDLESS"])
+def test_each_mistake_can_be_shown_as_text_and_in_a_notebook(tmp_path, name: str) -> None:
+    (tmp_path / "hints.md").write_text("Look.")
+    answer = answers.answer(getattr(answers, name))
+    exercise = answers.exercise(folder=tmp_path)
+    verdict = Verdict(exercise, (judge_simulated(exercise, answer),), answer)
+    ET.fromstring(verdict._repr_html_())
+    nothing_to_draw = name in ("WRITES_NOTHING", "ENDLESS")
+    assert ("thread of block 0" in str(verdict)) is not nothing_to_draw
+    assert ("<svg" in verdict._repr_html_()) is not nothing_to_draw
+    advice = LOOK_AT["never_written" if name == "WRITES_NOTHING" else verdict.findings[0].kind]
+    assert advice in " ".join(str(verdict).split())
+
+
 def test_a_right_kernel_is_launched_in_every_way_and_the_last_ones_backwards() -> None:
     report = judge_simulated(answers.exercise(), answers.answer())
     calls = answers.calls()
@@ -207,6 +224,12 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             "out[i] = 0\n        cuda.atomic.add(out, i, x[i] + x[i])",
             "limit",
             "The launch makes 1 atomic operation on global memory, where none is needed.",
+        ),
+        (
+            {"loop_turns": 1},
+            "for _ in range(2):\n            out[i] = x[i] + x[i]",
+            "limit",
+            "A thread makes 2 turns of loops, where 1 is enough.",
         ),
         (
             {"active_threads": 0.9},

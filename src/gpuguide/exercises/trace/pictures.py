@@ -48,7 +48,8 @@ def picture(trace: Trace, finding: Finding, most: int = MOST) -> Picture | None:
         return of_indices(trace, finding, remarks, most)
     scene = Scene.of(trace, finding)
     draw = _DRAWN.get(finding.kind)
-    return draw(scene, most) if scene is not None and draw is not None else None
+    drawn = draw(scene, most) if scene is not None and draw is not None else None
+    return drawn if drawn is not None and drawn.above else None  # no thread came near the element
 
 
 def _race(scene: Scene, most: int) -> Picture:
