@@ -69,13 +69,16 @@ def _counts(limits: Limits, array: ArrayStats) -> Iterator[tuple[str, int, int |
 
 
 def _waiting(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
-    """Yield what makes threads wait for each other more often than needed: barriers and atomic operations."""
+    """Yield what makes threads wait for each other longer than needed: barriers, atomics, one long loop."""
     if limits.barriers is not None and stats.barriers > limits.barriers:
         passed = _count(stats.barriers, "barrier")
         yield Finding("limit", f"A block passes {passed}, where {_enough(limits.barriers)}.")
     if limits.atomics is not None and stats.atomics > limits.atomics:
         done = _count(stats.atomics, "atomic operation")
         yield Finding("limit", f"The launch makes {done} on global memory, where {_enough(limits.atomics)}.")
+    if limits.loop_turns is not None and stats.loop_turns > limits.loop_turns:
+        turns = _count(stats.loop_turns, "turn")
+        yield Finding("limit", f"A thread makes {turns} of loops, where {_enough(limits.loop_turns)}.")
 
 
 def _fills(call: Call, stats: TraceStats) -> bool:

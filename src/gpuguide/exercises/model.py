@@ -82,6 +82,8 @@ class Limits:
         The most atomic operations on global memory in a launch.
     barriers : int or None
         The most barriers that a thread may meet.
+    loop_turns : int or None
+        The most turns of loops that a thread may make.
     active_threads : float or None
         The least share of the launched threads that must have touched global memory in a launch with as
         many threads as an array has elements. It rejects one thread that does everything.
@@ -99,6 +101,7 @@ class Limits:
     writes_per_element: int | None = None
     atomics: int | None = None
     barriers: int | None = None
+    loop_turns: int | None = None
     active_threads: float | None = None
     divergent_branches: float | None = None
     float64_instructions: int | None = None

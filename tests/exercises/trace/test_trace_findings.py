@@ -110,6 +110,23 @@ MESSAGES = [
         ["Thread 8 of block 0 calls shfl_sync in line 2 with a mask that does not name its lane, 8."],
     ),
     (
+        "a mask of no lane",
+        "def kernel(x):\n    x[cuda.threadIdx.x] = cuda.shfl_sync(2**32, 1, 0)\n",
+        (1, 1, {"x": poisoned(1)}),
+        ["Thread 0 of block 0 calls shfl_sync in line 2 with a mask that does not name its lane, 0."],
+    ),
+    (
+        "an atomic addition to shared memory that nobody has set",
+        "def kernel(x):\n    s = cuda.shared.array(1, int32)\n    cuda.atomic.add(s, 0, 1)\n"
+        "    cuda.syncthreads()\n    x[cuda.threadIdx.x] = s[0]\n",
+        (1, 2, {"x": poisoned(2, dtype="i4")}),
+        [
+            f"Thread 0 of block 0 reads s[0] in line {line} before anything was written to it; s is shared "
+            "memory, which starts unset. The same happens in 1 more thread."
+            for line in (3, 5)
+        ],
+    ),
+    (
         "an endless loop",
         "def kernel(x):\n    i = cuda.grid(1)\n    while i < x.size:\n        x[i] = i\n",
         (2, 32, {"x": ramp(40), "step_limit": 500}),
@@ -244,6 +261,20 @@ def test_what_is_right_is_not_found_wrong(name: str, body: str) -> None:
     source = f"def kernel(x, y, nan, out):\n    i = cuda.grid(1)\n    {body}\n"
     nan = np.array([np.nan, 1.0])
     assert kinds(source, 1, 1, x=ramp(4) + 1, y=np.ones((2, 2)), nan=nan, out=poisoned(4)) == []
+
+
+@pytest.mark.parametrize("wait", ["pass", "cuda.syncthreads()", "cuda.syncwarp()"])
+def test_turns_of_loops_are_counted_for_the_busiest_thread(wait: str) -> None:
+    """Thread 2 makes two turns of the outer loop, and two of the inner one in each; waits count nothing."""
+    source = f"""
+def kernel(x):
+    t = cuda.threadIdx.x
+    for i in range(t):
+        for k in range(t):
+            x[t] = k
+    {wait}
+"""
+    assert launch(source, 1, 3, x=ramp(3)).stats.loop_turns == 2 + 2 * 2
 
 
 def test_outputs_can_be_named() -> None:

@@ -54,6 +54,8 @@ class _Block:
             going = self._pass_barrier()
         for thread in self.threads:
             thread.body.close()
+            turns = self.machine.step_limit - thread.fuel - thread.pieces * _PRICE_OF_A_WAIT
+            self.launch.loop_turns = max(self.launch.loop_turns, turns)
         self.launch.barriers = max(self.launch.barriers, self.epoch)
 
     def _run_warp(self, warp: Sequence[Thread]) -> None:
@@ -79,6 +81,7 @@ class _Block:
             thread.wait, thread.ended, thread.failed = None, True, True
             self.launch.failed(error)
         thread.answer, thread.path, thread.fuel = None, machine.path, machine.fuel - _PRICE_OF_A_WAIT
+        thread.pieces += 1
         if thread.fuel < 0 and thread.wait is not None:
             raise EndlessError(machine.sites.place(thread.wait.site).line)
 

@@ -57,10 +57,12 @@ class Record:
         Everything noted: accesses to memory, branches, fences.
     barriers : int
         Block-wide barriers that the busiest block passed.
+    loop_turns : int
+        Turns of loops that the busiest thread made.
     """
 
-    def __init__(self, accesses: Accesses, barriers: int) -> None:
-        self.setting, self.barriers = accesses.setting, barriers
+    def __init__(self, accesses: Accesses, barriers: int, loop_turns: int) -> None:
+        self.setting, self.barriers, self.loop_turns = accesses.setting, barriers, loop_turns
         self.branches = accesses[accesses.kind == BRANCH]
         self.memory = accesses[accesses.kind < BRANCH]
 
@@ -114,6 +116,7 @@ class Record:
             bytes_read=bytes_read,
             bytes_written=bytes_written,
             barriers=self.barriers,
+            loop_turns=self.loop_turns,
             sectors_per_request=max((each.mean for each in self.plain_instructions), default=0.0),
             bank_conflict_degree=max((int(each.costs.max()) for each in self.shared_instructions), default=1),
             shared_bytes=sum(

@@ -37,7 +37,7 @@ def unset_reads(accesses: Accesses) -> Ints:
         return np.empty(0, np.int64)
     cells, cell = np.unique(accesses.cell, return_inverse=True)
     is_read = np.isin(accesses.kind, (READ, ATOMIC))
-    writes = np.flatnonzero(np.isin(accesses.kind, (WRITE, ATOMIC, EXCHANGE)))
+    writes = np.flatnonzero(np.isin(accesses.kind, (WRITE, EXCHANGE)) | _sets_a_result(accesses))
     first_epoch = _least(cell[writes], accesses.epoch[writes], len(cells))[cell]
     lowest = _least(cell[writes], accesses.block[writes], len(cells))[cell]
     highest = -_least(cell[writes], -accesses.block[writes], len(cells))[cell]
@@ -46,6 +46,16 @@ def unset_reads(accesses: Accesses) -> Ints:
     unclear = np.flatnonzero(is_read & own_block_only & (accesses.epoch == first_epoch))
     late = _no_write_can_precede(accesses, cell, unclear, writes)
     return np.sort(np.concatenate([np.flatnonzero(unset), late]))
+
+
+def _sets_a_result(accesses: Accesses) -> Flags:
+    """Say which atomic operations may be the first on an element, as those that take NaN for nothing.
+
+    In shared memory none may: it changes what the last block left there.
+    """
+    given = np.isin(accesses.region, accesses.setting.region_numbers("global"))
+    firsts: Flags = (accesses.kind == ATOMIC) & given
+    return firsts
 
 
 def _least(group: Ints, values: Ints, n: int) -> Ints:

@@ -121,6 +121,8 @@ class Launch:
     ----------
     barriers : int
         Block-wide barriers that the busiest block passed.
+    loop_turns : int
+        Turns of loops that the busiest thread made.
     loose_warps : set of int
         Warps in which ``syncwarp`` left lanes out, numbered through all blocks.
     """
@@ -131,7 +133,7 @@ class Launch:
         self.kernel, self.geometry, self.backwards = kernel, geometry, backwards
         self.machine = Machine(kernel.sites, geometry, step_limit)
         self.cuda = Cuda(self.machine, geometry.grid, geometry.block, shared_bytes)
-        self.barriers = 0
+        self.barriers = self.loop_turns = 0
         self.loose_warps: set[int] = set()
         self._memories: list[tuple[Region, Memory]] = []
         self._places = [place(number, geometry.block) for number in range(geometry.threads_per_block)]
@@ -192,6 +194,7 @@ class Launch:
                 raise
             except Exception as error:
                 self.failed(error)
+            self.loop_turns = max(self.loop_turns, limit - machine.fuel)
 
     def enter(self, number: int) -> None:
         """Let ``cuda`` speak of a thread of the running block."""
@@ -220,7 +223,7 @@ class Launch:
             frozenset(self.loose_warps),
         )
         accesses = Accesses(unpack(log), setting)
-        record = Record(accesses, self.barriers)
+        record = Record(accesses, self.barriers, self.loop_turns)
         self._put_back(record.memory)
         if endless is not None:
             finding = endless_finding(endless, self.machine.step_limit)

@@ -38,6 +38,8 @@ class Thread:
         Whether it has come to its end, and whether by a fault.
     clock : int
         Its row of `Machine.clocks`.
+    pieces : int
+        How often it ran until it waited or ended.
     """
 
     number: int
@@ -49,6 +51,7 @@ class Thread:
     ended: bool = False
     failed: bool = False
     clock: int = 0
+    pieces: int = 0
 
     @property
     def lane(self) -> int:

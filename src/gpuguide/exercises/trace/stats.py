@@ -65,6 +65,8 @@ class TraceStats:
         As the instructions asked, repeated reads counted each time; an atomic counts in both.
     barriers : int
         Block-wide barriers that the busiest block passed.
+    loop_turns : int
+        Turns of loops that the busiest thread made.
     sectors_per_request : float
         Of the worst line that loads or stores global memory: 4 is best for 32 float32; 0 without any.
     bank_conflict_degree : int
@@ -87,6 +89,7 @@ class TraceStats:
     bytes_read: int = 0
     bytes_written: int = 0
     barriers: int = 0
+    loop_turns: int = 0
     sectors_per_request: float = 0.0
     bank_conflict_degree: int = 1
     shared_bytes: int = 0

@@ -11,6 +11,8 @@ from gpuguide.exercises.trace.machine import Machine
 __all__ = ["ALL_LANES", "Wait", "Waiting"]
 
 ALL_LANES = 2**32 - 1
+#: Set in the mask of each operation of a warp, so that one that names no lane is not taken for a barrier.
+_OF_A_WARP = 2**32
 
 
 class Wait(NamedTuple):
@@ -21,7 +23,7 @@ class Wait(NamedTuple):
     operation : str
         The function's name: ``"syncthreads"``, ``"shfl_down_sync"``.
     mask : int
-        The lanes of the warp that take part; 0 for the whole block.
+        The lanes of the warp that take part, with bit 32 set; 0 for the whole block.
     site : int
         The number of the instruction, see `sites`.
     path : int
@@ -58,24 +60,24 @@ class Waiting:
     def _wait(
         self, operation: str, mask: Any, frame: FrameType, value: Any = None, argument: Any = None
     ) -> Wait:
-        machine, lanes = self._machine, int(mask) & ALL_LANES
+        machine, lanes = self._machine, 0 if mask is None else int(mask) & ALL_LANES | _OF_A_WARP
         return Wait(operation, lanes, machine.sites.number(frame), machine.path, value, argument)
 
     def syncthreads(self) -> Wait:
         """Wait for all threads of the block."""
-        return self._wait("syncthreads", 0, frame_above(1))
+        return self._wait("syncthreads", None, frame_above(1))
 
     def syncthreads_count(self, predicate: Any) -> Wait:
         """Wait for the block; count the threads whose predicate is true."""
-        return self._wait("syncthreads_count", 0, frame_above(1), predicate)
+        return self._wait("syncthreads_count", None, frame_above(1), predicate)
 
     def syncthreads_and(self, predicate: Any) -> Wait:
         """Wait for the block; say whether all predicates are true."""
-        return self._wait("syncthreads_and", 0, frame_above(1), predicate)
+        return self._wait("syncthreads_and", None, frame_above(1), predicate)
 
     def syncthreads_or(self, predicate: Any) -> Wait:
         """Wait for the block; say whether any predicate is true."""
-        return self._wait("syncthreads_or", 0, frame_above(1), predicate)
+        return self._wait("syncthreads_or", None, frame_above(1), predicate)
 
     def syncwarp(self, mask: Any = ALL_LANES) -> Wait:
         """Wait for lanes of the warp; what they wrote before is seen after."""
