@@ -1,6 +1,7 @@
 """The one Sphinx configuration. Every path is absolute from this folder."""
 
 import sys
+import warnings
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -29,6 +30,9 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "gpuguide_docs",
 ]
+
+# autosummary looks at what a module imports, too; Numba's docstrings are not numpydoc.
+warnings.filterwarnings("ignore", message=r"(?s).*in the docstring of \w+ in .*site-packages")
 
 root_doc = "index"
 language = "en"
