@@ -1,0 +1,619 @@
+"""
+Benchmark well
+==============
+
+In which ways does a benchmark go wrong, and by how much?
+"""
+# %%
+# Six mistakes, each alone, turn a right figure into :measured:`no_wait_off`, :measured:`first_call_off`,
+# :measured:`one_reading_off`, :measured:`same_arrays_off`, :measured:`memset_off` and
+# :measured:`left_over_off` of itself. None of the six gives an error.
+
+# %%
+# .. rst-class:: part-idea
+#
+# What one sample needs
+# ---------------------
+#
+# A benchmark answers a question: how long does this call take, from that state of the machine? The clock is
+# only half of it. The other half is the state. Is the kernel compiled? What lies in the :term:`L2 cache`?
+# What does the data look like? A :term:`sample` is worth something if all of this is as it is meant to be,
+# each time.
+#
+# .. drawing:: benchmark_well
+#
+#     A row of steps. First a call that is not timed. Then, in a loop: put the data back, read other data,
+#     start the clock, call, wait, stop the clock. The way back from the last step says many samples, and
+#     their median. The numbers of six mistakes stand at the steps that they leave out: 2 at the call that
+#     is not timed, 6 at the data, 4 and 5 at reading other data, 1 at waiting, 3 at the way back.
+
+# %%
+# .. rst-class:: part-bare
+#
+# A benchmark that needs no tools
+# -------------------------------
+#
+# This is what it takes, without any help from this guide. The array ``other`` does two jobs. Reading it
+# drives all other data out of the cache. It also keeps the :term:`device` busy while the :term:`host` queues
+# the two :term:`events <event>` and the :term:`kernel`, so that no time for the :term:`launch` lies between
+# the events.
+
+import cupy as cp
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def larger(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = max(a[i], b[i])
+
+
+a, b = cp.random.random((2, 2**21), dtype=cp.float32)
+out = cp.empty_like(a)
+views = [cuda.as_cuda_array(x, sync=False) for x in (a, b, out)]  # wrapped once
+other = cp.ones(2**28, dtype=cp.float32)  # much larger than the cache
+
+larger[2**21 // 256, 256](*views)  # compiles, and is not timed
+samples = []
+for _ in range(20):
+    other.sum()
+    start = cp.cuda.get_current_stream().record()
+    larger[2**21 // 256, 256](*views)
+    stop = cp.cuda.get_current_stream().record()
+    stop.synchronize()
+    samples.append(cp.cuda.get_elapsed_time(start, stop) * 1000)
+print("GPU:  ", out[:3], "   NumPy:", np.maximum(a[:3].get(), b[:3].get()))
+print(f"median of {len(samples)}: {np.median(samples):.1f} us,", end=" ")
+print(f"from {min(samples):.1f} to {max(samples):.1f} us")
+
+# %%
+# .. rst-class:: part-predict
+#
+# A time that cannot be beaten
+# ----------------------------
+#
+# There is one check that needs no clock. Each element moves twelve bytes: two ``float32`` are read, one is
+# written. Divided by the physical peak of the memory, the bytes of 2\ :sup:`26` elements give the shortest
+# time that any kernel can take. They do not fit into the cache. So a clock that shows less is wrong, whatever
+# it is.
+
+import gpuguide as gg
+
+info = gg.require_gpu()
+peak = info.peak_memory_bandwidth
+facts = {"peak": gg.fact("peak", peak, unit="B/s", note="memory clock times bus width")}
+least = gg.fact(
+    "least", 12 * 2**26 / peak, unit="s", note="12 bytes an element / physical peak"
+)
+print(f"at least {least.value * 1e6:.0f} us for 2**26 elements")
+
+# %%
+# .. rst-class:: part-code
+#
+# Two kernels to be measured
+# --------------------------
+#
+# **One a thread.** The maximum from above: each :term:`thread` takes one element. NumPy's rule for NaN holds.
+#
+# .. kernel:: gpuguide.topics.maximum_kernels
+#    :names: larger, maximum_one_kernel
+#
+# **Four a thread.** A rival. A benchmark usually has to decide between two, and a wrong one may decide
+# wrongly.
+#
+# .. kernel:: gpuguide.topics.maximum_kernels
+#    :names: maximum_four_kernel
+#
+# Both have one launcher.
+#
+# .. kernel:: gpuguide.topics.maximum
+#    :names: maximum
+#
+# **Newton's method.** This kernel improves guesses of square roots in place, until a step changes nothing
+# that counts. How long it takes depends on how good the guesses are, and afterwards they are good.
+#
+# .. kernel:: gpuguide.topics.square_roots
+#    :names: improve_kernel, improve
+#
+# Its rival **math.sqrt** does not look at the guesses.
+#
+# .. kernel:: gpuguide.topics.square_roots
+#    :names: square_root_kernel, square_root
+
+# %%
+# .. rst-class:: part-check
+#
+# Right results first
+# -------------------
+#
+# The maximum is measured twice, :term:`cold` and :term:`warm`. Before that, every result is compared with the
+# :term:`reference`. A benchmark of a wrong result is the seventh mistake, and the worst.
+
+from gpuguide.topics import benchmark_well
+
+study = benchmark_well.study()
+study
+
+# %%
+# The square roots start from the same far guesses each time: before each call they are put back, and the
+# cache is emptied.
+
+roots_study = benchmark_well.roots_study()
+roots_study
+
+# %%
+# .. rst-class:: part-measure
+#
+# The right figures
+# -----------------
+#
+# Everything wrong further down will be held against these. The samples of the variants are taken in turns.
+
+cold = study.run()
+gg.claim(
+    "Four elements a thread beat one at 2**26, cold",
+    cold,
+    lambda r: r.speedup("four", "one", 2**26).low > 1,
+)
+warm = benchmark_well.warm_study().run()
+gg.claim(
+    "Four elements a thread beat one at 2**26, warm",
+    warm,
+    lambda r: r.speedup("four", "one", 2**26).low > 1,
+)
+roots = roots_study.run()
+gg.claim(
+    "math.sqrt beats Newton's method from far guesses at 2**22",
+    roots,
+    lambda r: r.speedup("sqrt", "newton", 2**22).low > 1,
+)
+
+# %%
+# .. checks:: cold
+#
+# .. checks:: roots
+#
+# The first chart has the rate at which one a thread moves its bytes, from either state of the cache.
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.style import MUTED, SERIES, describe
+
+figure, ax = plt.subplots()
+words = []
+for results, colour, marker in ((warm, SERIES[1], "o"), (cold, SERIES[0], "s")):
+    sizes, seconds = results.series("one")
+    rates = [12 * n / s / 1e12 for n, s in zip(sizes, seconds, strict=True)]
+    ax.plot(sizes, rates, color=colour, marker=marker, label=results.cache)
+    words.append(
+        f"{results.cache} from {rates[0]:.2f} at {sizes[0]} to {rates[-1]:.2f} at {sizes[-1]}"
+    )
+ax.axhline(facts["peak"].value / 1e12, color=MUTED, linestyle="--", label="physical peak")
+ax.set_xscale("log", base=2)
+ax.set(xlabel="elements", ylabel="TB/s, one a thread, kernel only", ylim=(0, None))
+ax.legend(loc="lower right")
+describe(
+    ax,
+    f"TB/s of one a thread against elements, and the peak of {facts['peak'].value / 1e12:.2f}: "
+    f"{'; '.join(words)}.",
+)
+
+# %%
+# .. finding::
+#
+#    At 2\ :sup:`21` elements one a thread takes :measured:`warm[one, 2**21].time` warm and
+#    :measured:`cold[one, 2**21].time` cold. At 2\ :sup:`26` elements, which the cache cannot hold, it takes
+#    :measured:`warm[one, 2**26].time` and :measured:`cold[one, 2**26].time`.
+#
+# The second chart has every single sample at one size.
+
+# draw
+gg.plot_samples(cold, 2**21)
+
+# %%
+# .. finding::
+#
+#    Each mark is one call. The :term:`median` of one a thread is :measured:`cold[one, 2**21].time`, that of
+#    four a thread :measured:`cold[four, 2**21].time`.
+#
+# .. results:: cold
+#
+# .. results:: warm
+#
+# .. results:: roots
+
+# %%
+# .. rst-class:: part-reading
+#
+# What the right figures say
+# --------------------------
+#
+# .. list-table:: 2\ :sup:`26` elements
+#    :header-rows: 1
+#
+#    * - at least
+#      - four a thread, cold
+#      - one a thread, cold
+#    * - :measured:`least`
+#      - :measured:`cold[four, 2**26].time`
+#      - :measured:`cold[one, 2**26].time`
+#
+# Warm and cold are two questions. A warm figure at a small size is a figure of the cache, and its bytes a
+# second may exceed what the memory can deliver. Whoever has to choose between rivals should ask from the
+# state that is meant: at 2\ :sup:`21` elements four a thread is :measured:`warm[four, 2**21].speedup(one)`
+# as fast as one a thread warm, and :measured:`cold[four, 2**21].speedup(one)` cold.
+#
+# Newton's method needs :measured:`roots[newton, 2**22].time` for 2\ :sup:`22` roots, and math.sqrt
+# :measured:`roots[sqrt, 2**22].time`.
+
+# %%
+# .. rst-class:: part-wrong
+#
+# Wrong on purpose: six clocks
+# ----------------------------
+#
+# Each of the following clocks makes one mistake and no other. Its figure is divided by the right one.
+
+from gpuguide.backends import current_stream, jit
+from gpuguide.topics import wrong_clocks
+from gpuguide.topics.launch_alone import beside_launches
+from gpuguide.topics.maximum import maximum
+from gpuguide.topics.maximum_kernels import maximum_one_kernel
+from gpuguide.topics.square_roots import count_steps, improve
+from gpuguide.topics.turns import gpu_clock, in_turns
+
+gpu = gpu_clock()
+
+
+def vectors(n):
+    a, b = cp.random.random((2, n), dtype=cp.float32)
+    cp.cuda.Device().synchronize()  # the clocks use a stream of their own
+    return [gg.numba_view(x) for x in (a, b, cp.empty_like(a))]
+
+
+def keep(name, samples, right):
+    middle, note = float(np.median(samples)), "wrong figure / right figure"
+    facts[name] = gg.fact(name, middle, unit="s", samples=samples)
+    facts[f"{name}_off"] = gg.fact(f"{name}_off", middle / right, unit="ratio", note=note)
+    print(f"{name:18}{middle * 1e6:10.1f} us, {middle / right:7.2f} times what is right")
+    return middle
+
+
+# %%
+# **One: nobody waits.** The launches are timed and the work is not.
+#
+# .. kernel:: gpuguide.topics.wrong_clocks
+#    :names: without_waiting
+#
+# To know what it really saw, launches alone are timed as well, in turns with it.
+
+# wrong: the clock stops before the GPU does
+large = vectors(2**26)
+right = cold.quantity("one", 2**26, "time").value
+
+
+def call_large():
+    maximum(*large, items_per_thread=1)
+
+
+samples, alone = beside_launches(
+    lambda: wrong_clocks.without_waiting(call_large, gpu), call_large, n_turns=20
+)
+whole = keep("no_wait", samples, right)
+launch = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
+_ = gg.explained("no_wait_explained", [launch.value], whole)
+
+# %%
+# It says :measured:`no_wait`, and no kernel can take less than :measured:`least`. The launch explains
+# :measured:`no_wait_explained` of the figure. This happens to the best: a tutorial by a maker of GPUs
+# prints such times as wall-clock times, and taken at their word its memory would be faster than it is.
+#
+# **Two: the first call counts.** It compiles.
+#
+# .. kernel:: gpuguide.topics.wrong_clocks
+#    :names: ten_calls, compile_alone
+#
+# The same clock is right about a kernel that is compiled.
+
+# wrong: the first of the ten calls compiles
+signature = "void(float32[::1], float32[::1], float32[::1])"
+
+
+def fresh_call():
+    kernel = jit(maximum_one_kernel.py_func)
+    return lambda: kernel[2**26 // 256, 256, current_stream()](*large)
+
+
+taken = in_turns(
+    {
+        "first_call": lambda: wrong_clocks.ten_calls(fresh_call(), gpu),
+        "compiled": lambda: wrong_clocks.ten_calls(call_large, gpu),
+        "compiler": lambda: wrong_clocks.compile_alone(maximum_one_kernel, signature),
+    },
+    n_turns=10,
+)
+whole = keep("first_call", taken["first_call"], right)
+later = keep("compiled", taken["compiled"], right)
+compiler, note = float(np.median(taken["compiler"])), "compiling one kernel, once"
+facts["compiler"] = gg.fact(
+    "compiler", compiler, unit="s", samples=taken["compiler"], note=note
+)
+_ = gg.explained("first_call_explained", [compiler / 10, later], whole)
+
+# %%
+# A tenth of the compilation and one later call explain :measured:`first_call_explained` of the figure. More
+# calls only thin the compiler out. A well-loved course even has it inside ``%timeit``, where each repetition
+# compiles anew.
+
+# draw
+gg.plot_decomposition(
+    {
+        "ten calls, a tenth of it": {"whole": facts["first_call"].value},
+        "timed apart": {
+            "compile": facts["compiler"].value / 10,
+            "later call": facts["compiled"].value,
+        },
+    }
+)
+
+# %%
+# .. finding::
+#
+#    The clock says :measured:`first_call` a call. The compiler takes :measured:`compiler` once, a later call
+#    :measured:`compiled`.
+#
+# One of our source documents does it well. It prints the first determinant, :claimed:`s3_det_first`, apart
+# from the later ones, :claimed:`s3_det_later`.
+#
+# **Three: one reading.** Waited for, compiled, and read once.
+#
+# .. kernel:: gpuguide.topics.wrong_clocks
+#    :names: one_reading
+#
+# Here are a hundred of them. Any could have been the one; the slowest is divided by their median.
+
+# wrong: one reading, whichever it happens to be
+from gpuguide.metrics import median_interval
+
+small = vectors(2**21)
+
+
+def call_small():
+    maximum(*small, items_per_thread=1)
+
+
+readings = in_turns({"one": lambda: wrong_clocks.one_reading(call_small, gpu)}, 100)[
+    "one"
+]
+middle, device = float(np.median(readings)), cold.measurement("one", 2**21)
+gg.fact("readings", middle, unit="s", samples=readings)
+for name, ends, of in (
+    ("readings_apart", (min(readings), max(readings)), middle),
+    ("median_apart", median_interval(readings), middle),
+    ("device_apart", (min(device.samples_s), max(device.samples_s)), device.median_s),
+):
+    gg.fact(name, (ends[1] - ends[0]) / of, unit="share", note="width / median")
+    print(f"{name:18}{ends[0] * 1e6:10.1f} to {ends[1] * 1e6:.1f} us")
+_ = keep("one_reading", [max(readings)], middle)
+
+# %%
+# They lie up to :measured:`readings_apart` of their median apart. The interval for the median is
+# :measured:`median_apart` wide. So two single readings of one and the same kernel can pass for a speed-up. On
+# the device's clock, in the chart of all samples, the marks of the same kernel lie up to
+# :measured:`device_apart` apart.
+#
+# **Four: warm where cold is meant.** The call follows itself. **Five: emptied by writing.** A memset drives
+# the data out as well as reading does. But what it wrote is only in the cache so far, in
+# :term:`dirty lines <dirty line>`. The kernel needs their places, and they have to be written to memory
+# first.
+#
+# .. kernel:: gpuguide.topics.wrong_clocks
+#    :names: device_time, on_the_same_arrays, after_a_memset
+#
+# Both are taken in turns with the right clock, at a size that fits into the cache and at one that does not.
+
+# wrong: the cache holds the data already, or lines that must be written first
+scratch = cp.empty(2 * info.l2_bytes, dtype=cp.uint8)
+middle_sized = vectors(2**24)
+
+
+def call_middle():
+    maximum(*middle_sized, items_per_thread=1)
+
+
+for size, call, suffix in ((2**21, call_small, ""), (2**24, call_middle, "_large")):
+    taken = in_turns(
+        {
+            "same_arrays": lambda call=call: wrong_clocks.on_the_same_arrays(call, gpu),
+            "memset": lambda call=call: wrong_clocks.after_a_memset(call, gpu, scratch),
+            "read": lambda call=call: wrong_clocks.device_time(gpu.flush, call, gpu),
+        },
+        n_turns=50,
+    )
+    for name, samples in taken.items():
+        keep(name + suffix, samples, cold.quantity("one", size, "time").value)
+
+# %%
+# At 2\ :sup:`21` elements the right clock says :measured:`read`, on the same arrays it is
+# :measured:`same_arrays`, and after the memset :measured:`memset`. At 2\ :sup:`24` elements the vectors are
+# larger than the cache. There the three say :measured:`read_large`, :measured:`same_arrays_large` and
+# :measured:`memset_large`. Calling again leaves dirty lines, too: the kernel's own result.
+#
+# **Six: the data has changed.** This clock waits, has compiled, and empties the cache. But the second call
+# finds what the first one has left.
+#
+# .. kernel:: gpuguide.topics.wrong_clocks
+#    :names: on_what_was_left
+#
+# The guesses are roots by then. To know what it saw, roots are put in their place on purpose.
+
+# wrong: nobody puts the first guesses back
+number = 1 + (2.0**40 - 1) * cp.random.random(2**22)
+guess, done = number.copy(), cp.sqrt(number)
+arrays = gg.numba_view(guess), gg.numba_view(number)
+cp.cuda.Device().synchronize()
+
+
+def call_roots():
+    improve(*arrays)
+
+
+def put_roots():
+    cp.copyto(guess, done)
+    gpu.flush()
+
+
+taken = in_turns(
+    {
+        "left_over": lambda: wrong_clocks.on_what_was_left(call_roots, gpu),
+        "on_roots": lambda: wrong_clocks.device_time(put_roots, call_roots, gpu),
+    }
+)
+right = roots.quantity("newton", 2**22, "time").value
+whole = keep("left_over", taken["left_over"], right)
+on_roots = keep("on_roots", taken["on_roots"], right)
+_ = gg.explained("left_over_explained", [on_roots], whole)
+host = number[:100_000].get()
+for name, start in (("steps_far", host), ("steps_left", np.sqrt(host))):
+    steps = float(count_steps(start, host).mean())
+    gg.fact(name, steps, unit="1", note="steps of Newton's method, on average")
+
+# %%
+# From a far guess the method makes :measured:`steps_far` steps, from a root :measured:`steps_left`. A call
+# on roots explains :measured:`left_over_explained` of the figure. Sorting what is sorted is the same
+# mistake, and so is adding one until a number overflows. The maximum is safe from it, because it writes
+# somewhere else.
+
+# draw
+from gpuguide.units import format_quantity
+
+names = ["no_wait", "first_call", "one_reading", "same_arrays", "memset", "left_over"]
+labels = [
+    "1 nobody waits",
+    "2 the first call counts",
+    "3 one reading, the slowest",
+    "4 warm where cold is meant",
+    "5 emptied by writing",
+    "6 the data has changed",
+]
+ratios = [facts[f"{name}_off"].value for name in names]
+shown = [format_quantity(ratio, "ratio") for ratio in ratios]
+figure, ax = plt.subplots()
+ax.axvline(1, color=SERIES[2])
+for row, ratio in enumerate(ratios):
+    ax.plot([1, ratio], [row, row], color=MUTED, linewidth=1)
+    ax.plot(ratio, row, "o", color=SERIES[4])
+    x, side = (8, "left") if ratio > 1 else (-8, "right")
+    words, point = shown[row], (ratio, row)
+    ax.annotate(words, point, (x, -4), textcoords="offset points", ha=side)
+ax.set(xscale="log", xlabel="wrong figure / right figure", yticks=range(len(labels)))
+ax.set_yticklabels(labels)
+ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}×")
+ax.invert_yaxis()
+ax.margins(x=0.2)
+words = (f"{label} {ratio}" for label, ratio in zip(labels, shown, strict=True))
+describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}.")
+
+# %%
+# .. finding::
+#
+#    Mistakes in the clock itself, one and two, are off by :measured:`no_wait_off` and
+#    :measured:`first_call_off`. Mistakes in the state, four, five and six, are off by
+#    :measured:`same_arrays_off`, :measured:`memset_off` and :measured:`left_over_off`, and give figures
+#    that look plausible.
+#
+# .. list-table:: The figures of the six clocks
+#    :header-rows: 1
+#
+#    * - mistake
+#      - wrong
+#      - right
+#      - time of
+#    * - 1 nobody waits
+#      - :measured:`no_wait`
+#      - :measured:`cold[one, 2**26].time`
+#      - 2\ :sup:`26` elements
+#    * - 2 the first call counts
+#      - :measured:`first_call`
+#      - :measured:`cold[one, 2**26].time`
+#      - 2\ :sup:`26` elements
+#    * - 3 one reading, the slowest
+#      - :measured:`one_reading`
+#      - :measured:`readings`
+#      - 2\ :sup:`21` elements, launch and wait included
+#    * - 4 warm where cold is meant
+#      - :measured:`same_arrays`
+#      - :measured:`cold[one, 2**21].time`
+#      - 2\ :sup:`21` elements
+#    * - 5 emptied by writing
+#      - :measured:`memset`
+#      - :measured:`cold[one, 2**21].time`
+#      - 2\ :sup:`21` elements
+#    * - 6 the data has changed
+#      - :measured:`left_over`
+#      - :measured:`roots[newton, 2**22].time`
+#      - 2\ :sup:`22` roots
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# When warm is right, and when a stopwatch is
+# -------------------------------------------
+#
+# Cold is no law. A kernel that follows the one that wrote its input finds it in the cache, and
+# :measured:`warm[one, 2**21].time` is the honest figure then, not :measured:`cold[one, 2**21].time`.
+# Measure from the state in which the program will call.
+#
+# And not every question deserves all this care. If a change takes the program from minutes to seconds, one
+# reading shows it. A kernel of :measured:`cold[one, 2**21].time` behind a reading of :measured:`readings`
+# on the host is not what the user waits for.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# The mistakes travel, their sizes do not
+# ---------------------------------------
+#
+# How far off the first three are is decided by your CPU, by Python and by the compiler. The fourth and the
+# fifth depend on your cache: half of its size is a good size to see them, and four times its size a good
+# one to be safe from the fourth. The sixth is arithmetic. On a consumer GPU, whose ``float64`` units are
+# slow, it is larger.
+#
+# ``gpuguide run benchmark_well`` measures the three studies on your machine.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# The mistake before the clock
+# ----------------------------
+#
+# Nothing should be timed that is not right. But what is right, if two orders of adding give two sums? Write
+# the function that decides, for sums in ``float32``: it must forgive rounding, and nothing else. The check
+# needs no GPU.
+#
+# .. exercise:: choose_tolerance
+#
+# .. question:: A clock shows the same time for a vector and for a much longer one. What did it see?
+#
+#    Something that does not depend on the length. Mostly this is a launch, because nobody waited. With short
+#    vectors it may be the fixed price of starting any kernel.
+#
+# .. question:: Why is the median shown, and not the mean or the fastest sample?
+#
+#    One sample that was interrupted moves the mean as far as it likes. The fastest one is what the machine
+#    can do on its luckiest day, and the more samples, the luckier it gets. The median moves little either
+#    way, and its interval needs no assumption on how samples are spread.
+
+# %%
+# .. rst-class:: part-next
+#
+# From the clock to the code
+# --------------------------
+#
+# Onward: :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` gives the other side of a comparison
+# the same care. Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>` has clocks that answer
+# other questions, and :doc:`How we measure </method>` the rules that this guide keeps. Used here:
+# :class:`gpuguide.Study`, :func:`gpuguide.explained`, :func:`gpuguide.plot_samples`.

@@ -1,0 +1,176 @@
+"""Maximum and square roots, which clocks are held against: right in the simulator, compiled, on the GPU."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.topics import benchmark_well, square_roots
+from gpuguide.topics.maximum import maximum_reference
+from gpuguide.topics.square_roots import CLOSE, count_steps, far_guesses
+
+MAKERS = ("study", "warm_study", "roots_study")
+FLOAT64 = np.dtype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("maker", "variants"), [("study", ["four", "one"]), ("roots_study", ["newton", "sqrt"])]
+)
+def test_variants_equal_the_reference_in_the_simulator(
+    fresh_python: Callable[..., str], maker: str, variants: list[str]
+) -> None:
+    count, names = in_simulator(fresh_python, "benchmark_well", SIZES, maker)
+    assert names == variants
+    assert count == len(SIZES) * 2 * len(variants)
+
+
+def test_the_studies_reject_wrong_variants() -> None:
+    for make in (benchmark_well.study, benchmark_well.warm_study):
+        assert_rejects(make(), maximum_reference, 257)
+    assert_rejects(benchmark_well.roots_study(), square_roots.roots_reference, 257, tolerance=True)
+
+
+def test_a_root_that_is_one_step_short_is_rejected() -> None:
+    """Newton's method stopped before its last step is right to half the digits, which is not enough."""
+
+    def improve_too_little(guess: np.ndarray, number: np.ndarray) -> None:
+        for _ in range(int(count_steps(guess, number).min()) - 2):
+            guess[...] = 0.5 * (guess + number / guess)
+
+    study = benchmark_well.roots_study()
+    spoiled = replace(study.variant("newton"), call=improve_too_little, device="cpu", clock="host")
+    with pytest.raises(MismatchError):
+        replace(study, variants=(spoiled,), baseline="").check_all([257])
+
+
+def test_warm_and_cold_differ_in_nothing_else() -> None:
+    cold, warm = benchmark_well.study(), benchmark_well.warm_study()
+    assert (cold.cache, warm.cache) == ("cold", "warm")
+    assert (cold.sizes, cold.names, cold.dtype) == (warm.sizes, warm.names, warm.dtype)
+    for exact in (True, False):
+        assert [x.shape for x in cold.make_inputs(1000, exact=exact)] == [(1000,), (1000,)]
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_sizes_span_three_decades(maker: str) -> None:
+    sizes = getattr(benchmark_well, maker)().sizes
+    assert len(sizes) >= 6
+    assert sizes[-1] >= 1000 * sizes[0]
+
+
+def test_the_sizes_that_the_page_speaks_of_are_measured() -> None:
+    assert {2**21, 2**24, 2**26} <= set(benchmark_well.study().sizes)
+    assert 2**22 in benchmark_well.roots_study().sizes
+
+
+@pytest.mark.parametrize("launch", [square_roots.improve, square_roots.square_root])
+def test_launchers_of_roots_say_what_they_take(launch: Callable[..., None]) -> None:
+    x = np.ones(4)
+    for arrays in ((x, x[:3]), (x.astype(np.float32), x), (x, x.astype(np.int64)), (x.reshape(2, 2),) * 2):
+        with pytest.raises(ArgumentError, match="two float64 vectors of one length"):
+            launch(*arrays)
+    launch(x[:0], x[:0])
+
+
+@needs_compilers()
+def test_newtons_method_reads_its_number_once() -> None:
+    """The loop works in registers, so that what a call costs is steps and not loads."""
+    from numba import float64
+
+    facts = numba_facts(square_roots.improve_kernel, (float64[::1], float64[::1]))
+    assert facts.spills == 0
+    assert (facts.count("ld.global"), facts.count("st.global")) == (2, 1)
+    assert facts.count("div.rn.f64") == 1
+
+
+@needs_compilers()
+def test_the_rival_is_one_instruction() -> None:
+    from numba import float64
+
+    facts = numba_facts(square_roots.square_root_kernel, (float64[::1], float64[::1]))
+    assert (facts.count("sqrt.rn.f64"), facts.count("div")) == (1, 0)
+    assert (facts.spills, facts.count("ld.global"), facts.count("st.global")) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_guesses_are_far_and_roots_are_not(exact: bool) -> None:
+    guess, number = far_guesses(5000, FLOAT64, np.random.default_rng(3), exact)
+    assert guess is not number
+    assert number.min() >= 1
+    assert number.max() <= 2**40
+    assert count_steps(guess, number).mean() > 15
+    assert (count_steps(np.sqrt(number), number) == 1).all()
+
+
+def test_each_number_has_its_own_count_of_steps() -> None:
+    guess = np.array([2.0, 3.0, 1e6, 1e-6, 81.0])
+    number = np.array([4.0, 2.0, 2.0, 2.0, 81.0])
+    kept = guess.copy()
+
+    def steps(x: float, y: float) -> int:
+        for count in range(1, 100):
+            before, x = x, 0.5 * (x + y / x)
+            if abs(x - before) <= CLOSE * x:
+                return count
+        return 100
+
+    assert count_steps(guess, number).tolist() == [steps(*pair) for pair in zip(guess, number, strict=True)]
+    assert count_steps(guess, number)[0] == 1
+    assert (guess == kept).all()
+
+
+def test_squares_of_whole_numbers_come_out_exact() -> None:
+    """Each step is rounded as on the GPU: IEEE 754 division, addition and multiplication."""
+    root = np.arange(1.0, 2.0**20, 7)
+    number = root**2
+    x, is_open = number.copy(), np.ones(len(root), bool)
+    while is_open.any():
+        better = 0.5 * (x + number / x)
+        is_close = np.abs(better - x) <= CLOSE * better
+        x = np.where(is_open, better, x)
+        is_open &= ~is_close
+    assert (x == root).all()
+
+
+def test_a_second_call_finds_roots_in_the_simulator(simulator_python: Callable[..., str]) -> None:
+    snippet = """
+import numpy as np
+from gpuguide.topics.square_roots import count_steps, far_guesses, improve
+guess, number = far_guesses(300, np.dtype("float64"), np.random.default_rng(0), False)
+improve(guess, number)
+first = guess.copy()
+improve(guess, number)
+print((guess == first).all(), count_steps(first, number).max())
+"""
+    assert simulator_python(snippet) == "True 1\n"
+
+
+def test_traffic_counts_each_array_once() -> None:
+    newton = square_roots.improve_traffic(1000, FLOAT64)
+    assert (newton.bytes_read, newton.bytes_written, newton.flops) == (16_000, 8_000, 0)
+    root = square_roots.square_root_traffic(1000, FLOAT64)
+    assert (root.bytes_read, root.bytes_written) == (8_000, 8_000)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("maker", MAKERS)
+def test_all_variants_equal_the_reference_on_the_gpu(maker: str) -> None:
+    report = getattr(benchmark_well, maker)().check_all((*SIZES, 2**21, 10**6 + 3))
+    assert not report.skipped
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("launch", [square_roots.improve, square_roots.square_root])
+def test_launchers_of_roots_take_cupy_arrays_on_the_current_stream(launch: Callable[..., None]) -> None:
+    import cupy as cp
+
+    stream = cp.cuda.Stream(non_blocking=True)
+    with stream:
+        guess, number = cp.full(1009, 100.0), cp.full(1009, 81.0)
+        launch(guess, number)
+        assert bool((guess == 9).all())
