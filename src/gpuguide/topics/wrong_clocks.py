@@ -27,6 +27,13 @@ def without_waiting(call: Call, gpu: GpuClock) -> float:
     -------
     float
         Seconds a call.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> idle = SimpleNamespace(synchronize=lambda: None)  # a GPU that has nothing to do
+    >>> 0 <= without_waiting(lambda: None, idle) < 1
+    True
     """
     gpu.synchronize()
     start = perf_counter()
@@ -47,6 +54,13 @@ def ten_calls(call: Call, gpu: GpuClock) -> float:
     -------
     float
         Seconds a call.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> idle = SimpleNamespace(synchronize=lambda: None)  # a GPU that has nothing to do
+    >>> 0 <= ten_calls(lambda: None, idle) < 1
+    True
     """
     gpu.synchronize()
     start = perf_counter()
@@ -68,6 +82,13 @@ def one_reading(call: Call, gpu: GpuClock) -> float:
     -------
     float
         Seconds.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> idle = SimpleNamespace(synchronize=lambda: None)  # a GPU that has nothing to do
+    >>> 0 <= one_reading(lambda: None, idle) < 1
+    True
     """
     gpu.synchronize()
     start = perf_counter()
@@ -90,6 +111,18 @@ def device_time(before: Call, call: Call, gpu: GpuClock) -> float:
     -------
     float
         Seconds.
+
+    Examples
+    --------
+    >>> from gpuguide.errors import NoGpuError
+    >>> from gpuguide.topics.turns import gpu_clock
+    >>> try:
+    ...     gpu = gpu_clock()
+    ...     seconds = device_time(gpu.flush, gpu.empty, gpu)
+    ... except NoGpuError:
+    ...     seconds = 0.0
+    >>> 0 <= seconds < 1
+    True
     """
     return DeviceTimer(gpu, call, reset=before).sample() / 1e9
 
