@@ -149,7 +149,7 @@ def divergent(gathered: Requests) -> Flags:
     Parameters
     ----------
     gathered : Requests
-        Of branches, whose address is 1 where the test was true.
+        Of branches, whose address is 1 where the test was true, or a loop's number of turns.
 
     Returns
     -------

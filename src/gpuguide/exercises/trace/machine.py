@@ -98,6 +98,12 @@ class Machine:
         self.path = path
         self.log.append(path_mark(path))
 
+    def left(self, path: int, turn: int, line: int) -> None:
+        """Leave a loop over a range, and note how many turns it had."""
+        self.leave(path)
+        turns = turn - self.enter()
+        self.log.append((turns << ADDRESS_SHIFT) + (line << 3) + BRANCH)
+
     def branch(self, test: Any, line: int) -> bool:
         """Note which way a test goes."""
         taken = bool(test)

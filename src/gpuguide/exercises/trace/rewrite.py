@@ -119,7 +119,7 @@ class _Rewriter(ast.NodeTransformer):
         return _at(node, ast.Assign(targets=[target], value=value))
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
-        """Count the turns."""
+        """Count the turns, and tell how many there were: threads that differ in it part."""
         self.generic_visit(node)
         return self._counted(node)
 
@@ -136,7 +136,11 @@ class _Rewriter(ast.NodeTransformer):
         before = [_assign(outer, _attribute("path")), _assign(turn, _call("enter"))]
         line = ast.Constant(node.lineno)
         node.body.insert(0, _at(node, _assign(turn, _call("turn", _name(turn), line))))
-        after = ast.Expr(_call("leave", _name(outer)))
+        after = ast.Expr(
+            _call("left", _name(outer), _name(turn), line)
+            if isinstance(node, ast.For)
+            else _call("leave", _name(outer))
+        )
         return [*(_at(node, each) for each in before), node, _at(node, after)]
 
     def visit_If(self, node: ast.If) -> ast.If:
