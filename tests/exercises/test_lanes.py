@@ -229,7 +229,7 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"loop_turns": 1},
             "for _ in range(2):\n            out[i] = x[i] + x[i]",
             "limit",
-            "A thread makes 2 turns of loops, where 1 is enough.",
+            "A thread makes 2 turns of loops, where 1 is enough: share the work out.",
         ),
         (
             {"active_threads": 0.9},

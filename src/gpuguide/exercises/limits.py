@@ -78,7 +78,10 @@ def _waiting(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
         yield Finding("limit", f"The launch makes {done} on global memory, where {_enough(limits.atomics)}.")
     if limits.loop_turns is not None and stats.loop_turns > limits.loop_turns:
         turns = _count(stats.loop_turns, "turn")
-        yield Finding("limit", f"A thread makes {turns} of loops, where {_enough(limits.loop_turns)}.")
+        yield Finding(
+            "limit",
+            f"A thread makes {turns} of loops, where {_enough(limits.loop_turns)}: share the work out.",
+        )
 
 
 def _fills(call: Call, stats: TraceStats) -> bool:

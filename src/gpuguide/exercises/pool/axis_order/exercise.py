@@ -13,8 +13,8 @@ LAUNCHES = (
     ((1, 1), (32, 1)),
     ((1, 33), (32, 2)),
     ((31, 1), (32, 8)),
-    ((9, 30), (16, 16)),
     ((40, 7), (64, 4)),
+    ((9, 30), (16, 16)),
     ((20, 48), (32, 8)),
     ((50, 33), (32, 4)),
     ((0, 5), (32, 8)),
@@ -45,7 +45,7 @@ EXERCISE = Exercise(
     teaches="Threads that differ in x share a warp, so x must count what lies side by side in memory.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(sectors_per_request=8),
+        limits=Limits(sectors_per_request=8, loop_turns=2),
         signature=("float32[:, ::1]", "float32[::1]", "float32[:, ::1]"),
         parameters=("image", "offset", "out"),
     ),

@@ -29,7 +29,7 @@ EXERCISE = Exercise(
     teaches="A Python float has 64 bits and turns float32 arithmetic into float64, unseen.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, float64_instructions=0),
+        limits=Limits(active_threads=0.9, loop_turns=1, float64_instructions=0),
         signature=("float32[::1]", "float32[::1]"),
         parameters=("fahrenheit", "celsius"),
     ),

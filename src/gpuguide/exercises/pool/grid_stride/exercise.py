@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     teaches="A loop in steps of the whole grid takes any length and keeps a warp's accesses together.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(sectors_per_request=4),
+        limits=Limits(sectors_per_request=4, loop_turns=12),
         signature=("float32", "float32[::1]", "float32[::1]"),
         parameters=("factor", "x", "y"),
     ),

@@ -31,7 +31,7 @@ EXERCISE = Exercise(
     teaches="A kernel is the body of a loop, and `cuda.grid(1)` is its loop variable.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9),
+        limits=Limits(active_threads=0.9, loop_turns=1),
         signature=("uint8[::1]", "uint8[::1]"),
         parameters=("pixels", "out"),
     ),

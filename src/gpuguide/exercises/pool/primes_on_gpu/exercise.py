@@ -38,7 +38,7 @@ EXERCISE = Exercise(
     teaches="A GPU tests many numbers at the same time, a thread each; a launch a number wastes it.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9),
+        limits=Limits(active_threads=0.9, loop_turns=8000),
         signature=("int64[::1]", "uint8[::1]"),
         parameters=("numbers", "is_prime"),
     ),

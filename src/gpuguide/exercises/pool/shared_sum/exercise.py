@@ -29,7 +29,7 @@ EXERCISE = Exercise(
     teaches="Shared memory lets a block work by itself first, if set at the start and guarded by barriers.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, atomics=20),
+        limits=Limits(active_threads=0.9, atomics=20, loop_turns=10),
         signature=("int32[::1]", "int32[::1]"),
         parameters=("x", "total"),
     ),

@@ -39,7 +39,7 @@ EXERCISE = Exercise(
     teaches="A tile in shared memory gathers accesses that would be scattered, if its banks are minded.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(sectors_per_request=5, bank_conflicts=1),
+        limits=Limits(sectors_per_request=5, bank_conflicts=1, loop_turns=2),
         signature=("float32[:, ::1]", "float32[:, ::1]"),
         parameters=("x", "out"),
     ),
