@@ -1,0 +1,64 @@
+"""What the tests of the pool share: answers judged in the lanes at hand, and those written by hand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+from gpuguide.exercises.check import judge
+
+from gpuguide.exercises import get, names
+from gpuguide.exercises.model import Exercise, KernelTask
+from gpuguide.exercises.report import NOT_AT_HAND, LaneReport
+
+WRONG = Path(__file__).parent / "wrong"
+# Lanes that need no GPU, the quick one first.
+LANES = ("simulator", "compile")
+
+
+def kernels() -> list[str]:
+    """Names of the exercises that ask for a kernel."""
+    return [name for name in names() if isinstance(get(name).task, KernelTask)]
+
+
+def reports(exercise: Exercise, source: str, lanes: tuple[str, ...] = LANES) -> list[LaneReport]:
+    """What the lanes say of an answer, up to the first that refuses it."""
+    said = []
+    for lane in lanes:
+        if lane in exercise.lanes:
+            said.append(judge(exercise, source, name=exercise.function_name, lane=lane))
+            if said[-1].findings:
+                break
+    return said
+
+
+def kinds(said: list[LaneReport]) -> list[str]:
+    """Kinds of the findings, the one to read first in front."""
+    return [finding.kind for report in said for finding in report.findings]
+
+
+def not_at_hand(said: list[LaneReport]) -> str:
+    """Which lane could not judge, and why; empty if all could."""
+    reasons = [f"{report.lane}: {report.reason}" for report in said if report.state == NOT_AT_HAND]
+    return "; ".join(reasons)
+
+
+@cache
+def wrong_answers() -> dict[str, list[Path]]:
+    """Answers written by hand, by exercise; one exercise's name can begin with another's."""
+    found: dict[str, list[Path]] = {name: [] for name in names()}
+    for path in sorted(WRONG.glob("*.py")):
+        owners = [name for name in names() if path.stem.startswith(f"{name}_")]
+        assert owners, f"{path.name} must begin with the name of an exercise"
+        found[max(owners, key=len)].append(path)
+    return found
+
+
+def announced_kinds(path: Path) -> set[str]:
+    """The kinds of finding that an answer's docstring announces: `Found: race, wrong.`"""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    announced = re.search(r"^Found: (.+)\.$", docstring, re.M)
+    assert announced, f"{path.name}: the docstring must end in 'Found: kind.'"
+    return set(announced[1].split(", "))

@@ -1,0 +1,210 @@
+"""The pool: right answers pass, stubs and beginners' mistakes are refused, texts say what they must."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import numpy as np
+import pytest
+from pool_answers import announced_kinds, kernels, kinds, not_at_hand, reports, wrong_answers
+
+from gpuguide.exercises import get, names
+from gpuguide.exercises.model import LEVELS, POOL, Exercise
+from gpuguide_docs.prose import prose_lines
+from gpuguide_docs.typed_figures import find_typed_figures
+
+FILES = ("exercise.py", "statement.md", "hints.md", "stub.py", "solution.py")
+# Threads that all launches of an exercise may have together: a bound on a check's time that no clock shakes.
+MOST_THREADS = 20_000
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_solution_passes(name: str) -> None:
+    exercise = get(name)
+    said = reports(exercise, exercise.solution)
+    assert not kinds(said), said[-1].findings
+    if reason := not_at_hand(said):
+        pytest.skip(f"a lane is not at hand: {reason}")
+    assert all(report.passed for report in said)
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_stub_is_refused(name: str) -> None:
+    exercise = get(name)
+    assert kinds(reports(exercise, exercise.stub))
+
+
+# Stubs that give wrong results, or touch what they must not: the statement says so. All others work, slowly.
+DOES_NOT_WORK = {"guard": "out_of_range"}
+SLOW = {"limit", "uncoalesced", "bank_conflict", "written_twice"}
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_a_stub_works_and_is_only_slow(name: str) -> None:
+    exercise = get(name)
+    first = kinds(reports(exercise, exercise.stub))[0]
+    assert first in {DOES_NOT_WORK[name]} if name in DOES_NOT_WORK else SLOW
+
+
+@pytest.mark.parametrize("name", names())
+def test_beginners_mistakes_are_refused_for_the_right_reason(name: str) -> None:
+    exercise, answers = get(name), wrong_answers()[name]
+    assert len(answers) >= 2
+    for path in answers:
+        found = kinds(reports(exercise, path.read_text(encoding="utf-8")))
+        assert found, f"{path.name} passes"
+        assert found[0] in announced_kinds(path), f"{path.name}: found {found}"
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_answer_of_constants_is_refused(name: str) -> None:
+    """A kernel that does nothing, and a function that returns nothing."""
+    exercise = get(name)
+    source = f"def {exercise.function_name}({', '.join(exercise.task.parameters)}):\n    return None\n"
+    assert kinds(reports(exercise, source))
+
+
+def test_the_order_is_complete() -> None:
+    folders = {path.name for path in POOL.iterdir() if path.is_dir() and not path.name.startswith("_")}
+    assert set(names()) == folders
+    assert len(names()) == len(set(names()))
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_folder_is_complete(name: str) -> None:
+    folder = POOL / name
+    assert sorted(path.name for path in folder.iterdir() if path.is_file()) == sorted(FILES)
+    exercise = get(name)
+    assert exercise.name == name
+    assert 1 <= len(exercise.title.split()) <= 6
+    assert exercise.teaches.endswith(".")
+    assert exercise.pages
+    assert exercise.tags
+    assert "simulator" in exercise.lanes
+
+
+@pytest.mark.parametrize("name", names())
+def test_level_minutes_and_hints(name: str) -> None:
+    exercise = get(name)
+    assert exercise.level in LEVELS
+    assert 5 <= exercise.minutes <= 45
+    assert 2 <= len(exercise.hints) <= 3
+
+
+def test_levels_do_not_fall() -> None:
+    """Kernel exercises become harder along the order, and the last is not the first's equal."""
+    levels = [LEVELS.index(get(name).level) for name in kernels()]
+    assert levels == sorted(levels)
+    assert len(set(levels)) > 1
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_statement_names_all_parameters(name: str) -> None:
+    exercise = get(name)
+    for each in exercise.task.parameters:
+        assert re.search(rf"^- .*`[^`]*\b{each}\b[^`]*`.*:", exercise.statement, re.M), each
+    for source in (exercise.stub, exercise.solution):
+        assert parameters(source, exercise.function_name) == list(exercise.task.parameters)
+
+
+def parameters(source: str, function: str) -> list[str]:
+    node = [each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)][-1]
+    assert node.name == function
+    return [argument.arg for argument in node.args.args]
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_the_statement_says_what_is_judged(name: str) -> None:
+    exercise = get(name)
+    assert "*Judged:*" in exercise.statement
+    for array in re.findall(r"^- `(\w+)`.*?(?=^- |^$)", exercise.statement, re.M | re.S):
+        assert array in exercise.task.parameters
+
+
+@pytest.mark.parametrize("name", names())
+def test_texts_are_of_the_subset(name: str) -> None:
+    """Paragraphs, lists, code, emphasis and links: no headings, pictures, HTML, or roles."""
+    exercise = get(name)
+    for text in (exercise.statement, *exercise.hints):
+        prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)
+        assert "`" not in prose, "code is closed on its line"
+        assert not re.search(r"^\s*#|!\[|<\w|\{\w+\}", prose, re.M)
+        assert "!" not in prose
+        assert max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("name", names())
+def test_texts_hold_no_measured_figure(name: str) -> None:
+    """What is judged may be a figure: it is asked for, nobody measured it."""
+    exercise = get(name)
+    statement = re.sub(r"^\*Judged:\*.*?(?:\n\n|\Z)", "", exercise.statement, flags=re.M | re.S)
+    for text in (exercise.title, exercise.teaches, statement, *exercise.hints, *comments(exercise)):
+        assert not find_typed_figures(prose_lines(text, "md"))
+
+
+def comments(exercise: Exercise) -> list[str]:
+    """Comments of the stub and of the solution."""
+    lines = (exercise.stub + exercise.solution).splitlines()
+    return [line.partition("#")[2] for line in lines]
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_a_check_stays_within_its_budget(name: str) -> None:
+    """Threads launched, not seconds: a launch of few threads is quick everywhere."""
+    calls = list(get(name).task.calls())
+    assert sum(n_threads(call.grid) * n_threads(call.block) for call in calls) <= MOST_THREADS
+    assert len({call.label for call in calls}) == len(calls)
+
+
+def n_threads(axes: tuple[int, ...]) -> int:
+    product = 1
+    for length in axes:
+        product *= length
+    return product
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_calls_are_made_afresh_and_alike(name: str) -> None:
+    """A kernel changes the arrays it gets, so each call of `calls` makes new ones with the same contents."""
+    task = get(name).task
+    for first, second in zip(task.calls(), task.calls(), strict=True):
+        assert list(first.arguments) == list(task.parameters)
+        assert set(first.expected) <= set(first.arguments)
+        for key, value in first.arguments.items():
+            other = second.arguments[key]
+            np.testing.assert_array_equal(value, other)
+            assert not np.ndim(value) or not np.shares_memory(value, other)
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_solutions_are_short(name: str) -> None:
+    lines = [line for line in get(name).solution.splitlines() if line.strip()]
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 100
+
+
+# What a GPU may do right by chance, or does right and merely slowly: the simulator is there to find it.
+GPU_MAY_PASS = {
+    "race": "a race can come out right, on one GPU nearly always",
+    "missed_barrier": "what a barrier does that some threads miss is undefined, and often harmless",
+    "divergent_barrier": "what a barrier does that some threads miss is undefined, and often harmless",
+    "uninitialised": "memory that nobody has set may hold a zero by chance",
+    "negative_index": "Numba reads from the end, and the value there can be the right one",
+    "out_of_range": "a value read behind an array may not change the result",
+    "limit": "the result is right",
+    "uncoalesced": "the result is right",
+    "bank_conflict": "the result is right",
+}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", [name for name in names() if "gpu" in get(name).lanes])
+def test_the_gpu_agrees(name: str) -> None:
+    exercise = get(name)
+    (report,) = reports(exercise, exercise.solution, ("gpu",))
+    assert report.passed, report.findings or report.reason
+    for path in wrong_answers()[name]:
+        if not announced_kinds(path) & GPU_MAY_PASS.keys():
+            source = path.read_text(encoding="utf-8")
+            assert kinds(reports(exercise, source, ("gpu",))), f"{path.name} passes on the GPU"

@@ -1,0 +1,18 @@
+"""Waits for the own warp only, which is too few in a larger block.
+
+Found: race.
+"""
+
+from numba import cuda
+
+
+@cuda.jit
+def move_on_kernel(x):
+    i = cuda.grid(1)
+    start = cuda.blockIdx.x * cuda.blockDim.x
+    length = min(cuda.blockDim.x, x.size - start)
+    if i < x.size:
+        value = x[i]
+    cuda.syncwarp()
+    if i < x.size:
+        x[start + (cuda.threadIdx.x + 1) % length] = value

@@ -1,0 +1,22 @@
+"""Takes every block for 256 threads wide.
+
+Found: uninitialised.
+"""
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def block_sums_kernel(x, sums):
+    part = cuda.shared.array(256, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else float32(0)
+    half = 128
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            part[t] += part[t + half]
+        half //= 2
+    if t == 0:
+        sums[cuda.blockIdx.x] = part[0]

@@ -1,0 +1,24 @@
+"""Leaves out the barrier once a single warp is left, as one reads in old texts.
+
+Found: race.
+"""
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def block_sums_kernel(x, sums):
+    part = cuda.shared.array(256, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else float32(0)
+    cuda.syncthreads()
+    half = cuda.blockDim.x // 2
+    while half > 0:
+        if t < half:
+            part[t] += part[t + half]
+        if half > 32:
+            cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        sums[cuda.blockIdx.x] = part[0]

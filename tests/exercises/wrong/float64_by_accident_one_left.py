@@ -1,0 +1,13 @@
+"""Forgets one of the constants.
+
+Found: limit.
+"""
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def celsius_kernel(fahrenheit, celsius):
+    i = cuda.grid(1)
+    if i < fahrenheit.size:
+        celsius[i] = (fahrenheit[i] - float32(32)) * (5.0 / 9.0)

@@ -1,0 +1,13 @@
+"""Lets the thread behind the last one in.
+
+Found: out_of_range.
+"""
+
+from numba import cuda
+
+
+@cuda.jit
+def maximum_kernel(a, b, out):
+    i = cuda.grid(1)
+    if i <= out.size:
+        out[i] = max(a[i], b[i])

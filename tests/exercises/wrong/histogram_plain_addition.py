@@ -1,0 +1,15 @@
+"""Adds without an atomic, and loses counts.
+
+Found: race.
+"""
+
+from numba import cuda
+
+
+@cuda.jit
+def histogram_kernel(values, counts):
+    i = cuda.grid(1)
+    if i < values.size:
+        value = values[i]
+        if 0 <= value < counts.size:
+            counts[value] += 1
