@@ -1,46 +1,36 @@
 """Numbers in a traced kernel: types as Numba infers them, stores that keep what memory can hold."""
 
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numba
 import numpy as np
 import pytest
 from launching import launch
 
+from gpuguide.exercises.trace import arrays
 from gpuguide.exercises.trace.scalars import NUMBER_TYPES, as_dtype, caster, is_poisoned, poison
 
 f4, f8, i4, u1 = np.float32, np.float64, np.int32, np.uint8
 
 
-def computed(expression: str, **arguments: object) -> object:
-    """The value of an expression in a kernel, as it is before it is stored."""
-    seen: list[object] = []
-    source = f"def kernel({', '.join([*arguments, 'out'])}):\n    out[0] = {expression}\n"
-    trace = launch(source, 1, 1, **arguments, out=_Spy.array(seen))
-    assert trace.findings == ()
-    return seen[0]
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """The value of an expression in a kernel, as it is before a store converts it."""
+    stored: list[Any] = []
 
+    def remembering(dtype: np.dtype) -> Callable[[Any], Any]:
+        return lambda value: stored.append(value) or np.complex128(0)
 
-class _Spy:
-    """An output that tells what was stored into it, before it is converted."""
+    def compute(expression: str, **arguments: Any) -> Any:
+        source = f"def kernel({', '.join([*arguments, 'out'])}):\n    out[0] = {expression}\n"
+        with monkeypatch.context() as patch:
+            patch.setattr(arrays, "caster", remembering)
+            assert launch(source, 1, 1, **arguments, out=np.zeros(1, np.complex128)).findings == ()
+        return stored.pop()
 
-    @staticmethod
-    def array(seen: list[object]) -> np.ndarray:
-        _Spy.seen = seen
-        return np.zeros(1, np.complex128)
-
-
-@pytest.fixture(autouse=True)
-def spying(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpuguide.exercises.trace import arrays
-
-    def cast_of(dtype: np.dtype) -> object:
-        keep = caster(dtype)
-
-        def cast(value: object) -> object:
-            _Spy.seen.append(value)
-            return keep(value)
-
-        return cast if dtype == np.complex128 else keep
-
-    monkeypatch.setattr(arrays, "caster", cast_of)
+    return compute
 
 
 TYPES = [
@@ -74,8 +64,22 @@ TYPES = [
 
 
 @pytest.mark.parametrize(("expression", "arguments", "kind"), TYPES, ids=[case[0] for case in TYPES])
-def test_an_expression_has_the_type_that_numba_gives_it(expression: str, arguments: dict, kind: type) -> None:
+def test_an_expression_has_the_type_that_numba_gives_it(computed, expression, arguments, kind) -> None:
     assert type(computed(expression, **arguments)) is kind
+
+
+NUMBA_S = {int: ("int64", "uint64"), bool: ("bool",), np.complex128: ("complex128",)}
+
+
+def test_numba_infers_the_same_types() -> None:
+    """Its compiler for the CPU says so: the rules are the same for a GPU."""
+    for expression, arguments, kind in TYPES:
+        names = {"math": math, "np": np, "float32": numba.float32}
+        exec(f"def function({', '.join(arguments)}):\n    return {expression}\n", names)
+        function = numba.njit(names["function"])
+        function.compile(tuple(numba.typeof(value) for value in arguments.values()))
+        (signature,) = function.nopython_signatures
+        assert str(signature.return_type) in NUMBA_S.get(kind, (kind.__name__,)), expression
 
 
 VALUES = [
@@ -105,7 +109,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("expression", "expected"), VALUES, ids=[case[0] for case in VALUES])
-def test_an_expression_has_the_value_that_numba_gives_it(expression: str, expected: float) -> None:
+def test_an_expression_has_the_value_that_numba_gives_it(computed, expression, expected) -> None:
     np.testing.assert_equal(computed(expression, x=np.ones(1, f4)), expected)
 
 

@@ -140,7 +140,7 @@ def composed(
 
     Parameters
     ----------
-    heading, top, mark : str
+    heading, top : str
         As in `Picture`.
     touched : sequence of Touched
         What may be shown.
@@ -150,6 +150,8 @@ def composed(
         Threads, and rows, to show at most.
     notes : mapping of int to str, optional
         By number of the row.
+    mark : str
+        As in `Picture`.
 
     Returns
     -------

@@ -10,6 +10,7 @@ from gpuguide.exercises.trace.columns import Flags, Ints
 from gpuguide.exercises.trace.figures import Instruction
 from gpuguide.exercises.trace.picture import Axis, Picture, Touched, composed
 from gpuguide.exercises.trace.scene import LETTERS, Scene, label_of_threads, title_of_threads
+from gpuguide.exercises.trace.wording import count
 
 __all__ = ["of_banks", "of_sectors"]
 
@@ -33,10 +34,10 @@ def of_sectors(scene: Scene, most: int) -> Picture:
     request = _dearest(scene, record.plain_instructions, record.global_requests)
     sector = bytes_of(request) // SECTOR_BYTES
     heading = (
-        f"One warp touches {len(np.unique(sector))} sectors of {SECTOR_BYTES} bytes of {scene.region.name} "
-        f"at once in line {scene.finding.line}"
+        f"One warp touches {count(len(np.unique(sector)), 'sector')} of {SECTOR_BYTES} bytes of "
+        f"{scene.region.name} at once in line {scene.finding.line}"
     )
-    return _composed(scene, heading, "sector", request, sector, None, most)
+    return _composed(scene, heading, "sector", request, sector, sector < 0, most)
 
 
 def of_banks(scene: Scene, most: int) -> Picture:
@@ -57,12 +58,13 @@ def of_banks(scene: Scene, most: int) -> Picture:
     record = scene.record
     request = _dearest(scene, record.shared_instructions, record.shared_requests)
     word, bank = words_and_banks(request)
-    crowded = {number for number in bank.tolist() if len(np.unique(word[bank == number])) > 1}
+    words = {number: len(np.unique(word[bank == number])) for number in np.unique(bank).tolist()}
+    crowded = [number for number, n in words.items() if n > 1]
     heading = (
-        f"One warp wants words of {scene.region.name} from {len(np.unique(bank))} banks "
-        f"at once in line {scene.finding.line}"
+        f"One warp wants words of {scene.region.name} from {count(len(words), 'bank')} at once in line "
+        f"{scene.finding.line}"
     )
-    return _composed(scene, heading, "bank", request, bank, np.isin(bank, list(crowded)), most)
+    return _composed(scene, heading, "bank", request, bank, np.isin(bank, crowded), most)
 
 
 def _dearest(scene: Scene, instructions: list[Instruction], gathered: Requests) -> Accesses:
@@ -74,20 +76,22 @@ def _dearest(scene: Scene, instructions: list[Instruction], gathered: Requests) 
 
 
 def _composed(
-    scene: Scene, heading: str, what: str, request: Accesses, rows: Ints, marked: Flags | None, most: int
+    scene: Scene, heading: str, what: str, request: Accesses, rows: Ints, marked: Flags, most: int
 ) -> Picture:
-    flags = [False] * len(request) if marked is None else marked.tolist()
-    columns = (request.thread.tolist(), rows.tolist(), request.kind.tolist(), flags)
+    """Compose threads above and sectors or banks below, around the first one that is marked."""
+    columns = (request.thread.tolist(), rows.tolist(), request.kind.tolist(), marked.tolist())
     touched = [
         Touched(thread, row, LETTERS[kind], flag) for thread, row, kind, flag in zip(*columns, strict=True)
     ]
     threads, known = request.thread.tolist(), sorted(set(rows.tolist()))
+    first = min(rows[marked].tolist(), default=known[0])
+    seen = request.thread[rows == first].tolist()
     return composed(
         heading,
         title_of_threads(scene.geometry, threads),
         touched,
-        Axis(threads, label_of_threads(scene.geometry, threads), threads[:1]),
-        Axis(known, lambda row: f"{what} {row}", known[:1]),
+        Axis(threads, label_of_threads(scene.geometry, threads), seen),
+        Axis(known, lambda row: f"{what} {row}", [first]),
         most=most,
         mark="different words of one bank, which come one after the other",
     )
