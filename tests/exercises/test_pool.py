@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from gpuguide_docs.typed_figures import find_typed_figures
 FILES = ("exercise.py", "statement.md", "hints.md", "stub.py", "solution.py")
 # Threads that all launches of an exercise may have together: a bound on a check's time that no clock shakes.
 MOST_THREADS = 20_000
+# Of the largest launch, shared memory included.
+MOST_ACCESSES = 30_000
 
 
 @pytest.mark.parametrize("name", names())
@@ -55,6 +58,17 @@ def test_beginners_mistakes_are_refused_for_the_right_reason(name: str) -> None:
         found = kinds(reports(exercise, path.read_text(encoding="utf-8")))
         assert found, f"{path.name} passes"
         assert found[0] in announced_kinds(path), f"{path.name}: found {found}"
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_what_was_found_can_be_drawn(name: str) -> None:
+    """A drawing is made when it is asked for, so nothing else would show that it cannot be."""
+    exercise = get(name)
+    for source in (exercise.stub, *(path.read_text(encoding="utf-8") for path in wrong_answers()[name])):
+        report = reports(exercise, source)[-1]
+        assert all(len(line) <= 78 for line in report.drawing.splitlines())
+        if report.svg:
+            assert ElementTree.fromstring(report.svg).tag.endswith("svg")
 
 
 @pytest.mark.parametrize("name", names())
@@ -151,10 +165,14 @@ def comments(exercise: Exercise) -> list[str]:
 
 @pytest.mark.parametrize("name", kernels())
 def test_a_check_stays_within_its_budget(name: str) -> None:
-    """Threads launched, not seconds: a launch of few threads is quick everywhere."""
-    calls = list(get(name).task.calls())
+    """Threads and accesses are counted, not seconds: a launch of few is quick everywhere."""
+    exercise = get(name)
+    calls = list(exercise.task.calls())
     assert sum(n_threads(call.grid) * n_threads(call.block) for call in calls) <= MOST_THREADS
     assert len({call.label for call in calls}) == len(calls)
+    largest = reports(exercise, exercise.solution, ("simulator",))[0].stats
+    accesses = sum(array.reads + array.writes + array.atomics for array in largest.arrays)
+    assert accesses <= MOST_ACCESSES
 
 
 def n_threads(axes: tuple[int, ...]) -> int:
@@ -177,8 +195,10 @@ def test_calls_are_made_afresh_and_alike(name: str) -> None:
             assert not np.ndim(value) or not np.shares_memory(value, other)
 
 
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.parametrize("name", names())
 def test_solutions_are_short(name: str) -> None:
+    """And plain ASCII, by whose columns mutants are made."""
+    assert get(name).solution.isascii()
     lines = [line for line in get(name).solution.splitlines() if line.strip()]
     assert len(lines) <= 30
     assert max(map(len, lines)) <= 100
