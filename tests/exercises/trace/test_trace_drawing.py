@@ -92,6 +92,10 @@ def wrong() -> tuple[Trace, Finding]:
     return some_written()[0], Finding("wrong", "out[10] is 10.", array="out", index=(10,))
 
 
+def changed() -> tuple[Trace, Finding]:
+    return some_written()[0], Finding("input_changed", "out[1] is changed.", array="out", index=(1,))
+
+
 def scattered() -> tuple[Trace, Finding]:
     source = "def kernel(x, out):\n    t = cuda.threadIdx.x\n    out[t] = x[16 * t]\n"
     trace = launch(source, 1, 32, x=ramp(512), out=poisoned(32))
@@ -225,6 +229,18 @@ DRAWN = [
         out[14]                                w
         …
         w writes; ! writes the wrong value
+     """),
+    (changed, """
+        Which threads write out
+        thread of block 0  1   2   4   5
+        out[0]
+        out[1]             w!  (changed)
+        out[2]                 w!
+        out[3]
+        out[4]                     w!
+        out[5]                         w!
+        …
+        w writes; ! changes an input
      """),
     (scattered, """
         One warp touches 32 sectors of 32 bytes of x at once in line 3

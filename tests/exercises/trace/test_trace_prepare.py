@@ -298,3 +298,11 @@ def test_shapes_are_constants(shape: str, constant: bool) -> None:
     assert prepare(
         source.replace("array(", "array(shape=").replace(", float32", ", dtype=float32")
     ).findings == (prepare(source).findings)
+
+
+def test_functions_on_one_line_do_not_get_in_each_other_s_way() -> None:
+    """A longer function inside a shorter one, both of which start on the same line."""
+    body = " + ".join(["x[0]"] * 60)
+    source = f"def kernel(x, out): f = lambda s: {body} + s[0]; out[0] = f(cuda.shared.array(1, float32))\n"
+    found = launch(source, 1, 1, x=np.ones(1), out=poisoned(1)).findings
+    assert [(finding.kind, finding.line) for finding in found] == [("uninitialised", 1)]

@@ -106,6 +106,14 @@ def _wrong(scene: Scene, most: int) -> Picture:
     return _memory(scene, most, "write", (), changes, here, "writes the wrong value", note)
 
 
+def _changed(scene: Scene, most: int) -> Picture:
+    """Show who changes the elements of an input."""
+    changes = scene.accesses[scene.accesses.kind != READ]
+    note = {scene.row: "changed"}
+    marked = np.ones(len(changes), bool)
+    return _memory(scene, most, "write", (), changes, marked, "changes an input", note)
+
+
 def _memory(
     scene: Scene,
     most: int,
@@ -132,7 +140,7 @@ _DRAWN: dict[str, Callable[[Scene, int], Picture]] = {
     "written_twice": _written_twice,
     "never_written": _never_written,
     "wrong": _wrong,
-    "input_changed": _wrong,
+    "input_changed": _changed,
     "uncoalesced": of_sectors,
     "bank_conflict": of_banks,
 }

@@ -71,8 +71,7 @@ class Sites:
 
     def number(self, frame: FrameType) -> int:
         """Return the number of the instruction that a frame is at."""
-        first = frame.f_code.co_firstlineno
-        return (first << _SHIFT) + self._starts[first][frame.f_lasti // 2]
+        return self.instruction((frame.f_code.co_firstlineno << _SHIFT) + frame.f_lasti // 2)
 
     def instruction(self, noted: int) -> int:
         """Return the number of the instruction from what an event noted of it."""
