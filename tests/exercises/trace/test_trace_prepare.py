@@ -30,6 +30,7 @@ REFUSED = [
     ("def kernel(x):\n    yield x", "", "Line 2 yields, which no kernel can do."),
     ("n = 1\ndef kernel(x):\n    global n\n    n = 2", "", "Line 3 changes a global variable, which no "
                                                            "kernel can do."),
+    ("from numba.cuda import laneid\ndef kernel(x): pass", "", "The source imports laneid on its own."),
     ("def kernel(x):\n    import math", "", "Line 2 imports a module, which no kernel can do."),
     ("def kernel(x):\n    class A: pass", "", "Line 2 defines a class, which no kernel can do."),
     ("def kernel(x):\n    wait = cuda.syncthreads\n    wait()", "", "Line 2 uses cuda.syncthreads without "
@@ -306,3 +307,8 @@ def test_functions_on_one_line_do_not_get_in_each_other_s_way() -> None:
     source = f"def kernel(x, out): f = lambda s: {body} + s[0]; out[0] = f(cuda.shared.array(1, float32))\n"
     found = launch(source, 1, 1, x=np.ones(1), out=poisoned(1)).findings
     assert [(finding.kind, finding.line) for finding in found] == [("uninitialised", 1)]
+
+
+def test_what_python_warns_of_is_left_to_python() -> None:
+    """An odd escape in a comment-like string, a comparison by `is`: the kernel is read all the same."""
+    assert prepare("def kernel(x):\n    '\\d'\n    x[0] = 1 is 1\n").parameters == ("x",)

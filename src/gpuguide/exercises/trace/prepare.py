@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import CodeType, MappingProxyType
@@ -121,14 +122,16 @@ def prepare(source: str, name: str = "", constants: Mapping[str, object] = _NOTH
 
 def _parsed(text: str) -> ast.Module:
     try:
-        return ast.parse(text)
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(text)
     except (SyntaxError, ValueError) as error:
         raise _not_python(error) from None
 
 
 def _compiled(tree: ast.Module, name: str) -> CodeType:
     try:
-        return compile(tree, f"<{name}>", "exec", dont_inherit=True)
+        with warnings.catch_warnings(action="ignore"):
+            return compile(tree, f"<{name}>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise _not_python(error) from None
 
@@ -156,11 +159,12 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                found[alias.asname or alias.name.partition(".")[0]] = (
-                    alias.name if alias.asname else alias.name.partition(".")[0]
-                )
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
+                first = alias.name.partition(".")[0]
+                found |= {alias.asname: alias.name} if alias.asname else {first: first}
+        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
             found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    if "numba.cuda.laneid" in found.values():  # one object for all threads would not do
+        raise ArgumentError("The source imports laneid on its own. Import cuda, and write cuda.laneid.")
     return found
 
 
