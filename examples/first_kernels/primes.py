@@ -370,10 +370,10 @@ from gpuguide.topics.primes_launch_parts import PARTS, time_launch_a_number
 facts = {}
 for name, samples in time_launch_a_number().items():
     key = "number_" + name.replace(" ", "_")
-    facts[name] = gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
-    print(f"{name:10} {facts[name].value * 1e6:7.1f} us a number")
-parts = [facts[part].value for part in PARTS]
-_ = gg.explained("number_explained", parts, facts["whole"].value)
+    facts[key] = gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
+    print(f"{name:10} {facts[key].value * 1e6:7.1f} us a number")
+parts = [facts["number_" + part.replace(" ", "_")].value for part in PARTS]
+_ = gg.explained("number_explained", parts, facts["number_whole"].value)
 
 # %%
 # One bar for a number, and one for all numbers below ten thousand in a single launch:
@@ -381,7 +381,10 @@ _ = gg.explained("number_explained", parts, facts["whole"].value)
 # draw
 gg.plot_decomposition(
     {
-        "a number, one launch": {part: facts[part].value for part in PARTS},
+        "a number, one launch": {
+            part: facts["number_" + part.replace(" ", "_")].value
+            for part in ("copy there", "launch", "work", "copy back")
+        },
         "10 000 numbers, one launch": {
             "launch": results.quantity("thread_a_number", 10**4, "launch").value,
             "work": results.quantity("thread_a_number", 10**4, "time").value,

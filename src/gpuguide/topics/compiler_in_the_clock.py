@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
+from gpuguide.clocks import quiet
 from gpuguide.errors import ArgumentError
 from gpuguide.session import current
 from gpuguide.timing import host_timer
@@ -59,11 +61,17 @@ def beside_compilation(
     host = current().machine.host
     later = host_timer(lambda: function(*arguments), host=host)
     wrong_samples, compilations, calls = [], [], []
+    # Kept to the end: to free compiled code takes as long as to make it, and would fall into some sample.
+    all_fresh = []
     for _ in range(n_turns):
-        wrong_samples.append(wrong(njit(function.py_func)))
-        fresh = njit(function.py_func)
-        begin = host.now_ns()
-        fresh.compile(function.signatures[0])
-        compilations.append((host.now_ns() - begin) / 1e9)
+        all_fresh += [njit(function.py_func), njit(function.py_func)]
+        gc.collect()
+        with quiet():
+            wrong_samples.append(wrong(all_fresh[-2]))
+        gc.collect()
+        with quiet():
+            begin = host.now_ns()
+            all_fresh[-1].compile(function.signatures[0])
+            compilations.append((host.now_ns() - begin) / 1e9)
         calls.append(later.sample() / later.n_calls / 1e9)
     return wrong_samples, compilations, calls
