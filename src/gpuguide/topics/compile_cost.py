@@ -262,6 +262,15 @@ def compile_kernel(a_host: np.ndarray, b_host: np.ndarray, out_host: np.ndarray)
     ------
     BackendError
         CuPy is missing.
+
+    Examples
+    --------
+    >>> from gpuguide.backends import has_gpu
+    >>> if has_gpu():
+    ...     box = np.ones((2, 3, 4), np.float32)
+    ...     out = np.zeros_like(box)
+    ...     compile_kernel(box, box, out)
+    ...     assert out.sum() == 24
     """
     arrays = [cupy().asarray(x) for x in (a_host, b_host, out_host)]
     d, h, w = out_host.shape

@@ -92,6 +92,14 @@ def launch_bare(*arrays: Any, n_arrays: int = 3) -> None:
         As for `launch_once_wrapped`.
     n_arrays : {1, 3, 8}
         How many.
+
+    Examples
+    --------
+    >>> try:
+    ...     launch_bare(n_arrays=4)
+    ... except ArgumentError as error:
+    ...     print(error)
+    n_arrays must be 1, 3 or 8; got 4.
     """
     kernel, bare = _chosen(KERNELS, arrays, n_arrays)
     kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK, current_stream()](*bare)
@@ -106,6 +114,14 @@ def launch_wrapping(*arrays: Any, n_arrays: int = 3) -> None:
         As for `launch_once_wrapped`.
     n_arrays : {1, 3, 8}
         How many.
+
+    Examples
+    --------
+    >>> try:
+    ...     launch_wrapping(n_arrays=4)
+    ... except ArgumentError as error:
+    ...     print(error)
+    n_arrays must be 1, 3 or 8; got 4.
     """
     kernel, bare = _chosen(KERNELS, arrays, n_arrays)
     views = map(numba_view, bare)
@@ -121,6 +137,14 @@ def launch_wrapping_and_waiting(*arrays: Any, n_arrays: int = 3) -> None:
         As for `launch_once_wrapped`.
     n_arrays : {1, 3, 8}
         How many.
+
+    Examples
+    --------
+    >>> try:
+    ...     launch_wrapping_and_waiting(n_arrays=4)
+    ... except ArgumentError as error:
+    ...     print(error)
+    n_arrays must be 1, 3 or 8; got 4.
     """
     kernel, bare = _chosen(KERNELS, arrays, n_arrays)
     views = map(cuda.as_cuda_array, bare)
@@ -136,6 +160,14 @@ def launch_raw(*arrays: Any, n_arrays: int = 3) -> None:
         As for `launch_once_wrapped`.
     n_arrays : {1, 3, 8}
         How many.
+
+    Examples
+    --------
+    >>> try:
+    ...     launch_raw(n_arrays=4)
+    ... except ArgumentError as error:
+    ...     print(error)
+    n_arrays must be 1, 3 or 8; got 4.
     """
     kernel, chosen = _chosen(RAW_KERNELS, arrays, n_arrays)
     kernel((BLOCKS_PER_GRID,), (THREADS_PER_BLOCK,), (*chosen, np.int32(ELEMENTS)))

@@ -18,7 +18,8 @@ THREADS = int(get_num_threads())
 SEGMENT = 2**18
 """Odd numbers of a segment: their bits take 32 KiB, which fits into the L1 cache of a core."""
 WHEEL_WORDS = 3 * 5 * 7 * 11
-ALONE_BELOW = 50_000  # no size of the study: both of its checks must call, and compile, the same loop
+# No size of the study: both of its checks must call, and compile, the same loop.
+ALONE_BELOW = 50_000
 NO_PRIMESIEVE = "primesieve is not installed; on Debian: apt install libprimesieve-dev"
 
 

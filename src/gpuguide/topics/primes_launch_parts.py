@@ -94,6 +94,15 @@ def check_alone(number: int, synchronize: Callable[[], None], mark: Callable[[],
     -------
     bool
         Whether it is prime.
+
+    Examples
+    --------
+    >>> from gpuguide.backends import has_gpu
+    >>> if has_gpu():
+    ...     marks = []
+    ...     wait = cupy().cuda.runtime.deviceSynchronize
+    ...     assert check_alone(7, wait, lambda: marks.append("part"))
+    ...     assert len(marks) == len(PARTS) + 1
     """
     mark()
     result = cupy().asarray(np.zeros(1, np.int32))

@@ -65,6 +65,14 @@ def count(limit: int, out: Any) -> None:
         One more than the largest number that was looked at.
     out : device array of uint32
         Its last word is set.
+
+    Examples
+    --------
+    >>> from gpuguide.backends import cupy, has_gpu
+    >>> if has_gpu():
+    ...     out = cupy().array([14, 0], np.uint32)
+    ...     count(10, numba_view(out))
+    ...     assert out.tolist() == [14, 4]
     """
     start_count_kernel[1, 1, current_stream()](limit, out)
     if out.size > 1:

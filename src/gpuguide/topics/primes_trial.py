@@ -80,6 +80,14 @@ def primes_one_launch(limit: int, out: np.ndarray) -> None:
     ------
     BackendError
         CuPy is missing.
+
+    Examples
+    --------
+    >>> from gpuguide.backends import has_gpu
+    >>> if has_gpu():
+    ...     out = np.zeros(2, np.uint32)
+    ...     primes_one_launch(10, out)
+    ...     assert out.tolist() == [14, 4]
     """
     cp, primes = cupy(), []
     for number in range(2, limit):
@@ -154,6 +162,14 @@ def clear(out: Any) -> None:
     ----------
     out : device array of uint32
         Changed in place.
+
+    Examples
+    --------
+    >>> from gpuguide.backends import has_gpu
+    >>> if has_gpu():
+    ...     out = cupy().full(2, 14, np.uint32)
+    ...     clear(out)
+    ...     assert out.tolist() == [0, 0]
     """
     grid = blocks_1d(out.size, THREADS_PER_BLOCK)
     clear_kernel[grid, THREADS_PER_BLOCK, current_stream()](numba_view(out))
@@ -206,6 +222,14 @@ def clear_and_launch(kernel: Any, n_threads: int, limit: int, out: Any) -> None:
         One more than the largest number that is looked at.
     out : device array of uint32
         The answer.
+
+    Examples
+    --------
+    >>> from gpuguide.backends import has_gpu
+    >>> if has_gpu():
+    ...     out = cupy().zeros(2, np.uint32)
+    ...     clear_and_launch(thread_a_number_kernel, 10, 10, out)
+    ...     assert out.tolist() == [14, 4]
     """
     clear(out)
     if n_threads:
