@@ -407,4 +407,4 @@ gg.plot_decomposition(
 #
 # Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>` compiles for the GPU, and takes its first
 # call apart. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>` has the compiler and the
-# copies in one call. Used here: :func:`gpuguide.explained`, :func:`gpuguide.first_call.time_first_call`.
+# copies in one call. Used here: :func:`gpuguide.explained`, ``gpuguide.first_call``.
