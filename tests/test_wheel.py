@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -51,6 +52,16 @@ def test_the_wheel_is_small_and_holds_the_measurements_but_not_the_transcripts(w
     assert any(name.endswith("/measurements.json") for name in names)
     assert not [name for name in names if name.endswith(("transcript.json", ".svg"))]
     assert "gpuguide/py.typed" in names
+
+
+def test_without_an_extra_there_is_the_runtime_that_numba_cuda_asks_for_when_it_is_imported(wheel):
+    """Else `from numba import cuda` raises on a computer without CUDA, where the exercises are to be done."""
+    archive = zipfile.ZipFile(wheel)
+    metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    needed = re.findall(r"^Requires-Dist: (.+)$", archive.read(metadata).decode(), re.M)
+    (runtime,) = [each for each in needed if each.startswith("cuda-toolkit") and "extra ==" not in each]
+    assert runtime.startswith("cuda-toolkit[cudart]")
+    assert runtime.replace('"', "'").endswith("sys_platform != 'darwin'")
 
 
 def test_list_names_what_was_recorded(gpuguide):
