@@ -141,21 +141,39 @@ def test_a_missing_tool_is_no_finding(monkeypatch) -> None:
     )
 
 
-def test_missing_nvvm_is_no_finding(monkeypatch) -> None:
-    class NvvmSupportError(ImportError):
-        """As Numba calls it."""
+class NvvmSupportError(ImportError):
+    """As Numba calls it."""
 
-    def ptx(*arguments: object) -> None:
-        raise NvvmSupportError(
-            "\nlibNVVM cannot be found. Do `conda install cudatoolkit`:\nlibrary nvvm not found"
-        )
 
-    monkeypatch.setattr(compile_lane, "_ptx", ptx)
-    report = judge_compile(answers.exercise(), answers.answer())
-    assert (report.state, report.reason) == (
-        NOT_AT_HAND,
-        "libNVVM cannot be found. Do `conda install cudatoolkit`:",
-    )
+class DynamicLibNotFoundError(RuntimeError):
+    """As NVIDIA's search for libraries calls it."""
+
+
+NOT_INSTALLED = "NVIDIA's compiler is not installed; it comes with this package's extras cuda12 and cuda13."
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (NvvmSupportError("\nlibNVVM cannot be found. Do `conda install cudatoolkit`:\n"), NOT_INSTALLED),
+        (DynamicLibNotFoundError('Failure finding "libnvrtc.so.13": No such file'), NOT_INSTALLED),
+        (DynamicLibNotFoundError('Failure finding "nvrtc64_130_0.dll"'), NOT_INSTALLED),
+        (
+            ValueError("cc 9.0 is too new\nfor this"),
+            "NVIDIA's compiler compiles nothing here: cc 9.0 is too new",
+        ),
+    ],
+)
+def test_where_nothing_compiles_it_is_no_fault_of_the_reader_s(monkeypatch, error, reason) -> None:
+    numba = compile_lane.numba_cuda()
+
+    def compile_ptx(*arguments: object, **options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(numba, "compile_ptx", compile_ptx)
+    for answer in (answers.answer(), answers.answer(answers.NOT_COMPILED)):
+        report = judge_compile(answers.exercise(), answer)
+        assert (report.state, report.reason) == (NOT_AT_HAND, reason)
 
 
 def test_without_a_signature_the_first_launch_has_the_types() -> None:

@@ -26,8 +26,8 @@ __all__ = ["ARCHITECTURE", "compile_finding", "judge_compile"]
 ARCHITECTURE = (9, 0)
 """Compute capability that kernels are compiled for where there is no GPU."""
 
-# Raised where a part of the tool chain is missing, which is no fault of the reader's.
-_MISSING = frozenset({"CudaSupportError", "NvvmSupportError", "NvrtcSupportError", "CCSupportError"})
+_NOT_INSTALLED = "NVIDIA's compiler is not installed; it comes with this package's extras cuda12 and cuda13."
+_NAMES_A_LIBRARY = re.compile(r"\blib(?:nvrtc|nvvm|cudart|nvjitlink)|\.so\b|\.dll\b", re.I)
 
 
 def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
@@ -43,7 +43,7 @@ def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
     Returns
     -------
     LaneReport
-        Not at hand where numba-cuda or NVVM is missing.
+        Not at hand where numba-cuda or a part of NVIDIA's compiler is missing.
 
     Raises
     ------
@@ -65,10 +65,28 @@ def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
     except BackendError as error:
         return LaneReport("compile", NOT_AT_HAND, str(error))
     except Exception as error:  # Numba raises its own classes and Python's
-        if type(error).__name__ in _MISSING:
-            return LaneReport("compile", NOT_AT_HAND, _first_line(str(error)))
+        if reason := _why_nothing_compiles(capability):
+            return LaneReport("compile", NOT_AT_HAND, reason)
         return LaneReport("compile", FAILED, findings=(compile_finding(error, answer),))
     return _judge_code(ptx, task.limits, capability)
+
+
+def _why_nothing_compiles(capability: tuple[int, int]) -> str:
+    """Say why not even an empty kernel compiles here; empty where one does, and the reader's is at fault.
+
+    What a missing library raises depends on which one it is, and on the version of numba-cuda.
+    """
+    try:
+        numba_cuda().compile_ptx(_empty_kernel, (), cc=capability)
+    except Exception as error:
+        if isinstance(error, ImportError) or _NAMES_A_LIBRARY.search(str(error)):
+            return _NOT_INSTALLED
+        return f"NVIDIA's compiler compiles nothing here: {_first_line(str(error))}"
+    return ""
+
+
+def _empty_kernel() -> None:
+    """Do nothing."""
 
 
 def _capability() -> tuple[int, int]:
