@@ -33,7 +33,7 @@ class Call:
     Attributes
     ----------
     label : str
-        The launch in words: ``"n = 33, blocks of 32, a grid of 2"``.
+        The launch in words: ``"n = 33, 2 blocks of 32 threads"``.
     grid, block : tuple of int
         Blocks per grid and threads per block, x first.
     arguments : dict
@@ -48,7 +48,7 @@ class Call:
     Examples
     --------
     >>> import numpy as np
-    >>> call = Call("n = 2, blocks of 32, a grid of 1", (1,), (32,),
+    >>> call = Call("n = 2, 1 block of 32 threads", (1,), (32,),
     ...     {"x": np.ones(2, np.float32), "out": np.full(2, np.nan, np.float32)},
     ...     {"out": np.full(2, 2, np.float32)})
     >>> list(call.arguments)
@@ -93,6 +93,11 @@ class Limits:
         The most instructions in double precision (compile lane).
     registers, local_bytes : int or None
         The most registers a thread, and bytes of local memory a thread (compile lane).
+
+    Examples
+    --------
+    >>> Limits(sectors_per_request=4, active_threads=0.9).bank_conflicts is None
+    True
     """
 
     sectors_per_request: float | None = None
@@ -123,6 +128,17 @@ class KernelTask:
         Numba types of the arguments, for the compile lane: ``("float32[::1]", "float32[::1]")``.
     parameters : tuple of str
         Names of the parameters, as the statement calls them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gpuguide.exercises.cases import launches_1d, poisoned
+    >>> def doubled(n, rng):
+    ...     x = rng.normal(size=n).astype(np.float32)
+    ...     return {"x": x, "out": poisoned(n)}, {"out": 2 * x}
+    >>> task = KernelTask(lambda: launches_1d(doubled), parameters=("x", "out"))
+    >>> task.calls()[0].label
+    'n = 1, 1 block of 32 threads'
     """
 
     calls: Callable[[], Iterable[Call]]
@@ -146,6 +162,16 @@ class FunctionTask:
     on_gpu : callable or None
         Judges like `judge`, but with the real CuPy, in the worker process of the lane "gpu"; None where the
         exercise has no such lane.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.trace import Finding
+    >>> def judge(function):
+    ...     if function(3) != 9:
+    ...         yield Finding("wrong", f"The square of 3 is 9; got {function(3)}.")
+    >>> task = FunctionTask(judge, parameters=("x",))
+    >>> [finding.message for finding in task.judge(lambda x: x + x)]
+    ['The square of 3 is 9; got 6.']
     """
 
     judge: Callable[[Callable[..., Any]], Iterable[Finding]]
@@ -174,6 +200,9 @@ class Exercise:
         What to write.
     lanes : tuple of str
         The lanes that judge it, out of ``("simulator", "compile", "gpu")``.
+    decided_in : str
+        The lane without which it does not count as solved, because the stub passes all others; empty where
+        any lane that looks at results will do.
     pages : tuple of str
         Pages of the guide that it belongs to.
     tags : tuple of str
@@ -184,7 +213,14 @@ class Exercise:
     Raises
     ------
     ArgumentError
-        A level or lane does not exist, or there is no lane.
+        A level or lane does not exist, there is no lane, or the deciding one is none of them.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises import get
+    >>> exercise = get("guard")
+    >>> exercise.title, exercise.lanes, exercise.function_name
+    ('Threads without an element', ('simulator', 'compile', 'gpu'), 'maximum_kernel')
     """
 
     name: str
@@ -194,6 +230,7 @@ class Exercise:
     teaches: str
     task: KernelTask | FunctionTask
     lanes: tuple[str, ...]
+    decided_in: str = ""
     pages: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     folder: Path | None = None
@@ -203,6 +240,10 @@ class Exercise:
             raise ArgumentError(f"Exercise {self.name!r}: level must be one of {LEVELS}; got {self.level!r}.")
         if not self.lanes or not set(self.lanes) <= set(LANES):
             raise ArgumentError(f"Exercise {self.name!r}: lanes must be some of {LANES}; got {self.lanes!r}.")
+        if self.decided_in not in ("", *self.lanes):
+            raise ArgumentError(
+                f"Exercise {self.name!r}: decided_in must be one of its lanes; got {self.decided_in!r}."
+            )
 
     @cached_property
     def statement(self) -> str:
