@@ -1,0 +1,305 @@
+"""Divergence: the same results in every order, turns of warps by hand, and branches in compiled code."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.errors import ArgumentError
+from gpuguide.topics import divergence, escape_steps, recipes, smallest_divisor
+from gpuguide.topics.active_threads import active_share, warp_turns
+
+TOPICS = {"divergence": divergence, "smallest_divisor": smallest_divisor, "escape_steps": escape_steps}
+
+
+# Results ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topic", "sizes"),
+    [
+        ("divergence", (0, 1, 31, 32, 33, 257)),
+        ("smallest_divisor", (0, 1, 2, 33, 257, 2049)),
+        ("escape_steps", (0, 1, 31, 33, 257)),
+    ],
+)
+def test_every_order_gives_the_reference_s_results_in_the_simulator(
+    fresh_python: Callable[..., str], topic: str, sizes: tuple[int, ...]
+) -> None:
+    count, names = in_simulator(fresh_python, topic, sizes)
+    assert names == sorted(set(TOPICS[topic].study().names) - {"group_first"})
+    assert count == len(sizes) * 2 * len(names)
+
+
+def test_the_kernel_that_groups_finds_the_grouped_order_in_the_simulator(
+    fresh_python: Callable[..., str],
+) -> None:
+    """What CuPy's running sum gives it on a GPU, NumPy's gives it here."""
+    snippet = """
+import numpy as np
+from gpuguide.topics.divergence import find_orders, group_kernel
+for n in (1, 31, 33, 257):
+    kind = np.random.default_rng(n).integers(0, 2, n, dtype=np.int32)
+    order = np.full(n, -1, np.int32)
+    group_kernel[3, 96](kind, np.cumsum(kind, dtype=np.int32), order)
+    assert (order == find_orders(kind)[2]).all(), n
+print("grouped")
+"""
+    assert fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1").strip() == "grouped"
+
+
+def test_the_studies_reject_wrong_variants() -> None:
+    assert_rejects(divergence.study(), recipes.recipes_reference, 257)
+    assert_rejects(smallest_divisor.study(), smallest_divisor.divisors_reference, 257)
+
+    def right(rows: np.ndarray, *orders: np.ndarray) -> np.ndarray:
+        return escape_steps.escape_reference(rows.size)
+
+    assert_rejects(escape_steps.study(), right, 257)
+
+
+# References -------------------------------------------------------------------------------------------------
+
+
+def test_the_recipes_reference_agrees_with_the_recipes_run_in_python() -> None:
+    """They share no code: one puts bits together, the other is the device functions' text."""
+    x = np.random.default_rng(3).integers(0, 2**32, 20, dtype=np.uint32)
+    kind = np.arange(20, dtype=np.int32) % 2
+    bodies = [getattr(each, "py_func", each) for each in (recipes.shift_recipe, recipes.turn_recipe)]
+    expected = [int(bodies[k](v)) for v, k in zip(x, kind, strict=True)]
+    assert recipes.recipes_reference(x, kind).tolist() == expected
+    assert (x[:3] == np.random.default_rng(3).integers(0, 2**32, 20, dtype=np.uint32)[:3]).all()
+
+
+def test_the_smallest_divisors_and_their_divisions_by_hand() -> None:
+    numbers = range(2, 2002)
+    smallest = [next(d for d in range(2, n + 1) if n % d == 0) for n in numbers]
+    assert smallest_divisor.divisors_reference(np.arange(2000)).tolist() == smallest
+    tried = []
+    for number in numbers:
+        d, count = 3, 0
+        while number % 2 and d * d <= number:
+            count += 1
+            if number % d == 0:
+                break
+            d += 2
+        tried.append(count)
+    assert smallest_divisor.divisions(2000).tolist() == tried
+
+
+def test_the_steps_of_pixels_by_hand() -> None:
+    """In Python's integers, which never overflow."""
+    n = 900
+    counted = []
+    for pixel in range(n):
+        row, col = divmod(pixel, 30)
+        re = escape_steps.LEFT + col * (escape_steps.SPAN // 30)
+        im = escape_steps.TOP + row * (escape_steps.SPAN // 30)
+        x = y = steps = 0
+        while steps < escape_steps.MOST_STEPS and (x * x >> 20) + (y * y >> 20) <= 4 << 20:
+            x, y = (x * x >> 20) - (y * y >> 20) + re, (2 * x * y >> 20) + im
+            steps += 1
+        counted.append(steps)
+    steps = escape_steps.escape_reference(n)
+    assert steps.tolist() == counted
+    assert len(set(counted)) > 20, "the work varies"
+    assert not steps.flags.writeable
+
+
+# Orders and turns -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [divergence.study, smallest_divisor.study, escape_steps.study])
+@pytest.mark.parametrize("n", [1, 33, 1009])
+def test_every_order_names_each_element_once(make: Callable[..., object], n: int) -> None:
+    inputs = make().make_inputs(n, exact=False)
+    orders = inputs[2:] if make is divergence.study else inputs
+    assert len(orders) >= 3
+    for order in orders:
+        assert order.dtype == np.int32
+        assert sorted(order.tolist()) == list(range(n))
+
+
+def test_orders_split_warps_as_their_names_say() -> None:
+    kind = np.random.default_rng(1).integers(0, 2, 2**14)
+    mixed, by_warp, grouped = divergence.find_orders(kind)
+
+    def split(order: np.ndarray) -> int:
+        ones = kind[order].reshape(-1, 32).sum(axis=1)
+        return int(((ones > 0) & (ones < 32)).sum())
+
+    assert split(mixed) == 2**14 // 32
+    assert split(by_warp) <= 2
+    assert split(grouped) <= 1
+    first_of_warp = kind[by_warp][: 2**13 : 32]
+    assert (first_of_warp == np.arange(first_of_warp.size) % 2).all(), "warps of both kinds take turns"
+    assert (np.diff(kind[grouped]) >= 0).all()
+
+
+def test_a_tile_is_four_rows_of_eight_columns() -> None:
+    order = escape_steps.tile_order(64**2)
+    row, col = np.divmod(order.reshape(-1, 32), 64)
+    assert (np.ptp(row, axis=1) == 3).all()
+    assert (np.ptp(col, axis=1) == 7).all()
+
+
+def test_sorted_orders_have_the_most_work_first() -> None:
+    by_cost = smallest_divisor.study().make_inputs(1009, exact=False)[2]
+    assert (np.diff(smallest_divisor.divisions(1009)[by_cost]) <= 0).all()
+    by_steps = escape_steps.study().make_inputs(1009, exact=False)[3]
+    assert (np.diff(escape_steps.escape_reference(1009)[by_steps]) <= 0).all()
+
+
+def test_turns_of_warps_equal_those_of_a_warp_walked_through() -> None:
+    rng = np.random.default_rng(5)
+    for n in (1, 31, 32, 33, 100, 257):
+        paths = [rng.integers(0, 50, n) for _ in range(3)]
+        walked = 0
+        for warp in range(0, n, 32):
+            for path in paths:
+                waiting = list(path[warp : warp + 32])
+                while any(waiting):
+                    walked += 1
+                    waiting = [max(0, turns - 1) for turns in waiting]
+        assert warp_turns(*paths) == walked
+        useful = sum(int(path.sum()) for path in paths)
+        assert active_share(*paths) == pytest.approx(useful / (32 * walked))
+
+
+def test_turns_of_nothing_and_of_vectors_that_do_not_fit() -> None:
+    assert warp_turns(np.zeros(0, int)) == 0
+    assert active_share(np.zeros(64, int)) == 1.0
+    with pytest.raises(ArgumentError, match=r"got none\."):
+        warp_turns()
+    with pytest.raises(ArgumentError, match=r"got \(3,\), \(2,\)"):
+        active_share(np.ones(3), np.ones(2))
+
+
+def test_the_page_s_prediction_for_two_kinds_at_random() -> None:
+    """Half of the threads are active, and grouping halves the turns."""
+    kind = divergence.study().make_inputs(2**14, exact=False)[1]
+    orders = divergence.find_orders(kind)
+    shares = []
+    for order in orders:
+        shares.append(active_share(*(128 * (kind[order] == side) for side in (0, 1))))
+    assert shares[0] == 0.5
+    assert min(shares[1:]) > 0.99
+
+
+# What launchers take ----------------------------------------------------------------------------------------
+
+
+def test_launchers_say_what_they_take() -> None:
+    ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint32)
+    for call in (divergence.branch_mixed, divergence.both_sides):
+        with pytest.raises(ArgumentError, match=r"mixed must be a vector of 3 int32; got \(2,\) int32"):
+            call(words, ints, ints[:2], ints, ints, words)
+    with pytest.raises(ArgumentError, match="grouped must be"):
+        divergence.branch_grouped(words, ints, ints, ints, words, words)
+    for call in (smallest_divisor.divisors_in_order, smallest_divisor.divisors_regrouped):
+        with pytest.raises(ArgumentError, match="expected an order of 3 int32"):
+            call(ints[:2], ints, ints, words)
+    with pytest.raises(ArgumentError, match="two vectors of int32 of one length"):
+        escape_steps.escape_in_tiles(ints, ints[:2], ints, ints, ints)
+
+
+def test_launchers_do_nothing_for_empty_vectors() -> None:
+    ints, words = np.zeros(0, np.int32), np.zeros(0, np.uint32)
+    for variant in divergence.study().variants:
+        if variant.simulatable:
+            variant.call(words, ints, ints, ints, ints, words)
+    for variant in smallest_divisor.study().variants:
+        variant.call(ints, ints, ints, words)
+    for variant in escape_steps.study().variants:
+        variant.call(ints, ints, ints, ints, ints)
+
+
+# Compiled code ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _for_sm_90(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Device functions are compiled for the current GPU, and there is none."""
+    from numba.cuda import dispatcher
+
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
+
+
+@needs_compilers()
+@pytest.mark.usefixtures("_for_sm_90")
+def test_the_branch_stays_a_branch_and_both_sides_have_none() -> None:
+    """One branch more than without sides, and no recipe's work is merged into the other's."""
+    from numba import int32, uint32
+
+    signature = (uint32[::1], int32[::1], int32[::1], uint32[::1])
+    branch, both = (
+        numba_facts(kernel, signature) for kernel in (divergence.branch_kernel, divergence.both_sides_kernel)
+    )
+    assert branch.count("bra") > both.count("bra")
+    assert both.count("selp.b32") == 1
+    for opcode in ("xor.b32", "shl.b32", "shr.u32"):
+        assert branch.count(opcode) == both.count(opcode) > 10
+    assert branch.spills == both.spills == 0
+
+
+@needs_compilers()
+@pytest.mark.usefixtures("_for_sm_90")
+def test_divisions_have_32_bits() -> None:
+    from numba import int32, uint32
+
+    one = numba_facts(smallest_divisor.one_number_kernel, (int32[::1], uint32[::1]))
+    regrouped = numba_facts(smallest_divisor.regrouped_kernel, (uint32[::1],))
+    assert one.count("rem.u32") == 1
+    assert regrouped.count("rem.u32") == 2
+    assert one.count("rem.s64") == regrouped.count("rem.s64") == one.count("rem.u64") == 0
+    assert regrouped.shared_bytes == 4 * (smallest_divisor.NUMBERS_PER_BLOCK + 1)
+    assert one.spills == regrouped.spills == 0
+
+
+@needs_compilers()
+@pytest.mark.usefixtures("_for_sm_90")
+def test_pixels_and_grouping_compile() -> None:
+    from numba import int32, int64
+
+    pixel = numba_facts(escape_steps.one_pixel_kernel, (int32[::1], int64, int32[::1]))
+    group = numba_facts(divergence.group_kernel, (int32[::1],) * 3)
+    assert pixel.spills == group.spills == 0
+    assert pixel.count("mul.lo.s64") + pixel.count("mad.lo.s64") >= 3
+    assert group.count("st.global") == 1
+
+
+# Data -------------------------------------------------------------------------------------------------------
+
+
+def test_sizes_are_those_of_a_sweep_and_the_rounds_those_of_the_text() -> None:
+    sizes = divergence.study().sizes
+    assert len(sizes) >= 6
+    assert sizes[-1] >= 1000 * sizes[0]
+    assert recipes.ROUNDS == 128
+    assert escape_steps.width_of(escape_steps.SIZES[0]) % escape_steps.TILE_COLS == 0
+
+
+def test_the_traffic_is_three_words_read_and_one_written() -> None:
+    traffic = divergence.recipes_traffic(1000, "uint32")
+    assert (traffic.bytes_read, traffic.bytes_written) == (12_000, 4000)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("make", [divergence.study, smallest_divisor.study, escape_steps.study])
+def test_all_variants_equal_the_reference_on_the_gpu(make: Callable[..., object]) -> None:
+    assert not make().check_all((*SIZES, 65_536, 10**6 + 3)).skipped
+
+
+@pytest.mark.gpu
+def test_grouping_first_works_on_the_current_stream() -> None:
+    import cupy as cp
+
+    x, kind, *orders = divergence.study().make_inputs(100_003, exact=False)
+    with cp.cuda.Stream(non_blocking=True):
+        out = cp.zeros(x.size, cp.uint32)
+        divergence.branch_group_first(cp.asarray(x), cp.asarray(kind), *map(cp.asarray, orders), out)
+        assert (out.get() == recipes.recipes_reference(x, kind)).all()

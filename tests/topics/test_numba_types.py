@@ -1,0 +1,239 @@
+"""Types by accident: results in the simulator, instructions in compiled code, and what launchers take."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from compile_lane import needs_compilers, numba_facts, numba_ptx
+from gpuguide.errors import ArgumentError
+from gpuguide.topics import loop_counters, numba_types, scaling
+from gpuguide.topics.float_instructions import FloatInstructions, float_instructions
+
+NAMES = ("python_floats", "rounded_steps", "one_left", "float32_only")
+LEVELS = [getattr(numba_types, f"level_{name}") for name in NAMES]
+COUNTS = [
+    getattr(loop_counters, f"count_by_{name}") for name in ("range_int64", "range_int32", "own_counter")
+]
+SCALES = [scaling.scale_by_python_float, scaling.scale_by_float32]
+
+
+# Results ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topic", "maker", "sizes"),
+    [
+        ("numba_types", "study", (0, 1, 31, 33, 257)),
+        ("numba_types", "wide_study", (0, 1, 33, 257)),
+        ("loop_counters", "study", (0, 1, 31, 33, 257)),
+        ("scaling", "study", SIZES),
+    ],
+)
+def test_kernels_equal_the_reference_in_the_simulator(
+    fresh_python: Callable[..., str], topic: str, maker: str, sizes: tuple[int, ...]
+) -> None:
+    count, names = in_simulator(fresh_python, topic, sizes, maker)
+    module = {"numba_types": numba_types, "loop_counters": loop_counters, "scaling": scaling}[topic]
+    assert names == sorted(getattr(module, maker)().names)
+    assert count == len(sizes) * 2 * len(names)
+
+
+@pytest.mark.parametrize("make", [numba_types.study, numba_types.wide_study])
+def test_the_studies_of_levels_reject_wrong_variants(make: Callable[..., object]) -> None:
+    assert_rejects(make(), numba_types.level_reference, 257, tolerance=True)
+
+
+def test_the_study_of_counters_rejects_wrong_variants() -> None:
+    def right(kept: np.ndarray, doses: int) -> np.ndarray:
+        return numba_types.level_reference(kept)
+
+    assert_rejects(loop_counters.study(), right, 257, tolerance=True)
+
+
+def test_the_study_of_scaling_rejects_wrong_variants() -> None:
+    assert_rejects(scaling.study(), scaling.scale_reference, 257, tolerance=True)
+
+
+@pytest.mark.parametrize("doses", [127, 129])
+def test_a_dose_too_few_or_too_many_is_noticed(doses: int) -> None:
+    """The difference is far outside the tolerance where nearly all of a dose is kept."""
+    kept = numba_types.study().make_inputs(257, exact=False)[0].astype(np.float64)
+    level = np.zeros_like(kept)
+    for _ in range(doses):
+        level = (level + numba_types.DOSE) * kept
+    expected = numba_types.level_reference(kept)
+    allowed = numba_types.study().tolerance.factor(257, np.dtype("float32")) * np.maximum(expected, kept)
+    assert (np.abs(level - expected) > 10 * allowed).any()
+
+
+def test_the_reference_agrees_with_a_sum_in_python() -> None:
+    for kept in (0.0, 0.25, 0.999, 1.0):
+        terms = [numba_types.DOSE * kept**k for k in range(1, numba_types.DOSES + 1)]
+        got = numba_types.level_reference(np.array([kept]))[0]
+        assert got == pytest.approx(sum(reversed(terms)), rel=1e-13)
+
+
+# What launchers take ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("launcher", [*LEVELS, *SCALES], ids=lambda call: call.__name__)
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (np.ones(3, np.float32), np.ones(2, np.float32)),
+        (np.ones((2, 2), np.float32), np.ones((2, 2), np.float32)),
+        (np.ones(2, np.float32), np.ones(2)),
+        (np.ones(2, np.int32), np.ones(2, np.int32)),
+    ],
+)
+def test_launchers_say_what_they_take(launcher: Callable[..., None], a: np.ndarray, b: np.ndarray) -> None:
+    with pytest.raises(ArgumentError, match=r"takes two .*float32"):
+        launcher(a, b)
+
+
+@pytest.mark.parametrize("launcher", COUNTS, ids=lambda call: call.__name__)
+@pytest.mark.parametrize("doses", [-1, 2**31])
+def test_counters_of_32_bits_are_given_no_more(launcher: Callable[..., None], doses: int) -> None:
+    x = np.ones(3, np.float32)
+    with pytest.raises(ArgumentError, match=f"from 0 to 2147483647; got {doses}"):
+        launcher(x, doses, x)
+    with pytest.raises(ArgumentError, match="float32 vectors of one length"):
+        launcher(x, 1, x[:2])
+
+
+def test_launchers_do_nothing_for_empty_vectors() -> None:
+    empty = np.empty(0, np.float32)
+    for launcher in (*LEVELS, *SCALES):
+        launcher(empty, empty)
+    for launcher in COUNTS:
+        launcher(empty, 128, empty)
+
+
+# Compiled code ----------------------------------------------------------------------------------------------
+
+
+@needs_compilers()
+@pytest.mark.parametrize(
+    ("name", "float32", "float64"),
+    [("python_floats", 0, 128), ("one_left", 0, 128), ("float32_only", 128, 0)],
+)
+def test_one_literal_decides_where_all_doses_are_computed(name: str, float32: int, float64: int) -> None:
+    found = float_instructions(numba_ptx(getattr(numba_types, f"{name}_kernel"), vectors()))
+    assert (found.float32, found.float64) == (float32, float64)
+    assert found.conversions == (2 if float64 else 0)
+
+
+@needs_compilers()
+def test_rounding_each_step_converts_there_and_back_in_each() -> None:
+    found = float_instructions(numba_ptx(numba_types.rounded_steps_kernel, vectors()))
+    doses = found.float64 // 2
+    assert doses > 1
+    assert found.float32 == 0
+    assert found.conversions == 2 * doses + 1
+
+
+@needs_compilers()
+def test_float64_arrays_leave_nothing_to_convert() -> None:
+    found = float_instructions(numba_ptx(numba_types.python_floats_kernel, vectors("float64")))
+    assert found == FloatInstructions(float32=0, float64=128, conversions=0)
+
+
+@needs_compilers()
+def test_a_factor_of_2_1_is_computed_in_64_bits_and_one_of_2_is_not() -> None:
+    def doubled(x, out):  # type: ignore[no-untyped-def]
+        out[0] = x[0] * 2.0
+
+    by_accident = float_instructions(numba_ptx(scaling.scale_by_python_float_kernel, vectors()))
+    assert by_accident == FloatInstructions(0, 1, 2)
+    assert float_instructions(numba_ptx(scaling.scale_by_float32_kernel, vectors())).float64 == 0
+    assert float_instructions(numba_ptx(doubled, vectors())).float64 == 0
+
+
+@needs_compilers()
+def test_range_looks_at_every_turn_and_a_counter_of_ones_own_does_not() -> None:
+    from numba import float32, int64
+
+    signature = (float32[::1], int64, float32[::1])
+    facts = {
+        name: numba_facts(getattr(loop_counters, f"{name}_kernel"), signature)
+        for name in ("range_int64", "range_int32", "own_counter")
+    }
+    looks = {name: each.count("setp.gt.s") for name, each in facts.items()}
+    assert looks["range_int64"] == looks["range_int32"] >= 4
+    assert looks["own_counter"] == 0
+    assert facts["range_int64"].count("selp.b64") >= 4
+    assert facts["range_int32"].count("setp.gt.s64") == facts["range_int32"].count("selp.b64") == 0
+    assert all(each.spills == 0 and each.count("add.f64") == 0 for each in facts.values())
+
+
+def vectors(kind: str = "float32") -> tuple[object, object]:
+    import numba
+
+    return (getattr(numba, kind)[::1],) * 2
+
+
+def test_moves_and_other_conversions_are_not_counted() -> None:
+    ptx = "\n".join(
+        (
+            "\tld.global.f64 %fd1, [%rd1];",
+            "\tmov.f64 %fd2, 0d0000000000000000;",
+            "\t@%p1 fma.rn.f64 %fd3, %fd1, %fd2, %fd2;",
+            "\tcvt.rmi.f32.f32 %f1, %f2;",
+            "\tcvt.rn.f32.f64 %f3, %fd3;",
+            "\tsetp.lt.f32 %p2, %f1, %f3;",
+            "\tcvt.s64.s32 %rd2, %r1;",
+            "\t.reg .f64 %fd<4>;",
+            "\tst.global.f32 [%rd1], %f3;",
+        )
+    )
+    assert float_instructions(ptx) == FloatInstructions(float32=1, float64=1, conversions=1)
+
+
+# Data -------------------------------------------------------------------------------------------------------
+
+
+def test_the_traffic_says_in_which_unit_the_doses_are_computed() -> None:
+    narrow, wide = numba_types.float32_traffic(10, "float32"), numba_types.float64_traffic(10, "float32")
+    assert (narrow.unit, wide.unit) == ("fp32", "fp64")
+    assert narrow.flops == wide.flops == 2 * 128 * 10
+    assert narrow.bytes_total == 80
+    by_name = {variant.name: variant.traffic for variant in numba_types.study().variants}
+    assert [name for name, traffic in by_name.items() if traffic is numba_types.float32_traffic] == [
+        "float32_only"
+    ]
+
+
+def test_sizes_are_those_of_a_sweep() -> None:
+    sizes = numba_types.study().sizes
+    assert len(sizes) >= 6
+    assert sizes[-1] >= 1000 * sizes[0]
+    assert numba_types.wide_study().sizes == sizes[-1:]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "make", [numba_types.study, numba_types.wide_study, loop_counters.study, scaling.study]
+)
+def test_all_variants_equal_the_reference_on_the_gpu(make: Callable[..., object]) -> None:
+    assert not make().check_all((*SIZES, 65_536, 10**6 + 3)).skipped
+
+
+@pytest.mark.gpu
+def test_counts_on_the_gpu_are_those_of_the_page() -> None:
+    import cupy as cp
+
+    import gpuguide as gg
+
+    x = gg.numba_view(cp.zeros(1024, cp.float32))
+    found = {}
+    for name, launcher in zip(NAMES, LEVELS, strict=True):
+        launcher(x, x)
+        signatures = getattr(numba_types, f"{name}_kernel").inspect_asm()
+        (ptx,) = [ptx for types, ptx in signatures.items() if "float32" in str(types)]
+        found[name] = float_instructions(ptx)
+    assert found["python_floats"] == found["one_left"]
+    assert found["float32_only"].float64 == 0 < found["float32_only"].float32
+    assert found["rounded_steps"].conversions > found["python_floats"].conversions
