@@ -105,7 +105,7 @@ def test_a_wrong_answer_is_not_remembered_and_nothing_is_written(capsys, progres
     Path("mine.py").write_text(get("guard").stub)
     assert exercises("check", "guard", "mine.py", "--lanes", "simulator") == 1
     out = capsys.readouterr().out
-    assert out.startswith("guard: not yet\n\nIn the simulator, with n = 1, blocks of 32, a grid of 1:\n")
+    assert out.startswith("guard: not yet\n\nIn the simulator, with n = 1, 1 block of 32 threads:\n")
     assert "\n    8 |     out[i] = max(a[i], b[i])" in out
     assert "\nA hint: gpuguide exercises show guard --hint 1\n" in out
     assert not progress_file.parent.exists()

@@ -19,9 +19,11 @@ __all__ = [
     "BLOCKS_2D",
     "SHAPES",
     "fortran",
+    "in_words",
     "launches_1d",
     "launches_2d",
     "lengths",
+    "matrix_in_words",
     "poisoned",
     "strided",
 ]
@@ -139,6 +141,48 @@ def fortran(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.array(array, order="F")
 
 
+def in_words(grid: Sequence[int], block: Sequence[int]) -> str:
+    """Say how a kernel is launched.
+
+    Parameters
+    ----------
+    grid, block : sequence of int
+        Blocks per grid and threads per block, x first.
+
+    Returns
+    -------
+    str
+        With x first, as CUDA has it.
+
+    Examples
+    --------
+    >>> in_words((1,), (32,)), in_words((2, 3), (32, 8))
+    ('1 block of 32 threads', '2 x 3 blocks of 32 x 8 threads')
+    """
+    return f"{_extent(grid, 'block')} of {_extent(block, 'thread')}"
+
+
+def matrix_in_words(shape: tuple[int, int]) -> str:
+    """Say how large a matrix is.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns.
+
+    Returns
+    -------
+    str
+        Rows first, as NumPy has it.
+
+    Examples
+    --------
+    >>> matrix_in_words((1, 33))
+    '1 row, 33 columns'
+    """
+    return f"{_count(shape[0], 'row')}, {_count(shape[1], 'column')}"
+
+
 def launches_1d(
     build: Build,
     *,
@@ -193,7 +237,7 @@ def launches_1d(
     ...     return {"x": x, "out": poisoned(n)}, {"out": x + 1}
     >>> calls = launches_1d(build)
     >>> len(calls), calls[0].label
-    (19, 'n = 1, blocks of 32, a grid of 1')
+    (19, 'n = 1, 1 block of 32 threads')
     """
     calls = []
     chosen = list(_cover(list(lengths), blocks, _kinds(grids)))
@@ -203,7 +247,7 @@ def launches_1d(
         grid = _grid(n, threads, kind)
         rng = _rng(n, threads, grid)
         arguments, expected = build(n, rng, grid, threads) if with_launch else build(n, rng)
-        label = f"n = {n}, blocks of {threads}, a grid of {grid}"
+        label = f"n = {n}, {in_words((grid,), (threads,))}"
         if views and is_third:
             arguments, label = _changed(arguments, strided), f"{label}, every second element"
         n_bytes = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
@@ -253,14 +297,13 @@ def launches_2d(
     ...     x = rng.integers(-9, 9, shape).astype(np.float32)
     ...     return {"x": x, "out": poisoned(shape)}, {"out": 2 * x}
     >>> launches_2d(build)[-1].label
-    '0 rows, 5 columns, blocks of 32 x 8, a grid of 2 x 2'
+    '0 rows, 5 columns, 2 x 2 blocks of 32 x 8 threads'
     """
     calls = []
     for (rows, columns), (x, y), kind, is_third in _cover(list(shapes), blocks, _kinds(grids)):
         grid = (_grid(columns, x, kind), _grid(rows, y, kind))
         arguments, expected = build((rows, columns), _rng(rows, columns, x, *grid))
-        label = f"{_count(rows, 'row')}, {_count(columns, 'column')}, blocks of {x} x {y}, "
-        label += f"a grid of {grid[0]} x {grid[1]}"
+        label = f"{matrix_in_words((rows, columns))}, {in_words(grid, (x, y))}"
         if views and is_third:
             arguments, label = _changed(arguments, fortran), f"{label}, in Fortran order"
         calls.append(Call(label, grid, (x, y), arguments, expected, tolerance))
@@ -313,6 +356,10 @@ def _changed(arguments: Arguments, change: Callable[[np.ndarray[Any, Any]], Any]
 
 def _rng(*numbers: int) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(repr(numbers).encode()))
+
+
+def _extent(axes: Sequence[int], noun: str) -> str:
+    return f"{' x '.join(map(str, axes))} {noun}{'' if prod(axes) == 1 else 's'}"
 
 
 def _count(n: int, noun: str) -> str:

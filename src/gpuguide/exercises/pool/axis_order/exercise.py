@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuguide.exercises.cases import poisoned
+from gpuguide.exercises.cases import in_words, matrix_in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.launch import blocks_1d
 
@@ -32,8 +32,7 @@ def _call(shape: tuple[int, int], block: tuple[int, int]) -> Call:
     offset = rng.integers(1, 99, shape[1]).astype(np.float32)
     arguments = {"image": image, "offset": offset, "out": poisoned(shape)}
     grid = (blocks_1d(max(shape), block[0]), blocks_1d(max(shape), block[1]))
-    label = f"{shape[0]} rows, {shape[1]} columns, blocks of {block[0]} x {block[1]}, "
-    label += f"a grid of {grid[0]} x {grid[1]}"
+    label = f"{matrix_in_words(shape)}, {in_words(grid, block)}"
     return Call(label, grid, block, arguments, {"out": image - offset})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuguide.exercises.cases import poisoned
+from gpuguide.exercises.cases import in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 LAUNCHES = ((1, 1), (5, 1), (1, 32), (3, 32), (1, 96), (4, 96), (1, 256), (2, 256))
@@ -19,7 +19,7 @@ def _call(grid: int, threads: int) -> Call:
     n = grid * threads
     pixels = np.random.default_rng(n).integers(0, 256, n, dtype=np.uint8)
     arguments = {"pixels": pixels, "out": poisoned(n, np.uint8)}
-    label = f"n = {n}, blocks of {threads}, a grid of {grid}"
+    label = f"n = {n}, {in_words((grid,), (threads,))}"
     return Call(label, (grid,), (threads,), arguments, {"out": 255 - pixels})
 
 

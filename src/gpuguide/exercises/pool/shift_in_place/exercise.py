@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuguide.exercises.cases import BLOCKS
+from gpuguide.exercises.cases import BLOCKS, in_words
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 LENGTHS = {1: (0, 1, 2, 7), 32: (31, 32, 33, 97), 96: (32, 96, 97, 193), 256: (255, 256, 257, 521)}
@@ -19,7 +19,7 @@ def calls() -> list[Call]:
 def _call(n: int, threads: int) -> Call:
     x = np.random.default_rng(n).permutation(n).astype(np.float32)
     expected = np.concatenate([x[1:], x[-1:]])
-    return Call(f"n = {n}, one block of {threads}", (1,), (threads,), {"x": x}, {"x": expected})
+    return Call(f"n = {n}, {in_words((1,), (threads,))}", (1,), (threads,), {"x": x}, {"x": expected})
 
 
 EXERCISE = Exercise(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuguide.exercises.cases import poisoned
+from gpuguide.exercises.cases import in_words, matrix_in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 # Rows and columns, and blocks along x and y.
@@ -26,7 +26,7 @@ def calls() -> list[Call]:
 def _call(shape: tuple[int, int], grid: tuple[int, int]) -> Call:
     rng = np.random.default_rng(shape)
     x = rng.permutation(shape[0] * shape[1]).reshape(shape).astype(np.float32)
-    label = f"{shape[0]} rows, {shape[1]} columns, blocks of 32 x 32, a grid of {grid[0]} x {grid[1]}"
+    label = f"{matrix_in_words(shape)}, {in_words(grid, (32, 32))}"
     arguments = {"x": x, "out": poisoned(shape[::-1])}
     return Call(label, grid, (32, 32), arguments, {"out": np.ascontiguousarray(x.T)})
 
