@@ -205,13 +205,13 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"reads_per_element": 1},
             "out[i] = x[i] + x[i]",
             "limit",
-            "An element of x is read twice, where once is enough.",
+            "An element of x is read twice, where once is allowed.",
         ),
         (
             {"writes_per_element": 1},
             "out[i] = 0\n        out[i] = x[i] + x[i]",
             "limit",
-            "An element of out is written twice, where once is enough.",
+            "An element of out is written twice, where once is allowed.",
         ),
         (
             {"barriers": 0},
@@ -229,13 +229,13 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"loop_turns": 1},
             "for _ in range(2):\n            out[i] = x[i] + x[i]",
             "limit",
-            "A thread makes 2 turns of loops, where 1 is enough: share the work out.",
+            "A thread makes 2 turns of loops, where 1 is allowed: share the work out.",
         ),
         (
             {"active_threads": 0.9},
             "pass\n    if i == 0:\n        for k in range(out.size):\n            out[k] = x[k] + x[k]",
             "limit",
-            "1 thread of 33 touched the arrays, although there is an element for each: share the work out.",
+            "Only 1 thread of 33 touched the arrays, although there is an element for each.",
         ),
         (
             {"divergent_branches": 0.1},

@@ -58,7 +58,7 @@ def _repeated(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
                 yield Finding(
                     "limit",
                     f"An element of {array.name} is {verb} {_times(times)}, where {_times(most)} "
-                    f"{'is' if most == 1 else 'are'} enough.",
+                    f"{'is' if most == 1 else 'are'} allowed.",
                     array=array.name,
                 )
 
@@ -72,15 +72,15 @@ def _waiting(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
     """Yield what makes threads wait for each other longer than needed: barriers, atomics, one long loop."""
     if limits.barriers is not None and stats.barriers > limits.barriers:
         passed = _count(stats.barriers, "barrier")
-        yield Finding("limit", f"A block passes {passed}, where {_enough(limits.barriers)}.")
+        yield Finding("limit", f"A block passes {passed}, where {_allowed(limits.barriers)}.")
     if limits.atomics is not None and stats.atomics > limits.atomics:
         done = _count(stats.atomics, "atomic operation")
-        yield Finding("limit", f"The launch makes {done} on global memory, where {_enough(limits.atomics)}.")
+        yield Finding("limit", f"The launch makes {done} on global memory, where {_allowed(limits.atomics)}.")
     if limits.loop_turns is not None and stats.loop_turns > limits.loop_turns:
         turns = _count(stats.loop_turns, "turn")
         yield Finding(
             "limit",
-            f"A thread makes {turns} of loops, where {_enough(limits.loop_turns)}: share the work out.",
+            f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work out.",
         )
 
 
@@ -95,8 +95,8 @@ def _threads(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
     if limits.active_threads is not None and working < limits.active_threads * stats.threads:
         yield Finding(
             "limit",
-            f"{_count(working, 'thread')} of {stats.threads} touched the arrays, although there is an "
-            "element for each: share the work out.",
+            f"Only {_count(working, 'thread')} of {stats.threads} touched the arrays, although there is an "
+            "element for each.",
         )
     if limits.divergent_branches is not None and stats.divergent_branches > limits.divergent_branches:
         yield Finding(
@@ -106,8 +106,8 @@ def _threads(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
         )
 
 
-def _enough(most: int) -> str:
-    return {0: "none is needed", 1: "1 is enough"}.get(most, f"{most} are enough")
+def _allowed(most: int) -> str:
+    return {0: "none is needed", 1: "1 is allowed"}.get(most, f"{most} are allowed")
 
 
 def _times(n: int) -> str:
