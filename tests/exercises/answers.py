@@ -16,7 +16,7 @@ def build(n, rng):
     return {"x": x, "out": poisoned(n)}, {"out": 2 * x}
 
 
-def exercise(limits=None, *, folder=None, lanes=("simulator", "compile", "gpu"), task=None):
+def exercise(limits=None, *, folder=None, lanes=("simulator", "compile", "gpu"), task=None, decided_in=""):
     signature = ("float32[::1]", "float32[::1]")
     return Exercise(
         name="double",
@@ -26,6 +26,7 @@ def exercise(limits=None, *, folder=None, lanes=("simulator", "compile", "gpu"),
         teaches="A kernel writes to its arguments.",
         task=task or KernelTask(calls, limits or Limits(), signature, ("x", "out")),
         lanes=lanes,
+        decided_in=decided_in,
         folder=folder,
     )
 

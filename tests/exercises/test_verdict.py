@@ -8,7 +8,7 @@ import pytest
 
 from gpuguide.exercises import report as report_module
 from gpuguide.exercises.compare import changed_inputs, wrong_results
-from gpuguide.exercises.model import Call, FunctionTask
+from gpuguide.exercises.model import Call, FunctionTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.trace.findings import KINDS, Finding
 from gpuguide.exercises.trace.trace import TraceStats
@@ -49,7 +49,7 @@ def test_a_right_answer_is_told_what_it_did(folder) -> None:
     )
     reports = (
         LaneReport(
-            "simulator", PASSED, n_calls=23, stats=STATS, stats_call="n = 521, blocks of 32, a grid of 18"
+            "simulator", PASSED, n_calls=23, stats=STATS, stats_call="n = 521, 18 blocks of 32 threads"
         ),
         LaneReport("compile", PASSED, notes=compiled),
         NO_GPU,
@@ -74,9 +74,9 @@ Compiler   passed. It compiles for compute capability 9.0, with no instruction
            local memory.
 GPU        not at hand. This needs a GPU. CuPy is not installed.
 
-The largest launch (n = 521, blocks of 32, a grid of 18): 576 threads made
-1,042 reads and 521 writes of global memory, 4,168 bytes read and 2,084
-written. A request of a warp touched 4 sectors of 32 bytes at its worst line."""
+The largest launch (n = 521, 18 blocks of 32 threads): 576 threads made 1,042
+reads and 521 writes of global memory, 4,168 bytes read and 2,084 written. A
+request of a warp touched 4 sectors of 32 bytes at its worst line."""
     )
     assert repr(verdict) == str(verdict), "a prompt shows it, too"
 
@@ -116,7 +116,7 @@ def test_a_wrong_answer_is_shown_its_line_a_drawing_and_what_to_look_at(folder, 
         "simulator",
         FAILED,
         findings=findings,
-        call="n = 33, blocks of 32, a grid of 2",
+        call="n = 33, 2 blocks of 32 threads",
         n_calls=4,
         trace=drawn,
     )
@@ -128,8 +128,8 @@ def test_a_wrong_answer_is_shown_its_line_a_drawing_and_what_to_look_at(folder, 
         == """\
 double: not yet
 
-In the simulator, with n = 33, blocks of 32, a grid of 2 (the 4 launches
-before it were right):
+In the simulator, with n = 33, 2 blocks of 32 threads (the 4 launches before
+it were right):
 
   Thread 1 of block 1 reads x[33] in line 7, but x has 33 elements, the last
   of which is x[32].
@@ -145,7 +145,7 @@ there are elements. What should a thread without an element do?
 
 A hint: gpuguide exercises show double --hint 1
 
-Simulator  failed."""
+Simulator  not passed: see above."""
     )
 
 
@@ -174,7 +174,7 @@ A hint: gpuguide exercises show double --hint 1
 
 Simulator  not at hand. Line 8 uses x.first, which this simulator does not
            have.
-Compiler   failed."""
+Compiler   not passed: see above."""
     )
 
 
@@ -185,7 +185,7 @@ def test_what_the_gpu_shows_comes_with_what_the_code_printed(folder) -> None:
     assert text.startswith(
         "double: not yet\n\nOn the GPU, with n = 1 (the launch before it was right):\n\n  The kernel had not"
     )
-    assert text.endswith("GPU  failed.\n\nYour code printed:\n\n    hello\n    3")
+    assert text.endswith("GPU  not passed: see above.\n\nYour code printed:\n\n    hello\n    3")
 
 
 def test_many_findings_are_summed_up(folder) -> None:
@@ -193,7 +193,40 @@ def test_many_findings_are_summed_up(folder) -> None:
     failed = LaneReport("simulator", FAILED, findings=findings, call="n = 1")
     text = str(Verdict(answers.exercise(folder=folder), (failed,)))
     assert [f"Number {n}." in text for n in range(5)] == [True, True, True, False, False]
-    assert "\n\n  And 2 more of the kind.\n\n" in text
+    assert "\n\n  And 2 more.\n\n" in text
+
+
+ONLY_THE_COMPILER = "Only the code that the compiler makes shows whether this exercise is solved."
+
+
+@pytest.mark.parametrize(
+    "compiled",
+    [(), (LaneReport("compile", NOT_AT_HAND, "It is not installed."),)],
+    ids=["left out", "missing"],
+)
+def test_right_results_alone_are_no_pass_where_another_lane_decides(folder, compiled) -> None:
+    reports = (LaneReport("simulator", PASSED, n_calls=2), *compiled, LaneReport("gpu", PASSED, n_calls=2))
+    verdict = Verdict(answers.exercise(decided_in="compile"), reports)
+    assert not verdict.passed
+    assert verdict.findings == ()
+    text = " ".join(str(verdict).split())
+    assert text.startswith("double: right results, not judged to the end ")
+    assert text.endswith(ONLY_THE_COMPILER)
+    decided = (reports[0], LaneReport("compile", PASSED))
+    assert Verdict(answers.exercise(decided_in="compile"), decided).passed
+    failed = (reports[0], LaneReport("compile", FAILED, findings=(Finding("limit", "Too many bits."),)))
+    refused = Verdict(answers.exercise(decided_in="compile", folder=folder), failed)
+    assert not refused.passed
+    assert "Only the code" not in str(refused)
+
+
+def test_what_a_missing_compiler_leaves_unjudged_is_said() -> None:
+    reports = (LaneReport("simulator", PASSED), LaneReport("compile", NOT_AT_HAND, "It is not installed."))
+    said = "What the task says of the compiler's code was not judged."
+    verdict = Verdict(answers.exercise(Limits(float64_instructions=0)), reports)
+    assert verdict.passed
+    assert said in " ".join(str(verdict).split())
+    assert said not in " ".join(str(Verdict(answers.exercise(), reports)).split())
 
 
 def test_compiling_alone_is_no_pass() -> None:
@@ -218,12 +251,13 @@ def test_in_a_notebook_it_is_safe_html_with_the_drawing(folder, drawn) -> None:
     tree = ET.fromstring(html)
     assert tree.get("class") == "gpuguide-verdict"
     assert {node.tag for node in tree.iter()} == {
-        "div", "p", "strong", "pre", "svg", "title", "table", "tbody", "tr", "th", "td",
+        "div", "p", "strong", "pre", "svg", "title", "table", "tbody", "tr", "th", "td", "code",
     }  # fmt: skip
     text = "\n".join(tree.itertext())
     assert "<b>x</b> & y" in text
     assert "7 |     if i < out.size and 1 < 2:" in text
     assert "with n < 3" in text
+    assert 'print(gpuguide.exercises.get("double").hints[0])' in text
     assert "Look at this next: Nothing says which of the two threads comes first." in text
 
 
@@ -247,7 +281,9 @@ def test_advice_fits_what_was_judged() -> None:
     assert advice("limit", kernel=True, lane="compile").startswith(
         "The results are right. A number or a type in the kernel makes the compiler work with more bits"
     )
-    assert "copies or launches" in advice("limit", kernel=False)
+    assert "Which copies and launches does the task allow" in advice("limit", kernel=False)
+    assert "right axis" in advice("out_of_range", kernel=True, n_axes=2)
+    assert "axis" not in advice("out_of_range", kernel=True)
 
 
 def test_a_function_of_the_host_is_quoted_too(folder) -> None:
@@ -255,7 +291,8 @@ def test_a_function_of_the_host_is_quoted_too(folder) -> None:
     failed = LaneReport("simulator", FAILED, findings=(Finding("limit", "Copied twice.", line=8),))
     text = str(Verdict(answers.exercise(folder=folder, task=task), (failed,), answers.answer()))
     assert "    8 |         out[i] = x[i] + x[i]\n" in text
-    assert "copies or launches" in text
+    assert "Which copies and launches does the task allow" in " ".join(text.split())
+    assert text.startswith("double: not yet\n\n  Copied twice."), "no launch is named where none was made"
 
 
 def a_call(expected, tolerance=0.0):

@@ -19,6 +19,12 @@ __all__ = ["LANE_NAMES", "Verdict"]
 LANE_NAMES = {"simulator": "Simulator", "compile": "Compiler", "gpu": "GPU"}
 """The lanes as a reader sees them."""
 
+_DECIDES = {
+    "simulator": "Only the simulator shows whether this exercise is solved.",
+    "compile": "Only the code that the compiler makes shows whether this exercise is solved.",
+    "gpu": "Only a GPU shows whether this exercise is solved.",
+}
+
 _WIDTH = 78
 _MOST_SHOWN = 3
 
@@ -50,9 +56,8 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether no lane found anything wrong, and one of them looked at results."""
-        judged = any(report.passed and report.lane != "compile" for report in self.reports)
-        return judged and self._failed is None
+        """Whether no lane found anything wrong, one looked at results, and the deciding one was at hand."""
+        return self._are_right and not self._undecided
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -71,6 +76,17 @@ class Verdict:
     def stats(self) -> TraceStats | None:
         """Figures of the largest launch in the simulator; None where it did not pass."""
         return next((report.stats for report in self.reports if report.stats is not None), None)
+
+    @property
+    def _are_right(self) -> bool:
+        judged = any(report.passed and report.lane != "compile" for report in self.reports)
+        return judged and self._failed is None
+
+    @property
+    def _undecided(self) -> str:
+        """The lane that would decide and did not judge; empty if it did, or if there is none such."""
+        lane = self.exercise.decided_in
+        return "" if any(report.lane == lane and report.passed for report in self.reports) else lane
 
     @property
     def _failed(self) -> LaneReport | None:
@@ -92,7 +108,9 @@ class Verdict:
         yield _title(f"{self.exercise.name}: {'passed' if self.passed else self._not_passed()}")
         if self._failed is not None:
             yield from self._failure(self._failed, html=html)
-        yield _table([_lane_row(report) for report in self.reports])
+        yield _table([_lane_row(report, self.exercise) for report in self.reports])
+        if self._are_right and self._undecided:
+            yield _paragraph(_DECIDES[self._undecided])
         for report in self.reports:
             if report.stats is not None and self.passed:
                 yield _paragraph(_figures(report.stats, report.stats_call))
@@ -101,11 +119,16 @@ class Verdict:
                 yield _code(report.printed)
 
     def _not_passed(self) -> str:
-        return "not yet" if self._failed else "its results were not judged"
+        if self._failed:
+            return "not yet"
+        return "right results, not judged to the end" if self._are_right else "its results were not judged"
 
     def _failure(self, report: LaneReport, *, html: bool) -> Iterator[_Part]:
         first, *others = report.findings
-        yield _paragraph(_where(report))
+        is_kernel = isinstance(self.exercise.task, KernelTask)
+        # A function's findings begin with the case that it was called with.
+        if is_kernel or report.lane == "gpu":
+            yield _paragraph(_where(report))
         yield _paragraph(first.message, indent="  ")
         quoted = _quote(first, self.answer)
         if quoted:
@@ -114,18 +137,29 @@ class Verdict:
         for other in others[: _MOST_SHOWN - 1]:
             yield _paragraph(f"Also: {other.message}", indent="  ")
         if len(others) >= _MOST_SHOWN:
-            yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more of the kind.", indent="  ")
-        is_kernel = isinstance(self.exercise.task, KernelTask)
-        next_step = advice(_kind(first, report), kernel=is_kernel, lane=report.lane)
+            yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more.", indent="  ")
+        next_step = advice(
+            _kind(first, report), kernel=is_kernel, lane=report.lane, n_axes=len(first.index) or 1
+        )
         yield _paragraph(f"Look at this next: {next_step}")
         if self.exercise.hints:
-            yield _paragraph(f"A hint: gpuguide exercises show {self.exercise.name} --hint 1")
+            yield _hint(self.exercise.name)
 
 
 @dataclass(frozen=True)
 class _Part:
     text: str
     html: str
+
+
+def _hint(exercise: str) -> _Part:
+    """Say how to see a hint where the verdict is shown: a notebook has no command line at hand."""
+    command = f"gpuguide exercises show {exercise} --hint 1"
+    return _Part(
+        f"A hint: {command}",
+        "<p>A hint: folded below in the guide's notebooks, or "
+        f"<code>print(gpuguide.exercises.get(&quot;{escape(exercise)}&quot;).hints[0])</code></p>",
+    )
 
 
 def _title(text: str) -> _Part:
@@ -156,14 +190,24 @@ def _table(rows: list[tuple[str, str]]) -> _Part:
     return _Part("\n".join(lines), f"<table><tbody>{cells}</tbody></table>")
 
 
-def _lane_row(report: LaneReport) -> tuple[str, str]:
+def _lane_row(report: LaneReport, exercise: Exercise) -> tuple[str, str]:
     name = LANE_NAMES[report.lane]
     if report.state == NOT_AT_HAND:
-        return name, f"not at hand. {report.reason}"
-    said = [
-        report.state + ("" if report.state == FAILED or not report.n_calls else _launches(report.n_calls))
-    ]
-    return name, " ".join([f"{said[0]}.", *report.notes])
+        return name, f"not at hand. {report.reason}{_left_out(report.lane, exercise)}"
+    # "Simulator failed" would sound as if the simulator were broken.
+    said = "not passed: see above" if report.state == FAILED else report.state
+    if report.passed and report.n_calls:
+        said += _launches(report.n_calls)
+    return name, " ".join([f"{said}.", *report.notes])
+
+
+def _left_out(lane: str, exercise: Exercise) -> str:
+    """Say what nobody judged because a lane is not at hand; empty where another lane judged all of it."""
+    task = exercise.task
+    if lane != "compile" or not isinstance(task, KernelTask) or exercise.decided_in == lane:
+        return ""
+    asked = (task.limits.float64_instructions, task.limits.registers, task.limits.local_bytes)
+    return "" if asked == (None, None, None) else " What the task says of the compiler's code was not judged."
 
 
 def _launches(n: int) -> str:

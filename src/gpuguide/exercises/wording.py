@@ -12,7 +12,10 @@ LOOK_AT = {
     ),
     "limit": "The results are right. What does the kernel do more often, or with fewer threads, than needed?",
     "endless": "Which condition ends the loop, and what does each turn change in it?",
-    "exception": "Read the line with the index of the thread that is named: what do its variables hold?",
+    "exception": (
+        "Read the line as the thread does that is named. Is every name known in a kernel, and what do its "
+        "variables hold?"
+    ),
     "out_of_range": (
         "Blocks are whole, so a grid may hold more threads than there are elements. What should a thread "
         "without an element do?"
@@ -40,7 +43,10 @@ LOOK_AT = {
     "input_changed": "Others may still need the input. Which array is there to be written?",
     "wrong": "Work this one element out by hand: which thread computes it, and from which elements?",
     "written_twice": "Which two threads have the same index, and should they?",
-    "never_written": "Which thread should write this element? Is there such a thread in this grid?",
+    "never_written": (
+        "Which thread should write this element? Is there such a thread in this grid, and which condition "
+        "keeps it from writing?"
+    ),
     "uncoalesced": (
         "The 32 threads of a warp are served best when they touch neighbouring elements at the same time. "
         "Which index changes from a thread to the next one?"
@@ -57,9 +63,22 @@ LOOK_AT = {
 
 # Where a function of the host was judged, there are no threads to think of.
 _OF_FUNCTIONS = {
-    "limit": "The result is right. Which of these copies or launches does the work not need?",
+    "limit": (
+        "The result is right, the way to it is not yet. Which copies and launches does the task allow, and "
+        "where do yours come from?"
+    ),
     "exception": "Read the line: what do its variables hold, and on which side are they, GPU or host?",
-    "wrong": "Follow this case by hand, line by line: where does the function leave what was asked for?",
+    "wrong": (
+        "Go through this case by hand, line by line. Where does the function begin to do something else "
+        "than the task asks for?"
+    ),
+}
+
+_OF_MATRICES = {
+    "out_of_range": (
+        "Which number of the index is too large, and does it count along the right axis? Along each axis "
+        "there may be more threads than elements: what should those beyond the end do?"
+    ),
 }
 
 _OF_COMPILED = {
@@ -70,7 +89,7 @@ _OF_COMPILED = {
 }
 
 
-def advice(kind: str, *, kernel: bool, lane: str = "simulator") -> str:
+def advice(kind: str, *, kernel: bool, lane: str = "simulator", n_axes: int = 1) -> str:
     """Return what to look at next.
 
     Parameters
@@ -81,6 +100,8 @@ def advice(kind: str, *, kernel: bool, lane: str = "simulator") -> str:
         Whether a kernel was judged, and not a function of the host.
     lane : str
         Where the finding showed.
+    n_axes : int
+        Axes of the array that the finding names.
 
     Returns
     -------
@@ -89,9 +110,9 @@ def advice(kind: str, *, kernel: bool, lane: str = "simulator") -> str:
 
     Examples
     --------
-    >>> advice("limit", kernel=False)
-    'The result is right. Which of these copies or launches does the work not need?'
+    >>> advice("input_changed", kernel=True)
+    'Others may still need the input. Which array is there to be written?'
     """
-    special = {} if kernel else _OF_FUNCTIONS
+    special = (_OF_MATRICES if n_axes > 1 else {}) if kernel else _OF_FUNCTIONS
     special = _OF_COMPILED if lane == "compile" else special
     return special.get(kind, LOOK_AT[kind])

@@ -34,6 +34,7 @@ EXERCISE = Exercise(
         parameters=("fahrenheit", "celsius"),
     ),
     lanes=("simulator", "compile", "gpu"),
+    decided_in="compile",
     pages=("numba_types", "ufuncs"),
     tags=("dtype", "float64", "compiler"),
 )
