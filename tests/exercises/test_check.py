@@ -118,6 +118,7 @@ def no_gpu(monkeypatch):
         raise NoGpuError("This needs a GPU, and CUDA sees none.")
 
     monkeypatch.setattr(lanes, "require_gpu", require)
+    monkeypatch.setattr(lanes, "nvml", object)
 
 
 def kernel(x, out):

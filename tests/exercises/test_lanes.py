@@ -83,6 +83,7 @@ def test_lanes_that_are_not_at_hand_say_why(log, monkeypatch) -> None:
         raise NoGpuError("This needs a GPU, and CUDA sees none.")
 
     monkeypatch.setattr(lanes_module, "require_gpu", no_gpu)
+    monkeypatch.setattr(lanes_module, "nvml", object)
     monkeypatch.setattr(lanes_module.sys, "platform", "darwin")
     reports = judge_in_lanes(answers.exercise(), answers.answer(), ALL, start=FakeWorker)
     assert [(report.state, report.reason) for report in reports[1:]] == [
@@ -90,6 +91,19 @@ def test_lanes_that_are_not_at_hand_say_why(log, monkeypatch) -> None:
         (NOT_AT_HAND, "This needs a GPU, and CUDA sees none."),
     ]
     assert log == []
+
+
+def test_without_a_driver_nobody_is_told_to_install_cupy(log, monkeypatch) -> None:
+    def no_cupy():
+        raise NoGpuError("This needs a GPU. CuPy is not installed. Install it.")
+
+    monkeypatch.setattr(lanes_module, "require_gpu", no_cupy)
+    monkeypatch.setattr(lanes_module, "nvml", lambda: None)
+    _, gpu = judge_in_lanes(answers.exercise(), answers.answer(), ("simulator", "gpu"), start=FakeWorker)
+    assert (gpu.state, gpu.reason) == (
+        NOT_AT_HAND,
+        "This computer has no NVIDIA GPU, or no driver for it.",
+    )
 
 
 def test_the_workers_are_closed_when_a_lane_raises(log) -> None:
@@ -164,6 +178,13 @@ def test_each_mistake_can_be_shown_as_text_and_in_a_notebook(tmp_path, name: str
     assert ("<svg" in verdict._repr_html_()) is not nothing_to_draw
     advice = LOOK_AT["never_written" if name == "WRITES_NOTHING" else verdict.findings[0].kind]
     assert advice in " ".join(str(verdict).split())
+
+
+@pytest.mark.parametrize("line", ["out[i] = x[absent]", "while True: pass"])
+def test_after_a_crash_it_is_no_news_that_nothing_was_written(line: str) -> None:
+    source = answers.RIGHT.replace("out[i] = x[i] + x[i]", line)
+    (finding,) = judge_simulated(answers.exercise(), answers.answer(source)).findings
+    assert finding.kind in ("exception", "endless")
 
 
 def test_a_right_kernel_is_launched_in_every_way_and_the_last_ones_backwards() -> None:

@@ -19,6 +19,7 @@ from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
 from gpuguide.exercises.source_file import execute, last_function, read_source
 from gpuguide.exercises.worker_process import WorkerProcess, describe
+from gpuguide.loading import nvml
 
 __all__ = ["choose_lanes", "judge", "judge_in_lanes"]
 
@@ -131,7 +132,8 @@ def _why_not(lane: str) -> str:
         try:
             require_gpu()
         except NoGpuError as error:
-            return str(error)
+            # How to install CuPy is of no use to a reader without a GPU.
+            return str(error) if nvml() else "This computer has no NVIDIA GPU, or no driver for it."
     return ""
 
 

@@ -23,6 +23,9 @@ from gpuguide.exercises.trace.trace import Trace
 
 __all__ = ["judge_simulated", "with_line"]
 
+# After these it is no news that the results are not there.
+_ENDS_THE_LAUNCH = ("endless", "exception")
+
 
 def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     """Trace a kernel in every launch of an exercise.
@@ -87,11 +90,9 @@ def _launch(kernel: TracedKernel, task: KernelTask, call: Call, order: str) -> t
         shared_bytes=call.shared_bytes,
         outputs=[name for name in call.expected if _holds_nothing(before[name])],
     )
-    findings = [
-        *trace.findings,
-        *changed_inputs(call, before, call.arguments, trace.names),
-        *wrong_results(call, call.arguments, trace.names),
-    ]
+    findings = [*trace.findings, *changed_inputs(call, before, call.arguments, trace.names)]
+    if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
+        findings += wrong_results(call, call.arguments, trace.names)
     if not findings:
         findings = over_limits(task.limits, call, trace)
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
