@@ -181,6 +181,24 @@ MESSAGES = [
         ["Thread 0 of block 0 fails in line 2: name 'scale' is not defined."],
     ),
     (
+        "a name of CUDA C",
+        "def kernel(x):\n    x[threadIdx.x] = 1\n",
+        (1, 1, {"x": ramp(4)}),
+        [
+            "Thread 0 of block 0 fails in line 2: name 'threadIdx' is not defined; Numba has it as "
+            "cuda.threadIdx."
+        ],
+    ),
+    (
+        "a function of CUDA C",
+        "def kernel(x):\n    atomicAdd(x, 0, 1)\n",
+        (1, 1, {"x": ramp(4)}),
+        [
+            "Thread 0 of block 0 fails in line 2: name 'atomicAdd' is not defined; Numba has it as "
+            "cuda.atomic.add."
+        ],
+    ),
+    (
         "a function that kernels do not have",
         "def kernel(x):\n    x[0] = sorted((2, 1))[0]\n",
         (1, 1, {"x": ramp(4)}),

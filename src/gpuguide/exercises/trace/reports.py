@@ -17,6 +17,14 @@ __all__ = ["ENDS_A_THREAD", "endless_finding", "findings_of", "remark_of"]
 ENDS_A_THREAD = frozenset({"exception", "out_of_range", "unsupported"})
 #: What a GPU computes without a word; Numba checks neither, unless it compiles for debugging.
 _SILENT = (ArithmeticError, ValueError)
+#: How Numba writes what readers call by its name in CUDA C, or without the module.
+_OF_NUMBA = {
+    **{name: name for name in ("threadIdx", "blockIdx", "blockDim", "gridDim", "grid", "gridsize")},
+    **{name: name for name in ("syncthreads", "shared", "local", "atomic", "laneid", "warpsize")},
+    "__syncthreads": "syncthreads",
+    "atomicAdd": "atomic.add",
+    "warpSize": "warpsize",
+}
 
 
 def remark_of(error: Exception, kernel: str, thread: int) -> Remark:
@@ -57,6 +65,8 @@ def _line(error: Exception, file: str) -> int:
 def _reason(error: Exception) -> str:
     if isinstance(error, NameError) and hasattr(builtins, error.name or ""):
         return f"{error.name} is not to be had in a kernel"
+    if isinstance(error, NameError) and error.name in _OF_NUMBA:
+        return f"{error}; Numba has it as cuda.{_OF_NUMBA[error.name]}"
     if isinstance(error, TypeError | NameError):
         return str(error)
     if isinstance(error, RecursionError):
