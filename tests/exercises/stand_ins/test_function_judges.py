@@ -260,6 +260,31 @@ def test_a_finding_names_the_reader_s_line(name):
         assert code in stub.splitlines()[finding.line - 1]
 
 
+def test_all_lines_that_copy_or_launch_are_named():
+    there, back = findings("count_transfers", get("count_transfers").stub)
+    assert (there.line, there.lines) == (4, (3, 4, 6, 7, 9))
+    assert back.lines == there.lines
+    (launches,) = findings("one_launch", get("one_launch").stub)
+    assert launches.lines == (5,)
+
+
+def test_a_clock_of_the_reader_s_own_is_not_taken_for_the_machine_s():
+    own_clock = """
+import time
+def measure(gpu, operation):
+    start = time.perf_counter()
+    operation.run()
+    return time.perf_counter() - start
+"""
+    (found,) = findings("lying_benchmark", own_clock)
+    assert found.message.endswith(" gpu.clock() was never read before and after a run.")
+
+
+def test_one_axis_is_one_integer():
+    (found,) = findings("grid_arithmetic", "def blocks_per_grid(shape, threads_per_block):\n    return [4]\n")
+    assert found.message.endswith(" a tuple of 1 integer was expected; [4] came.")
+
+
 def test_an_exception_in_the_reader_s_function_is_a_finding_of_each_judge():
     for name in FUNCTIONS:
         exercise = get(name)

@@ -19,6 +19,7 @@ __all__ = [
     "explained",
     "is_near",
     "is_seconds",
+    "known_lines",
     "lines_text",
     "seconds",
     "shown",
@@ -212,6 +213,27 @@ def seconds(value_s: float) -> str:
     return format_quantity(value_s, "s", value_s - slack, value_s + slack)
 
 
+def known_lines(lines: Iterable[int | None]) -> tuple[int, ...]:
+    """Return line numbers, each once and in ascending order.
+
+    Parameters
+    ----------
+    lines : iterable of int or None
+        As stand-ins note them.
+
+    Returns
+    -------
+    tuple of int
+        Without those that are not known.
+
+    Examples
+    --------
+    >>> known_lines([7, 3, None, 7])
+    (3, 7)
+    """
+    return tuple(sorted({line for line in lines if line is not None}))
+
+
 def lines_text(lines: Iterable[int | None]) -> str:
     """Write line numbers, each once and in ascending order; nothing where none is known.
 
@@ -230,7 +252,7 @@ def lines_text(lines: Iterable[int | None]) -> str:
     >>> lines_text([7, 3, 7, 5]), lines_text([4]), lines_text([None])
     (' (lines 3, 5 and 7)', ' (line 4)', '')
     """
-    known = sorted({line for line in lines if line is not None})
+    known = known_lines(lines)
     if not known:
         return ""
     if len(known) == 1:

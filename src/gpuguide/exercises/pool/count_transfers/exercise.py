@@ -10,7 +10,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
-from gpuguide.exercises.stand_ins.judging import attempt, count, lines_text
+from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.exercises.trace.findings import Finding
@@ -72,6 +72,7 @@ def _crossings(shape: tuple[int, int], cp: FakeCupy) -> Iterator[Finding]:
                 f"{case} data were copied {where} {count(len(copies), 'time')}"
                 f"{lines_text(event.line for event in copies)}; once is enough.{single}",
                 line=copies[1 if kind == "to_device" else 0].line,
+                lines=known_lines(event.line for event in copies),
             )
 
 

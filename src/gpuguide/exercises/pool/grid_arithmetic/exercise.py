@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
-from gpuguide.exercises.stand_ins.judging import attempt, shown
+from gpuguide.exercises.stand_ins.judging import attempt, count, shown
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.launch import blocks_1d, grid_2d, grid_3d
 
@@ -74,10 +74,9 @@ def _blocks(shape: Shape, threads: Shape) -> Shape | None:
 
 
 def _compare(case: str, result: object, expected: Shape) -> Finding | None:
-    if not isinstance(result, tuple) or any(type(count) is not int for count in result):
-        return Finding(
-            "wrong", f"{case} a tuple of {len(expected)} integers was expected; {shown(result)} came."
-        )
+    if not isinstance(result, tuple) or any(type(blocks) is not int for blocks in result):
+        whole = count(len(expected), "integer")
+        return Finding("wrong", f"{case} a tuple of {whole} was expected; {shown(result)} came.")
     if result != expected:
         return Finding("wrong", f"{case} the grid must be {expected}; {result} came.")
     return None

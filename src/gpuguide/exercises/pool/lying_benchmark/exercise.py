@@ -108,8 +108,8 @@ def _explain(case: str, figure: float, gpu: VirtualGpu, operation: VirtualOperat
 
 def _causes(figure: float, samples: list[Region], operation: VirtualOperation) -> Iterator[Finding]:
     if not samples:
-        never = "The clock was never read around a run." if operation.runs else "The operation was never run."
-        yield Finding("wrong", never)
+        clock = "gpu.clock() was never read before and after a run."
+        yield Finding("wrong", clock if operation.runs else "The operation was never run.")
         return
     causes = [*clock_mistakes(samples), *_used_data(samples, operation), *_prepared_inside(samples)]
     # Good samples on the whole: then a mistake in a few of them is not what spoils the figure.
@@ -152,7 +152,8 @@ def _of_samples(figure: float, samples: list[Region], operation: VirtualOperatio
         middle = median(sample.seconds for sample in samples)
         message = (
             f"The {len(samples)} samples have a median of {seconds(middle)}, and {seconds(figure)} was "
-            f"returned: {count(n_disturbed, 'run was', 'runs were')} disturbed, which the median forgives."
+            f"returned: {count(n_disturbed, 'run')} took more time or less than usual, which the median "
+            "forgives."
         )
     return Finding("wrong", message, line=samples[-1].stop.line)
 

@@ -10,7 +10,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
-from gpuguide.exercises.stand_ins.judging import attempt, count, lines_text
+from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.exercises.trace.findings import Finding
@@ -76,6 +76,7 @@ def _too_much(case: str, cp: FakeCupy) -> Finding | None:
             f"{case} there were {len(launches)} launches{lines}; one is enough. "
             "Each costs the host as much as a launch for the whole table.",
             line=launches[0].line,
+            lines=known_lines(event.line for event in launches),
         )
     if copies:
         lines = lines_text(event.line for event in copies)
