@@ -190,6 +190,10 @@ def test_what_a_check_needs_follows_from_its_lanes(tmp_path, monkeypatch, lanes,
     assert lanes_text(use_pool(monkeypatch, tmp_path, lanes=lanes)["add_one"]) == said
 
 
+def test_what_only_the_compiler_can_judge_is_said_to_need_it():
+    assert lanes_text(find_exercise("float64_by_accident")) == "checked by the compiler, no GPU needed"
+
+
 def test_names_make_identifiers():
     assert exercise_id("map_2d") == "exercise-map-2d"
     assert exercise_id("map_2d", "solution") == "exercise-map-2d-solution"

@@ -226,6 +226,33 @@ def test_a_page_without_recording_says_so(small, monkeypatch):
     assert "NVIDIA" not in words.split("To run it")[0]
 
 
+INSTALL = f'pip install "gpuguide @ {URL}/_static/wheels/gpuguide-'
+
+
+def introduction(small, **changes):
+    page = replace(small.page("first"), **changes)
+    return export_page(small, page, URL)[0].text
+
+
+def test_a_reader_without_a_gpu_is_told_what_to_install_and_run(small):
+    gpus = small.page("first").needs
+    words = introduction(small, exercises=("guard",), needs=replace(gpus, gpus=1))
+    assert "To run it you need an NVIDIA GPU and the package" in words
+    assert "The exercise needs no GPU. Where there is none, install this, and run the cells of an" in words
+    assert INSTALL in words.split("The exercise needs no GPU")[1]
+    assert "The exercises need no GPU" in introduction(small, exercises=("guard", "map"))
+    assert "no GPU" not in introduction(small, exercises=())
+    assert "you need 2 NVIDIA GPUs" in introduction(small, needs=replace(gpus, gpus=2))
+
+
+def test_a_page_that_needs_no_gpu_says_so(small):
+    words = introduction(small, needs=replace(small.page("first").needs, gpus=0))
+    assert "To run it you need no GPU, only the package" in words
+    assert INSTALL in words
+    assert "NVIDIA GPU" not in words
+    assert "cuda13" not in words
+
+
 TOY = '''"""A toy topic."""
 
 SCALE = 2

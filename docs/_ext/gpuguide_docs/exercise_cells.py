@@ -44,6 +44,7 @@ def _task(exercise: Exercise) -> str:
             f"*{exercise.level}, {exercise.minutes} minutes, {lanes_text(exercise)}*",
             exercise.statement,
             "Change the next cell, run it, and then the one below it, which checks your answer. "
+            "Neither needs the cells above. "
             f"The same on the command line:\n\n```\n{commands}\n```",
         ]
     )
@@ -62,6 +63,7 @@ def _hint(number: int, text: str) -> Piece:
 
 def _solution(code: str) -> Piece:
     """Keep "run all" from putting the solution in the place of the reader's own function."""
-    folded = f"# solution\n# Not run: write True for False to try it.\nif False:\n{indent(code, '    ')}"
+    note = "# Not run. To try it, write True for False, run this cell, and run the check again."
+    folded = f"# solution\n{note}\nif False:\n{indent(code, '    ')}"
     commented = "\n".join(f"# {line}".rstrip() for line in code.splitlines())
     return Piece("code", folded, hidden=True, script=f"# solution\n{commented}")

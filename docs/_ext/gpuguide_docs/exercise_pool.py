@@ -175,6 +175,8 @@ def lanes_text(exercise: Exercise) -> str:
     str
         One clause.
     """
-    if "simulator" not in exercise.lanes:
-        return "checked on a GPU" if exercise.lanes == ("gpu",) else "checked by the compiler, no GPU needed"
+    if exercise.lanes == ("gpu",):
+        return "checked on a GPU"
+    if "simulator" not in exercise.lanes or exercise.decided_in == "compile":
+        return "checked by the compiler, no GPU needed"
     return "checked without a GPU"

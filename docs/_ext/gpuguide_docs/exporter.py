@@ -84,7 +84,7 @@ def _introduction(site: Site, page: Page, site_url: str) -> str:
         f"This is the page {title} of gpuguide, GPU programming in Python, measured.",
         _measured(recording),
     ]
-    return "\n\n".join([*lines, _installation(site_url)])
+    return "\n\n".join([*lines, _installation(page, site_url)])
 
 
 def _measured(recording: Recording | None) -> str:
@@ -94,12 +94,25 @@ def _measured(recording: Recording | None) -> str:
     return f"The numbers in the text were measured on {where} (run {recording.run_id}). Yours will differ."
 
 
-def _installation(site_url: str) -> str:
-    needs = "To run it you need an NVIDIA GPU and the package, which only the guide's own site serves:"
-    if not site_url:
-        needs += f" fetch `{wheel_path()}` from there first."
-    command = pip_command(site_url, "cuda13")
-    return f"{needs}\n\n```\n{command}\n```\n\nWrite `cuda12` for `cuda13` if `nvidia-smi` shows CUDA 12."
+def _installation(page: Page, site_url: str) -> str:
+    fetched = "" if site_url else f" fetch `{wheel_path()}` from there first."
+    served = f"the package, which only the guide's own site serves:{fetched}"
+    plain = _block(pip_command(site_url))
+    if not page.needs.gpus:
+        return f"To run it you need no GPU, only {served}\n\n{plain}"
+    gpus = "an NVIDIA GPU" if page.needs.gpus == 1 else f"{page.needs.gpus} NVIDIA GPUs"
+    with_gpu = _block(pip_command(site_url, "cuda13"))
+    said = f"To run it you need {gpus} and {served}\n\n{with_gpu}\n\n"
+    said += "Write `cuda12` for `cuda13` if `nvidia-smi` shows CUDA 12."
+    if not page.exercises:
+        return said
+    without = "The exercise needs" if len(page.exercises) == 1 else "The exercises need"
+    without += " no GPU. Where there is none, install this, and run the cells of an exercise alone:"
+    return f"{said}\n\n{without}\n\n{plain}"
+
+
+def _block(command: str) -> str:
+    return f"```\n{command}\n```"
 
 
 def write_downloads(site: Site, site_url: str = "") -> list[Path]:
