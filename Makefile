@@ -13,7 +13,7 @@ ifeq ($(PY),.venv/bin/python)
 READY := .venv/ready
 endif
 WHEEL := $(OUT)/wheel/ready
-SPHINX := $(PY) -m sphinx -n -W --keep-going -c . -d $(OUT)/doctrees
+SPHINX := $(PY) -m sphinx -j auto -n -W --keep-going -c . -d $(OUT)/doctrees
 # A failed build must fail again until it is mended, so its environment is dropped.
 OR_FORGET := || { rm -f $(OUT)/doctrees/environment.pickle; exit 1; }
 

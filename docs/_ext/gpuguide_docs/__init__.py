@@ -13,6 +13,7 @@ __all__ = ["MODULES", "setup"]
 
 #: Modules with a ``setup(app)`` of their own, in the order in which they are set up.
 MODULES = (
+    "docstring_template",
     "mathml",
     "seams",
     "sweep",
@@ -38,4 +39,4 @@ def setup(app: Sphinx) -> dict[str, Any]:
         qualified = f"{__name__}.{name}"
         if find_spec(qualified) is not None:
             import_module(qualified).setup(app)
-    return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

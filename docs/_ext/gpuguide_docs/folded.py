@@ -49,9 +49,10 @@ def _pass(_writer: Any, _node: nodes.Node) -> None:
     """Other formats show the content unfolded."""
 
 
-def setup(app: Sphinx) -> None:
-    """Register the node."""
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the node; other modules of this package ask for it, so it is an extension by itself."""
     plain = (_pass, _pass)
     app.add_node(
         folded_node, html=(_visit_html, _depart_html), latex=plain, text=plain, man=plain, texinfo=plain
     )
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

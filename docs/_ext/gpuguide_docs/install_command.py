@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
@@ -78,7 +78,8 @@ class InstallCommandDirective(SphinxDirective):
         return [block]
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_config_value("gpuguide_site_url", "", "env", str)
     app.add_directive("install-command", InstallCommandDirective)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
