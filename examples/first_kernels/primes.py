@@ -442,10 +442,10 @@ print(len(nums), "numbers:", nums[:6], "...")
 # Shared memory, multiprocessors, clock
 # -------------------------------------
 #
-# The segmented sieve is limited by shared memory, not by the device's own: it reaches
-# :measured:`primes[segmented, 10**9].share` of the rate at which that can be written. So its time follows the
-# number of multiprocessors and their clock, and consumer GPUs do well. Many of them have less shared memory
-# for a block; the launcher then makes shorter segments, which costs a little.
+# The segmented sieve is limited by shared memory, not by the device's own: its bits go there at
+# :measured:`primes[segmented, 10**9].rate`, far below what that memory takes. So its time follows the number
+# of multiprocessors and their clock, and consumer GPUs do well. Many of them have less shared memory for a
+# block; the launcher then makes shorter segments, which costs a little.
 #
 # ``gpuguide run primes`` measures yours. It takes limits up to 2\ :sup:`30`.
 
