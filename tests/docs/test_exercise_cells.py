@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from gpuguide.exercises import progress
 from gpuguide_docs.exercise_cells import exercise_cells
 from gpuguide_docs.exercise_pool import exercise_names, find_exercise
 from gpuguide_docs.notebook import notebook_text, script_text
@@ -27,7 +28,8 @@ def test_the_cells_of_a_script_run_alone(name, tmp_path):
     assert ran.stdout.endswith("CuPy: False\n")
 
 
-def test_a_notebook_judges_the_readers_own_function(tmp_path):
+def test_a_notebook_judges_the_readers_own_function(tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUGUIDE_PROGRESS", str(tmp_path / "progress.json"))
     exercise = find_exercise("guard")
     notebook = nbformat.reads(notebook_text(exercise_cells(exercise), "guard"), as_version=4)
     _, stub, check, *_, solution = notebook.cells
@@ -46,6 +48,7 @@ def test_a_notebook_judges_the_readers_own_function(tmp_path):
     ]
     assert all('class="gpuguide-verdict"' in verdict["text/html"] for verdict in verdicts)
     assert solution.metadata.jupyter.source_hidden
+    assert list(progress.load()) == ["guard"]
 
 
 @pytest.mark.parametrize("name", exercise_names())

@@ -1,10 +1,16 @@
-"""Prints at the end which share of the mutants was refused."""
+"""Prints at the end which share of the mutants was refused; no test touches a reader's progress."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def progress_of_a_test(tmp_path, monkeypatch):
+    """Keeps the list of what is done out of the folder of who runs the tests."""
+    monkeypatch.setenv("GPUGUIDE_PROGRESS", str(tmp_path / "progress.json"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -11,7 +11,7 @@ from numba import cuda
 import gpuguide
 from gpuguide.errors import ArgumentError, BackendError, NoGpuError, UnknownNameError
 from gpuguide.exercises import check as check_module_or_function
-from gpuguide.exercises import get, lanes, names, pool
+from gpuguide.exercises import get, lanes, names, pool, progress
 from gpuguide.exercises.check import check, check_file
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.trace.findings import Finding
@@ -25,6 +25,24 @@ def test_a_right_kernel_passes(name: str) -> None:
     assert verdict.passed
     assert verdict.lanes == {"simulator": "passed"}
     assert verdict.exercise is get("guard")
+
+
+def test_what_passes_in_all_lanes_is_remembered(miniature, monkeypatch, tmp_path) -> None:
+    miniature(lanes=SIMULATOR)
+
+    def double(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = x[i] + x[i]
+
+    assert check("double", double, lanes=SIMULATOR).passed
+    assert not check("double", kernel).passed
+    assert progress.load() == {}
+    assert check("double", double).passed
+    assert list(progress.load()) == ["double"]
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GPUGUIDE_PROGRESS", str(tmp_path / "file" / "progress.json"))
+    assert check("double", double).passed, "a verdict comes where nothing can be written"
 
 
 def test_a_wrong_kernel_is_told_its_own_line() -> None:

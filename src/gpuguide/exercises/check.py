@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from gpuguide.errors import ArgumentError, BackendError, NoGpuError
-from gpuguide.exercises import pool
+from gpuguide.exercises import pool, progress
 from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
@@ -26,7 +27,7 @@ __all__ = ["check", "check_file", "judge"]
 def check(
     name: str, function: Callable[..., Any], *, lanes: Sequence[str] | None = None, quiet: bool = False
 ) -> Verdict:
-    """Judge your answer to an exercise.
+    """Judge your answer to an exercise, and remember it as done if it passes in all lanes at hand.
 
     A kernel's source is traced by a simulator, thread by thread; compiled, where NVIDIA's compiler is
     installed; and launched, where there is a GPU. Nothing has to be launched by you, and a kernel that
@@ -41,6 +42,7 @@ def check(
         runs on the host.
     lanes : sequence of str, optional
         Some of ``"simulator"``, ``"compile"`` and ``"gpu"``; by default all that the exercise has.
+        What is judged in some of them is not remembered.
     quiet : bool
         Do not tell on a terminal which lane is at work.
 
@@ -70,7 +72,16 @@ def check(
     True
     """
     exercise = pool.get(name)
-    chosen = choose_lanes(exercise, lanes)
+    verdict = _check(exercise, function, choose_lanes(exercise, lanes), quiet)
+    if verdict.passed and lanes is None:
+        # A verdict is worth showing where the list of what is done cannot be written.
+        with suppress(progress.ProgressError):
+            progress.remember(name)
+    return verdict
+
+
+def _check(exercise: Exercise, function: Callable[..., Any], chosen: tuple[str, ...], quiet: bool) -> Verdict:
+    name = exercise.name
     if isinstance(exercise.task, KernelTask):
         return _judge(exercise, read(name, function), chosen, quiet)
     quoted = quotable(name, plain_function(name, function, kernel=False))
