@@ -103,7 +103,7 @@ def test_double_precision_is_counted_and_limited() -> None:
     assert report.state == FAILED
     assert str(report.findings[0]) == (
         "The compiled kernel has 3 instructions in double precision, where none is needed: a bare Python "
-        "number such as 0.5 has 64 bits and widens what it meets."
+        "number, 5 as well as 0.5, has 64 bits and widens what it meets."
     )
     assert judged("out[i] = x[i] * 0.1", float64_instructions=3).passed
     assert judged("out[i] = x[i] * float32(0.1)", float64_instructions=0).passed

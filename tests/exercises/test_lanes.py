@@ -7,6 +7,7 @@ import answers
 import pytest
 
 from gpuguide.errors import ArgumentError, NoGpuError, UnknownNameError
+from gpuguide.exercises import get
 from gpuguide.exercises import lanes as lanes_module
 from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
 from gpuguide.exercises.model import FunctionTask, KernelTask, Limits
@@ -193,6 +194,13 @@ def test_a_right_kernel_is_launched_in_every_way_and_the_last_ones_backwards() -
     assert report.n_calls == len(calls) + len({call.block for call in calls})
     assert report.stats.threads == max(call.grid[0] * call.block[0] for call in calls)
     assert "n = 521" in report.stats_call
+
+
+def test_the_figures_are_those_of_a_launch_that_has_something_to_do() -> None:
+    """The largest grid over a matrix of one row leaves nearly all threads without an element."""
+    report = judge(get("map_2d"), get("map_2d").solution)
+    calls = get("map_2d").task.calls()
+    assert report.stats.writes == max(call.arguments["mask"].size for call in calls)
 
 
 def test_a_kernel_that_depends_on_the_order_of_blocks_is_found() -> None:

@@ -74,9 +74,9 @@ Compiler   passed. It compiles for compute capability 9.0, with no instruction
            local memory.
 GPU        not at hand. This needs a GPU. CuPy is not installed.
 
-The largest launch (n = 521, 18 blocks of 32 threads): 576 threads made 1,042
-reads and 521 writes of global memory, 4,168 bytes read and 2,084 written. A
-request of a warp touched 4 sectors of 32 bytes at its worst line."""
+The launch with most to do (n = 521, 18 blocks of 32 threads): 576 threads
+made 1,042 reads and 521 writes of global memory, 4,168 bytes read and 2,084
+written. A request of a warp touched 4 sectors of 32 bytes at its worst line."""
     )
     assert repr(verdict) == str(verdict), "a prompt shows it, too"
 
@@ -94,10 +94,10 @@ double: passed
 
 Simulator  passed: 1 launch, with the right results.
 
-The largest launch (one): 64 threads made 1 read, 0 writes and 1 atomic
-operation of global memory, 8 bytes read and 4 written. A request of a warp
-touched 1 sector of 32 bytes at its worst line. A block used 1,024 bytes of
-shared memory, with bank conflicts of degree 2 and 1 barrier."""
+The launch with most to do (one): 64 threads made 1 read, 0 writes and 1
+atomic operation of global memory, 8 bytes read and 4 written. A request of a
+warp touched 1 sector of 32 bytes at its worst line. A block used 1,024 bytes
+of shared memory, with bank conflicts of degree 2 and 1 barrier."""
     )
 
 

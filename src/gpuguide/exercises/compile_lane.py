@@ -225,7 +225,7 @@ def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
     allowed = "none is needed" if most == 0 else f"{most} would do"
     message = (
         f"The compiled kernel has {_count(doubles)} in double precision, where {allowed}: a bare Python "
-        "number such as 0.5 has 64 bits and widens what it meets."
+        "number, 5 as well as 0.5, has 64 bits and widens what it meets."
     )
     return [Finding("limit", message)]
 

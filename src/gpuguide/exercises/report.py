@@ -38,7 +38,7 @@ class LaneReport:
     printed : str
         What the reader's own code printed in a worker process.
     stats : TraceStats or None
-        Figures of the largest launch (simulator).
+        Figures of the launch with most to do (simulator).
     stats_call : str
         That launch, in words.
     trace : Trace or None

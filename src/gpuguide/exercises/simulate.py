@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,8 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     -------
     LaneReport
         With the findings of the first launch that is wrong and a drawing, or with the figures of the
-        largest launch. Not at hand if the kernel uses something that the simulator does not have.
+        launch that touches memory most often. Not at hand if the kernel uses something that the simulator
+        does not have.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     assert isinstance(task, KernelTask)
     check_parameters(exercise.name, task.parameters, answer)
     kernel = prepare(answer.source, answer.name, answer.constants)
-    report, n_threads = LaneReport("simulator", PASSED), 0
+    report, most = LaneReport("simulator", PASSED), (0, 0)
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
         trace, findings = _launch(kernel, task, call, order)
         unknown = next((finding for finding in findings if finding.kind == "unsupported"), None)
@@ -61,11 +61,17 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
         if findings:
             located = [with_line(finding, answer) for finding in findings]
             return _failed(trace, located, call, order, n_calls - 1)
-        if prod(call.grid) * prod(call.block) >= n_threads:
-            n_threads = prod(call.grid) * prod(call.block)
+        if _size(trace) >= most:
+            most = _size(trace)
             report = replace(report, stats=trace.stats, stats_call=call.label)
         report = replace(report, n_calls=n_calls)
     return report
+
+
+def _size(trace: Trace) -> tuple[int, int]:
+    """Return what launches are compared by: one whose threads mostly have no element says little."""
+    stats = trace.stats
+    return stats.reads + stats.writes + stats.atomics, stats.threads
 
 
 def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]:

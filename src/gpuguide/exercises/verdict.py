@@ -74,7 +74,7 @@ class Verdict:
 
     @property
     def stats(self) -> TraceStats | None:
-        """Figures of the largest launch in the simulator; None where it did not pass."""
+        """Figures of the launch with most to do in the simulator; None where it did not pass."""
         return next((report.stats for report in self.reports if report.stats is not None), None)
 
     @property
@@ -250,8 +250,8 @@ def _quote(finding: Finding, answer: Answer | None) -> str:
 def _figures(stats: TraceStats, call: str) -> str:
     """Say how a launch used memory."""
     said = [
-        f"The largest launch ({call}): {stats.threads:,} threads made {_accesses(stats)} global memory, "
-        f"{stats.bytes_read:,} bytes read and {stats.bytes_written:,} written."
+        f"The launch with most to do ({call}): {stats.threads:,} threads made {_accesses(stats)} global "
+        f"memory, {stats.bytes_read:,} bytes read and {stats.bytes_written:,} written."
     ]
     if stats.sectors_per_request:
         n = f"{stats.sectors_per_request:.3g}"
