@@ -335,6 +335,17 @@ def test_colours_are_the_page_s(made) -> None:
     assert " id=" not in svg
 
 
+def test_an_element_that_nobody_writes_is_marked_without_a_link() -> None:
+    root = ElementTree.fromstring(draw_svg(*some_written()))
+    marked = [box for box in root.findall(f"{SVG}rect") if "--gg-wrong" in box.get("style", "")]
+    first = min(
+        (box for box in root.findall(f"{SVG}rect") if box.get("y") == marked[0].get("y")),
+        key=lambda box: float(box.get("x", "0")),
+    )
+    assert marked == [first], "out[0], which has no line to it"
+    assert "out[0]: never written" in {text.text for text in root.findall(f"{SVG}text")}
+
+
 def test_the_description_tells_who_does_what() -> None:
     root = ElementTree.fromstring(draw_svg(*blocks()))
     mark = "(one of these writes, and nothing makes it wait for the other)"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from gpuguide.exercises.trace.findings import Finding
-from gpuguide.exercises.trace.picture import GAP, Link, Picture
+from gpuguide.exercises.trace.picture import GAP, NEVER_WRITTEN, Link, Picture
 from gpuguide.exercises.trace.pictures import picture
 from gpuguide.exercises.trace.trace import Trace
 
@@ -75,7 +75,7 @@ def _svg(drawn: Picture) -> str:
         _text(_MARGIN, 46, drawn.top, f"{_WORDS}; opacity: 0.75"),
         *(part for link in links for part in _joined(link, above, below)),
         *_row(drawn.above, above, _TOP, {link.top for link in links if link.marked}, 12),
-        *_row(drawn.below, below, _BOTTOM, {link.bottom for link in links if link.marked}, 2),
+        *_row(drawn.below, below, _BOTTOM, _wrong_below(drawn), 2),
         *(_text(_MARGIN, under + _LINE * (n + 1) - 4, line, _WORDS) for n, line in enumerate(said)),
     ]
     body = "\n".join(f"  {part}" for part in parts)
@@ -84,6 +84,12 @@ def _svg(drawn: Picture) -> str:
         f'width="{width:.0f}" height="{height:.0f}" fill="currentColor" '
         f'style="max-width: 100%; height: auto">\n{body}\n</svg>'
     )
+
+
+def _wrong_below(drawn: Picture) -> set[int]:
+    """Return the elements whose boxes are marked: with a marked link, or wrong for want of any."""
+    missing = {position for position, note in drawn.notes.items() if note == NEVER_WRITTEN}
+    return missing | {link.bottom for link in drawn.links if link.marked}
 
 
 def _boxes(labels: Sequence[str]) -> list[tuple[float, float]]:

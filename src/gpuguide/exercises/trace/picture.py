@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["GAP", "Axis", "Link", "Picture", "Touched", "composed"]
+__all__ = ["GAP", "NEVER_WRITTEN", "Axis", "Link", "Picture", "Touched", "composed"]
 
 #: Stands for what is left out.
 GAP = "…"
+#: Said of an element that is wrong because no thread came to it, so that no link can be marked.
+NEVER_WRITTEN = "never written"
 _LETTERS = "rwa"
 
 

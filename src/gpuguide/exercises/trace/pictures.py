@@ -11,7 +11,7 @@ from gpuguide.exercises.trace.conflicts import contested
 from gpuguide.exercises.trace.events import READ, WRITE
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.trace.initialisation import unset_reads
-from gpuguide.exercises.trace.picture import Picture, composed
+from gpuguide.exercises.trace.picture import NEVER_WRITTEN, Picture, composed
 from gpuguide.exercises.trace.pictures_of_requests import of_banks, of_sectors
 from gpuguide.exercises.trace.pictures_of_threads import of_a_barrier, of_indices
 from gpuguide.exercises.trace.scene import Scene, title_of_threads
@@ -94,7 +94,7 @@ def _written_twice(scene: Scene, most: int) -> Picture:
 def _never_written(scene: Scene, most: int) -> Picture:
     """Show who changes the elements around one that nobody changes."""
     changes = scene.accesses[scene.accesses.kind != READ]
-    note = {scene.row: "never written"}
+    note = {scene.row: NEVER_WRITTEN}
     return _memory(scene, most, "write", (), changes, None, "", note)
 
 
@@ -102,7 +102,7 @@ def _wrong(scene: Scene, most: int) -> Picture:
     """Show who changes the elements around one whose value is wrong, and that one's marked."""
     changes = scene.accesses[scene.accesses.kind != READ]
     here = scene.rows_of(changes) == scene.row
-    note = {scene.row: "wrong" if here.any() else "never written"}
+    note = {scene.row: "wrong" if here.any() else NEVER_WRITTEN}
     return _memory(scene, most, "write", (), changes, here, "writes the wrong value", note)
 
 
