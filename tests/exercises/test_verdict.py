@@ -258,6 +258,8 @@ def test_in_a_notebook_it_is_safe_html_with_the_drawing(folder, drawn) -> None:
     assert "7 |     if i < out.size and 1 < 2:" in text
     assert "with n < 3" in text
     assert 'print(gpuguide.exercises.get("double").hints[0])' in text
+    cells = [node for node in tree.iter() if node.tag in ("th", "td")]
+    assert all("text-align: left" in node.get("style", "") for node in cells), "a notebook aligns them right"
     assert "Look at this next: Nothing says which of the two threads comes first." in text
 
 

@@ -184,8 +184,11 @@ def _table(rows: list[tuple[str, str]]) -> _Part:
         textwrap.fill(f"{name:{width}}{text}", _WIDTH, subsequent_indent=" " * width, break_on_hyphens=False)
         for name, text in rows
     ]
+    # Notebooks would put sentences against the right edge, as they do with numbers.
+    left = 'style="text-align: left; vertical-align: top"'
     cells = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>' for name, text in rows
+        f'<tr><th scope="row" {left}>{escape(name)}</th><td {left}>{escape(text)}</td></tr>'
+        for name, text in rows
     )
     return _Part("\n".join(lines), f"<table><tbody>{cells}</tbody></table>")
 
