@@ -7,11 +7,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from gpuguide.device import require_gpu
 from gpuguide.errors import NoGpuError
+
+HERE = Path(__file__).parent
+# Hundreds of fresh Pythons import the same modules. They find them compiled, though none may write beside
+# the sources.
+os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,10 +44,15 @@ def why_no_gpu() -> str | None:
 
 @pytest.fixture
 def fresh_python() -> Callable[..., str]:
-    """Run a snippet in a fresh Python that turns warnings into errors; return what it printed."""
+    """Run a snippet in a fresh Python that turns warnings into errors; return what it printed.
 
-    def run(snippet: str, *, timeout: float = 120, **variables: str) -> str:
+    In the simulator `quick_simulator` schedules the threads, unless ``quick=False``.
+    """
+
+    def run(snippet: str, *, timeout: float = 120, quick: bool = True, **variables: str) -> str:
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
+        if quick and "NUMBA_ENABLE_CUDASIM" in variables:
+            snippet = f"import sys; sys.path.append({str(HERE)!r}); import quick_simulator\n{snippet}"
         command = [sys.executable, "-W", "error", "-c", snippet]
         done = subprocess.run(
             command, env=environment | variables, capture_output=True, text=True, timeout=timeout, check=False

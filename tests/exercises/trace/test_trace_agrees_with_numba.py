@@ -41,7 +41,7 @@ numba_cuda = pytest.mark.skipif(
 @numba_cuda
 def test_right_kernels_give_what_numba_s_simulator_gives(simulator_python: Callable[..., str]) -> None:
     """All of them in one fresh process, in which Numba simulates."""
-    expected = json.loads(simulator_python(IN_NUMBA.format(here=str(HERE))))
+    expected = json.loads(simulator_python(IN_NUMBA.format(here=str(HERE)), quick=False))
     for order in ("forward", "reverse"):
         for right in all_kernels():
             check(right, order, expected[right.name])
