@@ -14,13 +14,13 @@ from tiny_pool import SOLUTION, STUB, use_pool
 
 from gpuguide_docs import site
 from gpuguide_docs.exporter import DOWNLOADS, export_page, write_downloads
+from gpuguide_docs.kernel_cells import KernelCells
 from gpuguide_docs.layout import Layout
 from gpuguide_docs.module_source import ModuleSource
 from gpuguide_docs.notebook import notebook_text, script_text
 from gpuguide_docs.page_rst import ExportError
 from gpuguide_docs.site import Site
 from gpuguide_docs.states import PageState
-from gpuguide_docs.translation import kernel_cell
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
 
@@ -153,7 +153,8 @@ def test_code_cells_come_in_order_and_parse(small):
     for each in code:
         ast.parse(each)
     assert code[0].endswith("import gpuguide as gg")
-    assert "vars(toy).update(\n    add_one_kernel=add_one_kernel,\n    add_one=add_one,\n)" in code[1]
+    put = 'use_instead(\n    "gpuguide.topics.toy",\n    add_one_kernel=add_one_kernel,\n'
+    assert put in code[1]
     assert code[2] == "from gpuguide.topics import toy\n\nresults = toy.study().run()"
     assert code[3].startswith("from gpuguide.session import current\n\nfacts = current().facts\n")
     assert "# draw" not in code[3]
@@ -279,12 +280,53 @@ def test_an_edited_kernel_is_the_one_that_the_study_times(tmp_path, monkeypatch)
     (tmp_path / "toys" / "__init__.py").touch()
     (tmp_path / "toys" / "toy.py").write_text(TOY, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    cell = kernel_cell(ModuleSource(tmp_path, "toys.toy"), ["kernel"])
+    cell = KernelCells().cell(ModuleSource(tmp_path, "toys.toy"), ["kernel"])
     namespace = {}
     exec(cell, namespace)
     assert sys.modules["toys.toy"].study()(3) == 6
     exec(cell.replace("SCALE * x", "SCALE + x"), namespace)
     assert sys.modules["toys.toy"].study()(3) == 5
+
+
+SAME_NAMES = '''"""A module with names that another one has, too."""
+
+SCALE, OTHER = {scale}, 0
+
+
+def kernel(x):
+    """Scale."""
+    SCALED = SCALE * x
+    return SCALED
+
+
+TABLE = {{1: kernel}}
+
+
+def study(x):
+    """Call the kernel through a table."""
+    return TABLE[1](x)
+'''
+
+
+def test_modules_of_one_page_may_have_the_same_names(tmp_path, monkeypatch):
+    """Constants and kernels stay those of their module, and edits reach its tables."""
+    (tmp_path / "twins").mkdir()
+    (tmp_path / "twins" / "__init__.py").touch()
+    for name, scale in (("left", 2), ("right", 30)):
+        (tmp_path / "twins" / f"{name}.py").write_text(SAME_NAMES.format(scale=scale), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    cells, namespace = KernelCells(), {}
+    left, right = (
+        cells.cell(ModuleSource(tmp_path, f"twins.{name}"), ["kernel"]) for name in ("left", "right")
+    )
+    assert "from twins.right import SCALE as SCALE_of_right" in right
+    assert "def kernel_of_right(x):" in right
+    assert "kernel=kernel_of_right," in right
+    exec(left.replace("SCALE * x", "SCALE * x + 1"), namespace)
+    exec(right, namespace)
+    assert [sys.modules[f"twins.{name}"].study(1) for name in ("left", "right")] == [3, 30]
+    exec(right.replace("SCALE_of_right * x", "SCALE_of_right * x + 1"), namespace)
+    assert [sys.modules[f"twins.{name}"].study(1) for name in ("left", "right")] == [3, 31]
 
 
 EXERCISE = """# .. dropdown:: Hint

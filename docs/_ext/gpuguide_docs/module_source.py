@@ -147,8 +147,10 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, _Definition]]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name, node
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            yield node.targets[0].id, node
+        elif isinstance(node, ast.Assign):
+            for target in ast.walk(node.targets[0]):  # LEFT, TOP = 1, 2 defines two
+                if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                    yield target.id, node
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id, node
 

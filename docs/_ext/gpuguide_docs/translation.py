@@ -10,6 +10,7 @@ from docutils import nodes
 from gpuguide.errors import GpuGuideError
 from gpuguide_docs.exercise_cells import exercise_cells
 from gpuguide_docs.exercise_pool import exercise_id, exercise_names, find_exercise, home_of
+from gpuguide_docs.kernel_cells import KernelCells
 from gpuguide_docs.markdown import escape
 from gpuguide_docs.module_source import ModuleSource
 from gpuguide_docs.numbers import NOT_MEASURED
@@ -19,35 +20,12 @@ from gpuguide_docs.references import parse_reference
 from gpuguide_docs.resolution import measured_on, resolve
 from gpuguide_docs.site import Site, shown_recording
 
-__all__ = ["PageTranslation", "kernel_cell"]
+__all__ = ["PageTranslation"]
 
 _TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
 _OBJECTS_TEXT = "any attr class const data download exc file func meth mod obj"
 _TEXTS_TEXT = "abbr command dfn guilabel kbd menuselection program rule term"
 _OBJECTS, _TEXTS = frozenset(_OBJECTS_TEXT.split()), frozenset(_TEXTS_TEXT.split())
-
-
-def kernel_cell(source: ModuleSource, names: list[str]) -> str:
-    """Make shown definitions a cell that can be edited: the study then checks and times these.
-
-    Parameters
-    ----------
-    source : ModuleSource
-        The topic's module.
-    names : list of str
-        What the page shows.
-
-    Returns
-    -------
-    str
-        Imports, the definitions, and a line that puts them into the module.
-    """
-    package, _, module = source.module.rpartition(".")
-    imports = [*source.needed(names), f"from {package} import {module}"]
-    code = "\n\n\n".join(source.cut(name) for name in names)
-    given = "\n".join(f"    {name}={name}," for name in names)
-    note = "# From here on the study checks and times these instead of the package's own."
-    return "\n\n\n".join(["\n".join(imports), code, f"{note}\nvars({module}).update(\n{given}\n)"])
 
 
 class PageTranslation(Translation):
@@ -66,6 +44,7 @@ class PageTranslation(Translation):
     def __init__(self, site: Site, page: Page, site_url: str = "") -> None:
         super().__init__(page.name)
         self._site, self._here, self._url = site, page, site_url.rstrip("/")
+        self._cells = KernelCells()
 
     def role(self, name: str, text: str) -> str:
         """Give Markdown for a role."""
@@ -119,7 +98,7 @@ class PageTranslation(Translation):
     def _kernel(self, found: Found) -> str:
         source = ModuleSource(self._site.layout.source, found.argument)
         names = found.options.get("names", "").replace(",", " ").split()
-        return kernel_cell(source, names or list(source.names))
+        return self._cells.cell(source, names or list(source.names))
 
     def _recorded(self, found: Found) -> list[nodes.Node]:
         page, _, study = found.argument.rpartition(":")
