@@ -114,7 +114,8 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 #
 # **NumPy.** The best known rival. ``np.maximum`` is a compiled SIMD loop. It always runs on one thread, and
 # BLAS has no part in it. There are two ways to call it. With ``out=`` it fills an array that exists, without
-# it makes a new array each time. They are two variants, because making an array costs time of its own.
+# it makes a new array each time. They are two variants, **NumPy** and **NumPy, new array**, because making an
+# array costs time of its own.
 #
 # .. kernel:: gpuguide.topics.maximum_cpu
 #    :names: maximum_numpy, maximum_numpy_new
