@@ -45,7 +45,7 @@ test: $(READY)  ## run the tests (those that need a GPU say so and are skipped w
 
 doctest: $(READY)  ## run the examples of the docstrings and of the hand-written pages
 	@$(SPHINX) -q -b doctest docs $(OUT)/doctest $(OR_FORGET)
-	@$(PY) -m pytest -q -n 0 --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
+	@$(PY) -m pytest -q --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
 	@tail -n 5 $(OUT)/doctest/output.txt
 
 check: $(READY)  ## hold every page to the contract (STRICT=1: stale and missing recordings fail too)

@@ -1,33 +1,44 @@
-"""Fixtures of the miniature project, recorded once a session."""
+"""Fixtures of the miniature project, recorded and built once a session."""
 
 from __future__ import annotations
 
 import shutil
 
 import pytest
-from mini_project import Project, write_project
+from mini_project import Project, Snapshot, write_project
 
 
 @pytest.fixture(scope="session")
 def recorded_template(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The miniature project, recorded once a session; never changed."""
     project = write_project(tmp_path_factory.mktemp("template") / "mini")
-    # Built once, so that each copy finds the drawn figures in its cache.
-    for ran in (project.record(), project.build()):
-        assert ran.code == 0, ran.output
-    for built in (project.layout.build, project.layout.gallery):
-        shutil.rmtree(built)
+    ran = project.record()
+    assert ran.code == 0, ran.output
     return project
 
 
+@pytest.fixture(scope="session")
+def built_template(recorded_template: Project, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """The recorded project, built once a session."""
+    project = Project(tmp_path_factory.mktemp("built") / "mini")
+    shutil.copytree(recorded_template.root, project.root)
+    ran = project.build()
+    assert ran.code == 0, ran.output
+    return Snapshot.of(project)
+
+
 @pytest.fixture(scope="module")
-def make_project(recorded_template: Project, tmp_path_factory: pytest.TempPathFactory):
+def make_project(
+    recorded_template: Project, built_template: Snapshot, tmp_path_factory: pytest.TempPathFactory
+):
     """A function that gives a fresh copy of the recorded project, to change and build."""
 
     def make() -> Project:
-        root = tmp_path_factory.mktemp("project") / "mini"
-        shutil.copytree(recorded_template.root, root)
-        return Project(root)
+        project = Project(tmp_path_factory.mktemp("project") / "mini")
+        shutil.copytree(recorded_template.root, project.root)
+        # The drawn figures are at hand.
+        shutil.copytree(built_template.kept.layout.cache, project.layout.cache)
+        return project
 
     return make
 
@@ -38,10 +49,7 @@ def project(make_project) -> Project:
     return make_project()
 
 
-@pytest.fixture(scope="module")
-def built(make_project) -> Project:
-    """A recorded and built copy, shared by the tests of a module that change nothing."""
-    project = make_project()
-    ran = project.build()
-    assert ran.code == 0, ran.output
-    return project
+@pytest.fixture(scope="session")
+def built(built_template: Snapshot) -> Project:
+    """A recorded and built copy, shared by the tests that change nothing."""
+    return built_template.kept

@@ -284,6 +284,28 @@ class Project:
         return tree(self.layout.recorded)
 
 
+@dataclass(frozen=True)
+class Snapshot:
+    """A built project as it stood, to read or to begin from again.
+
+    Sphinx remembers absolute paths and times, so what is changed and built again stands in the same place.
+    """
+
+    project: Project
+    kept: Project
+
+    @classmethod
+    def of(cls, project: Project) -> Snapshot:
+        kept = project.root.with_name("kept")
+        shutil.copytree(project.root, kept)
+        return cls(project, Project(kept))
+
+    def restored(self) -> Project:
+        shutil.rmtree(self.project.root)
+        shutil.copytree(self.kept.root, self.project.root)
+        return self.project
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     """Files below a folder by their relative paths."""
     return {

@@ -20,6 +20,12 @@ BANNER = "Not measured since its code changed"
 OUTPUT = "6 |not a substitution| `nor a role`_"
 
 
+@pytest.fixture
+def project(built_template) -> Project:
+    """A built copy for one test to change and build again."""
+    return built_template.restored()
+
+
 def built_ok(project: Project) -> None:
     ran = project.build()
     assert ran.code == 0, ran.output
@@ -103,9 +109,7 @@ def test_no_script_ran_and_nothing_was_written_below_recorded(built, recorded_te
 # Building again --------------------------------------------------------------------------------------------
 
 
-def test_an_unchanged_build_reads_and_draws_nothing(make_project):
-    project = make_project()
-    built_ok(project)
+def test_an_unchanged_build_reads_and_draws_nothing(project):
     before = {path: path.stat().st_mtime_ns for path in project.layout.docs.rglob("*.html")}
     ran = project.run(
         "-X",
@@ -129,9 +133,7 @@ def test_an_unchanged_build_reads_and_draws_nothing(make_project):
     assert pages == {path: before[path] for path in pages}
 
 
-def test_prose_and_labels_change_without_a_gpu_and_equal_a_clean_build(make_project):
-    project = make_project()
-    built_ok(project)
+def test_prose_and_labels_change_without_a_gpu_and_equal_a_clean_build(project):
     figure = project.layout.gallery / "start" / "images" / "toy-1-light.svg"
     drawn = figure.read_bytes()
     project.edit("examples/start/toy.py", "A sum is quick.", "A sum is very quick.")
@@ -152,9 +154,7 @@ def test_prose_and_labels_change_without_a_gpu_and_equal_a_clean_build(make_proj
 # Stale, missing, pending -----------------------------------------------------------------------------------
 
 
-def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(make_project):
-    project = make_project()
-    built_ok(project)
+def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(project):
     project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(5)")
     built_ok(project)
     page = project.page()
@@ -251,9 +251,7 @@ def test_a_damaged_recording_fails_each_build_and_is_named(make_project):
         assert "toy/transcript.json" in ran.output
 
 
-def test_what_fails_a_build_fails_the_next_one_too(make_project):
-    project = make_project()
-    built_ok(project)
+def test_what_fails_a_build_fails_the_next_one_too(project):
     script = "examples/start/toy.py"
     project.edit(script, "gg.plot_time(results)", "gg.plot_time(result)")
     line = (project.root / script).read_text().splitlines().index("gg.plot_time(result)") + 1
@@ -276,9 +274,7 @@ def test_what_fails_a_build_fails_the_next_one_too(make_project):
 # Renaming --------------------------------------------------------------------------------------------------
 
 
-def test_a_renamed_page_leaves_nothing_behind(make_project):
-    project = make_project()
-    built_ok(project)
+def test_a_renamed_page_leaves_nothing_behind(project):
     project.edit("examples/pages.toml", 'name = "pictures"', 'name = "figures"')
     shutil.move(project.root / "examples/later/pictures.py", project.root / "examples/later/figures.py")
     built_ok(project)
@@ -299,9 +295,7 @@ def test_a_script_that_no_list_names_is_an_error(make_project):
 # A recording that changed ----------------------------------------------------------------------------------
 
 
-def test_a_figure_that_alone_changed_is_published(make_project):
-    project = make_project()
-    built_ok(project)
+def test_a_figure_that_alone_changed_is_published(project):
     folder = project.layout.recorded / MACHINE / "pictures"
     old = recordings.load(folder, complete=True)
     (name,) = (figure.file for cell in old.cells for figure in cell.figures)
@@ -317,9 +311,7 @@ def test_a_figure_that_alone_changed_is_published(make_project):
     assert_incremental_equals_clean(project)
 
 
-def test_a_page_recorded_again_shows_the_new_outputs(make_project):
-    project = make_project()
-    built_ok(project)
+def test_a_page_recorded_again_shows_the_new_outputs(project):
     project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(6)")
     assert project.record("toy").code == 0
     built_ok(project)

@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from mini_project import Project
+from mini_project import Project, Snapshot
 from test_record_replay import assert_incremental_equals_clean, built_ok
 
 ENTRY = """
@@ -66,18 +66,24 @@ def with_written_pages(project: Project) -> Project:
     return project
 
 
+@pytest.fixture(scope="module")
+def built_pages(make_project) -> Snapshot:
+    """A copy that is built once."""
+    project = with_written_pages(make_project())
+    built_ok(project)
+    return Snapshot.of(project)
+
+
 @pytest.fixture
-def project(make_project) -> Project:
-    """A copy to change."""
-    return with_written_pages(make_project())
+def project(built_pages) -> Project:
+    """It, to change and build again."""
+    return built_pages.restored()
 
 
 @pytest.fixture(scope="module")
-def shared(make_project) -> Project:
-    """A copy that is built once and not changed."""
-    project = with_written_pages(make_project())
-    built_ok(project)
-    return project
+def shared(built_pages) -> Project:
+    """It, not to be changed."""
+    return built_pages.kept
 
 
 def page(project: Project, name: str) -> str:
@@ -120,7 +126,6 @@ def test_an_exercise_leads_from_the_pool_to_its_page(shared):
 
 
 def test_an_edited_exercise_renews_the_pages_that_show_it(project):
-    built_ok(project)
     for file, old, new in (
         ("add_one/statement.md", "Add *one*", "Kindly add *one*"),
         ("add_two/hints.md", "Look at", "Look hard at"),
@@ -134,13 +139,12 @@ def test_an_edited_exercise_renews_the_pages_that_show_it(project):
     assert_incremental_equals_clean(project)
 
 
-def test_an_unchanged_build_reads_nothing(shared):
-    ran = shared.run("-m", "sphinx", "-c", ".", "-d", "docs/_build/doctrees", "docs", "docs/_build/html")
+def test_an_unchanged_build_reads_nothing(project):
+    ran = project.run("-m", "sphinx", "-c", ".", "-d", "docs/_build/doctrees", "docs", "docs/_build/html")
     assert "0 added, 0 changed, 0 removed" in ran.output
 
 
 def test_a_page_that_is_gone_leaves_nothing_behind(project):
-    built_ok(project)
     text = (project.root / "examples/pages.toml").read_text()
     (project.root / "examples/pages.toml").write_text(text[: text.rindex("[[page]]")])
     shutil.rmtree(project.layout.docs / "alone")
@@ -152,7 +156,8 @@ def test_a_page_that_is_gone_leaves_nothing_behind(project):
     assert_incremental_equals_clean(project)
 
 
-def test_a_wrong_exercise_fails_each_build(project):
+def test_a_wrong_exercise_fails_each_build(make_project):
+    project = with_written_pages(make_project())
     project.edit("docs/start/install.md", "add_one", "add_none")
     for _ in range(2):
         ran = project.build()
