@@ -261,9 +261,9 @@ describe(
 # Every one of these kernels asks for the same elements. What differs is how many sectors have to be looked up
 # for one request.
 #
-# By the count, the block matters little as long as x walks along the fast axis. A block of 16 by 16 needs as
-# many sectors as one of 32 by 8, because 16 elements of eight bytes still fill whole sectors. The same holds
-# for 8 floats of four bytes. In the largest matrix the times are
+# By the count, these shapes of the block are equal as long as x walks along the fast axis. A block of 16 by
+# 16 needs as many sectors as one of 32 by 8, because 16 elements of eight bytes still fill whole sectors. The
+# same holds for 8 floats of four bytes. In the largest matrix the times are close, though not equal:
 # :measured:`matrix[fast_16x16, 16384**2].time` and :measured:`matrix[fast_32x8, 16384**2].time`.
 #
 # But a count is not a time. The part of a sector that one warp leaves unused may be wanted by another warp of
@@ -279,6 +279,11 @@ describe(
 #      - measured
 #    * - :measured:`predicted_ratio`
 #      - :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)`
+#
+# Here the count errs the other way: the slow mapping loses more than its sectors say. In the table of results
+# the loss grows with the matrix, while a request touches the same number of sectors. What grows is the way
+# from row to row, and how that costs time is not measured here. Trust the count for which mapping loses, not
+# for how much.
 #
 # NVIDIA's profiler, Nsight Compute, counts sectors and requests in the hardware. Its counters
 # ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum``,

@@ -211,7 +211,8 @@ for name, samples in launches_in_turns(calls).items():
 # %%
 # .. checks:: launches
 #
-# Every kind is a line that begins with what a launch costs by itself and rises with each array.
+# Every kind is a line. It begins with what a launch costs by itself and rises with each array: steeply for
+# Numba, hardly for CuPy.
 
 # draw
 import matplotlib.pyplot as plt
@@ -333,6 +334,10 @@ describe(ax, f"Work and launch against elements, both logarithmic. {'; '.join(wo
 #      - measured, first size of the sweep with more work than launch
 #    * - :measured:`predicted_elements`
 #      - :measured:`outweighs_at`
+#
+# The two do not contradict each other. The sizes of the sweep lie far apart, so work and launch become equal
+# somewhere between the measured size and the one before it. The ufunc is no empty launch, either: its request
+# takes longer, which moves the size up, and its kernel is slower than the memory, which moves it down.
 #
 # A library call is a row of launches. CuPy's QR factorisation of a small matrix is many kernels with little
 # to do, and the host has to ask for every one of them. The notebook that measured this saw the GPU behind
