@@ -271,15 +271,18 @@ gg.plot_rate(
 #      - :measured:`maximum_cpu[vectorize, 32**3].time`
 #      - :measured:`maximum_cpu[vectorize_new, 32**3].time`
 #
-# The cure is to let all of them fill the same array, and to say so.
+# The cure is to let all of them fill the same array, and to say so. Then NumPy and Numba's two forms lie
+# close together. The last two columns show, too, that at this size the new array is a small part of a call.
+# It does not explain the notebook's figure for NumPy, and the notebook tells nothing that would.
 #
-# A new array is not free. The operating system hands out memory as a promise and finds the pages when they
-# are first written. At 256\ :sup:`3` elements a call that makes its array takes
+# A large new array is not cheap. The operating system hands out memory as a promise and finds the pages when
+# they are first written. At 256\ :sup:`3` elements a call that makes its array takes
 # :measured:`maximum_cpu[numpy_new, 256**3].time` instead of :measured:`maximum_cpu[numpy, 256**3].time`. The
 # notebook's figures for that size, :claimed:`s1_vectorize_256` among them, contain this as well.
 #
-# At that size it does not matter any more who wrote the loop. One thread waits for memory, whoever compiled
-# it.
+# At that size it hardly matters any more who wrote the loop. One thread waits for memory, whoever compiled
+# it. The prediction from a copy is a guide and no bound: half of a copy's bytes are written, here a third,
+# and to write a byte often costs a CPU more than to read one.
 #
 # .. list-table:: 256\ :sup:`3` elements, one thread
 #    :header-rows: 1
@@ -295,7 +298,7 @@ gg.plot_rate(
 #
 # What helps then is more of the machine: several cores together can ask for more than one of them can. NumPy
 # in threads takes :measured:`maximum_cpu[numpy_threads, 256**3].time` there, and Numba's threads take
-# :measured:`maximum_cpu[parallel, 256**3].time`. This is the figure that a GPU has to beat.
+# :measured:`maximum_cpu[parallel, 256**3].time`. The smaller of the two is the figure that a GPU has to beat.
 
 # %%
 # .. rst-class:: part-wrong
@@ -366,8 +369,10 @@ gg.plot_decomposition(
 # When neither threads nor a compiler pay
 # ---------------------------------------
 #
-# Threads have to be woken and waited for. With 512 elements they need
-# :measured:`maximum_cpu[parallel, 8**3].time`, and a single thread :measured:`maximum_cpu[loops, 8**3].time`.
+# Threads have to be woken and waited for. With 512 elements Numba's need
+# :measured:`maximum_cpu[parallel, 8**3].time`, NumPy in threads
+# :measured:`maximum_cpu[numpy_threads, 8**3].time`, and a single thread
+# :measured:`maximum_cpu[loops, 8**3].time`.
 # A compiler wants its :measured:`compile_alone` before the first result. If there is a NumPy function for
 # what you want, and you call it a few times, that is hard to win back. Compile where NumPy has no function,
 # or where it would take several passes over the data.
@@ -402,10 +407,11 @@ gg.plot_decomposition(
 #    and on what the compiler makes of it. The inputs here contain NaN in either array and in both, so the
 #    check would find out.
 #
-# .. question:: Why does the rate of one thread fall when the arrays grow?
+# .. question:: Why does the rate of one thread first rise with the size of the arrays, and then fall?
 #
-#    The smaller ones fit into the caches and are still there from the call before. The larger ones have to
-#    come from memory each time.
+#    A call has a price of its own, whatever it is given. With more elements each of them bears less of it, so
+#    the rate rises. It falls once the arrays no longer fit into the caches near the core, where the call
+#    before has left them. The largest have to come from memory each time.
 
 # %%
 # .. rst-class:: part-next

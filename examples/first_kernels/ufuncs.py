@@ -5,10 +5,10 @@ Ufuncs on the GPU
 How far does one decorator take you, and what does it hide?
 """
 # %%
-# A decorator turns a function of two numbers into a kernel. On arrays that lie on the GPU it finds the larger
-# of two numbers, for 256\ :sup:`3` pairs, in :measured:`maximum[ufunc, 256**3].time`. Handed NumPy arrays,
-# the same call takes :measured:`maximum[from_numpy, 256**3].time`, and one CPU thread
-# :measured:`maximum[cpu, 256**3].time`.
+# A decorator turns a function of two numbers into a kernel. On arrays that lie on the GPU the kernel finds
+# the larger of two numbers, for 256\ :sup:`3` pairs, in :measured:`maximum[ufunc, 256**3].time`, and to
+# launch it takes Python :measured:`maximum[ufunc, 256**3].launch`. Handed NumPy arrays, the same call takes
+# :measured:`maximum[from_numpy, 256**3].time`. One CPU thread needs :measured:`maximum[cpu, 256**3].time`.
 
 # %%
 # .. rst-class:: part-idea
@@ -207,9 +207,14 @@ gg.plot_time(results, variants=["cpu", "cpu_threads", "from_numpy", "ufunc"])
 # %%
 # .. finding::
 #
-#    For 256\ :sup:`3` pairs the call on NumPy arrays takes :measured:`maximum[from_numpy, 256**3].time`, on
-#    GPU arrays :measured:`maximum[ufunc, 256**3].time`. One CPU thread needs
-#    :measured:`maximum[cpu, 256**3].time`, all threads :measured:`maximum[cpu_threads, 256**3].time`.
+#    For 256\ :sup:`3` pairs the call on NumPy arrays takes :measured:`maximum[from_numpy, 256**3].time`, the
+#    kernel on GPU arrays :measured:`maximum[ufunc, 256**3].time`. A ufunc for one CPU thread needs
+#    :measured:`maximum[cpu, 256**3].time`, one for all threads
+#    :measured:`maximum[cpu_threads, 256**3].time`.
+#
+# The ufunc for all threads is a weak rival here. A loop shared out with ``prange`` does far better with the
+# same arrays: see :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>`, and hold the GPU against
+# that.
 #
 # The second chart holds the simple calculation against the involved one, at 128\ :sup:`3` elements.
 
@@ -260,15 +265,16 @@ describe(ax, f"Times over four ways to call, two calculations: {'; '.join(words)
 # takes :measured:`maximum[ufunc, 512**3].time` and our own kernel :measured:`maximum[kernel, 512**3].time`.
 # For rows it is :measured:`distance[gufunc, 128**3].time` and :measured:`distance[kernel, 128**3].time`.
 #
-# The difference is in the :term:`launch`. A ufunc takes the largest :term:`block` that its kernel allows, and
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` maps what that does to the memory. It also
+# Where they differ, it is by the :term:`launch`. A ufunc takes the largest :term:`block` that its kernel
+# allows, and :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` maps what that does to the memory.
+# It also
 # finds out anew at each call which types it has and how they fit together. That costs the host
 # :measured:`maximum[ufunc, 32**3].launch` a call; launching our own kernel costs it
 # :measured:`maximum[kernel, 32**3].launch`.
 #
-# More arithmetic changes the balance, not more data. With an array the copies and the work grow alike, so a
-# larger one alone does not make the trip worth it. Kepler's equation keeps the copies and multiplies the
-# work. On one CPU thread that shows in full: :measured:`kepler[cpu, 128**3].time` in place of
+# More arithmetic changes the balance, not more data. Once arrays are large, the copies and the work grow
+# alike, so a still larger one does not make the trip worth it. Kepler's equation keeps the copies and
+# multiplies the work. On one CPU thread that shows in full: :measured:`kepler[cpu, 128**3].time` in place of
 # :measured:`maximum[cpu, 128**3].time`. On the GPU the work takes :measured:`kepler[ufunc, 128**3].time`,
 # within a trip of :measured:`kepler[from_numpy, 128**3].time`.
 
@@ -383,6 +389,9 @@ gg.plot_decomposition(bars)
 #    * - work
 #      - :measured:`predicted_work`
 #      - :measured:`maximum[ufunc, 256**3].time`
+#
+# The way back carries half as many bytes as the way there, and yet it is not the cheaper one by half. It ends
+# in a new NumPy array, for which the operating system has to find the memory first.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -406,7 +415,7 @@ gg.plot_decomposition(bars)
 # ---------------------------
 #
 # The simple call on NumPy arrays is limited by the connection between host and device and by the memory of
-# the host. A better GPU changes nothing there. On GPU arrays the memory of the device decides, and times
+# the host. A better GPU changes little there. On GPU arrays the memory of the device decides, and times
 # scale with its :term:`bandwidth`. Kepler's equation is limited by ``float32`` arithmetic, in which consumer
 # GPUs are strong; the function takes care not to slip into ``float64``, in which they are not.
 #

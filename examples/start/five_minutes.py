@@ -6,8 +6,8 @@ What do twelve lines of CuPy do, and how long do they really take?
 """
 # %%
 # You need a GPU and CuPy, and nothing of this guide. The code below runs in a plain notebook and on Colab as
-# it stands. It factors one matrix four times: with NumPy, with CuPy and a clock that is wrong, with CuPy and
-# a clock that is right, and with the copies to the GPU and back.
+# it stands. It factors one matrix, and takes the time in four ways: with NumPy, with CuPy and a clock that is
+# wrong, with CuPy and a clock that is right, and with the copies to the GPU and back.
 #
 # First a matrix of random numbers, and its copy in the memory of the GPU. CuPy has the functions of NumPy
 # under the same names, so the name of the module is all that changes.
@@ -69,7 +69,8 @@ print("NumPy is right:", np.allclose(q @ r, a))
 print("CuPy is right: ", np.allclose(q_back @ r_back, a))
 
 # %%
-# Run it twice. The figures of a single call jump, the order of the lines rarely does. How to take figures
+# Run it twice in the same notebook. NumPy's first call may be slow as well, and here nothing went before it,
+# so only the second turn is fair to NumPy. The figures of a single call jump in any case. How to take figures
 # that can be relied on is a subject of its own, and most of this guide is built on it.
 #
 # Three ways on from here:

@@ -6,8 +6,10 @@ From how many numbers on is a GPU faster than the CPU, and is the trip there wor
 """
 # %%
 # For ten million numbers NumPy needs :measured:`polynomial[numpy, 10**7].time`, the GPU
-# :measured:`polynomial[gpu, 10**7].time`. For a thousand numbers it is the other way round:
-# :measured:`polynomial[numpy, 10**3].time` against :measured:`polynomial[gpu, 10**3].time`.
+# :measured:`polynomial[gpu, 10**7].time` if it has them already, and
+# :measured:`polynomial[with_copies, 10**7].time` if they have to go there and come back. For a thousand
+# numbers NumPy needs :measured:`polynomial[numpy, 10**3].time`, and the GPU
+# :measured:`polynomial[gpu, 10**3].time` without any trip.
 
 # %%
 # .. rst-class:: part-idea
@@ -160,7 +162,8 @@ gg.plot_time(results, variants=["numpy", "threads", "gpu"], crossover=("numpy", 
 #    The line of the GPU is flat at first: the time is that of asking. NumPy is overtaken
 #    :measured:`polynomial.crossover(numpy, gpu)`. At 10\ :sup:`7` numbers the GPU is
 #    :measured:`polynomial[gpu, 10**7].speedup(numpy)` as fast as NumPy on one thread and
-#    :measured:`polynomial[gpu, 10**7].speedup(threads)` as fast as all threads of the CPU.
+#    :measured:`polynomial[gpu, 10**7].speedup(threads)` as fast as all threads of the CPU. Those it overtakes
+#    :measured:`polynomial.crossover(threads, gpu)`.
 #
 # The second chart adds the trip.
 
@@ -171,7 +174,9 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # .. finding::
 #
 #    With the copies the GPU takes :measured:`polynomial[with_copies, 10**7].time` for 10\ :sup:`7` numbers.
-#    Without them it was :measured:`polynomial[gpu, 10**7].time`.
+#    Without them it was :measured:`polynomial[gpu, 10**7].time`, and all threads of the CPU take
+#    :measured:`polynomial[threads, 10**7].time`. NumPy is overtaken by the GPU with its copies
+#    :measured:`polynomial.crossover(numpy, with_copies)`.
 #
 # .. results:: polynomial
 
@@ -185,8 +190,10 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # :measured:`polynomial[numpy, 10**5].time`. Most of what a GPU is praised for elsewhere is this step: from
 # interpreted to compiled code. It needs no GPU at all.
 #
-# The next step is from one thread to all of them, and it needs none either. Only what is left after that is
-# due to the GPU. That is why a fair comparison names the threads of its CPU.
+# The next step needs none either: :measured:`polynomial[threads, 10**5].time` with all threads. Not all of
+# it comes from the threads. The compiled loop also walks through the array once, where NumPy does so twice
+# for each coefficient. Only what is left after that is due to the GPU. That is why a fair comparison names
+# the code on its CPU and the threads.
 #
 # .. list-table:: 10\ :sup:`8` numbers that are on the GPU
 #    :header-rows: 1
@@ -196,8 +203,9 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 #    * - :measured:`predicted`
 #      - :measured:`polynomial[gpu, 10**8].time`
 #
-# The launch is part of the measured time, and a thread that works out a single number cannot keep all of the
-# memory busy. :doc:`First kernel </gallery/first_kernels/first_kernel>` takes that further.
+# The physical peak is a bound that no kernel reaches. Besides, the launch and the waiting are part of the
+# measured time, and threads that work out a single number each do not keep all of the memory busy.
+# :doc:`First kernel </gallery/first_kernels/first_kernel>` takes that further.
 #
 # The two charts tell what to do about the trip. It costs the same whether one formula is worked out over
 # there or a hundred. A program that copies its data once, does many things with it on the GPU, and copies the
@@ -212,7 +220,8 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # For a thousand numbers NumPy is done in :measured:`polynomial[numpy, 10**3].time`; with the GPU and the
 # copies it takes :measured:`polynomial[with_copies, 10**3].time`. And for a single cheap formula on numbers
 # that the host has and wants back, look at all threads of the CPU first: at 10\ :sup:`8` numbers they take
-# :measured:`polynomial[threads, 10**8].time`.
+# :measured:`polynomial[threads, 10**8].time`, the GPU with the copies
+# :measured:`polynomial[with_copies, 10**8].time`.
 #
 # Some tasks cannot be cut into pieces at all, because each step needs the one before. They stay on the CPU as
 # well, however large they are.
