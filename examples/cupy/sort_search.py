@@ -242,8 +242,8 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # :claimed:`s2_sort_speedup` in favour of the GPU. Today NumPy takes :measured:`sort[numpy, 4096**2].time` and
 # CuPy :measured:`sort[cupy, 4096**2].time`.
 #
-# The GPU kept its promise. It is the CPU that changed: since then NumPy has learned to sort with vector
-# instructions, AVX-512 or AVX2, still on one thread. The ratio that is left is
+# The GPU kept its promise. It is the other side that changed: since then NumPy has learned to sort with
+# vector instructions, AVX-512 or AVX2, still on one thread. The ratio that is left is
 # :measured:`sort[cupy, 4096**2].speedup(numpy)` for the sort alone, and
 # :measured:`sort[with_copies, 4096**2].speedup(numpy)` with the copies.
 #
@@ -263,7 +263,7 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # :measured:`argsort[cupy, 4096**2].time`, since an index travels with each number.
 #
 # In the look-up, the Python dict needs :measured:`lookup[python_dict, 10**6].time` for a million queries,
-# mostly for making Python objects. The branching kernel needs :measured:`lookup[branching, 10**6].time`.
+# which it answers one after the other. The branching kernel needs :measured:`lookup[branching, 10**6].time`.
 # CuPy's searchsorted takes several kernels with arrays in between: :measured:`lookup[cupy, 10**6].time`.
 #
 # Now the suspects, at ten million queries, each against the branching kernel. Without branches:
@@ -376,7 +376,9 @@ gg.plot_decomposition(
 # Bandwidth, cache, vector instructions
 # -------------------------------------
 #
-# A sort is limited by memory, so its time follows the bandwidth of your GPU. The copies follow :term:`PCIe`.
+# A large sort moves all its numbers several times, so the bandwidth of your GPU matters, though not alone:
+# the share above is far from that of four perfect passes. The copies follow :term:`PCIe`.
+#
 # The look-up lives in the :term:`L2 cache`: the keys take four megabytes. On a GPU with a smaller cache the
 # larger dictionary is slower by more than the bandwidth suggests. NumPy's side depends on whether your CPU
 # has AVX-512.

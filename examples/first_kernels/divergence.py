@@ -367,7 +367,9 @@ gg.plot_heatmap(
 #    :measured:`divisors[by_cost, 2**22].speedup(in_order)`. Regrouped reaches
 #    :measured:`divisors[regrouped, 2**22].speedup(in_order)` without knowing the cost. For pixels,
 #    :measured:`active_escape_shuffled` are active when they are shuffled, :measured:`active_escape_rows` in
-#    rows and :measured:`active_escape_tiles` in tiles.
+#    rows and :measured:`active_escape_tiles` in tiles. By turns that should make pixels sorted by their steps
+#    :measured:`turns_escape_shuffled` as fast as shuffled ones; by the clock they are
+#    :measured:`escape[by_steps, 1024**2].speedup(shuffled)`.
 #
 # .. results:: divisors
 #
@@ -388,8 +390,9 @@ gg.plot_heatmap(
 # :measured:`recipes[group_first, 2**22].time` in all, where grouped takes
 # :measured:`recipes[grouped, 2**22].time` with a list that is there, and mixed
 # :measured:`recipes[mixed, 2**22].time` without sorting. These recipes are long; short ones leave less to
-# gain. At 2\ :sup:`12` elements it is :measured:`recipes[group_first, 2**12].time` against
-# :measured:`recipes[mixed, 2**12].time`, and the host has to :term:`launch` more kernels.
+# gain. So do few elements: at 2\ :sup:`12` of them group first takes
+# :measured:`recipes[group_first, 2**12].time` and mixed :measured:`recipes[mixed, 2**12].time`. Besides, the
+# host has to :term:`launch` more kernels.
 #
 # A kernel that waits for memory most of the time hardly notices a branch. Look for divergence in long loops.
 

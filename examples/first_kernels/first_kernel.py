@@ -212,7 +212,8 @@ gg.plot_time(
 # %%
 # .. finding::
 #
-#    The kernel overtakes NumPy :measured:`increment.crossover(numpy, grid)`. With the copies it needs
+#    The kernel alone, without its launch, overtakes NumPy
+#    :measured:`increment.crossover(numpy, grid)`. With the copies it needs
 #    :measured:`increment[with_copies, 2**24].time` for 2\ :sup:`24` elements, where NumPy needs
 #    :measured:`increment[numpy, 2**24].time`.
 #
@@ -377,8 +378,8 @@ gg.plot_decomposition(
 # If the numbers are on the :term:`host` and are wanted there again, one addition is never worth the trip. At
 # 65 536 elements the round trip takes :measured:`increment[with_copies, 65_536].time`, NumPy
 # :measured:`increment[numpy, 65_536].time`. A single small launch does not pay either: Python needs
-# :measured:`increment[grid, 65_536].launch` just to ask for it, whatever the size. A kernel begins to pay
-# when its data stays on the device, for many kernels in a row.
+# :measured:`increment[grid, 65_536].launch` just to ask for it, and by then NumPy is done. A kernel begins to
+# pay when its data stays on the device, for many kernels in a row.
 
 # %%
 # .. rst-class:: part-on-your-gpu
@@ -424,6 +425,6 @@ gg.plot_decomposition(
 # After the first kernel
 # ----------------------
 #
-# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains why six clocks give six answers.
+# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks how many threads a kernel wants.
 # Sideways: :doc:`Sort and search </gallery/cupy/sort_search>` has a kernel that is limited by latency instead
 # of bandwidth. Used here: :func:`gpuguide.numba_view`, :class:`gpuguide.Study`, :func:`gpuguide.claim`.

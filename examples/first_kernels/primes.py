@@ -7,8 +7,8 @@ How far can a GPU take the search for primes, and what does it need for that?
 # %%
 # All primes below a billion, a bit for each odd number and their count, take
 # :measured:`primes[segmented, 10**9].time` on this GPU. A loop in Python needs
-# :measured:`primes[python, 10**4].time` to get to ten thousand. Between the two lie nine steps, and most of
-# them are ideas that have nothing to do with a GPU.
+# :measured:`primes[python, 10**4].time` to get to ten thousand. Between the two lie nine steps, and some of
+# the largest are ideas that have nothing to do with a GPU.
 
 # %%
 # .. rst-class:: part-idea
@@ -396,7 +396,8 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    A number costs :measured:`number_whole`, of which the kernel and the wait for it are
-#    :measured:`number_work`. The parts explain :measured:`number_explained` of the whole.
+#    :measured:`number_work`. Timed apart, the parts explain about
+#    :measured:`number_explained` of the whole.
 #
 # The second slip is a small one. The workshop's ufunc lists 1 among the primes, since the loop has nothing to
 # try and never finds a divisor. It is easily overlooked: all other numbers are right.

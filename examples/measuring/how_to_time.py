@@ -257,7 +257,8 @@ describe(
 #    :measured:`large_without_synchronising` for the large one. Behind a delay it says
 #    :measured:`small_behind_a_delay` and :measured:`large_behind_a_delay`.
 #
-# The second chart is the sweep: where the work begins to show above the launch.
+# The second chart is the sweep, by the guide's own clocks: the work of the kernel without its launch, beside
+# NumPy and the round trip.
 
 # draw
 gg.plot_time(results, crossover=("numpy", "numba"))

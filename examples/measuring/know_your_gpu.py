@@ -209,7 +209,9 @@ plot_rate(reads)
 # .. finding::
 #
 #    Reading alone reaches :measured:`reads[read, 2**30].rate` from memory, and
-#    :measured:`reads[read, 2**23].rate` for an array that fits into the cache.
+#    :measured:`reads[read, 2**25].rate` for an array of 2\ :sup:`25` bytes, which fits into the cache.
+#    Smaller arrays show less: at 2\ :sup:`23` bytes the kernel takes :measured:`reads[read, 2**23].time`, and with
+#    hardly anything to read, at 2\ :sup:`12`, still :measured:`reads[read, 2**12].time`.
 #
 # .. results:: mixes
 #
@@ -285,12 +287,12 @@ _ = gg.fact(
 # %%
 # .. rst-class:: part-wrong
 #
-# Wrong on purpose: a rate that the memory cannot have
-# ----------------------------------------------------
+# Wrong on purpose: a rate that is not the memory's
+# -------------------------------------------------
 #
-# Copy a small array, many times in a row, and call the result the bandwidth of the memory. The bytes never
-# reach the memory: they fit into the cache, and so the figure is one of the cache, and of each
-# :term:`launch`. Add to this that the clock below does not wait.
+# Copy a small array, many times in a row, and call the result the bandwidth of the memory. The bytes fit
+# into the cache, so at best the figure is one of the cache. And each copy is so short that its
+# :term:`launch` takes longer. Add to this that the clock below does not wait.
 
 # wrong: bytes of the cache are counted as bytes of the memory, and the clock does not wait
 from time import perf_counter
@@ -343,7 +345,8 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    The wrong figure is :measured:`wrong_rate`, and :measured:`wrong_explained` of it is the launch. The copy
+#    The wrong figure is :measured:`wrong_rate`, where the memory copies at :measured:`ceiling_copy`. The
+#    launch, timed apart, explains about :measured:`wrong_explained` of the time behind it. The copy
 #    itself takes :measured:`mixes[copy, 2**20].time` and runs in the cache.
 
 # %%
@@ -353,9 +356,9 @@ gg.plot_decomposition(
 # ------------------------------
 #
 # A ceiling helps only where a kernel comes near one. At four kibibytes the copy takes
-# :measured:`mixes[copy, 2**12].time`, and that is the time to start and end a kernel; no memory is slow
-# there. Such kernels need fewer launches, not better memory access. And a program whose data does not fit
-# into the device, or comes over PCIe each time, should look at its copies first.
+# :measured:`mixes[copy, 2**12].time`, and hardly any of it goes into moving bytes: a kernel has to start, to
+# wait for its first numbers, and to end. Such kernels need fewer launches, not better memory access. And a program
+# whose data does not fit into the device, or comes over PCIe each time, should look at its copies first.
 
 # %%
 # .. rst-class:: part-on-your-gpu
