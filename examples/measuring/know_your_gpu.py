@@ -210,8 +210,8 @@ plot_rate(reads)
 #
 #    Reading alone reaches :measured:`reads[read, 2**30].rate` from memory, and
 #    :measured:`reads[read, 2**25].rate` for an array of 2\ :sup:`25` bytes, which fits into the cache.
-#    Smaller arrays show less: at 2\ :sup:`23` bytes the kernel takes :measured:`reads[read, 2**23].time`, and with
-#    hardly anything to read, at 2\ :sup:`12`, still :measured:`reads[read, 2**12].time`.
+#    Smaller arrays show less: at 2\ :sup:`23` bytes the kernel takes :measured:`reads[read, 2**23].time`,
+#    and with hardly anything to read, at 2\ :sup:`12`, still :measured:`reads[read, 2**12].time`.
 #
 # .. results:: mixes
 #
@@ -357,8 +357,8 @@ gg.plot_decomposition(
 #
 # A ceiling helps only where a kernel comes near one. At four kibibytes the copy takes
 # :measured:`mixes[copy, 2**12].time`, and hardly any of it goes into moving bytes: a kernel has to start, to
-# wait for its first numbers, and to end. Such kernels need fewer launches, not better memory access. And a program
-# whose data does not fit into the device, or comes over PCIe each time, should look at its copies first.
+# wait for its first numbers, and to end. Such kernels need fewer launches, not better memory access. And a
+# program whose data does not fit into the device, or comes over PCIe each time, should look at its copies first.
 
 # %%
 # .. rst-class:: part-on-your-gpu
