@@ -358,7 +358,8 @@ gg.plot_decomposition(
 # A ceiling helps only where a kernel comes near one. At four kibibytes the copy takes
 # :measured:`mixes[copy, 2**12].time`, and hardly any of it goes into moving bytes: a kernel has to start, to
 # wait for its first numbers, and to end. Such kernels need fewer launches, not better memory access. And a
-# program whose data does not fit into the device, or comes over PCIe each time, should look at its copies first.
+# program whose data does not fit into the device, or comes over PCIe each time, should look at its copies
+# first.
 
 # %%
 # .. rst-class:: part-on-your-gpu
