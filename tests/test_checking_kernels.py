@@ -40,6 +40,9 @@ class EmulatedArray(np.ndarray):
     def get(self):
         return self.view(np.ndarray)
 
+    def set(self, x):
+        self[...] = x
+
 
 def emulated_cupy():
     module = ModuleType("cupy")
