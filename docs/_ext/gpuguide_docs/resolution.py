@@ -19,7 +19,7 @@ __all__ = ["Number", "measured_on", "resolve"]
 _REGIONS = {
     "device": "time on the GPU",
     "launch": "host time of the launch",
-    "end_to_end": "end to end, copies included",
+    "end_to_end": "end to end",
     "host": "time on the CPU",
     "first_call": "first call in a fresh process",
 }
