@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,9 @@ def target(name: str) -> Iterator[str]:
             return
 
 
-GRAPH = {name: set(imports(path)) for name, path in MODULES.items()}
+@cache
+def imported_by(module: str) -> set[str]:
+    return set(imports(MODULES[module]))
 
 
 def room(module: str) -> str:
@@ -93,7 +96,7 @@ def room(module: str) -> str:
 def listed(module: str, seen: frozenset[str] = frozenset()) -> set[str]:
     """The modules of ORDER that one leads to, through modules that ORDER does not name."""
     found = set()
-    for other in GRAPH[module] - seen:
+    for other in imported_by(module) - seen:
         if room(other) in ORDER:
             found.add(room(other))
         else:
@@ -114,7 +117,7 @@ def test_no_modules_import_each_other() -> None:
     def visit(module: str, path: tuple[str, ...]) -> None:
         assert module not in path, " -> ".join((*path, module))
         if module not in done:
-            for other in sorted(GRAPH[module]):
+            for other in sorted(imported_by(module)):
                 visit(other, (*path, module))
             done.add(module)
 

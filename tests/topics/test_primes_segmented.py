@@ -59,7 +59,7 @@ def test_ends_of_segments_and_of_blocks_are_right(kernel: EmulatedKernel, odds: 
 
 @needs_host_compiler()
 @pytest.mark.parametrize("limit", [997**2, 997**2 + 1, 10**6, 10**6 + 3, 1_048_574, 2**20 + 1, 1_194_649])
-@pytest.mark.parametrize(("sm_count", "segment"), [(132, 200_000), (3, 65_536), (1, 16_384)])
+@pytest.mark.parametrize(("sm_count", "segment"), [(20, 200_000), (3, 65_536), (1, 16_384)])
 def test_squares_primes_and_long_steps_are_right(
     kernel: EmulatedKernel, limit: int, sm_count: int, segment: int
 ) -> None:
