@@ -22,7 +22,7 @@ from gpuguide_docs.states import States, states_of
 if TYPE_CHECKING:
     from gpuguide.recordings import Recording
 
-__all__ = ["draw", "drawing_key", "namespace_of", "run_drawn"]
+__all__ = ["draw", "drawing_key", "is_drawn", "namespace_of", "run_drawn"]
 
 _SCHEMA = "1"
 #: Modules that only measure, by the beginning of their names: what a drawn cell shows cannot depend on them.
@@ -210,7 +210,7 @@ def draw(
     if not cells:
         return ()
     states = states_of(layout)
-    folder = layout.cache / "drawn" / page / drawing_key(layout, cells, digest)[:32]
+    folder = _folder(layout, page, cells, digest)
     kept = _load(folder, page, states)
     if kept is not None:
         return kept
@@ -224,6 +224,26 @@ def draw(
         raise
     _keep(folder, outputs, reads)
     return outputs
+
+
+def is_drawn(layout: Layout, page: str, cells: tuple[Cell, ...], digest: str) -> bool:
+    """Say whether the outputs of a page's drawn cells are kept and nothing that they depend on changed.
+
+    Parameters
+    ----------
+    layout, page, cells, digest
+        As for `draw`.
+
+    Returns
+    -------
+    bool
+        False if `draw` would draw.
+    """
+    return _load(_folder(layout, page, cells, digest), page, states_of(layout)) is not None
+
+
+def _folder(layout: Layout, page: str, cells: tuple[Cell, ...], digest: str) -> Path:
+    return layout.cache / "drawn" / page / drawing_key(layout, cells, digest)[:32]
 
 
 class _OtherPageWaitsError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from gpuguide_docs.install_command import package_version, pip_command, wheel_pa
 from gpuguide_docs.layout import layout_of
 from gpuguide_docs.markdown import Piece, pieces
 from gpuguide_docs.notebook import notebook_text, script_text
+from gpuguide_docs.on_all_cores import on_all_cores
 from gpuguide_docs.page_rst import page_document
 from gpuguide_docs.resolution import measured_on
 from gpuguide_docs.results_table import download_stem
@@ -115,7 +116,7 @@ def _block(command: str) -> str:
     return f"```\n{command}\n```"
 
 
-def write_downloads(site: Site, site_url: str = "") -> list[Path]:
+def write_downloads(site: Site, site_url: str = "", workers: int = 1) -> list[Path]:
     """Write all downloads; a file whose content stays keeps its date, one that nothing accounts for goes.
 
     Parameters
@@ -124,6 +125,8 @@ def write_downloads(site: Site, site_url: str = "") -> list[Path]:
         Pages and recordings.
     site_url : str
         Where the guide is served.
+    workers : int
+        How many pages are translated at once.
 
     Returns
     -------
@@ -135,7 +138,8 @@ def write_downloads(site: Site, site_url: str = "") -> list[Path]:
     before = stamp.read_text(encoding="utf-8").splitlines() if stamp.exists() else []
     if before[:1] == [_fingerprint(site, site_url)] and before[1:] == _digests(folder):
         return []
-    wanted = {folder / name: text for page in site.pages for name, text in _files(site, page, site_url)}
+    files = on_all_cores([partial(_files, site, page, site_url) for page in site.pages], workers)
+    wanted = {folder / name: text for held in files for name, text in held.items()}
     changed = [path for path, text in wanted.items() if write_if_changed(path, text)]
     gone = [path for path in folder.glob("*") if path not in wanted]
     for path in gone:
@@ -165,23 +169,22 @@ def _digests(folder: Path) -> list[str]:
     return [f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files]
 
 
-def _files(site: Site, page: Page, site_url: str) -> Iterator[tuple[str, str]]:
+def _files(site: Site, page: Page, site_url: str) -> dict[str, str]:
     if not page.script(site.layout).exists():
-        return
+        return {}
     cells = export_page(site, page, site_url)
-    yield f"{page.name}.ipynb", notebook_text(cells, page.name)
-    yield f"{page.name}.py", script_text(cells)
+    files = {f"{page.name}.ipynb": notebook_text(cells, page.name), f"{page.name}.py": script_text(cells)}
     recording = shown_recording(site.state(page.name))
     for name, results in (recording.studies if recording else {}).items():
         from gpuguide.codec import dumps
 
         stem = Path(download_stem(page.name, name)).name
-        yield f"{stem}.csv", results.table().csv()
-        yield f"{stem}.json", dumps(results)
+        files |= {f"{stem}.csv": results.table().csv(), f"{stem}.json": dumps(results)}
+    return files
 
 
 def _write(app: Sphinx) -> None:
-    write_downloads(Site(layout_of(app)), app.config.gpuguide_site_url)
+    write_downloads(Site(layout_of(app)), app.config.gpuguide_site_url, app.parallel)
 
 
 def setup(app: Sphinx) -> None:

@@ -11,6 +11,7 @@ from sphinx.errors import ConfigError, ExtensionError
 from sphinx_gallery import gen_gallery, gen_rst
 
 from gpuguide_docs.cells import Block
+from gpuguide_docs.draw_ahead import draw_ahead
 from gpuguide_docs.figures import write_thumbnail
 from gpuguide_docs.layout import Layout, layout_of
 from gpuguide_docs.outputs import Output, load_outputs
@@ -210,6 +211,8 @@ def _begin(app: Sphinx) -> None:
     draft = app.config.gpuguide_draft
     gallery = Gallery(layout, load_outputs(Path(draft)) if draft else None)
     gallery.install()
+    if not draft:
+        draw_ahead(layout, app.parallel)
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
 
 

@@ -1,0 +1,68 @@
+"""What several processes do in a build is what one would do."""
+
+import os
+import shutil
+
+import pytest
+from sphinx.errors import SphinxParallelError
+
+from gpuguide_docs.draw_ahead import draw_ahead, undrawn
+from gpuguide_docs.on_all_cores import on_all_cores
+from gpuguide_docs.reading_order import spread
+from gpuguide_docs.states import forget
+
+DRAWN_TOO = "\n# %%\n\n# draw\ngg.plot_time(gg.load('toy', root=ROOT).studies['sums'])\n"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_stand_in_the_order_of_the_pieces(workers):
+    assert on_all_cores([lambda i=i: i * i for i in range(5)], workers) == [0, 1, 4, 9, 16]
+
+
+def test_pieces_run_in_processes_of_their_own():
+    assert os.getpid() not in on_all_cores([os.getpid] * 3, 2)
+
+
+def test_an_error_in_a_process_comes_back():
+    with pytest.raises(SphinxParallelError, match="ZeroDivisionError"):
+        on_all_cores([lambda: 1 // 0, lambda: 1], 2)
+
+
+@pytest.mark.parametrize(("n", "workers"), [(0, 2), (1, 2), (7, 3), (138, 1), (138, 2), (138, 9)])
+def test_spreading_loses_and_doubles_no_document(n, workers):
+    docnames = [f"{i:03}" for i in range(n)]
+    assert sorted(spread(docnames, workers)) == docnames
+
+
+def test_each_batch_holds_some_of_the_long_pages():
+    docnames = [f"api/{i:03}" for i in range(100)] + [f"gallery/{i:03}" for i in range(38)]
+    ordered = spread(docnames, 2)
+    batches = [ordered[start : start + 26] for start in range(0, 130, 26)]
+    assert min(sum(name.startswith("gallery") for name in batch) for batch in batches) >= 6
+
+
+@pytest.fixture
+def two_drawn(project):
+    """A project of which two pages draw, and no figure is kept."""
+    script = project.layout.script("later", "pictures")
+    root = f"__import__('pathlib').Path({str(project.layout.recorded)!r})"
+    script.write_text(script.read_text() + DRAWN_TOO.replace("ROOT", root))
+    shutil.rmtree(project.layout.cache / "drawn")
+    forget(project.layout)
+    return project
+
+
+def test_pages_are_drawn_ahead_as_they_would_be_at_their_turn(two_drawn):
+    layout = two_drawn.layout
+    assert draw_ahead(layout, 1) == []
+    assert sorted(draw_ahead(layout, 2)) == ["pictures", "toy"]
+    assert undrawn(layout) == []
+    assert draw_ahead(layout, 2) == []
+
+
+def test_a_cell_that_fails_is_left_to_its_page(two_drawn):
+    layout = two_drawn.layout
+    script = layout.script("later", "pictures")
+    script.write_text(script.read_text().replace("gg.plot_time(", "gg.no_such_chart("))
+    assert len(draw_ahead(layout, 2)) == 2
+    assert [page.name for page, _ in undrawn(layout)] == ["pictures"]
