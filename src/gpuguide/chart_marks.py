@@ -108,7 +108,8 @@ def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
     figure = ax.get_figure(root=True)
     assert figure is not None
     # Limits and layout must be settled before positions mean anything.
-    figure.draw_without_rendering()
+    engine = figure.get_layout_engine()
+    engine.execute(figure) if engine else figure.draw_without_rendering()
     to_points = 72 / figure.dpi
     heights = [ax.transData.transform((x, y))[1] * to_points for x, y, _, _ in ends]
     order = np.argsort(heights)

@@ -79,6 +79,9 @@ _RC: dict[Any, Any] = {
     "svg.hashsalt": "gpuguide",
 }
 
+#: So that a figure is the same bytes each time.
+_NO_DATE = {"Date": None, "Creator": None}
+
 
 @contextmanager
 def style() -> Iterator[None]:
@@ -124,10 +127,15 @@ def save_svg(figure: Figure) -> bytes:
     True
     """
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    buffer = io.BytesIO()
-    with mpl.rc_context({key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt", "savefig.facecolor")}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    buffer, canvas, face = io.BytesIO(), figure.canvas, figure.get_facecolor()
+    with mpl.rc_context({key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt")}):
+        figure.set_facecolor("none")
+        # `Figure.savefig` would draw twice, first for the layout alone; one draw settles that as well.
+        FigureCanvasSVG(figure).print_svg(buffer, metadata=_NO_DATE)  # type: ignore[no-untyped-call]
+    figure.set_facecolor(face)
+    figure.set_canvas(canvas)
     lines = (line.rstrip() for line in buffer.getvalue().decode().splitlines())
     return ("\n".join(lines) + "\n").encode()
 
