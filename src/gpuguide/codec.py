@@ -224,6 +224,8 @@ def _read_tuple(kinds: Sequence[Any], value: Any, path: str, limits: Mapping[str
     if kinds[-1] is Ellipsis:
         fits = isinstance(value, list) and len(value) <= MOST_ITEMS
         _expect(fits, f"a list of at most {MOST_ITEMS} items", value, path)
+        if kinds[0] in (int, float) and _are_numbers(value, kinds[0], limits.get("minimum", 0)):
+            return tuple(value)
         kinds = [kinds[0]] * len(value)
     else:
         fits = isinstance(value, list) and len(value) == len(kinds)
@@ -263,6 +265,12 @@ def _fits(kind: Any, value: Any, limits: Mapping[str, Any]) -> bool:
         return isinstance(value, str) and _is_sane(value) and value in limits.get("choices", (value,))
     number = isinstance(value, int) or (kind is float and isinstance(value, float))
     return number and limits.get("minimum", 0) <= value <= LARGEST
+
+
+def _are_numbers(values: list[Any], kind: type = float, least: float = -LARGEST) -> bool:
+    """Tell at once whether all are numbers within limits: samples are many, each on its own takes long."""
+    kinds = (int,) if kind is int else (int, float)
+    return all(type(value) in kinds and least <= value <= LARGEST for value in values)
 
 
 def _is_sane(text: str) -> bool:
@@ -317,7 +325,7 @@ def _refuse_numbers(value: Any, path: str) -> None:
     if isinstance(value, dict):
         for key, item in value.items():
             _refuse_numbers(item, _join(path, key))
-    elif isinstance(value, list):
+    elif isinstance(value, list) and not _are_numbers(value):
         for i, item in enumerate(value):
             _refuse_numbers(item, f"{path}[{i}]")
     elif isinstance(value, int | float):

@@ -80,9 +80,13 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
         for key, item in value.items():
             yield path, key
             yield from _texts(item, f"{path}.{key}")
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple) and not _are_samples(value):
         for i, item in enumerate(value):
             yield from _texts(item, f"{path}[{i}]")
+
+
+def _are_samples(values: tuple[Any, ...]) -> bool:
+    return all(type(value) is int for value in values)
 
 
 def _check_date(text: str, place: _Place) -> None:
