@@ -33,7 +33,7 @@ help:  ## show this list
 # The site serves the wheel that its notebooks install from.
 $(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -name '*.md' -o -name 'run.json' -o -name 'measurements.json')
 	@rm -rf $(@D) && mkdir -p $(@D)/_static/wheels
-	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w $(@D)/_static/wheels .
+	@$(PY) -m hatchling build --target wheel --directory $(@D)/_static/wheels > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 
 html: $(READY) $(WHEEL)  ## build the guide into docs/_build/html (PAGE=name: that page only)

@@ -24,7 +24,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.doctest",
     "numpydoc",
-    "myst_nb",
+    "myst_parser",
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
@@ -44,10 +44,6 @@ exclude_patterns = [
     "_generated",
     "_templates",
     "drawings",
-    "**/.ipynb_checkpoints",
-    # myst-nb would take the gallery's files for sources and run every page again.
-    *(f"gallery/**/*.{suffix}" for suffix in ("ipynb", "py", "md5", "json", "zip", "csv")),
-    "gallery/downloads",
 ]
 # sphinx-gallery's own pages of times are switched off, so they are not in any table of contents.
 suppress_warnings = ["config.cache"]
@@ -55,15 +51,13 @@ suppress_warnings = ["config.cache"]
 # Pages written by hand --------------------------------------------------------------------------------
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline", "substitution"]
 myst_heading_anchors = 3
-# A cache of cell outputs would go stale when the package changes; the few live pages are cheap.
-nb_execution_mode = "force"
-nb_execution_raise_on_error = True
-nb_execution_timeout = 60
 
 # Reference ---------------------------------------------------------------------------------------------
-autosummary_generate = True
-autosummary_imported_members = False
+# The extension has the stubs written, when something they are written from changed.
+autosummary_generate = False
 autodoc_typehints = "none"
+# The package has no such comments, and looking for them costs a second.
+autodoc_use_type_comments = False
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 
@@ -104,7 +98,13 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "back_to_top_button": False,
 }
-html_sidebars = {"index": [], "glossary": [], "method": [], "practice/puzzles": []}
+html_sidebars = {
+    "index": [],
+    "glossary": [],
+    "method": [],
+    "practice/puzzles": [],
+    "api/**": ["sidebar-reference.html"],
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 # Code shown as a mistake is not for copying.

@@ -48,7 +48,7 @@ Because {rule}`3 s`.
 ```{exercise} guard
 ```
 
-```{code-cell} python
+```{testcode}
 y = 2
 ```
 """
@@ -92,7 +92,7 @@ def test_roles_and_directives_have_their_lines(source):
         ("tab-item", "Linux", 27),
         ("question", "Why so?", 37),
         ("exercise", "guard", 41),
-        ("code-cell", "python", 44),
+        ("testcode", "", 44),
     ]
     (note,) = source.directive("note")
     assert note.options == {"class": "quiet"}

@@ -79,7 +79,7 @@ sleep  # 7 ms
 Typed: 9 ms.
 :::
 
-```{code-cell} ipython3
+```{testcode}
 11 ms
 ```
 

@@ -115,8 +115,8 @@ class _Reader:
         name, argument = directive["name"], directive["argument"].strip()
         named = {option["name"]: option["value"] for option in options}
         self._source.directives.append(DirectiveUse(name, argument, named, content.strip(), line, ()))
-        if name in ("code-block", "code-cell"):
-            self._code([argument], content, line + 1)
+        if name in ("code-block", "testcode"):
+            self._code([argument or "python"], content, line + 1)
         elif name in _SHOWN:
             self._source.order.append("code")
         elif name in PROSE_DIRECTIVES:
