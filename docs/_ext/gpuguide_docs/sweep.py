@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["setup", "sweep_gallery", "sweep_stubs"]
+__all__ = ["setup", "sweep_gallery"]
 
 _PUBLISHED = "gallery-published.json"
 _SHAPE = "gpuguide_shape"
@@ -74,33 +74,9 @@ def _old_images(layout: Layout, kept: set[Path]) -> list[Path]:
     return [path for path in images if path.is_file() and path not in kept]
 
 
-def sweep_stubs(layout: Layout) -> list[Path]:
-    """Delete reference pages that were generated for what the reference no longer lists.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-
-    Returns
-    -------
-    list of pathlib.Path
-        What was deleted.
-    """
-    index = layout.docs / "api" / "index.rst"
-    text = index.read_text(encoding="utf-8") if index.is_file() else ""
-    listed = {line.strip() for line in text.splitlines()}
-    stubs = (layout.docs / "api" / "generated").glob("gpuguide.*.rst")
-    old = [stub for stub in stubs if stub.stem.removeprefix("gpuguide.") not in listed]
-    for stub in old:
-        stub.unlink()
-    return old
-
-
 def _sweep_before(app: Sphinx) -> None:
     # An .md5 that was left behind would make sphinx-gallery skip a page.
     sweep_gallery(layout_of(app), None)
-    sweep_stubs(layout_of(app))
 
 
 def _sweep_after(app: Sphinx) -> None:
