@@ -12,8 +12,9 @@ from mini_project import write_project
 from small_site import recording, write
 from tiny_pool import SOLUTION, STUB, use_pool
 
-from gpuguide_docs import site
-from gpuguide_docs.exporter import DOWNLOADS, export_page, write_downloads
+from gpuguide_docs import downloads, site
+from gpuguide_docs.downloads import DOWNLOADS, write_downloads
+from gpuguide_docs.exporter import export_page
 from gpuguide_docs.kernel_cells import KernelCells
 from gpuguide_docs.layout import Layout
 from gpuguide_docs.module_source import ModuleSource
@@ -218,6 +219,20 @@ def test_files_are_written_only_when_they_change(small):
     assert write_downloads(small, URL) == [folder / "first.py"]
 
 
+def test_only_the_page_that_changed_is_translated_again(small, monkeypatch):
+    write_downloads(small, URL)
+    translated = []
+    monkeypatch.setattr(downloads, "_files", lambda _site, page, _url: translated.append(page.name) or {})
+    script = small.page("first").script(small.layout)
+    script.write_text(script.read_text(encoding="utf-8").replace("``code``", "code"), encoding="utf-8")
+    write_downloads(small, URL)
+    assert translated == ["first"]
+    claims = small.layout.docs / "claims.toml"
+    claims.write_text(claims.read_text(encoding="utf-8") + "\n# Another.\n", encoding="utf-8")
+    write_downloads(small, URL)
+    assert translated == ["first", "first", "second"]
+
+
 def test_a_page_without_recording_says_so(small, monkeypatch):
     states = {name: PageState(name, "missing") for name in ("first", "second")}
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
@@ -412,10 +427,11 @@ def test_an_edited_hint_renews_the_downloads(exercised):
     package.mkdir(parents=True)
     (package / "hints.md").write_text("a", encoding="utf-8")
     write_downloads(exercised, URL)
-    before = (exercised.layout.cache / "downloads.txt").read_text().splitlines()[0]
+    before = json.loads((exercised.layout.cache / "downloads.json").read_text())["first"]["sources"]
     (package / "hints.md").write_text("b", encoding="utf-8")
     write_downloads(exercised, URL)
-    assert (exercised.layout.cache / "downloads.txt").read_text().splitlines()[0] != before
+    after = json.loads((exercised.layout.cache / "downloads.json").read_text())
+    assert after["first"]["sources"] != before
 
 
 SHOWN = """# The study runs.

@@ -32,7 +32,7 @@ MODULES = (
     "results_table",
     "drawings",
     "hand_drawn",
-    "exporter",
+    "downloads",
 )
 
 
