@@ -428,8 +428,8 @@ gg.plot_decomposition(bars)
 #      - :measured:`predicted_work`
 #      - :measured:`maximum[ufunc, 256**3].time`
 #
-# The way back carries half as many bytes as the way there, and yet it takes more than half the time. It ends
-# in a new NumPy array, for which the operating system has to find the memory first.
+# The way back carries half as many bytes as the way there, and is not that much shorter. It ends in a new
+# NumPy array, for which the operating system has to find the memory first.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -456,9 +456,10 @@ gg.plot_decomposition(bars)
 # ---------------------------
 #
 # The simple call on NumPy arrays is limited by the connection between host and device and by the memory of
-# the host. A better GPU changes little there. On GPU arrays the memory of the device decides: twice the
-# :term:`bandwidth`, half the time. Kepler's equation on GPU arrays is limited by ``float32`` arithmetic, in
-# which consumer GPUs are strong; the function takes care not to slip into ``float64``, in which they are not.
+# the host. A better GPU changes little there. On GPU arrays the memory of the device decides, and the time
+# goes down as its :term:`bandwidth` goes up. Kepler's equation on GPU arrays is limited by ``float32``
+# arithmetic, in which consumer GPUs are strong; the function takes care not to slip into ``float64``, in
+# which they are not.
 #
 # ``gpuguide run ufuncs``, ``gpuguide run kepler`` and ``gpuguide run row_ufuncs`` measure yours.
 
