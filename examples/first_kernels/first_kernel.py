@@ -236,11 +236,11 @@ import matplotlib.pyplot as plt
 from gpuguide.style import INK, MUTED, SERIES, describe
 
 names = ["by_hand", "grid", "grid_stride", "four_per_thread"]
+labels = [results.variant(name).label for name in names]
+shares = [100 * results.share(name, 2**28) for name in names]
 figure, ax = plt.subplots(figsize=(7.2, 2.7))
-words = []
-for row, name in enumerate(names):
-    label, share = results.variant(name).label, 100 * results.share(name, 2**28)
-    ax.plot(share, row, "o", markersize=8, color=SERIES[0])
+ax.plot(shares, range(len(names)), "o", markersize=8, color=SERIES[0])
+for row, share in enumerate(shares):
     ax.annotate(
         f"{share:.1f} %",
         (share, row),
@@ -249,11 +249,11 @@ for row, name in enumerate(names):
         ha="center",
         color=INK,
     )
-    words.append(f"{label} {share:.1f}")
 ax.axvline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
 ax.set(xlabel="% of the copy rate, kernel only, warm cache", yticks=range(len(names)))
-ax.set(xlim=(None, 101), ylim=(len(names) - 0.6, -0.7))
-ax.set_yticklabels([results.variant(name).label for name in names])
+ax.set(xlim=(min(shares) - 2, 101), ylim=(len(names) - 0.6, -0.7))
+ax.set_yticklabels(labels)
+words = (f"{label} {share:.1f}" for label, share in zip(labels, shares, strict=True))
 describe(ax, f"Share of the copy rate in per cent over four kernels: {'; '.join(words)}.")
 
 # %%
