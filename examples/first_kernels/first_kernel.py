@@ -139,7 +139,7 @@ print(
 # .. kernel:: gpuguide.topics.first_kernel
 #    :names: increment_four_per_thread_kernel, increment_four_per_thread
 #
-# Two loops on the host, and the kernel with copies around it, complete the comparison.
+# A Python loop, NumPy, and the kernel with copies around it complete the comparison.
 #
 # .. kernel:: gpuguide.topics.first_kernel
 #    :names: increment_python, increment_numpy, increment_with_copies
@@ -173,8 +173,8 @@ for name in ("by_hand", "grid", "grid_stride", "four_per_thread"):
 # -----------------
 #
 # Here is the whole comparison as data. Nothing is timed before its result equals the :term:`reference`, once
-# on whole numbers and once on random ones. All kernels change their input, so it is restored before every
-# call.
+# on whole numbers and once on random ones. All variants change their input, so it is restored before every
+# check.
 
 study = first_kernel.study()
 study
@@ -278,7 +278,7 @@ describe(ax, f"Share of the copy rate in per cent over four kernels: {'; '.join(
 # thread asks for one value and waits. In the grid-stride loop a thread has many elements, but it, too, asks
 # for the next only when it is done with the last. Four a thread have four loads on the way at once. That
 # keeps the memory busier: they are :measured:`increment[four_per_thread, 2**28].speedup(grid)` as fast as one
-# a thread. :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` has kernels that gain far more by it.
+# a thread. :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` has kernels that gain more by it.
 #
 # .. list-table:: 2\ :sup:`28` elements
 #    :header-rows: 1
@@ -463,5 +463,5 @@ gg.plot_decomposition(
 # :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` what the host pays to ask for them.
 #
 # Sideways: :doc:`Numba's types </gallery/first_kernels/numba_types>` says what a number typed into a kernel
-# costs, and :doc:`Primes </gallery/first_kernels/primes>` makes one kernel better step by step. Used here:
+# costs, and :doc:`Primes </gallery/first_kernels/primes>` takes a harder problem, step by step. Used here:
 # :func:`gpuguide.numba_view`, :class:`gpuguide.Study`, :func:`gpuguide.claim`.

@@ -16,8 +16,8 @@ Which axis of an array should threadIdx.x walk along?
 # ------------------------------------------
 #
 # A :term:`grid` can have two or three axes, so that a :term:`thread` finds its row and its column without any
-# division. But x, y and z are not equal. The :term:`block` counts its threads along x first. The 32 threads
-# of a :term:`warp` are the first 32 in this order: neighbours in x sit in one warp, and run together.
+# division. But x, y and z are not equal. The :term:`block` counts its threads along x first. In this order
+# every 32 of them are a :term:`warp`: neighbours in x sit in one warp, and run together.
 #
 # An array is not symmetric either. NumPy and CuPy store it row after row. Along the last axis, the
 # :term:`fast axis`, the next element is the next in memory. Along the first it is a whole row away.
@@ -288,10 +288,11 @@ describe(
 # from row to row, and why that costs time is not measured here. Trust the count for which mapping loses, not
 # for how much.
 #
-# NVIDIA's profiler, Nsight Compute, counts sectors and requests in the hardware. Its counters
-# ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum``,
-# divided one by the other, give the counts above. The tests of this guide hold the rule against the
-# accesses of the kernels themselves, followed thread by thread in a :term:`simulator`.
+# NVIDIA's profiler, Nsight Compute, counts both in the hardware. Its counters for loads from :term:`global
+# memory` begin with ``l1tex__t_sectors_`` and ``l1tex__t_requests_`` and end in
+# ``pipe_lsu_mem_global_op_ld.sum``. The first divided by the second is the number of sectors a request. The
+# tests of this guide hold the rule against the accesses of the kernels themselves, followed thread by thread
+# in a :term:`simulator`.
 
 # %%
 # .. rst-class:: part-wrong

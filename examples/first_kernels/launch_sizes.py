@@ -83,8 +83,8 @@ print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 # A :term:`multiprocessor` can hold a certain number of threads, if it has enough :term:`registers <register>`
 # for them. The share that it holds is the kernel's :term:`occupancy`, and it can be worked out from the
 # compiler's figures before anything runs. Each thread of ours loads two ``float32`` for each of its elements,
-# which is eight bytes. Threads times elements times eight bytes: that is the most that can be on its way to
-# one multiprocessor.
+# which is eight bytes. Threads held, times elements, times eight bytes: that is the most that can be on its
+# way to one multiprocessor.
 
 import gpuguide as gg
 from gpuguide.launch import occupancy
@@ -458,7 +458,7 @@ gg.plot_time(empty)
 # GPU. There one a thread takes :measured:`maximum[one, 2**12].time` and eight a thread take
 # :measured:`maximum[eight, 2**12].time`. Neither matters beside the launch, which costs the host
 # :measured:`maximum[one, 2**12].launch`: vectors that short belong on the CPU. A kernel that computes much
-# for each element gains nothing either, because its arithmetic hides the latency already.
+# for each element gains little either, because its arithmetic hides the latency already.
 
 # %%
 # .. rst-class:: part-on-your-gpu

@@ -122,8 +122,8 @@ for name, predicted in facts.items():
 # .. kernel:: gpuguide.topics.ufuncs
 #    :names: cpu_ufunc, maximum_cpu, cpu_threads_ufunc, maximum_cpu_threads
 #
-# **CPU loop, threads** is no ufunc, but the fair rival: a plain loop whose rounds ``prange`` shares out among
-# all threads. ``larger_on_cpu`` is the same function, compiled for the loop.
+# **CPU loop, threads** is the rival that needs no ufunc: a plain loop whose rounds ``prange`` shares out
+# among all threads. ``larger_on_cpu`` is the same function, compiled for the loop.
 #
 # .. kernel:: gpuguide.topics.ufuncs
 #    :names: maximum_cpu_loop
@@ -428,8 +428,8 @@ gg.plot_decomposition(bars)
 #      - :measured:`predicted_work`
 #      - :measured:`maximum[ufunc, 256**3].time`
 #
-# The way back carries half as many bytes as the way there, and is not that much shorter. It ends in a new
-# NumPy array, for which the operating system has to find the memory first.
+# The way back carries half as many bytes as the way there, but its time does not shrink with them. It ends in
+# a new NumPy array, for which the operating system has to find the memory first.
 
 # %%
 # .. rst-class:: part-when-not-to
