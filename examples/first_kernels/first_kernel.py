@@ -234,15 +234,18 @@ gg.plot_time(
 import matplotlib.pyplot as plt
 
 from gpuguide.style import INK, MUTED, SERIES, describe
+from gpuguide.units import format_quantity
 
 names = ["by_hand", "grid", "grid_stride", "four_per_thread"]
 labels = [results.variant(name).label for name in names]
-shares = [100 * results.share(name, 2**28) for name in names]
+shares = [results.quantity(name, 2**28, "share") for name in names]
+words = [format_quantity(x.value, "share", x.low, x.high) for x in shares]
+shares = [100 * share.value for share in shares]
 figure, ax = plt.subplots(figsize=(7.2, 2.7))
 ax.plot(shares, range(len(names)), "o", markersize=8, color=SERIES[0])
 for row, share in enumerate(shares):
     ax.annotate(
-        f"{share:.1f} %",
+        words[row],
         (share, row),
         xytext=(0, 7),
         textcoords="offset points",
@@ -253,8 +256,8 @@ ax.axvline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
 ax.set(xlabel="% of the copy rate, kernel only, warm cache", yticks=range(len(names)))
 ax.set(xlim=(min(shares) - 2, 101), ylim=(len(names) - 0.6, -0.7))
 ax.set_yticklabels(labels)
-words = (f"{label} {share:.1f}" for label, share in zip(labels, shares, strict=True))
-describe(ax, f"Share of the copy rate in per cent over four kernels: {'; '.join(words)}.")
+words = "; ".join(map(" ".join, zip(labels, words, strict=True)))
+describe(ax, f"Share of the copy rate over four kernels: {words}.")
 
 # %%
 # .. finding::
