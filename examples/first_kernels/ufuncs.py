@@ -144,8 +144,8 @@ for name, predicted in facts.items():
 # The notebook that this page grew out of announced a more involved calculation, and then only took larger
 # arrays. Here is one: Kepler's equation, which says where a planet stands when a given share of its year has
 # passed. It has no solution in closed form. Eight steps of Newton's method solve it, with a sine and a cosine
-# in each, for the same twelve bytes. Ufuncs divide by NumPy's rule, under which a division by zero raises
-# nothing. The loop for all CPU threads is told to do the same, and is spared a test before each division.
+# in each, for the same twelve bytes. Ufuncs divide by NumPy's rule, under which a division by zero is no
+# error. The loop for all CPU threads is told to do the same, and is spared a test before each division.
 #
 # .. kernel:: gpuguide.topics.kepler
 #    :names: anomaly, anomaly_cpu_loop
