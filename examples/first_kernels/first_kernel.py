@@ -5,9 +5,10 @@ First kernel
 How does a loop become a kernel, and is it faster?
 """
 # %%
-# A Python loop adds one to 65 536 numbers in :measured:`increment[python_loop, 65_536].time`. A kernel does
-# it in :measured:`increment[grid, 65_536].time`, and asking the GPU to run it takes Python
-# :measured:`increment[grid, 65_536].launch` on top.
+# A Python loop adds one to 65 536 numbers in :measured:`increment[python_loop, 65_536].time`, and NumPy, on
+# one thread of the CPU, in :measured:`increment[numpy, 65_536].time`. A kernel does it in
+# :measured:`increment[grid, 65_536].time`, but asking the GPU to run it takes Python
+# :measured:`increment[grid, 65_536].launch` first.
 
 # %%
 # .. rst-class:: part-idea
@@ -36,8 +37,8 @@ How does a loop become a kernel, and is it faster?
 # --------------------------------
 #
 # This is all of it: a kernel, an array on the :term:`device`, a grid that covers the array, and a launch. The
-# ``if`` is there for the threads beyond the end. Without it they would write into memory that belongs to
-# somebody else.
+# ``if``, called the guard, is there for the threads beyond the end. Without it they would write into memory
+# that belongs to somebody else.
 
 import cupy as cp
 import numpy as np
@@ -100,7 +101,8 @@ peak = gg.fact(
     "peak", gpu.peak_memory_bandwidth, unit="B/s", note="memory clock times bus width"
 )
 print(
-    f"{bytes_moved / 1e9:.2f} GB at {peak.value / 1e12:.2f} TB/s take {predicted.value * 1e3:.2f} ms at least"
+    f"{bytes_moved / 1e9:.2f} GB at {peak.value / 1e12:.2f} TB/s"
+    f" take {predicted.value * 1e3:.2f} ms at least"
 )
 
 # %%
@@ -109,8 +111,9 @@ print(
 # Four ways to share out the elements
 # -----------------------------------
 #
-# **By hand.** The first rung is the kernel from above with its launcher. The launcher counts the blocks,
-# looks at its argument, and launches; it copies nothing and does not wait.
+# **By hand.** The first rung is the kernel from above with its launcher, the function on the :term:`host`
+# that asks for it. It looks at its argument, counts the blocks, and launches; it copies nothing and does not
+# wait.
 #
 # .. kernel:: gpuguide.topics.first_kernel
 #    :names: increment_by_hand_kernel, increment_by_hand
@@ -136,7 +139,7 @@ print(
 # .. kernel:: gpuguide.topics.first_kernel
 #    :names: increment_four_per_thread_kernel, increment_four_per_thread
 #
-# Two loops on the host, and the kernel with copies around it, complete the comparison.
+# A Python loop, NumPy, and the kernel with copies around it complete the comparison.
 #
 # .. kernel:: gpuguide.topics.first_kernel
 #    :names: increment_python, increment_numpy, increment_with_copies
@@ -155,8 +158,13 @@ for name in ("by_hand", "grid", "grid_stride", "four_per_thread"):
     (registers,) = kernel.get_regs_per_thread().values()
     held = occupancy(256, registers, 0, gpu)
     print(
-        f"{name:16} {registers:3} registers, {held.blocks_per_sm} blocks of 256 on each multiprocessor"
+        f"{name:16} {registers:3} registers,"
+        f" {held.blocks_per_sm} blocks of 256 on each multiprocessor"
     )
+
+# %%
+# The kernels need different numbers of registers, and yet the same number of blocks fits. So occupancy will
+# not be what sets them apart.
 
 # %%
 # .. rst-class:: part-check
@@ -165,8 +173,8 @@ for name in ("by_hand", "grid", "grid_stride", "four_per_thread"):
 # -----------------
 #
 # Here is the whole comparison as data. Nothing is timed before its result equals the :term:`reference`, once
-# on whole numbers and once on random ones. All kernels change their input, so it is restored before every
-# call.
+# on whole numbers and once on random ones. All variants change their input, so it is restored before every
+# check.
 
 study = first_kernel.study()
 study
@@ -177,8 +185,8 @@ study
 # From a thousand elements to a quarter of a billion
 # --------------------------------------------------
 #
-# The study runs at six sizes. Three sentences about it are checked against every :term:`sample`: they must
-# hold for the whole interval of each measured ratio, not just for its middle.
+# The study runs at six sizes. Three sentences about it are checked: each must hold for the whole interval
+# that the :term:`samples <sample>` leave for a ratio, not just for its middle.
 
 results = study.run()
 gg.claim(
@@ -187,12 +195,12 @@ gg.claim(
     lambda r: r.speedup("four_per_thread", "grid", 2**28).low > 1,
 )
 gg.claim(
-    "The kernel beats NumPy at 2**24, copies left out",
+    "The kernel beats NumPy's one thread at 2**24, copies left out",
     results,
     lambda r: r.speedup("grid", "numpy", 2**24).low > 1,
 )
 gg.claim(
-    "NumPy beats a round trip to the GPU at 65 536",
+    "NumPy's one thread beats a round trip to the GPU at 65 536",
     results,
     lambda r: r.speedup("numpy", "with_copies", 65_536).low > 1,
 )
@@ -200,7 +208,8 @@ gg.claim(
 # %%
 # .. checks:: increment
 #
-# The first chart shows where each side wins.
+# The first chart shows where each side wins. NumPy adds on one thread. The lines of the host end early, where
+# the next size would have taken too long.
 
 # draw
 gg.plot_time(
@@ -212,42 +221,67 @@ gg.plot_time(
 # %%
 # .. finding::
 #
-#    The kernel alone, without its launch, overtakes NumPy
+#    The kernel alone, without its launch, overtakes NumPy's one thread
 #    :measured:`increment.crossover(numpy, grid)`. With the copies it needs
 #    :measured:`increment[with_copies, 2**24].time` for 2\ :sup:`24` elements, where NumPy needs
 #    :measured:`increment[numpy, 2**24].time`.
 #
-# The second chart compares the four kernels. It shows how much of the copy rate of this memory each of them
-# reaches, for sizes that do not fit into the :term:`L2 cache`.
+# The second chart compares the four kernels at 2\ :sup:`28` elements. Nothing can be faster here than the
+# memory of the GPU. The rate at which this memory copies is the :term:`ceiling`, and the chart shows how near
+# each kernel comes to it.
 
 # draw
-gg.plot_share_of_ceiling(
-    results, variants=["by_hand", "grid", "grid_stride", "four_per_thread"]
-)
+import matplotlib.pyplot as plt
+
+from gpuguide.style import INK, MUTED, SERIES, describe
+from gpuguide.units import format_quantity
+
+names = ["by_hand", "grid", "grid_stride", "four_per_thread"]
+labels = [results.variant(name).label for name in names]
+shares = [results.quantity(name, 2**28, "share") for name in names]
+words = [format_quantity(x.value, "share", x.low, x.high) for x in shares]
+shares = [100 * share.value for share in shares]
+figure, ax = plt.subplots(figsize=(7.2, 2.7))
+ax.plot(shares, range(len(names)), "o", markersize=8, color=SERIES[0])
+for row, share in enumerate(shares):
+    ax.annotate(
+        words[row],
+        (share, row),
+        xytext=(0, 7),
+        textcoords="offset points",
+        ha="center",
+        color=INK,
+    )
+ax.axvline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+ax.set(xlabel="% of the copy rate, kernel only, warm cache", yticks=range(len(names)))
+ax.set(xlim=(min(shares) - 2, 101), ylim=(len(names) - 0.6, -0.7))
+ax.set_yticklabels(labels)
+words = "; ".join(map(" ".join, zip(labels, words, strict=True)))
+describe(ax, f"Share of the copy rate over four kernels: {words}.")
 
 # %%
 # .. finding::
 #
-#    At 2\ :sup:`28` elements one element a thread reaches :measured:`increment[grid, 2**28].share` of what
-#    the memory can do, four a thread reach :measured:`increment[four_per_thread, 2**28].share`.
+#    One element a thread, by ``cuda.grid``, reaches :measured:`increment[grid, 2**28].share` of the copy rate
+#    of this memory. Four a thread reach :measured:`increment[four_per_thread, 2**28].share`.
 #
 # .. results:: increment
 
 # %%
 # .. rst-class:: part-reading
 #
-# More work for each thread, not more threads
-# -------------------------------------------
+# More loads on the way, not more threads
+# ---------------------------------------
 #
 # The Python loop pays for every element anew: an index, an object for the number, an addition, a store. NumPy
-# pays once for the call and then runs compiled code. At 65 536 elements NumPy takes
-# :measured:`increment[numpy, 65_536].time`, which is
+# pays once for the call and then runs compiled code. At 65 536 elements NumPy is
 # :measured:`increment[numpy, 65_536].speedup(python_loop)` as fast as the loop, without any GPU.
 #
-# The first two kernels compile to the same instructions, and they measure alike. What changes the time is the
-# work of a thread. With a single element each thread asks for one value and waits. Four loads on the way at
-# once keep the memory busier, and the ratio to one element a thread is
-# :measured:`increment[four_per_thread, 2**28].speedup(grid)`.
+# The first two kernels compile to the same instructions, and they measure alike. With a single element each
+# thread asks for one value and waits. In the grid-stride loop a thread has many elements, but it, too, asks
+# for the next only when it is done with the last. Four a thread have four loads on the way at once. That
+# keeps the memory busier: they are :measured:`increment[four_per_thread, 2**28].speedup(grid)` as fast as one
+# a thread. :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` has kernels that gain more by it.
 #
 # .. list-table:: 2\ :sup:`28` elements
 #    :header-rows: 1
@@ -274,10 +308,10 @@ for name, samples in measure_first_call().items():
     facts[first.name] = first
     print(f"{name:8} {first.value * 1e3:9.3f} ms")
 parts = [facts[f"first_{part}"].value for part in PARTS]
-_ = gg.explained("first_explained", parts, facts["first_whole"].value)
+_ = gg.explained("first_call", parts, facts["first_whole"].value)
 
 # %%
-# A bar for each shows what is left once the kernel is compiled.
+# The same as a bar, and under it a later call. Of that no bar can be seen at this scale.
 
 # draw
 gg.plot_decomposition(
@@ -297,8 +331,8 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    The first call takes :measured:`first_whole`: :measured:`first_context` for loading CuPy and making a
-#    context, :measured:`first_compile` for the compiler. The parts explain :measured:`first_explained` of the
-#    whole.
+#    :term:`context`, :measured:`first_compile` for the compiler. The parts explain :measured:`first_call` of
+#    the whole.
 #
 # So :term:`JIT compilation` is the part that belongs to the kernel. No data moved between host and device
 # while the clock ran: the transfer had nothing to do with it.
@@ -340,7 +374,7 @@ implied = gg.fact(
 launch = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
 facts[launch.name] = launch
 _ = gg.explained(
-    "wrong_explained", [launch.value], wrong.value, note="launch / wrong figure"
+    "wrong_figure", [launch.value], wrong.value, note="launch / wrong figure"
 )
 print(
     f"{wrong.value * 1e6:.1f} us a call, which would be {implied.value / 1e12:.0f} TB/s"
@@ -363,8 +397,8 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    Without waiting the clock says :measured:`unsynchronised`. That would be :measured:`implied_rate`, on a
-#    memory whose physical peak is :measured:`peak`. The launch alone explains :measured:`wrong_explained` of
-#    it.
+#    memory whose physical peak is :measured:`peak`. The launch alone explains :measured:`wrong_figure` of
+#    the figure.
 #
 # To :term:`synchronise` is what was missing. :doc:`How to time a GPU </gallery/measuring/how_to_time>` goes
 # through the clocks one by one.
@@ -375,8 +409,8 @@ gg.plot_decomposition(
 # When the loop should stay where it is
 # -------------------------------------
 #
-# If the numbers are on the :term:`host` and are wanted there again, one addition is never worth the trip. At
-# 65 536 elements the round trip takes :measured:`increment[with_copies, 65_536].time`, NumPy
+# If the numbers are on the host and are wanted there again, one addition is never worth the trip. At
+# 65 536 elements the round trip takes :measured:`increment[with_copies, 65_536].time`, and NumPy takes
 # :measured:`increment[numpy, 65_536].time`. A single small launch does not pay either: Python needs
 # :measured:`increment[grid, 65_536].launch` just to ask for it, and by then NumPy is done. A kernel begins to
 # pay when its data stays on the device, for many kernels in a row.
@@ -387,10 +421,10 @@ gg.plot_decomposition(
 # Another memory, another time
 # ----------------------------
 #
-# These kernels are limited by memory. On another GPU the times scale with the bandwidth of its memory, and
-# the shares change little. Consumer GPUs have slow ``float64`` units, but one addition for sixteen bytes is
-# so little that they keep up. The launch depends on the CPU and on Python, not on the GPU. The first call
-# depends on the CPU and the disk.
+# These kernels are limited by memory. On another GPU the time goes down as the bandwidth of its memory goes
+# up, and the shares change little. Consumer GPUs have slow ``float64`` units, but one addition for sixteen
+# bytes is so little that they keep up. The launch depends on the CPU and on Python, not on the GPU. The first
+# call depends on the CPU and the disk.
 #
 # ``gpuguide run first_kernel`` measures your machine. :doc:`Know your GPU </gallery/measuring/know_your_gpu>`
 # finds each :term:`ceiling` that the shares refer to.
@@ -425,6 +459,12 @@ gg.plot_decomposition(
 # After the first kernel
 # ----------------------
 #
-# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks how many threads a kernel wants.
-# Sideways: :doc:`Sort and search </gallery/cupy/sort_search>` has a kernel that is limited by latency instead
-# of bandwidth. Used here: :func:`gpuguide.numba_view`, :class:`gpuguide.Study`, :func:`gpuguide.claim`.
+# Onward: a decorator can write the kernel for you. What it makes is a :term:`ufunc`, and
+# :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>` shows how far it goes.
+# :doc:`Grids in 2-D and 3-D </gallery/first_kernels/grids_2d_3d>` gives each thread a place in a matrix.
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks how many threads a kernel wants, and
+# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` what the host pays to ask for them.
+#
+# Sideways: :doc:`Numba's types </gallery/first_kernels/numba_types>` says what a number typed into a kernel
+# costs, and :doc:`Primes </gallery/first_kernels/primes>` takes a harder problem, step by step. Used here:
+# :func:`gpuguide.numba_view`, :class:`gpuguide.Study`, :func:`gpuguide.claim`.

@@ -16,8 +16,8 @@ Which axis of an array should threadIdx.x walk along?
 # ------------------------------------------
 #
 # A :term:`grid` can have two or three axes, so that a :term:`thread` finds its row and its column without any
-# division. But x, y and z are not equal. The :term:`block` counts its threads along x first. The 32 threads
-# of a :term:`warp` are the first 32 in this order: neighbours in x sit in one warp, and run together.
+# division. But x, y and z are not equal. The :term:`block` counts its threads along x first. In this order
+# every 32 of them are a :term:`warp`: neighbours in x sit in one warp, and run together.
 #
 # An array is not symmetric either. NumPy and CuPy store it row after row. Along the last axis, the
 # :term:`fast axis`, the next element is the next in memory. Along the first it is a whole row away.
@@ -84,8 +84,8 @@ print("elements changed inside: ", int(part.sum()))
 print("elements changed outside:", int(larger.sum() - part.sum()))
 
 # %%
-# Here the elements outside belong to us. In general they are somebody else's numbers, or the start of the
-# next row, to which one is then added twice.
+# The elements outside belong to the larger matrix here. In a matrix that is no part of another, what follows
+# a row is the start of the next one, to which one is then added twice.
 
 # %%
 # .. rst-class:: part-predict
@@ -96,7 +96,8 @@ print("elements changed outside:", int(larger.sum() - part.sum()))
 # The count needs no GPU, only the order of the threads. Take float64, which has four elements to a sector,
 # and a block of 32 by 8 threads. With x along the row, a warp reads 32 neighbours: 8 sectors. With x down the
 # column it reads from 32 rows: 32 sectors, of which it uses 8 bytes each. A block of 16 by 16 lies between.
-# Its warp is 16 threads wide and two high. Down the columns that makes 16 rows, and two neighbours in each.
+# Its warp is 16 threads wide and two high. Down the columns that makes 16 rows with two neighbours in each:
+# 16 sectors.
 #
 # If sectors decide, the time should grow with them. A function does the counting for all blocks of a grid:
 
@@ -112,7 +113,7 @@ for name, block, axes in (
     ("slow_32x8", (32, 8), DOWN),
 ):
     counted = sectors_per_request((1024, 1024), block, axes, itemsize=8)
-    facts[f"sectors_{name}"] = gg.fact(f"sectors_{name}", counted, unit="1")
+    facts[f"sectors_{name}"] = gg.fact(f"sectors_{name}", round(counted), unit="1")
     print(f"{name:12} {counted:4.0f} sectors a request")
 worst = facts["sectors_slow_32x8"].value / facts["sectors_fast_32x8"].value
 _ = gg.fact("predicted_ratio", worst, unit="ratio", note="sectors / sectors")
@@ -191,7 +192,7 @@ for name, block, axes in (
     ("slow_32x8x1", (32, 8, 1), (0, 1, 2)),
 ):
     counted = sectors_per_request((64, 64, 64), block, axes, itemsize=4)
-    facts[f"sectors_{name}"] = gg.fact(f"sectors_{name}", counted, unit="1")
+    facts[f"sectors_{name}"] = gg.fact(f"sectors_{name}", round(counted), unit="1")
     print(f"{name:12} {counted:4.0f} sectors a request")
 
 # %%
@@ -213,7 +214,7 @@ gg.plot_share_of_ceiling(results)
 #    :measured:`matrix[slow_16x16, 16384**2].share`.
 #
 # Now the sectors beside the times, in the largest matrix and in the largest box, each as multiples of the
-# least of its kind.
+# least of its kind. Where the count is right, the square lies in the circle.
 
 # draw
 import matplotlib.pyplot as plt
@@ -221,21 +222,23 @@ import matplotlib.pyplot as plt
 from gpuguide.style import MUTED, SERIES, describe
 
 rows = {}
-for found, size in ((results, 16_384**2), (boxes, 256**3)):
+for what, found, size in (("matrix", results, 16_384**2), ("box", boxes, 256**3)):
     names = [info.name for info in found.variants]
     times = [found.measurement(name, size).median_s for name in names]
     counts = [facts[f"sectors_{name}"].value for name in names]
     for name, count, time in zip(names, counts, times, strict=True):
-        rows[found.variant(name).label] = count / min(counts), time / min(times)
+        label = f"{what}: {found.variant(name).label}"
+        rows[label] = count / min(counts), time / min(times)
 figure, ax = plt.subplots()
 for row, (count, time) in enumerate(rows.values()):
     ax.plot([count, time], [row, row], color=MUTED, linewidth=1)
-    ax.plot(count, row, "o", color=SERIES[0], label="" if row else "sectors a request")
-    ax.plot(time, row, "s", color=SERIES[1], label="" if row else "time, kernel only")
+    ax.plot(count, row, "o", markersize=10, markerfacecolor="none", color=SERIES[0])
+    ax.plot(time, row, "s", color=SERIES[1])
 ax.set(xlabel="multiples of the least", xlim=(0, None), yticks=range(len(rows)))
 ax.set_yticklabels(rows)
 ax.invert_yaxis()
-ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+names = ["sectors a request", "time, kernel only"]
+ax.legend(ax.lines[1:3], names, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 words = (f"{name} {count:.0f} and {time:.1f}" for name, (count, time) in rows.items())
 describe(
     ax, f"Sectors a request and time, as multiples of the least: {'; '.join(words)}."
@@ -282,13 +285,14 @@ describe(
 #
 # Here the count errs the other way: the slow mapping loses more than its sectors say. In the table of results
 # the loss grows with the matrix, while a request touches the same number of sectors. What grows is the way
-# from row to row, and how that costs time is not measured here. Trust the count for which mapping loses, not
+# from row to row, and why that costs time is not measured here. Trust the count for which mapping loses, not
 # for how much.
 #
-# NVIDIA's profiler, Nsight Compute, counts sectors and requests in the hardware. Its counters
-# ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`` and ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum``,
-# divided one by the other, give the counts above. The tests of this guide hold the rule against the
-# accesses of the kernels themselves, followed thread by thread in a :term:`simulator`.
+# NVIDIA's profiler, Nsight Compute, counts both in the hardware. Its counters for loads from :term:`global
+# memory` begin with ``l1tex__t_sectors_`` and ``l1tex__t_requests_`` and end in
+# ``pipe_lsu_mem_global_op_ld.sum``. The first divided by the second is the number of sectors a request. The
+# tests of this guide hold the rule against the accesses of the kernels themselves, followed thread by thread
+# in a :term:`simulator`.
 
 # %%
 # .. rst-class:: part-wrong
@@ -329,7 +333,7 @@ for name, launcher in (
     wrong = gg.fact(f"wrong_{name}", float(np.median(samples)), unit="s", samples=samples)
     launch = gg.fact(f"launch_{name}", float(np.median(alone)), unit="s", samples=alone)
     facts |= {wrong.name: wrong, launch.name: launch}
-    _ = gg.explained(f"explained_{name}", [launch.value], wrong.value)
+    _ = gg.explained(f"{name}_clock", [launch.value], wrong.value)
 
 # %%
 # The right mapping exchanges the names, ``col, row = cuda.grid(2)``, and the right clock waits. Launch and
@@ -356,8 +360,8 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    Without waiting the clock says :measured:`wrong_slow` for the slow axis and :measured:`wrong_fast` for
-#    the fast one. The launch explains :measured:`explained_slow` and :measured:`explained_fast` of these. The
-#    work takes :measured:`matrix[slow_16x16, 8192**2].time` and :measured:`matrix[fast_16x16, 8192**2].time`.
+#    the fast one. The launch alone takes :measured:`launch_slow` and :measured:`launch_fast`, the work
+#    :measured:`matrix[slow_16x16, 8192**2].time` and :measured:`matrix[fast_16x16, 8192**2].time`.
 #
 # :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows the clocks that see the difference.
 
@@ -382,9 +386,9 @@ gg.plot_decomposition(
 # ----------------------
 #
 # Warps of 32 threads and sectors of 32 bytes are the same on all NVIDIA GPUs of the last years, so the counts
-# carry over. What a wasted sector costs does not: it depends on the :term:`bandwidth` of the caches beside
-# that of the memory, and on how much a cache can hold. Expect the order of the variants to stay, and the
-# distances to change.
+# carry over. What a wasted sector costs does not: it depends on the :term:`bandwidth` of the memory and of
+# the caches, and on how much a cache can hold. Expect the order of the variants to stay, and the distances to
+# change.
 #
 # ``gpuguide run grids_2d_3d`` and ``gpuguide run boxes_3d`` measure yours.
 

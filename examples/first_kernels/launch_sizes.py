@@ -40,6 +40,7 @@ How many threads, how many blocks, and how much work for each?
 # so one :term:`block` is enough for a right result. Numba looks at the number of blocks and warns when there
 # are few.
 
+import textwrap
 import warnings
 
 import cupy as cp
@@ -65,13 +66,13 @@ with warnings.catch_warnings(record=True) as caught:
         any_launch[blocks_per_grid, 256](a, b, out)
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # from here on, small grids are meant
 for warning in caught:
-    print(f"{warning.category.__name__}: {warning.message}")
+    print(textwrap.fill(f"{warning.category.__name__}: {warning.message}", 85))
 print("GPU:  ", out[:4])
 print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 
 # %%
-# The warning compares with a fixed number of blocks. It knows neither this GPU nor this kernel. The rest of
-# the page finds out what it is worth.
+# The warning compares with a fixed number of blocks. It knows neither this GPU nor this kernel. What it is
+# worth will be seen among the rules of thumb below.
 
 # %%
 # .. rst-class:: part-predict
@@ -82,7 +83,8 @@ print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 # A :term:`multiprocessor` can hold a certain number of threads, if it has enough :term:`registers <register>`
 # for them. The share that it holds is the kernel's :term:`occupancy`, and it can be worked out from the
 # compiler's figures before anything runs. Each thread of ours loads two ``float32`` for each of its elements,
-# which is eight bytes. The product is the most that can be on its way to one multiprocessor.
+# which is eight bytes. Threads held, times elements, times eight bytes: that is the most that can be on its
+# way to one multiprocessor.
 
 import gpuguide as gg
 from gpuguide.launch import occupancy
@@ -101,7 +103,8 @@ for items, name in ((1, "one"), (2, "two"), (4, "four"), (8, "eight")):
         f"most_{name}", most, unit="B", note="threads x 8 bytes x elements"
     )
     print(
-        f"{name:5} a thread: {registers:2} registers, occupancy {held.share:4.0%}, {most / 1024:4.0f} KiB"
+        f"{name:5} a thread: {registers:2} registers,"
+        f" occupancy {held.share:4.0%}, {most / 1e3:4.0f} kB"
     )
 
 # %%
@@ -171,7 +174,8 @@ study
 # Threads, blocks, elements
 # -------------------------
 #
-# Three sentences about the five kernels are checked against every :term:`sample`.
+# Three sentences about the five variants are checked against the :term:`samples <sample>`: each must hold for
+# the whole interval that they leave.
 
 results = study.run()
 gg.claim(
@@ -286,7 +290,7 @@ gg.plot_heatmap(
 
 from gpuguide.topics.residency import measure_residency, stamped_kernel
 
-print("threads  elements  occupancy  measured  KiB on their way  cycles waited")
+print("threads  elements  occupancy  measured  kB on their way  cycles waited")
 shapes = [(threads, 1) for threads in (32, 64, 128, 256, 512, 1024)] + [(256, 4)]
 for threads, items in shapes:
     seen = measure_residency(a, b, out, items, threads)
@@ -309,7 +313,7 @@ for threads, items in shapes:
     )
     print(
         f"{threads:7} {items:9} {held.share:10.0%} {there * held.share:9.0%}"
-        f" {seen.bytes_in_flight / 1024:17.1f} {seen.wait_cycles:14.0f}"
+        f" {seen.bytes_in_flight / 1e3:16.1f} {seen.wait_cycles:14.0f}"
     )
 
 # %%
@@ -325,8 +329,6 @@ for threads, items in shapes:
 #    * - four elements a thread, 256 threads
 #      - :measured:`most_four`
 #      - :measured:`in_flight_t256_i4`
-#
-# The lines printed above count in KiB of 1024 bytes, the table in kB of 1000.
 #
 # With one element a thread in blocks of 128, :measured:`there_t128_i1` of the blocks that fit are there at a
 # time. Each waits for its only loads and is gone, and the next one has to be started. In blocks of 256 the
@@ -351,9 +353,8 @@ for line in larger.cached_code.splitlines():
 # 128 threads a block and a thread for every element. This is one cell of the first map, and there our own
 # kernel reaches :measured:`rules[threads_128, 2**26].share` where CuPy's :term:`ufunc` reaches
 # :measured:`rules[cupy, 2**26].share`. The code in the loop differs, the shape of the launch is the same:
-# little on its way, and a new block after every wait. NVIDIA's profiler, Nsight Compute, agrees: both kernels
-# move the same bytes, and about half of the warps that fit are there. So CuPy's lower share is due to the
-# shape of its launch, not to its index arithmetic.
+# little on its way, and a new block after every wait. So CuPy's lower share is due to the shape of its
+# launch, not to its index arithmetic.
 #
 # The same at all sizes, as bytes over time:
 
@@ -370,7 +371,7 @@ gg.plot_rate(results)
 #
 # A grid-stride loop has a price of its own. To unroll it, the compiler works out at the start how many turns
 # there will be, with a division. A thread that stays for many turns does not notice. A thread that leaves
-# after the first would.
+# after the first turn would.
 #
 # With four elements a turn each thread has more on its way, so fewer of them are needed.
 
@@ -442,6 +443,10 @@ gg.plot_time(empty)
 #
 # The rules were made for another GPU. Four blocks of 128 threads a multiprocessor are too few for this one,
 # as the claim above says. And none of the rules mentions the elements a thread.
+#
+# Numba's warning is a rule of this kind. It speaks below 128 blocks, whatever the GPU. One block of 256
+# threads for each multiprocessor of this GPU is enough to silence it. With one element a turn they reach
+# :measured:`map_t256_i1_b1`.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -453,7 +458,7 @@ gg.plot_time(empty)
 # GPU. There one a thread takes :measured:`maximum[one, 2**12].time` and eight a thread take
 # :measured:`maximum[eight, 2**12].time`. Neither matters beside the launch, which costs the host
 # :measured:`maximum[one, 2**12].launch`: vectors that short belong on the CPU. A kernel that computes much
-# for each element gains nothing either, because its arithmetic hides the latency already.
+# for each element gains little either, because its arithmetic hides the latency already.
 
 # %%
 # .. rst-class:: part-on-your-gpu

@@ -11,7 +11,7 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics import kepler, row_ufuncs, ufunc_parts, ufuncs
+from gpuguide.topics import kepler, row_ufuncs, ufunc_parts, ufunc_rivals, ufuncs
 
 TOPICS = {"ufuncs": ufuncs, "kepler": kepler, "row_ufuncs": row_ufuncs}
 ON_THE_GPU_ONLY = {
@@ -64,7 +64,7 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
     nan, one = np.float32("nan"), np.float32(1)
     a, b = np.array([nan, one, nan, 2], np.float32), np.array([one, nan, nan, one], np.float32)
     expected = ufuncs.maximum_reference(a, b)
-    for call in (ufuncs.maximum_cpu, ufuncs.maximum_cpu_threads):
+    for call in (ufuncs.maximum_cpu, ufuncs.maximum_cpu_threads, ufuncs.maximum_cpu_loop):
         out = np.empty_like(a)
         with np.errstate(invalid="ignore"):  # comparing with NaN sets a flag that NumPy reports
             call(a, b, out)
@@ -73,11 +73,12 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
 
 
 @pytest.mark.parametrize("eccentricity", [0.0, 0.1, 0.5, kepler.MOST_ECCENTRIC])
-def test_eight_steps_solve_keplers_equation(eccentricity: float) -> None:
+@pytest.mark.parametrize("solve", [kepler.anomaly_cpu, kepler.anomaly_cpu_loop], ids=["ufunc", "loop"])
+def test_eight_steps_solve_keplers_equation(solve: Callable[..., Any], eccentricity: float) -> None:
     mean = np.linspace(0, np.pi, 2001).astype(np.float32)
     orbit = np.full_like(mean, eccentricity)
     out = np.empty_like(mean)
-    kepler.anomaly_cpu(mean, orbit, out)
+    solve(mean, orbit, out)
     largest, tolerance = kepler.KeplerCheck().compare(out, (mean, orbit))
     assert largest <= tolerance / 3
     assert np.abs(out - kepler.anomaly_reference(mean, orbit)).max() <= tolerance / 3
@@ -177,6 +178,31 @@ def test_launchers_of_rows_say_what_they_take(launcher: Any) -> None:
             launcher(*arrays)
     with pytest.raises(ArgumentError, match="float64"):
         launcher(points, points, out.astype(float))
+
+
+@pytest.mark.parametrize("loop", [ufuncs.maximum_cpu_loop, kepler.anomaly_cpu_loop])
+def test_loops_on_the_cpu_refuse_shapes_that_differ(loop: Any) -> None:
+    """A compiled loop would read and write beyond the shorter array."""
+    long, short = np.ones(4, np.float32), np.ones(3, np.float32)
+    for arrays in ((short, long, long), (long, short, long), (long, long, short)):
+        with pytest.raises(ValueError, match="three arrays of one shape"):
+            loop(*arrays)
+
+
+def test_the_loop_over_rows_refuses_shapes_that_do_not_fit() -> None:
+    points, out = np.ones((4, 3), np.float32), np.ones(4, np.float32)
+    for arrays in ((points, points[:, :2], out), (points[:3], points, out), (points, points, out[:3])):
+        with pytest.raises(ValueError, match=r"shapes \(n, d\), \(n, d\), \(n,\)"):
+            row_ufuncs.distance_cpu_loop(*arrays)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(topic: str) -> None:
+    """Numba's ufunc for all threads is far behind that loop, so it is no fair rival."""
+    study = TOPICS[topic].study()
+    assert study.baseline == "cpu_loop"
+    (loop,) = (variant for variant in study.variants if variant.name == "cpu_loop")
+    assert (loop.device, loop.threads) == ("cpu", ufunc_rivals.ALL_THREADS)
 
 
 def test_launchers_do_nothing_for_empty_arrays() -> None:

@@ -193,11 +193,11 @@ def increment_grid_stride(x: Any) -> None:
 
 @jit
 def increment_four_per_thread_kernel(x: Any) -> None:
-    """Each thread takes four elements, a block's width apart, and loads all four before it stores one."""
+    """Each thread loads four elements, a block's width apart, before it stores one."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
     if i + 3 * width < x.size:
-        # Neighbouring threads touch neighbouring elements, and four loads are under way at once.
+        # Neighbouring threads touch neighbours, and four loads are on their way at once.
         first, second, third, fourth = x[i], x[i + width], x[i + 2 * width], x[i + 3 * width]
         x[i] = first + 1.0
         x[i + width] = second + 1.0

@@ -6,6 +6,7 @@ import math
 from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 
 from gpuguide.backends import array_module, current_stream, numba_view
@@ -13,7 +14,8 @@ from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.random_inputs import uniform, whole_numbers
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
-from gpuguide.topics.ufuncs import SIGNATURES, cpu_threads
+from gpuguide.topics.ufunc_rivals import ALL_THREADS, cpu_variant
+from gpuguide.topics.ufuncs import SIGNATURES
 
 STEPS = 8
 ONE = np.float32(1)  # a bare 1.0 would turn everything into float64
@@ -54,8 +56,8 @@ def anomaly_reference(mean: np.ndarray, eccentricity: np.ndarray) -> np.ndarray:
 class KeplerCheck:
     """Put back into Kepler's equation, the result is off by rounding alone.
 
-    The equation is ``anomaly - eccentricity * sin(anomaly) = mean``. What is missing, divided by the slope,
-    is how far the result lies from the solution; the slope is at least 0.2 here.
+    The equation is ``anomaly - eccentricity * sin(anomaly) = mean``. What is missing, divided by the
+    slope, is how far the result lies from the solution; the slope is at least 0.2 here.
 
     Examples
     --------
@@ -235,6 +237,38 @@ def anomaly_cpu_threads(mean: np.ndarray, eccentricity: np.ndarray, out: np.ndar
     cpu_threads_ufunc()(mean, eccentricity, out=out)
 
 
+# NumPy's error model, as in a ufunc: no test before each division whether it is one by zero.
+anomaly_on_cpu = numba.njit(error_model="numpy")(anomaly)
+
+
+@numba.njit(parallel=True, error_model="numpy")
+def anomaly_cpu_loop(mean: Any, eccentricity: Any, out: Any) -> None:
+    """Share out a plain loop among all CPU threads.
+
+    Parameters
+    ----------
+    mean, eccentricity, out : ndarray of float32, shape (n,)
+        Inputs and output.
+
+    Raises
+    ------
+    ValueError
+        The shapes differ.
+
+    Examples
+    --------
+    >>> circle = np.zeros(2, np.float32)
+    >>> out = np.empty_like(circle)
+    >>> anomaly_cpu_loop(np.array([1, 2], np.float32), circle, out)
+    >>> out.tolist()
+    [1.0, 2.0]
+    """
+    if mean.shape != out.shape or eccentricity.shape != out.shape:
+        raise ValueError("expected three arrays of one shape")
+    for i in numba.prange(out.size):
+        out[i] = anomaly_on_cpu(mean[i], eccentricity[i])
+
+
 def anomaly_ufunc(mean: Any, eccentricity: Any, out: Any) -> None:
     """Solve with the GPU's ufunc on arrays that lie on the GPU.
 
@@ -311,31 +345,25 @@ def anomaly_traffic(n: int, dtype: Any) -> Traffic:
 
 
 def study() -> Study:
-    """Describe the comparison of two ufuncs on the CPU, and the GPU's with and without copies.
+    """Describe the comparison of ufuncs and a loop on the CPU with the ufunc of the GPU.
 
     Returns
     -------
     Study
-        Four variants at 32**3 and 128**3 float32.
+        Five variants at 32**3 and 128**3 float32.
 
     Examples
     --------
     >>> study().names
-    ('cpu', 'cpu_threads', 'from_numpy', 'ufunc')
+    ('cpu', 'cpu_threads', 'cpu_loop', 'from_numpy', 'ufunc')
     """
     return Study(
         name="kepler",
         title="Kepler's equation",
         variants=(
-            Variant("cpu", anomaly_cpu, label="CPU", device="cpu", clock="host", threads=1),
-            Variant(
-                "cpu_threads",
-                anomaly_cpu_threads,
-                label="CPU threads",
-                device="cpu",
-                clock="host",
-                threads=cpu_threads(),
-            ),
+            cpu_variant("cpu", anomaly_cpu, "CPU ufunc"),
+            cpu_variant("cpu_threads", anomaly_cpu_threads, "CPU ufunc, threads", ALL_THREADS),
+            cpu_variant("cpu_loop", anomaly_cpu_loop, "CPU loop, threads", ALL_THREADS),
             Variant(
                 "from_numpy",
                 anomaly_from_numpy,
@@ -357,7 +385,7 @@ def study() -> Study:
         inputs=_inputs,
         check=KeplerCheck(),
         input_note="uniform random orbits; circles and whole numbers for the exact check",
-        baseline="cpu",
+        baseline="cpu_loop",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 
 from gpuguide.backends import cuda, current_stream, jit, numba_view
@@ -13,6 +14,7 @@ from gpuguide.launch import blocks_1d
 from gpuguide.random_inputs import uniform, whole_numbers
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Tolerance, Variant
+from gpuguide.topics.ufunc_rivals import ALL_THREADS, cpu_variant
 
 THREADS_PER_BLOCK = 256
 N_COORDINATES = 3
@@ -128,6 +130,40 @@ def distance_cpu(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     cpu_gufunc()(a, b, out=out)
 
 
+@numba.njit(parallel=True)
+def distance_cpu_loop(a: Any, b: Any, out: Any) -> None:
+    """Share out a plain loop over the rows among all CPU threads.
+
+    Parameters
+    ----------
+    a, b : ndarray of float32, shape (n, d)
+        Points, one a row.
+    out : ndarray of float32, shape (n,)
+        Filled with the squared distances.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+
+    Examples
+    --------
+    >>> points = np.array([[0, 3], [4, 0]], np.float32)
+    >>> out = np.empty(2, np.float32)
+    >>> distance_cpu_loop(points, points[::-1], out)
+    >>> out.tolist()
+    [25.0, 25.0]
+    """
+    if a.shape != b.shape or a.shape[0] != out.size:
+        raise ValueError("expected arrays of shapes (n, d), (n, d), (n,)")
+    for i in numba.prange(out.size):
+        total = ZERO
+        for k in range(a.shape[1]):
+            difference = a[i, k] - b[i, k]
+            total += difference * difference
+        out[i] = total
+
+
 def distance_gufunc(a: Any, b: Any, out: Any) -> None:
     """Call @guvectorize's ufunc on the GPU: each thread takes a row.
 
@@ -230,23 +266,24 @@ def distance_traffic(n: int, dtype: Any) -> Traffic:
 
 
 def study() -> Study:
-    """Describe the comparison of a generalized ufunc on the CPU and on the GPU with a kernel.
+    """Describe the comparison of generalized ufuncs on CPU and GPU with a loop and a kernel.
 
     Returns
     -------
     Study
-        Three variants at 32**3 and 128**3 pairs of points, float32.
+        Four variants at 32**3 and 128**3 pairs of points, float32.
 
     Examples
     --------
     >>> study().names
-    ('cpu', 'gufunc', 'kernel')
+    ('cpu', 'cpu_loop', 'gufunc', 'kernel')
     """
     return Study(
         name="distance",
         title="Squared distance of two points",
         variants=(
-            Variant("cpu", distance_cpu, label="CPU", device="cpu", clock="host", threads=1),
+            cpu_variant("cpu", distance_cpu, "CPU ufunc"),
+            cpu_variant("cpu_loop", distance_cpu_loop, "CPU loop, threads", ALL_THREADS),
             Variant(
                 "gufunc",
                 distance_gufunc,
@@ -270,7 +307,7 @@ def study() -> Study:
         tolerance=Tolerance(serial=N_COORDINATES, scale=_largest_square),
         size_name="pairs of points",
         input_note="uniform random coordinates; whole numbers from -9 to 9 for the exact check",
-        baseline="cpu",
+        baseline="cpu_loop",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 
 from gpuguide.backends import array_module, cuda, current_stream, jit, numba_view
@@ -14,9 +15,10 @@ from gpuguide.random_inputs import uniform, whole_numbers
 from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
 from gpuguide.topics.equal_check import EqualCheck
+from gpuguide.topics.ufunc_rivals import ALL_THREADS, cpu_variant
 
 THREADS_PER_BLOCK = 256
-SIZES = tuple(edge**3 for edge in (32, 64, 96, 128, 256, 512))
+SIZES = tuple(edge**3 for edge in (16, 32, 64, 128, 256, 512))
 SIGNATURES = ["float32(float32, float32)"]
 EXACT_BELOW = 2**24
 """Whole numbers up to here are exact in float32."""
@@ -161,6 +163,37 @@ def maximum_cpu_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     cpu_threads_ufunc()(a, b, out=out)
 
 
+larger_on_cpu = numba.njit(larger)
+
+
+@numba.njit(parallel=True)
+def maximum_cpu_loop(a: Any, b: Any, out: Any) -> None:
+    """Share out a plain loop among all CPU threads.
+
+    Parameters
+    ----------
+    a, b, out : ndarray of float32, shape (n,)
+        Inputs and output.
+
+    Raises
+    ------
+    ValueError
+        The shapes differ.
+
+    Examples
+    --------
+    >>> a, b = np.array([[1, 5], [2, 3]], np.float32)
+    >>> out = np.empty_like(a)
+    >>> maximum_cpu_loop(a, b, out)
+    >>> out.tolist()
+    [2.0, 5.0]
+    """
+    if a.shape != out.shape or b.shape != out.shape:
+        raise ValueError("expected three arrays of one shape")
+    for i in numba.prange(out.size):
+        out[i] = larger_on_cpu(a[i], b[i])
+
+
 def maximum_ufunc(a: Any, b: Any, out: Any) -> None:
     """Call the GPU's ufunc on arrays that lie on the GPU.
 
@@ -274,12 +307,12 @@ def maximum_traffic(n: int, dtype: Any) -> Traffic:
 
 
 def study() -> Study:
-    """Describe the comparison of two ufuncs on the CPU, the GPU's with and without copies, and a kernel.
+    """Describe the comparison of ufuncs and a loop on the CPU with a ufunc and a kernel on the GPU.
 
     Returns
     -------
     Study
-        Five variants from 32**3 to 512**3 float32.
+        Six variants from 16**3 to 512**3 float32.
 
     Examples
     --------
@@ -290,15 +323,9 @@ def study() -> Study:
         name="maximum",
         title="The larger of two elements",
         variants=(
-            Variant("cpu", maximum_cpu, label="CPU", device="cpu", clock="host", threads=1),
-            Variant(
-                "cpu_threads",
-                maximum_cpu_threads,
-                label="CPU threads",
-                device="cpu",
-                clock="host",
-                threads=cpu_threads(),
-            ),
+            cpu_variant("cpu", maximum_cpu, "CPU ufunc"),
+            cpu_variant("cpu_threads", maximum_cpu_threads, "CPU ufunc, threads", ALL_THREADS),
+            cpu_variant("cpu_loop", maximum_cpu_loop, "CPU loop, threads", ALL_THREADS),
             Variant(
                 "from_numpy",
                 maximum_from_numpy,
@@ -323,26 +350,8 @@ def study() -> Study:
         inputs=_inputs,
         check=EqualCheck(maximum_reference),
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
-        baseline="cpu",
+        baseline="cpu_loop",
     )
-
-
-def cpu_threads() -> int:
-    """Return how many threads Numba's parallel target takes.
-
-    Returns
-    -------
-    int
-        At least 1.
-
-    Examples
-    --------
-    >>> cpu_threads() >= 1
-    True
-    """
-    from numba import config
-
-    return int(vars(config)["NUMBA_NUM_THREADS"])
 
 
 def _checked_size(a: Any, b: Any, out: Any) -> int:
