@@ -149,7 +149,7 @@ class DynamicLibNotFoundError(RuntimeError):
     """As NVIDIA's search for libraries calls it."""
 
 
-NOT_INSTALLED = "NVIDIA's compiler is not installed; it comes with this package's extras cuda12 and cuda13."
+NOT_INSTALLED = "NVIDIA's compiler is not installed. 'gpuguide doctor' says what to install."
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,8 @@ NOT_INSTALLED = "NVIDIA's compiler is not installed; it comes with this package'
         (DynamicLibNotFoundError('Failure finding "nvrtc64_130_0.dll"'), NOT_INSTALLED),
         (
             ValueError("cc 9.0 is too new\nfor this"),
-            "NVIDIA's compiler compiles nothing here: cc 9.0 is too new",
+            "NVIDIA's compiler compiles nothing here: cc 9.0 is too new. "
+            "'gpuguide doctor' says what to install.",
         ),
     ],
 )
