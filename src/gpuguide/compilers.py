@@ -9,7 +9,15 @@ from typing import Any
 from gpuguide.errors import BackendError
 from gpuguide.loading import cupy, has_gpu, numba_cuda, nvml
 
-__all__ = ["ARCHITECTURE", "capability", "cuda_extra", "install_command", "missing_parts", "why_not"]
+__all__ = [
+    "ARCHITECTURE",
+    "capability",
+    "cuda_extra",
+    "install_command",
+    "missing_parts",
+    "names_a_library",
+    "why_not",
+]
 
 ARCHITECTURE = (9, 0)
 """Compute capability that kernels are compiled for where there is no GPU."""
@@ -100,11 +108,32 @@ def why_not(target: tuple[int, int]) -> str:
         return str(error).rstrip(".")
     except Exception as error:  # NVIDIA's search, Numba and NVVM each raise classes of their own
         missing = missing_parts()
-        if missing or isinstance(error, ImportError) or _NAMES_A_LIBRARY.search(str(error)):
+        if missing or names_a_library(error):
             named = f" ({_listed(missing)} missing)" if missing else ""
             return f"NVIDIA's compiler is not installed{named}"
         return f"NVIDIA's compiler compiles nothing here: {_first_line(str(error))}"
     return ""
+
+
+def names_a_library(error: BaseException) -> bool:
+    """Say whether an error is about a library that is not found, and not about a kernel.
+
+    Parameters
+    ----------
+    error : BaseException
+        What compiling or launching raised.
+
+    Returns
+    -------
+    bool
+        False for what Numba says of a reader's code.
+
+    Examples
+    --------
+    >>> names_a_library(RuntimeError('Failure finding "libnvrtc.so.13"')), names_a_library(TypeError("k"))
+    (True, False)
+    """
+    return isinstance(error, ImportError) or _NAMES_A_LIBRARY.search(str(error)) is not None
 
 
 def _empty_kernel() -> None:

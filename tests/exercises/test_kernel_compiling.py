@@ -126,7 +126,26 @@ def test_without_ptxas_the_lane_says_what_was_not_judged(monkeypatch) -> None:
     monkeypatch.setattr(ptxas, "find", lambda: None)
     report = judged("out[i] = x[i]", registers=1)
     assert report.passed
-    assert report.notes[-1] == "ptxas is not installed, so registers and local memory were not judged."
+    assert report.notes[-1] == (
+        "ptxas is not installed (pip install 'cuda-toolkit[nvcc]' brings it), so registers and local memory "
+        "were not judged."
+    )
+
+
+@needs_ptxas
+def test_a_ptxas_that_fails_is_not_called_missing(monkeypatch) -> None:
+    monkeypatch.setattr(ptxas, "assemble", lambda ptx, capability: None)
+    assert judged("out[i] = x[i]", registers=1).notes[-1] == (
+        "The ptxas of this machine makes no code for compute capability 9.0, so registers and local memory "
+        "were not judged."
+    )
+
+
+def test_in_the_simulator_nothing_is_compiled(monkeypatch) -> None:
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    report = judge_compile(answers.exercise(), answers.answer())
+    assert report.state == NOT_AT_HAND
+    assert "NUMBA_ENABLE_CUDASIM is set. Unset it" in report.reason
 
 
 def test_a_missing_tool_is_no_finding(monkeypatch) -> None:

@@ -19,9 +19,14 @@ from gpuguide.exercises.model import Exercise, KernelTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.unsupported import unsupported
-from gpuguide.loading import numba_cuda
+from gpuguide.loading import numba_cuda, simulated
 
 __all__ = ["compile_finding", "judge_compile", "why_nothing_compiles"]
+
+_SIMULATED = (
+    "Numba runs its simulator in this process, which compiles nothing: NUMBA_ENABLE_CUDASIM is set. "
+    "Unset it and start Python again."
+)
 
 
 def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
@@ -50,6 +55,8 @@ def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
     found = unsupported(answer)
     if found:
         return LaneReport("compile", FAILED, findings=tuple(found))
+    if simulated():
+        return LaneReport("compile", NOT_AT_HAND, _SIMULATED)
     capability = compilers.capability()
     try:
         numba_cuda()
@@ -203,9 +210,16 @@ def _judge_code(ptx: str, limits: Limits, capability: tuple[int, int]) -> LaneRe
             "memory."
         )
     elif (limits.registers, limits.local_bytes) != (None, None):
-        notes.append("ptxas is not installed, so registers and local memory were not judged.")
+        notes.append(f"{_why_not_assembled(capability)}, so registers and local memory were not judged.")
     state = FAILED if findings else PASSED
     return LaneReport("compile", state, findings=tuple(findings), notes=tuple(notes))
+
+
+def _why_not_assembled(capability: tuple[int, int]) -> str:
+    if ptxas.find() is None:
+        return "ptxas is not installed (pip install 'cuda-toolkit[nvcc]' brings it)"
+    major, minor = capability
+    return f"The ptxas of this machine makes no code for compute capability {major}.{minor}"
 
 
 def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
