@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from fake_cupy import make_cupy, make_nvml
-from gpuguide import device, doctor, loading
+from gpuguide import compilers, device, doctor, loading
 from gpuguide.errors import BackendError
 
 HEALTHY = {
@@ -26,6 +26,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Pretend to be a machine with these distributions, this CuPy and this NVML."""
     monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
     monkeypatch.setattr(loading, "numba_cuda", lambda: None)
+    monkeypatch.setattr(compilers, "capability", lambda: compilers.ARCHITECTURE)
+    monkeypatch.setattr(compilers, "why_not", lambda target: "")
+    monkeypatch.setattr(compilers, "missing_parts", lambda names=(): ())
 
     def pretend(
         versions: dict[str, str | None], cupy: Any = None, nvml: Any = None
@@ -41,7 +44,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
             monkeypatch.setattr(device, "cupy", raise_backend_error)
         else:
             monkeypatch.setitem(sys.modules, "cupy", cupy)
-        for module in (loading, device):
+        for module in (loading, device, compilers):
             monkeypatch.setattr(module, "nvml", lambda: nvml)
         return {finding.subject: finding for finding in doctor.examine()}
 
@@ -106,6 +109,30 @@ def test_numba_cuda_that_does_not_import(machine: Any, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(loading, "numba_cuda", broken)
     assert "libnvvm" in machine({}, make_cupy(), make_nvml())["Numba"].cure
+
+
+def test_numba_without_a_compiler_is_a_problem(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The import of Numba works without NVIDIA's compiler; the first kernel does not."""
+    why = "NVIDIA's compiler is not installed (NVRTC is missing)"
+    monkeypatch.setattr(compilers, "why_not", lambda target: why)
+    monkeypatch.setattr(compilers, "install_command", lambda extra: f"pip install 'numba-cuda[{extra}]'")
+    finding = machine({}, make_cupy(), make_nvml())["Numba"]
+    assert (finding.status, finding.text) == (
+        "problem",
+        "numba 0.68.1, numba-cuda 0.30.4, compiles no kernel",
+    )
+    assert finding.cure == (
+        f"{why}: run pip install 'numba-cuda[cuda13]', which is what this package's extra cuda13 installs."
+    )
+    older = machine({"cupy-cuda13x": None, "cupy-cuda12x": "14.2.0"}, make_cupy(), make_nvml())
+    assert "extra cuda12" in older["Numba"].cure
+
+
+def test_a_missing_linker_is_a_note(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without nvJitLink the driver links, so that kernels do run."""
+    monkeypatch.setattr(compilers, "missing_parts", lambda names: ("nvJitLink",))
+    finding = machine({}, make_cupy(), make_nvml())["Numba"]
+    assert (finding.status, finding.cure[:21]) == ("note", "nvJitLink is missing,")
 
 
 @pytest.mark.parametrize(

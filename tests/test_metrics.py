@@ -17,6 +17,7 @@ from gpuguide.metrics import (
     median_interval,
     quantile,
 )
+from gpuguide.units import format_interval
 
 SAME_ROUNDS = "Expected the same rounds, at least one, of baseline and candidate"
 
@@ -182,7 +183,9 @@ def test_two_modes_are_seldom_seen_where_there_is_one() -> None:
         ((61.73e-6, "s", 61.72e-6, 61.74e-6), "61.73 µs"),
         ((61.7349e-6, "s", 61.7348e-6, 61.7350e-6), "61.73 µs"),
         ((61.73e-6, "s", 20e-6, 99e-6), "62 µs"),
-        ((61.73e-6, "s", 61.73e-6, 61.73e-6), "62 µs"),
+        ((61.73e-6, "s", 61.73e-6, 61.73e-6), "61.7 µs"),
+        ((61.53e-6, "s", 61.33e-6, 61.73e-6), "61.5 µs"),
+        ((61.53e-6, "s", 61.53e-6, 99e-6), "62 µs"),
         ((4.26e12, "B/s"), "4.3 TB/s"),
         ((4.26e12, "B/s", 4.25e12, 4.27e12), "4.26 TB/s"),
         ((5.5e10, "B/s"), "55 GB/s"),
@@ -194,6 +197,11 @@ def test_two_modes_are_seldom_seen_where_there_is_one() -> None:
         ((1234567.0, "ratio"), "1 200 000×"),
         ((0.978, "share"), "98 %"),
         ((1.0, "share"), "100 %"),
+        ((0.9961, "share"), "100 %"),
+        ((1.0194, "share"), "102 %"),
+        ((1.0474, "share", 0.9, 1.2), "105 %"),
+        ((2.3205, "share"), "232 %"),
+        ((12.3456, "share"), "1235 %"),
         ((0.0341, "share"), "3.4 %"),
         ((256, "1"), "256"),
         ((65536, "1"), "65 536"),
@@ -209,6 +217,48 @@ def test_two_modes_are_seldom_seen_where_there_is_one() -> None:
 )
 def test_quantities_are_written_for_readers(arguments: tuple[Any, ...], expected: str) -> None:
     assert format_quantity(*arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "unit", "shown", "expected"),
+    [
+        (213.552e-6, 213.312e-6, 213.632e-6, "s", "214 µs", "213 µs to 214 µs"),
+        (213.9e-6, 213.8e-6, 214.1e-6, "s", "214 µs", "213.8 µs to 214.1 µs"),
+        (0.5035, 0.4968, 0.5249, "s", "500 ms", "497 ms to 525 ms"),
+        (0.99867, 0.99813, 0.99978, "share", "99.9 %", "99.81 % to 99.98 %"),
+        (1.0474, 1.04, 1.0551, "share", "105 %", "104.0 % to 105.5 %"),
+        (9.97e-7, 9.8e-7, 1.021e-6, "s", "1.0 µs", "980 ns to 1.02 µs"),
+        (31.12e-3, 31.12e-3, 49.5e-3, "s", "31 ms", "31 ms to 50 ms"),
+        (61.7349e-6, 61.7348e-6, 61.7350e-6, "s", "61.73 µs", "61.73 µs to 61.74 µs"),
+        (61.73e-6, 61.73e-6, 61.73e-6, "s", "61.7 µs", "61.7 µs to 61.7 µs"),
+        (-2.5e-3, -2.6e-3, -2.4e-3, "s", "-2.5 ms", "-2.60 ms to -2.40 ms"),
+        (0.0, 0.0, 1e-6, "s", "0 s", "0 s to 1.00 µs"),
+    ],
+)
+def test_the_ends_of_an_interval_differ_around_the_shown_value(
+    value: float, low: float, high: float, unit: str, shown: str, expected: str
+) -> None:
+    assert format_quantity(value, unit, low, high) == shown
+    assert format_interval(value, unit, low, high) == expected
+
+
+def test_every_interval_holds_its_value_as_shown() -> None:
+    """For widths from a millionth to thirty times the value, and values that lie on an end."""
+    rng = np.random.default_rng(4)
+    for _ in range(5000):
+        value, width = 10 ** rng.uniform(-9, 3), 10 ** rng.uniform(-6, 1.5)
+        low, high = (value * (1 + sign * width * rng.integers(2) * rng.random()) for sign in (-1, 1))
+        shown = format_quantity(value, "1", low, high)
+        ends = format_interval(value, "1", low, high).split(" to ")
+        first, number, last = (float(text.replace(" ", "")) for text in (ends[0], shown, ends[1]))
+        assert first <= number <= last
+        assert first < last or high == low
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "3"])
+def test_no_interval_without_numbers(value: Any) -> None:
+    with pytest.raises(ArgumentError, match="Expected a finite number for unit 's'; got"):
+        format_interval(1.0, "s", 0.5, value)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, "3"])

@@ -14,6 +14,7 @@ from gpuguide.errors import ArgumentError, ClaimError, NoGpuError, UnknownNameEr
 from gpuguide.results import Ceiling, Measurement, Results, VariantInfo
 from gpuguide.session import Machine, Session, current, machine_ceilings, recording_session
 from gpuguide.statements import claim, explained, fact
+from gpuguide.units import format_quantity
 
 
 def results(one_ns=6000, four_ns=3000, name="add", **options):
@@ -273,6 +274,13 @@ class TestExplained:
         monkeypatch.setattr(session_module, "_sessions", [Session()])
         assert explained("wrong", [0.5], 1.0).value == 0.5
         assert capsys.readouterr().out == "The parts explain 50 % of wrong.\n"
+
+    @pytest.mark.parametrize("share", [0.9013, 0.9961, 1.0121, 1.0194, 1.0474, 1.0996])
+    def test_prose_shows_the_share_that_was_printed(self, share, capsys):
+        with recording_session(given_machine=Machine(), ceilings=Ceilings()):
+            kept = explained("wrong", [share], 1.0)
+        printed = capsys.readouterr().out
+        assert printed == f"The parts explain {format_quantity(kept.value, kept.unit)} of wrong.\n"
 
     @pytest.mark.parametrize(("parts", "whole"), [((-0.1, 1.1), 1.0), ((1.0,), 0.0), ((float("nan"),), 1.0)])
     def test_what_is_no_time_is_named(self, parts, whole):

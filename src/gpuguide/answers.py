@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuguide.units import format_quantity, format_size
+from gpuguide.units import format_interval, format_quantity, format_size
 
 __all__ = ["QUANTITIES", "Crossover", "Quantity", "Series"]
 
@@ -51,6 +51,11 @@ class Quantity:
 
     def __str__(self) -> str:
         return format_quantity(self.value, self.unit, self.low, self.high)
+
+    @property
+    def interval(self) -> str:
+        """Both ends of the interval as they are written: ``"61.60 µs to 61.80 µs"``."""
+        return format_interval(self.value, self.unit, self.low, self.high)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuguide.errors import ArgumentError, GpuGuideError
 from gpuguide.results import ClaimResult, Measurement, Results
-from gpuguide.units import format_quantity, format_size
+from gpuguide.units import format_interval, format_quantity, format_size
 
 __all__ = ["Figure", "Witness", "decide", "source_of"]
 
@@ -43,8 +43,7 @@ class Figure:
         shown = format_quantity(self.value, self.unit, self.low, self.high)
         if self.low is None or self.high is None:
             return f"{self.name} {shown}"
-        ends = (format_quantity(end, self.unit, self.low, self.high) for end in (self.low, self.high))
-        return f"{self.name} {shown} ({' to '.join(ends)})"
+        return f"{self.name} {shown} ({format_interval(self.value, self.unit, self.low, self.high)})"
 
 
 @dataclass

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Literal
 
-from gpuguide import device, loading
+from gpuguide import compilers, device, loading
 from gpuguide.errors import BackendError, NoGpuError
 
 if TYPE_CHECKING:
@@ -160,6 +160,20 @@ def _numba() -> Finding:
         loading.numba_cuda()
     except BackendError as error:
         return Finding("Numba", "problem", text, str(error))
+    return _compiler(text)
+
+
+def _compiler(text: str) -> Finding:
+    """Look behind an import that works: whether a kernel compiles."""
+    target = compilers.capability()
+    why = compilers.why_not(target)
+    extra = compilers.cuda_extra(target)
+    command = f"{compilers.install_command(extra)}, which is what this package's extra {extra} installs."
+    if why:
+        return Finding("Numba", "problem", f"{text}, compiles no kernel", f"{why}: run {command}")
+    if compilers.missing_parts(("nvJitLink",)):
+        cure = f"nvJitLink is missing, so the driver links kernels, as far as it can: run {command}"
+        return Finding("Numba", "note", text, cure)
     return Finding("Numba", "ok", text)
 
 

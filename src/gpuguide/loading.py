@@ -138,7 +138,10 @@ def numba_cuda() -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != "numba":
             raise _broken("Numba", error) from error
-        raise BackendError("Numba is not installed. Install it: 'pip install numba numba-cuda'.") from None
+        raise BackendError(
+            "Numba is not installed. Install it with NVIDIA's compiler: pip install 'numba-cuda[cu13]' "
+            "(driver 580 or newer) or 'numba-cuda[cu12]'."
+        ) from None
     except Exception as error:
         raise _broken("numba-cuda", error) from error
     if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:

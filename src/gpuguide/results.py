@@ -94,9 +94,9 @@ class Results:
     2.03
     >>> print(results)
     Add one (float32, warm cache)
-    elements  variant        median  spread (IQR)  n  method
-    10^3      One a thread   6.1 µs        100 ns  2  events
-              Four a thread  3.0 µs           0 s  2  events
+    elements  variant         median  spread (IQR)  n  method
+    10^3      One a thread    6.1 µs        100 ns  2  events
+              Four a thread  3.00 µs           0 s  2  events
     """
 
     name: str

@@ -111,7 +111,7 @@ def _shown(cell: Cell) -> dict[str, str]:
     return {
         "region": REGIONS[measured.clock],
         "threads": str(info.threads) if info.threads else "",
-        "median": format_quantity(measured.median_s, "s", *measured.interval_s),
+        "median": format_quantity(measured.median_s, "s", *(measured.interval_s if measured.n > 1 else ())),
         "spread": format_quantity(measured.iqr_s, "s"),
         "n": str(measured.n),
         "launch": _quantity(cell.launch_s, "s"),

@@ -144,7 +144,7 @@ def claim(text: str, results: Results | Sequence[Results], predicate: Callable[.
     ...                   gg.Measurement("four", 1000, "device", (3000, 3000), (0, 1))))
     >>> claim("Four a thread beat one", results, lambda r: r.speedup("four", "one", 1000).low > 1)
     Four a thread beat one: holds.
-        speedup(four, one, 10^3) 2.0× (2.0× to 2.1×)
+        speedup(four, one, 10^3) 2.0× (2.00× to 2.07×)
     ...
     """
     session = current()

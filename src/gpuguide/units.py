@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 from gpuguide.errors import ArgumentError, unknown
 
-__all__ = ["SI", "format_quantity", "format_size"]
+__all__ = ["SI", "format_interval", "format_quantity", "format_size"]
 
 SI: dict[str, tuple[tuple[int, str], ...]] = {
     "s": ((0, " s"), (-3, " ms"), (-6, " µs"), (-9, " ns")),
@@ -31,6 +31,10 @@ SI: dict[str, tuple[tuple[int, str], ...]] = {
 """For each base unit the powers of ten it is shown in and how they are written, largest first."""
 
 MOST_DIGITS = 4
+# At least so many for the ends of an interval, and for a value that two would take out of its interval.
+_PLAIN_DIGITS = 3
+# The last digits of a float64 are noise, which must not push an end outwards.
+_SURE_DIGITS = 12
 
 
 def format_quantity(
@@ -39,7 +43,8 @@ def format_quantity(
     """Write a quantity for a reader.
 
     Two significant digits, or as many as the interval leaves certain: the last digit shown counts
-    at least half of the interval's width. Never more than four.
+    at least half of the interval's width. Three where two would take the value out of its interval.
+    Never more than four. A share keeps its whole per cents: 102 % is not 100 %.
 
     Parameters
     ----------
@@ -66,23 +71,56 @@ def format_quantity(
     --------
     >>> format_quantity(3.514e-6, "s"), format_quantity(4.26e12, "B/s")
     ('3.5 µs', '4.3 TB/s')
-    >>> format_quantity(152.1, "ratio", 151.4, 152.9), format_quantity(0.978, "share")
-    ('152×', '98 %')
+    >>> format_quantity(152.1, "ratio", 151.4, 152.9), format_quantity(1.018, "share")
+    ('152×', '102 %')
     """
     if unit == "text" and isinstance(value, str):
         return value
-    if unit not in SI:
-        raise unknown("unit", unit, [*SI, "text"])
-    if isinstance(value, str) or not math.isfinite(value):
-        raise ArgumentError(f"Expected a finite number for unit {unit!r}; got {value!r}.")
-    if unit == "1" and isinstance(value, int):
-        return _grouped(Decimal(value))
-    # Rounded first: 999.6 ns is 1.0 µs, not 1000 ns.
-    rounded = Decimal(f"{value:.{_digits(value, low, high) - 1}e}")
-    if not rounded:
-        return "0" + SI[unit][0][1]
-    power, label = next((s for s in SI[unit] if rounded.adjusted() >= s[0]), SI[unit][-1])
-    return _grouped(rounded.scaleb(-power)) + label
+    number = _number(value, unit)
+    if unit == "1" and isinstance(number, int):
+        return _grouped(Decimal(number))
+    return _written(_rounded(number, unit, low, high), unit)
+
+
+def format_interval(value: float, unit: str, low: float, high: float) -> str:
+    """Write the interval of a quantity, with the digits at which its ends differ.
+
+    Three significant digits at least. The value as `format_quantity` writes it with this interval lies
+    within the ends as written: where that takes it, they are rounded outwards.
+
+    Parameters
+    ----------
+    value : float
+        In base units.
+    unit : str
+        A key of `SI`.
+    low, high : float
+        The ends of its interval, in the same unit.
+
+    Returns
+    -------
+    str
+        Both ends with their units.
+
+    Raises
+    ------
+    ArgumentError
+        If the value or an end is not finite.
+    UnknownNameError
+        If the unit is not known.
+
+    Examples
+    --------
+    >>> format_interval(213.9e-6, "s", 213.8e-6, 214.1e-6)
+    '213.8 µs to 214.1 µs'
+    >>> format_interval(31.12e-3, "s", 31.12e-3, 49.5e-3)
+    '31 ms to 50 ms'
+    """
+    value, low, high = (_number(number, unit) for number in (value, low, high))
+    shown = _rounded(value, unit, low, high)
+    # An end that was computed from the value may miss it in the last binary digit.
+    ends = _ends(shown, min(low, value), max(high, value))
+    return " to ".join(_written(end, unit) for end in ends)
 
 
 def format_size(size: int) -> str:
@@ -111,12 +149,83 @@ def format_size(size: int) -> str:
     return _grouped(Decimal(size))
 
 
+def _number(value: float | str, unit: str) -> float:
+    """Return a value that can be written in a unit, or raise."""
+    if unit not in SI:
+        raise unknown("unit", unit, [*SI, "text"])
+    if isinstance(value, str) or not math.isfinite(value):
+        raise ArgumentError(f"Expected a finite number for unit {unit!r}; got {value!r}.")
+    return value
+
+
+def _rounded(value: float, unit: str, low: float | None, high: float | None) -> Decimal:
+    """Return a value with the digits that are shown."""
+    digits = _digits(value, low, high)
+    if unit == "share" and value:
+        digits = max(digits, min(_SURE_DIGITS, _exponent(value) + 3))
+    rounded = _with_digits(value, digits)
+    if low is None or high is None or low <= rounded <= high or digits >= _PLAIN_DIGITS:
+        return rounded
+    finer = _with_digits(value, digits + 1)
+    return finer if low <= finer <= high else rounded
+
+
 def _digits(value: float, low: float | None, high: float | None) -> int:
     """Return how many significant digits to show: the last one counts at least the half-width."""
-    if low is None or high is None or not high > low or not value:
+    if low is None or high is None or not value:
         return 2
-    last = math.ceil(math.log10((high - low) / 2) - 1e-9)
-    return min(MOST_DIGITS, max(2, math.floor(math.log10(abs(value))) - last + 1))
+    if _are_equal(low, high):
+        return _PLAIN_DIGITS
+    return min(MOST_DIGITS, max(2, _exponent(value) - math.ceil(_half_width(low, high) - 1e-9) + 1))
+
+
+def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
+    """Round the ends of an interval to the digits at which they differ, around the value as shown."""
+    if _are_equal(low, high):
+        return shown, shown
+    last = int(shown.as_tuple().exponent)
+    largest = _exponent(max(abs(low), abs(high)))
+    finest = min(last, largest - _PLAIN_DIGITS + 1, math.floor(_half_width(low, high)))
+    nearest = _between(low, high, finest, ROUND_HALF_EVEN, ROUND_HALF_EVEN)
+    # At its own last digit, outwards, the value is always within.
+    wider = (
+        _between(low, high, exponent, ROUND_FLOOR, ROUND_CEILING) for exponent in range(finest, last + 1)
+    )
+    return next(ends for ends in (nearest, *wider) if ends[0] <= shown <= ends[1])
+
+
+def _are_equal(low: float, high: float) -> bool:
+    return high - low <= 1e-9 * max(abs(low), abs(high))
+
+
+def _half_width(low: float, high: float) -> float:
+    """Return the power of ten of half an interval's width, with its fraction."""
+    return math.log10((high - low) / 2)
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(abs(value)))
+
+
+def _with_digits(value: float, digits: int) -> Decimal:
+    return Decimal(f"{value:.{digits - 1}e}")
+
+
+def _between(low: float, high: float, exponent: int, down: str, up: str) -> tuple[Decimal, Decimal]:
+    """Round both ends to multiples of a power of ten."""
+    step = Decimal((0, (1,), exponent))
+    return (
+        _with_digits(low, _SURE_DIGITS).quantize(step, down),
+        _with_digits(high, _SURE_DIGITS).quantize(step, up),
+    )
+
+
+def _written(rounded: Decimal, unit: str) -> str:
+    """Write a rounded number with its unit. Rounded first: 999.6 ns is 1.0 µs, not 1000 ns."""
+    if not rounded:
+        return "0" + SI[unit][0][1]
+    power, label = next((s for s in SI[unit] if rounded.adjusted() >= s[0]), SI[unit][-1])
+    return _grouped(rounded.scaleb(-power)) + label
 
 
 def _grouped(number: Decimal) -> str:

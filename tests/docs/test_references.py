@@ -1,12 +1,13 @@
 """References: what the role's grammar takes, what it refuses, and what a reference stands for."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.results import Fact
+from gpuguide.results import Fact, Measurement, Results, VariantInfo
 from gpuguide.sample import sample_results
 from gpuguide_docs.references import Reference, parse_reference, parse_size, size_text
 from gpuguide_docs.resolution import measured_on, resolve
@@ -15,6 +16,9 @@ RECORDING = SimpleNamespace(
     studies={"sample": sample_results()},
     facts={
         "first_call": Fact("first_call", 0.41, "s", (0.40, 0.41, 0.44), "five fresh processes"),
+        "explained": Fact("explained", 1.0194, "share"),
+        "width": Fact("width", 276.4e-6, "s", (276.06e-6, 276.4e-6, 276.61e-6)),
+        "fastest": Fact("fastest", 0.03112, "s", (0.03112, 0.0495), "the fastest of two"),
         "sm_count": Fact("sm_count", 132, "1"),
         "name": Fact("name", "NVIDIA H200", "text"),
     },
@@ -78,7 +82,7 @@ def test_sizes_are_computed_and_shown():
         ("sample[numba, 2**20].time", "6.0 µs", "Numba, time on the GPU; 95 % interval"),
         ("sample[numba, 2**20].time", "6.0 µs", "10 samples; 2²⁰ elements; NVIDIA H200, 21 November"),
         ("sample[numpy, 2**20].time", "900 µs", "NumPy, time on the CPU"),
-        ("sample[numba, 2**26].speedup(numpy)", "318.2×", "5 rounds"),
+        ("sample[numba, 2**26].speedup(numpy)", "318×", "5 rounds"),
         (
             "sample.crossover(numpy, numba)",
             "between 2¹⁰ and 2²⁰ elements",
@@ -86,6 +90,9 @@ def test_sizes_are_computed_and_shown():
         ),
         ("sample.crossover(numpy, numba).faster_at", "2²⁰", "faster at 2²⁰ elements"),
         ("first_call", "410 ms", "five fresh processes; 3 samples from 400 ms to 440 ms"),
+        ("explained", "102 %", "explained; NVIDIA H200"),
+        ("width", "276 µs", "width; 3 samples from 276.0 µs to 276.7 µs"),
+        ("fastest", "31 ms", "the fastest of two; 2 samples from 31 ms to 50 ms"),
         ("sm_count", "132", "sm count; NVIDIA H200"),
         ("name", "NVIDIA H200", "name; NVIDIA H200"),
     ],
@@ -95,6 +102,16 @@ def test_a_reference_becomes_a_number_with_its_detail(text, shown, said):
     assert number.text == shown
     assert said in number.detail
     assert number.run_id == "r1"
+
+
+def test_a_spread_shows_where_its_ends_differ():
+    """The segmented sieve: 213.3 to 213.6 us, which two digits write as 210 to 210 beside 214 us."""
+    cell = Measurement("a", 8, "device", (213_312, 213_552, 213_632), (0, 1, 2))
+    study = Results("s", "S", "elements", "float32", variants=(VariantInfo("a", "A"),), sizes=(8,))
+    recording = SimpleNamespace(**{**vars(RECORDING), "studies": {"s": replace(study, measurements=(cell,))}})
+    number = resolve(parse_reference("s[a, 8].time"), recording)
+    assert number.text == "214 µs"
+    assert "95 % interval 213 µs to 214 µs, 3 samples" in number.detail
 
 
 @pytest.mark.parametrize(

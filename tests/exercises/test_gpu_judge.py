@@ -1,12 +1,16 @@
 """The GPU lane's logic, on a stand-in that runs NumPy code in place of a kernel; and on a real GPU."""
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import answers
 import numpy as np
 import pytest
 
+from gpuguide import compilers
+from gpuguide.errors import BackendError
+from gpuguide.exercises import gpu_judge
 from gpuguide.exercises.cases import fortran, poisoned, strided
 from gpuguide.exercises.gpu_judge import judge_launches
 from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
@@ -148,6 +152,43 @@ def test_a_full_memory_is_no_finding() -> None:
         NOT_AT_HAND,
         "The GPU has too little free memory at the moment.",
     )
+
+
+def test_a_missing_compiler_is_no_finding(monkeypatch) -> None:
+    """Numba looks for its libraries in the first launch; that they are not there is no reader's fault."""
+
+    def fail(n, held, x, out) -> None:
+        raise RuntimeError('Failure finding "libnvrtc.so.13 or libnvrtc.so.12": No such file')
+
+    why = "NVIDIA's compiler is not installed (NVRTC is missing)"
+    monkeypatch.setattr(compilers, "why_not", lambda target: why)
+    report, _, _ = judged(fail)
+    assert (report.state, report.findings) == (NOT_AT_HAND, ())
+    assert report.reason == f"{why}. 'gpuguide doctor' says what to install."
+    monkeypatch.setattr(compilers, "why_not", lambda target: "")
+    assert judged(fail)[0].state == FAILED, "where kernels compile, the error says what it is"
+
+
+def test_a_driver_older_than_the_compiler_is_no_finding() -> None:
+    def fail(n, held, x, out) -> None:
+        raise RuntimeError("[222] Call to cuLinkAddData results in CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
+
+    report, _, _ = judged(fail)
+    assert (report.state, report.reason) == (
+        NOT_AT_HAND,
+        "The driver does not take what the compiler makes, which is newer than it. "
+        "'gpuguide doctor' says what to install.",
+    )
+
+
+def test_what_cannot_be_imported_is_not_at_hand(monkeypatch) -> None:
+    def missing(kernel) -> None:
+        raise BackendError("CuPy is not installed. Install it.")
+
+    monkeypatch.setattr(gpu_judge, "CudaGpu", missing)
+    monkeypatch.setattr(gpu_judge, "build", lambda answer: SimpleNamespace(kernel=None))
+    report = gpu_judge.judge_on_gpu(answers.exercise(), answers.answer(), print)
+    assert (report.state, report.reason) == (NOT_AT_HAND, "CuPy is not installed. Install it.")
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,26 @@ def test_without_ptxas_the_lane_says_what_was_not_judged(monkeypatch) -> None:
     monkeypatch.setattr(ptxas, "find", lambda: None)
     report = judged("out[i] = x[i]", registers=1)
     assert report.passed
-    assert report.notes[-1] == "ptxas is not installed, so registers and local memory were not judged."
+    assert report.notes[-1] == (
+        "ptxas is not installed (pip install 'cuda-toolkit[nvcc]' brings it), so registers and local memory "
+        "were not judged."
+    )
+
+
+@needs_ptxas
+def test_a_ptxas_that_fails_is_not_called_missing(monkeypatch) -> None:
+    monkeypatch.setattr(ptxas, "assemble", lambda ptx, capability: None)
+    assert judged("out[i] = x[i]", registers=1).notes[-1] == (
+        "The ptxas of this machine makes no code for compute capability 9.0, so registers and local memory "
+        "were not judged."
+    )
+
+
+def test_in_the_simulator_nothing_is_compiled(monkeypatch) -> None:
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    report = judge_compile(answers.exercise(), answers.answer())
+    assert report.state == NOT_AT_HAND
+    assert "NUMBA_ENABLE_CUDASIM is set. Unset it" in report.reason
 
 
 def test_a_missing_tool_is_no_finding(monkeypatch) -> None:
@@ -149,7 +168,7 @@ class DynamicLibNotFoundError(RuntimeError):
     """As NVIDIA's search for libraries calls it."""
 
 
-NOT_INSTALLED = "NVIDIA's compiler is not installed; it comes with this package's extras cuda12 and cuda13."
+NOT_INSTALLED = "NVIDIA's compiler is not installed. 'gpuguide doctor' says what to install."
 
 
 @pytest.mark.parametrize(
@@ -160,7 +179,8 @@ NOT_INSTALLED = "NVIDIA's compiler is not installed; it comes with this package'
         (DynamicLibNotFoundError('Failure finding "nvrtc64_130_0.dll"'), NOT_INSTALLED),
         (
             ValueError("cc 9.0 is too new\nfor this"),
-            "NVIDIA's compiler compiles nothing here: cc 9.0 is too new",
+            "NVIDIA's compiler compiles nothing here: cc 9.0 is too new. "
+            "'gpuguide doctor' says what to install.",
         ),
     ],
 )

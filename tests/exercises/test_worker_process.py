@@ -84,6 +84,16 @@ def alive(process: int) -> bool:
     return not status.exists() or status.read_text().split()[2] != "Z"
 
 
+KILLED = (
+    "The worker process was killed from outside (signal 9), as happens where the computer runs out of memory."
+)
+
+
+def test_a_compiler_that_ends_says_nothing_of_the_gpu_s_memory() -> None:
+    ended = fake("print('cupy.OutOfMemoryError', file=sys.stderr); sys.exit(1)")
+    assert read_ending("compile", ended).reason.endswith("(exit status 1): cupy.OutOfMemoryError")
+
+
 def test_a_worker_that_dies_in_a_launch_is_a_finding() -> None:
     ended = fake("print(json.dumps({'at': 'n = 1'}), flush=True)\nos.kill(os.getpid(), 11)")
     report = read_ending("gpu", ended)
@@ -95,7 +105,13 @@ def test_a_worker_that_dies_in_a_launch_is_a_finding() -> None:
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("os.kill(os.getpid(), 9)", "The worker process gave no verdict (signal 9)."),
+        ("os.kill(os.getpid(), 6)", "The worker process gave no verdict (signal 6)."),
+        ("os.kill(os.getpid(), 9)", KILLED),
+        ("print(json.dumps({'at': 'n = 1'}), flush=True)\nos.kill(os.getpid(), 9)", KILLED),
+        (
+            "raise MemoryError('no room on the host')",
+            "The worker process gave no verdict (exit status 1): MemoryError: no room on the host",
+        ),
         ("print('garbage')", "The worker process gave no verdict (exit status 0)."),
         ('print(\'{"report": {"lane": 3}}\')', "The worker process gave no verdict (exit status 0)."),
         ("print('{\"report\": [1, 2]}')", "The worker process gave no verdict (exit status 0)."),

@@ -195,7 +195,7 @@ def check_gate(facts: PageFacts) -> Iterator[str]:
 def check_needs(facts: PageFacts) -> Iterator[str]:
     """C13: peak memory and time within what the entry says."""
     provenance, needs = facts.measured.provenance, facts.page.needs
-    # Where a page needs no GPU, what was seen there is the recorder's own copy sentinel.
+    # Where a page needs no GPU, what was seen there is the context that the recorder's clock opened.
     if needs.gpus and provenance.peak_memory_bytes and provenance.peak_memory_bytes > needs.gib * 2**30:
         used = provenance.peak_memory_bytes / 2**30
         yield f"the run used {used:.1f} GiB of GPU memory, needs says {needs.gib:g}"

@@ -85,7 +85,7 @@ def make_provenance(
     run_time_s : float
         Seconds that the page took.
     peak_memory_bytes : int or None
-        Most device memory in use; None without a GPU.
+        Most device memory that the page's process held; None without a GPU.
     cpu_before : CpuInfo
         Read when the run began, for the stolen time.
 

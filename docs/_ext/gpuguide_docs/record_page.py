@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ from gpuguide_docs.cells import Cell, read_cells
 from gpuguide_docs.drawing import preset_namespace, run_drawn
 from gpuguide_docs.execution import CellError, run_cell
 from gpuguide_docs.layout import Layout
+from gpuguide_docs.memory_watch import watched
 from gpuguide_docs.names import recorded_names
 from gpuguide_docs.outputs import Output
 from gpuguide_docs.pages import load_pages
@@ -184,12 +186,12 @@ def run_page(
     ) as session:
         first = _sentinel(session, ceilings)
         run = PageRun(session, script)
-        run.run(read_cells(script))
+        with watched(arguments.peak):
+            run.run(read_cells(script))
         last = _sentinel(session, ceilings)
     names = named_results(run.namespace, session)
     warned = _drift(first, last)
-    peak = int(arguments.peak.read_text()) if arguments.peak and arguments.peak.is_file() else None
-    peak = peak or session.peak_memory_bytes or None
+    peak = _peak(arguments.peak, session)
     seconds = time.monotonic() - start
     provenance = make_provenance(machine, arguments.commit, seconds, peak, cpu)
     studies = {key: _with_warnings(results, warned) for key, results in session.studies.items()}
@@ -219,8 +221,19 @@ def _sentinel(session: Session, ceilings: Ceilings | None) -> float | None:
     if ceilings is None or session.machine.gpu is None:
         return None
     from gpuguide.ceilings import copy_sentinel
+    from gpuguide.memory import free_pools
 
-    return copy_sentinel(session.machine.gpu)
+    rate = copy_sentinel(session.machine.gpu)
+    # Its arrays lived until it returned, and CuPy's pool would keep their memory as if the page held it.
+    gc.collect()
+    free_pools(session.machine.spaces["device"])
+    return rate
+
+
+def _peak(path: Path | None, session: Session) -> int | None:
+    """Return the most memory that the page held: as the watch saw it, or studies too short for the watch."""
+    seen = int(path.read_text(encoding="ascii")) if path and path.is_file() else 0
+    return max(seen, session.peak_memory_bytes) or None
 
 
 def _drift(first: float | None, last: float | None) -> list[str]:

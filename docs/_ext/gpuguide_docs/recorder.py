@@ -137,10 +137,11 @@ class _Recorder:
     def _run(self, what: str, options: list[str], timeout: float) -> Outcome:
         result = self.folder / f"{what}.outcome.json"
         command = [sys.executable, "-m", "gpuguide_docs.record_page", *options, *self.common]
+        watch = MemoryWatch(self.peak)
         start = time.monotonic()
         # A session of its own, so that a hanging page is ended with all that it started.
         child = subprocess.Popen([*command, "--outcome", str(result)], start_new_session=True)
-        ended = self._wait(child, start + timeout)
+        ended = self._wait(child, watch, start + timeout)
         seconds = time.monotonic() - start
         if not ended:
             return Outcome(what, False, f"no end after {timeout:.0f} s: killed", seconds)
@@ -149,8 +150,7 @@ class _Recorder:
         said = json.loads(result.read_text(encoding="utf-8"))
         return Outcome(what, said["ok"], said["message"], seconds, tuple(said["warnings"]))
 
-    def _wait(self, child: subprocess.Popen[bytes], deadline: float) -> bool:
-        watch = MemoryWatch(self.peak)
+    def _wait(self, child: subprocess.Popen[bytes], watch: MemoryWatch, deadline: float) -> bool:
         while child.poll() is None:
             if time.monotonic() > deadline:
                 os.killpg(child.pid, signal.SIGKILL)

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from gpuguide.errors import UnknownNameError, unknown
-from gpuguide.units import format_quantity
+from gpuguide.units import format_interval, format_quantity
 from gpuguide_docs.references import Reference, size_text
 
 if TYPE_CHECKING:
@@ -95,35 +95,26 @@ def resolve(reference: Reference, recording: Recording) -> Number:
 
 
 def _fact(fact: Fact) -> tuple[str, str]:
-    text, detail = _fact_text(fact, fact.value), fact.note or fact.name.replace("_", " ")
-    if len(fact.samples) > 1:
-        low, high = (_fact_text(fact, edge) for edge in (min(fact.samples), max(fact.samples)))
-        detail += f"; {len(fact.samples)} samples from {low} to {high}"
-    return text, detail
-
-
-def _fact_text(fact: Fact, value: float | str) -> str:
-    return format_quantity(value, fact.unit)
+    detail = fact.note or fact.name.replace("_", " ")
+    if isinstance(fact.value, str) or len(fact.samples) < 2:
+        return format_quantity(fact.value, fact.unit), detail
+    ends = min(fact.samples), max(fact.samples)
+    samples = f"{len(fact.samples)} samples from {format_interval(fact.value, fact.unit, *ends)}"
+    return format_quantity(fact.value, fact.unit, *ends), f"{detail}; {samples}"
 
 
 def _quantity(reference: Reference, results: Results) -> tuple[str, str]:
     quantity = results.quantity(
         reference.variant, reference.size, reference.quantity, baseline=reference.baseline or None
     )
-    text = format_quantity(quantity.value, quantity.unit, quantity.low, quantity.high)
     counted = "rounds" if reference.baseline else "samples"
-    spread = f"95 % interval {_span(quantity)}, {quantity.n} {counted}"
+    spread = f"95 % interval {quantity.interval}, {quantity.n} {counted}"
     parts = [
         _subject(reference, results, quantity),
         spread,
         f"{size_text(reference.size)} {results.size_name}",
     ]
-    return text, "; ".join(parts)
-
-
-def _span(quantity: Quantity) -> str:
-    low, high = (format_quantity(edge, quantity.unit) for edge in (quantity.low, quantity.high))
-    return f"{low} to {high}"
+    return str(quantity), "; ".join(parts)
 
 
 def _subject(reference: Reference, results: Results, quantity: Quantity) -> str:

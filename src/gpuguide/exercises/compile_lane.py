@@ -10,7 +10,7 @@ from importlib import import_module
 from types import FrameType, SimpleNamespace
 from typing import Any
 
-from gpuguide.backends import has_gpu
+from gpuguide import compilers
 from gpuguide.errors import BackendError
 from gpuguide.exercises import ptxas
 from gpuguide.exercises.answer import Answer, check_parameters
@@ -19,15 +19,14 @@ from gpuguide.exercises.model import Exercise, KernelTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.unsupported import unsupported
-from gpuguide.loading import cupy, numba_cuda
+from gpuguide.loading import numba_cuda, simulated
 
-__all__ = ["ARCHITECTURE", "compile_finding", "judge_compile"]
+__all__ = ["compile_finding", "judge_compile", "why_nothing_compiles"]
 
-ARCHITECTURE = (9, 0)
-"""Compute capability that kernels are compiled for where there is no GPU."""
-
-_NOT_INSTALLED = "NVIDIA's compiler is not installed; it comes with this package's extras cuda12 and cuda13."
-_NAMES_A_LIBRARY = re.compile(r"\blib(?:nvrtc|nvvm|cudart|nvjitlink)|\.so\b|\.dll\b", re.I)
+_SIMULATED = (
+    "Numba runs its simulator in this process, which compiles nothing: NUMBA_ENABLE_CUDASIM is set. "
+    "Unset it and start Python again."
+)
 
 
 def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
@@ -56,7 +55,9 @@ def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
     found = unsupported(answer)
     if found:
         return LaneReport("compile", FAILED, findings=tuple(found))
-    capability = _capability()
+    if simulated():
+        return LaneReport("compile", NOT_AT_HAND, _SIMULATED)
+    capability = compilers.capability()
     try:
         numba_cuda()
         built = build(answer)
@@ -65,36 +66,32 @@ def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
     except BackendError as error:
         return LaneReport("compile", NOT_AT_HAND, str(error))
     except Exception as error:  # Numba raises its own classes and Python's
-        if reason := _why_nothing_compiles(capability):
+        if reason := why_nothing_compiles(capability):
             return LaneReport("compile", NOT_AT_HAND, reason)
         return LaneReport("compile", FAILED, findings=(compile_finding(error, answer),))
     return _judge_code(ptx, task.limits, capability)
 
 
-def _why_nothing_compiles(capability: tuple[int, int]) -> str:
-    """Say why not even an empty kernel compiles here; empty where one does, and the reader's is at fault.
+def why_nothing_compiles(capability: tuple[int, int]) -> str:
+    """Say why not even an empty kernel compiles here.
 
-    What a missing library raises depends on which one it is, and on the version of numba-cuda.
+    Parameters
+    ----------
+    capability : (int, int)
+        Compute capability.
+
+    Returns
+    -------
+    str
+        Two sentences, the second with what to do; empty where one compiles, and the reader's is at fault.
+
+    Examples
+    --------
+    >>> isinstance(why_nothing_compiles((9, 0)), str)
+    True
     """
-    try:
-        numba_cuda().compile_ptx(_empty_kernel, (), cc=capability)
-    except Exception as error:
-        if isinstance(error, ImportError) or _NAMES_A_LIBRARY.search(str(error)):
-            return _NOT_INSTALLED
-        return f"NVIDIA's compiler compiles nothing here: {_first_line(str(error))}"
-    return ""
-
-
-def _empty_kernel() -> None:
-    """Do nothing."""
-
-
-def _capability() -> tuple[int, int]:
-    """Return the compute capability of this machine's GPU, or the one to compile for without any."""
-    if not has_gpu():
-        return ARCHITECTURE
-    text = str(cupy().cuda.Device().compute_capability)
-    return int(text[:-1]), int(text[-1])
+    why = compilers.why_not(capability)
+    return f"{why}. 'gpuguide doctor' says what to install." if why else ""
 
 
 @contextmanager
@@ -213,9 +210,16 @@ def _judge_code(ptx: str, limits: Limits, capability: tuple[int, int]) -> LaneRe
             "memory."
         )
     elif (limits.registers, limits.local_bytes) != (None, None):
-        notes.append("ptxas is not installed, so registers and local memory were not judged.")
+        notes.append(f"{_why_not_assembled(capability)}, so registers and local memory were not judged.")
     state = FAILED if findings else PASSED
     return LaneReport("compile", state, findings=tuple(findings), notes=tuple(notes))
+
+
+def _why_not_assembled(capability: tuple[int, int]) -> str:
+    if ptxas.find() is None:
+        return "ptxas is not installed (pip install 'cuda-toolkit[nvcc]' brings it)"
+    major, minor = capability
+    return f"The ptxas of this machine makes no code for compute capability {major}.{minor}"
 
 
 def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:

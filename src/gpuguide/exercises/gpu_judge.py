@@ -8,10 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gpuguide import compilers
 from gpuguide.backends import cupy, current_stream, numba_view
+from gpuguide.errors import BackendError
 from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.compare import arrays, changed_inputs, wrong_results
-from gpuguide.exercises.compile_lane import compile_finding
+from gpuguide.exercises.compile_lane import compile_finding, why_nothing_compiles
 from gpuguide.exercises.guarded import GUARD_BYTES, GuardedBytes
 from gpuguide.exercises.kernels import build
 from gpuguide.exercises.model import Call, Exercise, KernelTask
@@ -25,6 +27,8 @@ __all__ = ["N_REPEAT", "CudaGpu", "Gpu", "judge_launches", "judge_on_gpu"]
 
 N_REPEAT = 20
 """Launches of each call, with new outputs each time: a race may show in one of many."""
+
+_NEWER_THAN_THE_DRIVER = ("UNSUPPORTED_PTX_VERSION", "unsupported toolchain")
 
 Array = np.ndarray[Any, Any]
 
@@ -93,7 +97,8 @@ def judge_on_gpu(exercise: Exercise, answer: Answer, say: Callable[[str], None])
     Returns
     -------
     LaneReport
-        Whatever the kernel does to the GPU, as long as this process lives.
+        Whatever the kernel does to the GPU, as long as this process lives; not at hand where CuPy, Numba,
+        NVIDIA's compiler or a driver that takes its code is missing.
 
     Raises
     ------
@@ -106,7 +111,11 @@ def judge_on_gpu(exercise: Exercise, answer: Answer, say: Callable[[str], None])
     found = unsupported(answer)
     if found:
         return LaneReport("gpu", FAILED, findings=tuple(found))
-    return judge_launches(task, answer, CudaGpu(build(answer).kernel), say)
+    try:
+        gpu = CudaGpu(build(answer).kernel)
+    except BackendError as error:
+        return LaneReport("gpu", NOT_AT_HAND, str(error))
+    return judge_launches(task, answer, gpu, say)
 
 
 def judge_launches(
@@ -140,8 +149,8 @@ def judge_launches(
         try:
             findings = _repeat(call, gpu, called, n_repeat)
         except Exception as error:  # Numba and CuPy raise classes of their own
-            if is_out_of_memory(error):
-                return LaneReport("gpu", NOT_AT_HAND, "The GPU has too little free memory at the moment.")
+            if reason := _why_nothing_launches(error):
+                return LaneReport("gpu", NOT_AT_HAND, reason)
             findings = [_launch_failed(error, answer)]
         if findings:
             located = tuple(with_line(finding, answer) for finding in findings)
@@ -189,6 +198,20 @@ def _after(repeat: int, finding: Finding) -> Finding:
     times = "once" if repeat == 1 else f"{repeat} times"
     message = f"{finding.message} The same launch was right {times} before, so the threads race."
     return replace(finding, message=message)
+
+
+def _why_nothing_launches(error: Exception) -> str:
+    """Say what the machine lacks, where a launch failed for want of it and not by the reader's fault."""
+    if is_out_of_memory(error):
+        return "The GPU has too little free memory at the moment."
+    if any(sign in str(error) for sign in _NEWER_THAN_THE_DRIVER):
+        return (
+            "The driver does not take what the compiler makes, which is newer than it. "
+            "'gpuguide doctor' says what to install."
+        )
+    if compilers.names_a_library(error):
+        return why_nothing_compiles(compilers.capability())
+    return ""
 
 
 def _launch_failed(error: Exception, answer: Answer) -> Finding:

@@ -11,7 +11,12 @@ __all__ = ["LIMIT_S", "read_ending"]
 LIMIT_S = {"compile": 60.0, "gpu": 20.0}
 """Seconds that a worker of each lane may take; the GPU's must end kernels that never do."""
 
-_OUT_OF_MEMORY = ("CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "OutOfMemoryError", "MemoryError")
+_OUT_OF_MEMORY = ("CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "OutOfMemoryError")
+# No kernel sends this signal: the system does when the host's memory is short, or somebody does.
+_KILLED = -9
+_KILLED_FROM_OUTSIDE = (
+    "The worker process was killed from outside (signal 9), as happens where the computer runs out of memory."
+)
 
 
 def read_ending(lane: str, ended: Ended) -> LaneReport:
@@ -37,8 +42,10 @@ def read_ending(lane: str, ended: Ended) -> LaneReport:
     report = _reported(lane, ended)
     if report is not None:
         return report
-    if any(sign in ended.printed for sign in _OUT_OF_MEMORY):
+    if lane == "gpu" and any(sign in ended.printed for sign in _OUT_OF_MEMORY):
         return LaneReport(lane, NOT_AT_HAND, "The GPU has too little free memory at the moment.")
+    if ended.code == _KILLED:
+        return LaneReport(lane, NOT_AT_HAND, _KILLED_FROM_OUTSIDE)
     call = ended.last("at")
     if isinstance(call, str) and (ended.code is None or ended.code < 0):
         return LaneReport(lane, FAILED, findings=(_died(ended.code),), call=call)
