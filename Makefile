@@ -13,7 +13,9 @@ ifeq ($(PY),.venv/bin/python)
 READY := .venv/ready
 endif
 WHEEL := $(OUT)/wheel/ready
-SPHINX := $(PY) -m sphinx -j auto -n -W --keep-going -c . -d $(OUT)/doctrees
+# Two more than the processors: while pages are written, the main process and one other rest in turns.
+JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 # A failed build must fail again until it is mended, so its environment is dropped.
 OR_FORGET := || { rm -f $(OUT)/doctrees/environment.pickle; exit 1; }
 
