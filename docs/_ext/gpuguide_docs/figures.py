@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gpuguide_docs.files import write_if_changed
-from gpuguide_docs.outputs import Picture, image
+from gpuguide_docs.outputs import Picture, chart, image
 
 __all__ = ["PLAIN_THUMBNAIL", "FigureFolder", "write_thumbnail"]
 
@@ -57,14 +57,13 @@ class FigureFolder:
         stem = f"{self.page}-{len(self.pictures)}"
         if picture.suffix != ".svg":
             path = self._write(f"{stem}{picture.suffix}", picture.data)
-            return image(path, picture.alt, "recorded-figure dark-light")
+            return chart(image(path, picture.alt, "recorded-figure dark-light"))
         from gpuguide.style import to_dark
 
         light = self._write(f"{stem}-light.svg", picture.data)
         dark = self._write(f"{stem}-dark.svg", to_dark(picture.data.decode()).encode())
-        return image(light, picture.alt, "recorded-figure only-light") + image(
-            dark, picture.alt, "recorded-figure only-dark"
-        )
+        twins = ((light, "only-light"), (dark, "only-dark"))
+        return chart("".join(image(path, picture.alt, f"recorded-figure {theme}") for path, theme in twins))
 
     def _write(self, name: str, data: bytes) -> str:
         path = self.folder / name

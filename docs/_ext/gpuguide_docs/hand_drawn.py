@@ -69,7 +69,7 @@ class Drawn(SphinxDirective):
             write_if_changed(path, data)
             uri = "/" + path.relative_to(layout.docs).as_posix()
             images.append(nodes.image(uri=uri, alt=picture.alt, classes=["recorded-figure", f"only-{theme}"]))
-        return images
+        return [nodes.container("", *images, classes=["gg-chart"])]
 
 
 def setup(app: Sphinx) -> None:

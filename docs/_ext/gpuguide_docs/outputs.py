@@ -123,6 +123,22 @@ def image(path: str, alt: str, classes: str) -> str:
     return f"\n.. image:: {path}\n{_INDENT}:alt: {words}\n{_INDENT}:class: {classes}\n\n"
 
 
+def chart(pictures: str) -> str:
+    """Put a chart and its twin into a box that scrolls where the screen is too narrow to read them.
+
+    Parameters
+    ----------
+    pictures : str
+        From `image`.
+
+    Returns
+    -------
+    str
+        A container.
+    """
+    return f"\n.. container:: gg-chart\n\n{_indented(pictures.strip())}\n\n"
+
+
 def comment(text: str) -> str:
     """Write one line that readers do not see.
 
