@@ -163,7 +163,7 @@ gg.plot_time(results, variants=["numpy", "threads", "gpu"], crossover=("numpy", 
 # %%
 # .. finding::
 #
-#    The line of the GPU is flat at first: the time is that of asking. It overtakes NumPy
+#    The line of the GPU is flat at first: the time is that of asking. The GPU overtakes NumPy
 #    :measured:`polynomial.crossover(numpy, gpu)`, and all threads of the CPU
 #    :measured:`polynomial.crossover(threads, gpu)`. At 10\ :sup:`6` numbers the GPU is
 #    :measured:`polynomial[gpu, 10**6].speedup(numpy)` as fast as NumPy on one thread. At 10\ :sup:`8` it is
