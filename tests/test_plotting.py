@@ -141,6 +141,13 @@ def test_parts_of_a_bar_end_where_their_sum_is():
     assert "500 ms" in _texts(ax)
 
 
+def test_the_ticks_under_a_bar_name_their_places():
+    ax = plotting.plot_decomposition({"all": {"work": 0.0159}})
+    ax.figure.draw_without_rendering()
+    ticks = zip(ax.get_xticks(), [tick.get_text() for tick in ax.get_xticklabels()], strict=True)
+    assert [text for place, text in ticks if 0 < place < 0.0184] == ["5.0 ms", "10 ms", "15 ms"]
+
+
 def test_cells_of_a_heat_map_hold_their_numbers_and_nan_stays_empty():
     assert _texts(CHARTS["heatmap"]()) == ["1", "2", "3"]
 

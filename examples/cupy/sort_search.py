@@ -5,10 +5,11 @@ Sort and search
 From how many numbers on does sorting on the GPU pay, and can it look up keys as well?
 """
 # %%
-# Sorting on the GPU overtakes NumPy :measured:`sort.crossover(numpy, cupy)` if the numbers are on the GPU
-# already, and :measured:`sort.crossover(numpy, with_copies)` if they have to travel there and back. At 4096
-# by 4096 numbers the sort itself is :measured:`sort[cupy, 4096**2].speedup(numpy)` as fast as NumPy's on one
-# thread.
+# Sorting on the GPU overtakes NumPy :measured:`sort.crossover(numpy, cupy)` if the numbers are there already
+# and only the GPU's own time counts, and :measured:`sort.crossover(numpy, with_copies)` if they have to
+# travel there and back. At 4096 by 4096 numbers the sort itself is
+# :measured:`sort[cupy, 4096**2].speedup(numpy)` as fast as NumPy's on one thread. And the GPU can look up: it
+# answers ten million queries in :measured:`lookup[bucket, 10**7].time`.
 
 # %%
 # .. rst-class:: part-idea
@@ -16,9 +17,9 @@ From how many numbers on does sorting on the GPU pay, and can it look up keys as
 # Many questions to one sorted array
 # ----------------------------------
 #
-# To sort is to bring order into numbers once. What it is good for comes later: in a sorted array anything is
-# found by halving. Look at the middle. Is the number smaller than the one you want, go on in the right half,
-# else in the left. A million numbers take twenty such steps.
+# Sorting is done once, and pays later: in a sorted array anything is found by halving. Look at the number in
+# the middle. If it is smaller than the one you want, go on in the right half, otherwise in the left. Among a
+# million numbers that takes twenty steps.
 #
 # One search is a chain of steps, each of which waits for the one before. A GPU cannot speed up such a chain.
 # But it can walk many chains side by side, one in each :term:`thread`. So the GPU is for many questions at a
@@ -35,8 +36,12 @@ From how many numbers on does sorting on the GPU pay, and can it look up keys as
 # NumPy's names work on the GPU
 # -----------------------------
 #
-# CuPy has sort, argsort and searchsorted under NumPy's names. No :term:`grid` is in sight: CuPy chooses its
-# own. The data must be on the :term:`device`, and the result stays there until it is asked for.
+# CuPy has three functions under NumPy's names. ``sort`` orders the numbers. ``argsort`` gives the places from
+# which they have to be taken for that. ``searchsorted`` gives the place at which a number belongs: below, 3
+# is none of the keys and belongs at place 1.
+#
+# The data must be on the :term:`device`, and the result stays there until it is asked for. How many threads
+# run, in which :term:`grid`, is CuPy's own choice.
 
 import cupy as cp
 import numpy as np
@@ -58,10 +63,11 @@ print("searchsorted: ", places, " NumPy:", np.searchsorted(keys, queries))
 # ---------------------------------
 #
 # A ``float32`` has four bytes. A sort has to read each number and write it again, eight bytes in all. If once
-# were enough, the memory would decide, and the time would be the bytes over the :term:`bandwidth`. A radix
-# sort looks at the numbers a few bits at a time and moves all of them in each pass. With eight bits at a
-# time, the 32 bits of a ``float32`` take four passes. So four times that shortest time would be a perfect
-# radix sort.
+# were enough, the memory would decide, and the time would be the bytes over the :term:`bandwidth`.
+#
+# Once is not enough. For numbers of a basic type, libraries for GPUs use a *radix sort*. It looks at a few
+# bits of each number at a time, and moves all numbers in each pass. With eight bits at a time, the 32 bits of
+# a ``float32`` take four passes. So a perfect radix sort would take four times that shortest time.
 
 import gpuguide as gg
 
@@ -81,22 +87,26 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # Four sorts and eight ways to look up
 # ------------------------------------
 #
-# The sorts are one line each. NumPy runs on one thread. CuPy makes a new array. CuPy in place overwrites the
-# old one. CuPy with copies starts and ends on the :term:`host`.
+# The sorts are one line each. **NumPy** runs on one thread. **CuPy** makes a new array. **CuPy in place**
+# overwrites the old one. **CuPy with copies** starts and ends on the :term:`host`. In the guide's own code,
+# ``cupy()`` is the module CuPy.
 #
 # .. kernel:: gpuguide.topics.sort_search
 #    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, argsort_numpy, argsort_cupy
 #
-# The look-up is a question from the same workshop: can a dictionary whose keys are sparse be asked on a GPU?
-# It can, as two arrays: the sorted keys, and a value for each. The values are strings, which a GPU does not
-# have. Strings of a fixed length of eight bytes are unsigned 64-bit numbers to it, and become strings again
-# on the host.
+# Next a dictionary whose keys are *sparse*: few of the numbers in their range are keys. Can it be asked on a
+# GPU? It can, as two arrays: the sorted keys, and a value for each. The values are strings, which a GPU does
+# not have. Strings of a fixed length of eight bytes are unsigned 64-bit numbers to it, and become strings
+# again on the host. A **Python dict**, **NumPy** and **CuPy** come first. They get the word for each query,
+# or 0 for one that is no key.
 #
 # .. kernel:: gpuguide.topics.sparse_dictionary
 #    :names: lookup_python_dict, lookup_numpy, lookup_cupy
 #
 # **Branching.** The first :term:`kernel` of our own is the textbook search, one query a thread. Its threads
-# part ways at every step, and a :term:`warp` walks on until the last of its 32 threads is done.
+# part ways at every step, and a :term:`warp` walks on until the last of its 32 threads is done. How a kernel
+# is started, with a grid and on arrays of CuPy, is the subject of
+# :doc:`First kernel </gallery/first_kernels/first_kernel>`.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup
 #    :names: lookup_branching_kernel, lookup_branching
@@ -121,14 +131,15 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # .. kernel:: gpuguide.topics.sparse_lookup
 #    :names: lookup_shared_top_kernel, lookup_shared_top
 #
-# **Bucket.** The last one asks for less instead of asking better. A table says where the keys of each run of
-# 64 numbers begin. It is made once, with ``searchsorted``. A search then starts with a handful of keys that
-# lie next to each other, and touches a few places in memory instead of twenty.
+# **Bucket.** The last one asks for less instead of asking better. The range of the keys is cut into buckets
+# of 64 numbers, and a table says where the keys of each bucket begin. It is made once, with ``searchsorted``.
+# A search then starts with a handful of keys that lie next to each other, and touches a few places in memory
+# instead of twenty.
 #
 # .. kernel:: gpuguide.topics.sparse_dictionary
 #    :names: bucket_starts
 #
-# Its kernel is the branching one with other ends.
+# Its kernel is the branching one, which now begins and ends where the table says.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup
 #    :names: lookup_bucket_kernel, lookup_bucket
@@ -142,6 +153,9 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # A sorted array is right if it is in order and holds the same numbers as before. The second half needs care:
 # an array of zeros is in order too. So the bits of each number are mixed into a fingerprint, and the sum of
 # all fingerprints, which does not depend on the order, must not change.
+#
+# The times of CuPy's sorts are the GPU's own, from its beginning to its end, without the launch. Those with
+# the copies count from the call until the result is there.
 
 from gpuguide.topics import sort_search, sparse_lookup
 
@@ -154,8 +168,8 @@ study
 # From a thousand numbers to a billion
 # ------------------------------------
 #
-# Sorting first, at eight sizes. The workshop's own, 4096 by 4096, is among them. The order of the two sides
-# at both ends is claimed.
+# Sorting first, at eight sizes. Three claims about who is ahead must hold: two at 4096 by 4096 numbers, one
+# at a thousand.
 
 results = study.run()
 gg.claim(
@@ -177,7 +191,7 @@ gg.claim(
 # %%
 # .. checks:: sort
 #
-# Both crossings can be seen in the chart.
+# The grey band marks where the GPU with the copies overtakes NumPy. Without them it does so further left.
 
 # draw
 gg.plot_time(results, crossover=("numpy", "with_copies"))
@@ -186,14 +200,14 @@ gg.plot_time(results, crossover=("numpy", "with_copies"))
 # .. finding::
 #
 #    CuPy overtakes NumPy :measured:`sort.crossover(numpy, cupy)`, with the copies
-#    :measured:`sort.crossover(numpy, with_copies)`. A billion numbers are sorted on the device in
-#    :measured:`sort[cupy, 10**9].time`.
+#    :measured:`sort.crossover(numpy, with_copies)`. A billion numbers, which only the GPU was given, are
+#    sorted in :measured:`sort[cupy, 10**9].time`.
 #
 # .. results:: sort
 
 # %%
 # Next the look-up, in a dictionary of a million keys between one and ten million, for up to ten million
-# queries. The argsort is measured at the workshop's size only.
+# queries. The argsort is measured at 4096 by 4096 numbers only.
 
 argsort = sort_search.argsort_study().run(sizes=(4096**2,))
 lookup = sparse_lookup.study().run()
@@ -216,7 +230,9 @@ gg.claim(
 # %%
 # .. checks:: lookup
 #
-# All eight ways, from ten queries on:
+# All eight ways, from ten queries on. The dict and NumPy end at a million, because the next size would take
+# too long. At the ringed point the clock saw the host: it tells how long CuPy takes to start its kernels, not
+# how long they run.
 
 # draw
 gg.plot_time(lookup, crossover=("python_dict", "branching"))
@@ -224,9 +240,9 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # %%
 # .. finding::
 #
-#    The kernel with one query a thread overtakes the dict
-#    :measured:`lookup.crossover(python_dict, branching)`. For ten million queries it takes
-#    :measured:`lookup[branching, 10**7].time`, the one with buckets :measured:`lookup[bucket, 10**7].time`.
+#    The branching kernel overtakes the dict :measured:`lookup.crossover(python_dict, branching)`. For ten
+#    million queries it takes :measured:`lookup[branching, 10**7].time`, the one with buckets
+#    :measured:`lookup[bucket, 10**7].time`.
 #
 # .. results:: lookup
 #
@@ -238,14 +254,16 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # What a billion numbers and ten million questions say
 # ----------------------------------------------------
 #
-# The workshop of 2022 promised :claimed:`s2_sort_cpu` for NumPy, :claimed:`s2_sort_gpu` for CuPy, and so
-# :claimed:`s2_sort_speedup` in favour of the GPU. Today NumPy takes :measured:`sort[numpy, 4096**2].time` and
-# CuPy :measured:`sort[cupy, 4096**2].time`.
+# For 4096 by 4096 numbers a workshop of 2022 gave :claimed:`s2_sort_cpu` for NumPy, :claimed:`s2_sort_gpu`
+# for CuPy, and :claimed:`s2_sort_speedup` for the ratio. Here NumPy takes
+# :measured:`sort[numpy, 4096**2].time` and CuPy :measured:`sort[cupy, 4096**2].time`.
 #
-# The GPU kept its promise. It is the other side that changed: since then NumPy has learned to sort with
-# vector instructions, AVX-512 or AVX2, still on one thread. The ratio that is left is
+# What changed most is NumPy. Since then it has learned to sort with vector instructions, AVX-512 or AVX2,
+# which handle many numbers at once, still on one thread. The ratio that is left is
 # :measured:`sort[cupy, 4096**2].speedup(numpy)` for the sort alone, and
 # :measured:`sort[with_copies, 4096**2].speedup(numpy)` with the copies.
+#
+# The prediction for the GPU was four passes over the numbers:
 #
 # .. list-table:: Sorting 4096 by 4096 numbers
 #    :header-rows: 1
@@ -256,29 +274,32 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 #      - :measured:`sort[cupy, 4096**2].time`
 #
 # Sorting in place takes :measured:`sort[cupy_in_place, 4096**2].time`. It spares the copy of the input that
-# ``cp.sort`` makes first. Both are far from the prediction. A pass of a radix sort does not copy: it sends
-# each number to one of 256 places, and first has to count how many go where. At a billion numbers the sort in
-# place reaches :measured:`sort[cupy_in_place, 10**9].share` of the copy rate, each number counted once each
-# way, where four perfect passes would reach a quarter. The order alone, argsort, takes
-# :measured:`argsort[cupy, 4096**2].time`, since an index travels with each number.
+# ``cp.sort`` makes first. Both are far from the prediction. A pass of a radix sort does not simply copy: it
+# sends each number to one of 256 places, and first has to count how many go where.
+#
+# How far from it is a sort of a billion numbers? With each number read once and written once, the sort in
+# place reaches :measured:`sort[cupy_in_place, 10**9].share` of the rate of a plain copy. Four perfect passes
+# would reach a quarter. An argsort takes :measured:`argsort[cupy, 4096**2].time` at 4096 by 4096 numbers,
+# since an index travels with each of them.
 #
 # In the look-up, the Python dict needs :measured:`lookup[python_dict, 10**6].time` for a million queries,
 # which it answers one after the other. The branching kernel needs :measured:`lookup[branching, 10**6].time`.
 # CuPy's searchsorted takes several kernels with arrays in between: :measured:`lookup[cupy, 10**6].time`.
 #
-# Now the suspects, at ten million queries, each against the branching kernel. Without branches:
+# Now the suspects, at ten million queries, each as a ratio to the branching kernel. Branchless:
 # :measured:`lookup[branchless, 10**7].speedup(branching)`. Four a thread:
-# :measured:`lookup[four_per_thread, 10**7].speedup(branching)`. With the shared top:
-# :measured:`lookup[shared_top, 10**7].speedup(branching)`. A number below one means slower. Where such a
-# kernel does not win, its suspect is innocent, and its own extra work is what shows.
+# :measured:`lookup[four_per_thread, 10**7].speedup(branching)`. Shared top:
+# :measured:`lookup[shared_top, 10**7].speedup(branching)`. A number below one means slower, and all three
+# are. What each of them does away with is not what holds the search back, or doing away with it costs more
+# than it saves.
 #
-# With buckets it is :measured:`lookup[bucket, 10**7].speedup(branching)`. So the number of places in memory
-# that a search touches is what counts: the keys fit into the :term:`L2 cache`, and the way to it is what all
-# these threads share. Compute where to look instead of searching, wherever you can.
+# With buckets it is :measured:`lookup[bucket, 10**7].speedup(branching)`. What counts is how many places in
+# memory a search touches: the keys fit into the :term:`L2 cache`, and the way to it is what all these threads
+# share. Where you can compute the place to look at, do not search for it.
 
 # %%
-# The strings come back as strings when the words are seen as eight bytes each. A query that is no key gives
-# an empty one. The kernel is launched here as the study does it, on arrays of CuPy.
+# The words become strings again when each is read as eight bytes. A query that is no key gives an empty one.
+# Here the kernel is called on arrays of CuPy.
 
 from gpuguide.topics.sparse_dictionary import example_dictionary
 
@@ -297,7 +318,7 @@ print(dict(zip(asked.tolist(), words.get().view("S8").tolist(), strict=True)))
 # Wrong on purpose: the copies on the sort's account
 # --------------------------------------------------
 #
-# "CuPy's sort is slow" is often said after a measurement like this one. The clock is read around everything,
+# "CuPy's sort is slow" is easily said after a measurement like this one. The clock is read around everything,
 # and waits for the GPU as it should. For the whole job the figure is right. But it is not the figure of the
 # sort.
 
@@ -345,7 +366,7 @@ gg.plot_decomposition(
         "called the sort": {"all": facts["wrong"].value},
         "timed apart": {
             "copy there": facts["copy_there"].value,
-            "work": facts["work"].value,
+            "sort": facts["work"].value,
             "copy back": facts["copy_back"].value,
         },
     }
@@ -354,8 +375,9 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    Of :measured:`wrong`, the copies take :measured:`copy_there` and :measured:`copy_back`, the sort takes
-#    :measured:`work`. The parts explain :measured:`wrong_explained` of the figure.
+#    Of :measured:`wrong`, the copies take :measured:`copy_there` and :measured:`copy_back`. The sort takes
+#    :measured:`work`, its launch and the waiting included. The parts explain :measured:`wrong_explained` of
+#    the figure.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -363,12 +385,13 @@ gg.plot_decomposition(
 # When NumPy and a dict are better
 # --------------------------------
 #
-# A thousand numbers are sorted by NumPy in :measured:`sort[numpy, 10**3].time`; a round trip to the GPU takes
-# :measured:`sort[with_copies, 10**3].time`. If the numbers start and end on the host, the crossing lies
-# :measured:`sort.crossover(numpy, with_copies)`, and below it the GPU is the slower one. Ten look-ups in a
-# dict take :measured:`lookup[python_dict, 10].time`, where the :term:`launch` of a kernel alone takes
-# :measured:`lookup[branching, 10].launch`. And a dictionary that changes all the time has to be sorted all
-# the time, while a dict just takes the new key.
+# NumPy sorts a thousand numbers in :measured:`sort[numpy, 10**3].time`. A round trip to the GPU takes
+# :measured:`sort[with_copies, 10**3].time`. Numbers that start and end on the host should stay there below
+# the crossing, which lies :measured:`sort.crossover(numpy, with_copies)`.
+#
+# Ten look-ups in a dict take :measured:`lookup[python_dict, 10].time`, where the :term:`launch` of a kernel
+# alone takes :measured:`lookup[branching, 10].launch`. And a sorted array must be sorted again when a key
+# comes in, while a dict just takes it.
 
 # %%
 # .. rst-class:: part-on-your-gpu
@@ -377,11 +400,11 @@ gg.plot_decomposition(
 # -------------------------------------
 #
 # A large sort moves all its numbers several times, so the bandwidth of your GPU matters, though not alone:
-# the share above is far from that of four perfect passes. The copies follow :term:`PCIe`.
+# the share above is far from that of four perfect passes. The copies follow :term:`PCIe`. NumPy's side
+# depends on whether your CPU has AVX-512 or AVX2.
 #
-# The look-up lives in the :term:`L2 cache`: the keys take four megabytes. On a GPU with a smaller cache the
-# larger dictionary is slower by more than the bandwidth suggests. NumPy's side depends on whether your CPU
-# has AVX-512.
+# The look-up lives in the :term:`L2 cache`: the keys take four megabytes. On a GPU whose cache cannot hold
+# them, the steps of a search wait for :term:`global memory` instead.
 #
 # ``gpuguide run sort_search`` and ``gpuguide run sparse_lookup`` measure your machine. A billion numbers need
 # about 24 GB of device memory here; a smaller GPU leaves that size out and says so.
@@ -392,16 +415,16 @@ gg.plot_decomposition(
 # Copies that nobody needs
 # ------------------------
 #
-# The copies decided who wins on this page. In a program they hide between the lines, where a single call
+# The copies moved the crossing on this page. In a program they hide between the lines, where a single call
 # sends an array to the GPU or fetches one. Find those that can go. The check counts them, without a GPU.
 #
 # .. exercise:: count_transfers
 #
-# .. question:: How long should a run of keys be?
+# .. question:: How many numbers should a bucket span?
 #
-#    That has to be measured. With runs longer than 64 numbers the table is smaller, so more of it stays in
-#    the cache, and each search is longer. Change ``BUCKET_BITS`` and run ``sparse_lookup.study()`` again. The
-#    length at which the table and the keys take the same space is a good one to begin with.
+#    That has to be measured. With wider buckets the table is smaller, so more of it stays in the caches near
+#    the threads, and each search is longer. With narrower ones it is the other way round. Change
+#    ``BUCKET_BITS`` in ``sparse_dictionary.py`` and run ``gpuguide run sparse_lookup``.
 #
 # .. question:: When is it worth sorting the keys before looking anything up?
 #
@@ -416,5 +439,5 @@ gg.plot_decomposition(
 #
 # Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains which clock answers which
 # question. Sideways: :doc:`First kernel </gallery/first_kernels/first_kernel>` starts at the beginning, if
-# these kernels were fast reading. Used here: :class:`gpuguide.Study`, :func:`gpuguide.claim`,
+# these kernels went by too quickly. Used here: :class:`gpuguide.Study`, :func:`gpuguide.claim`,
 # :func:`gpuguide.plot_time`.

@@ -2,15 +2,17 @@
 Five minutes
 ============
 
-What do twelve lines of CuPy do, and how long do they really take?
+What does CuPy change in a NumPy program, and how long does the GPU really take?
 """
 # %%
-# You need a GPU and CuPy, and nothing of this guide. The code below runs in a plain notebook and on Colab as
-# it stands. It factors one matrix, and takes the time in four ways: with NumPy, with CuPy and a clock that is
-# wrong, with CuPy and a clock that is right, and with the copies to the GPU and back.
-#
-# First a matrix of random numbers, and its copy in the memory of the GPU. CuPy has the functions of NumPy
-# under the same names, so the name of the module is all that changes.
+# You need a GPU and CuPy (:doc:`Install </start/install>`), and nothing of this guide. The code below runs in
+# a plain notebook and on Colab as it stands. It writes a matrix as the product of two others, and takes the
+# time in four ways: with NumPy, with CuPy and a clock that is wrong, with CuPy and a clock that is right, and
+# with the copies to the GPU and back.
+
+# %%
+# First a matrix of random numbers, and its copy in the memory of the GPU. CuPy has most functions of NumPy
+# under the same names. So the name of the module changes, and little else.
 
 from time import perf_counter
 
@@ -21,7 +23,7 @@ a = np.random.default_rng(0).standard_normal((512, 512))
 a_gpu = cp.asarray(a)
 
 # %%
-# NumPy writes the matrix as a product of two others, Q and R. The clock around it is the ordinary one.
+# NumPy finds the two matrices, called Q and R. The clock around it is the ordinary one.
 
 start = perf_counter()
 q, r = np.linalg.qr(a)
@@ -29,14 +31,14 @@ print(f"NumPy:             {(perf_counter() - start) * 1e3:8.2f} ms")
 
 # %%
 # CuPy does the same on the GPU. Its first call is slow, because libraries are loaded and code is compiled. So
-# it is called once before any clock starts.
+# it is called once before any clock starts. The second line waits until the GPU is done.
 
 cp.linalg.qr(a_gpu)
 cp.cuda.Device().synchronize()
 
 # %%
-# And then the clock goes wrong all the same. Python only *asks* the GPU to work. The call returns as soon as
-# the work is in the queue of the GPU, and the clock stops while the GPU is still busy.
+# Then the clock goes wrong all the same. Python only *asks* the GPU to work. The call returns once the work
+# is in the queue of the GPU, and the clock is read while the GPU is still busy.
 
 # wrong: the clock stops before the GPU does
 start = perf_counter()
@@ -44,7 +46,7 @@ q_gpu, r_gpu = cp.linalg.qr(a_gpu)
 print(f"CuPy, wrong clock: {(perf_counter() - start) * 1e3:8.2f} ms")
 
 # %%
-# One more line makes it right: wait for the GPU before the clock is read. To wait like this is to
+# The line that waits makes it right: it stands before the clock is read. To wait like this is to
 # :term:`synchronise`. The line stands before the clock starts, too, so that no older work is counted.
 
 cp.cuda.Device().synchronize()
@@ -69,9 +71,9 @@ print("NumPy is right:", np.allclose(q @ r, a))
 print("CuPy is right: ", np.allclose(q_back @ r_back, a))
 
 # %%
-# Run it twice in the same notebook. NumPy's first call may be slow as well, and here nothing went before it,
-# so only the second turn is fair to NumPy. The figures of a single call jump in any case. How to take figures
-# that can be relied on is a subject of its own, and most of this guide is built on it.
+# Run it all twice in the same notebook. NumPy's first call may be slow as well, and here nothing went before
+# it, so only the second turn is fair to NumPy. Even then one call is one sample, and the next one differs.
+# :doc:`How we measure </method>` says how this guide takes figures that can be relied on.
 #
 # Three ways on from here:
 #

@@ -5,8 +5,8 @@ Why a GPU
 From how many numbers on is a GPU faster than the CPU, and is the trip there worth it?
 """
 # %%
-# For ten million numbers NumPy needs :measured:`polynomial[numpy, 10**7].time`, the GPU
-# :measured:`polynomial[gpu, 10**7].time` if it has them already, and
+# One formula, worked out for ten million numbers, takes NumPy :measured:`polynomial[numpy, 10**7].time`. It
+# takes the GPU :measured:`polynomial[gpu, 10**7].time` if it has the numbers already, and
 # :measured:`polynomial[with_copies, 10**7].time` if they have to go there and come back. For a thousand
 # numbers NumPy needs :measured:`polynomial[numpy, 10**3].time`, and the GPU
 # :measured:`polynomial[gpu, 10**3].time` without any trip.
@@ -17,14 +17,14 @@ From how many numbers on is a GPU faster than the CPU, and is the trip there wor
 # Many small workers, and a way to go
 # -----------------------------------
 #
-# A CPU has a few strong cores. Each of them finishes a single task as soon as possible. A GPU has thousands
-# of small arithmetic units. None of them is quick, but they all work at the same time. So a GPU wins where
-# one task can be cut into very many that do not depend on each other, such as the same formula for each of
-# many numbers.
+# A CPU has a few strong cores, and each of them finishes a single task as soon as possible. A GPU has
+# thousands of small arithmetic units. None of them is quick, but they all work at the same time. So a GPU
+# wins where one task can be cut into very many that do not depend on each other, such as the same formula for
+# each of many numbers.
 #
 # Two things stand against it. Python has to ask the GPU for each piece of work, and asking takes time. And
 # the numbers have to be in the memory of the GPU, the :term:`device`. If they are in the memory of the
-# :term:`host`, they must cross the bridge between the two, and the results must come back.
+# CPU, the :term:`host`, they must cross the bridge between the two, and the results must come back.
 #
 # .. drawing:: why_gpu
 #
@@ -39,7 +39,8 @@ From how many numbers on is a GPU faster than the CPU, and is the trip there wor
 # --------------------
 #
 # Here is such a formula, a polynomial of degree seven. NumPy has a function for it, and CuPy has the same
-# function for the GPU. Only the name of the module changes.
+# function for the GPU. The line differs in the name of the module, and in ``asarray``, which copies its
+# arguments to the GPU.
 
 import cupy as cp
 import numpy as np
@@ -59,8 +60,8 @@ print("CuPy: ", on_gpu[:3], "...", on_gpu[-1])
 #
 # Before the clock starts, a guess. Each number has four bytes. It is read once, and its result is written
 # once. In between lie a few multiplications, which a GPU does while it waits for the next bytes. So the time
-# should follow from the bytes. For 10\ :sup:`8` numbers the memory of this GPU can deliver them, at its
-# physical peak, in this time:
+# should follow from the bytes. The physical peak of the memory, the most bytes that its clock and its width
+# let through, gives a bound. For 10\ :sup:`8` numbers this GPU needs:
 
 import gpuguide as gg
 
@@ -70,8 +71,8 @@ predicted = gg.fact("predicted", bytes_moved / gpu.peak_memory_bandwidth, unit="
 print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 
 # %%
-# The same bytes also have to cross the bridge when the numbers come from the host. That bridge is far
-# narrower than the memory on either side of it. So the trip should cost much more than the work.
+# When the numbers come from the host, the same bytes also have to cross the bridge. It is far narrower than
+# the memory on either side of it. So the trip should cost much more than the work.
 
 # %%
 # .. rst-class:: part-code
@@ -85,8 +86,8 @@ print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 # .. kernel:: gpuguide.topics.why_gpu
 #    :names: polynomial_python
 #
-# **NumPy.** The loops are compiled, but there are two for each coefficient, and each of them walks through
-# the whole array. They run on one thread.
+# **NumPy.** The loops are compiled, but there are two for each coefficient, a multiplication and an addition,
+# and each of them walks through the whole array. They run on one thread of the CPU.
 #
 # .. kernel:: gpuguide.topics.why_gpu
 #    :names: polynomial_numpy
@@ -98,12 +99,14 @@ print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 #    :names: polynomial_threads
 #
 # **GPU.** The body of the loop becomes a :term:`kernel`, and each :term:`thread` of the GPU works out one
-# number. How such a kernel is written is the subject of other pages; here it only takes part.
+# number. :doc:`First kernel </gallery/first_kernels/first_kernel>` explains how such a kernel is written and
+# started; here it only takes part.
 #
 # .. kernel:: gpuguide.topics.why_gpu
 #    :names: polynomial_kernel, polynomial_gpu
 #
-# **GPU with copies.** The same kernel, with the trip there and back.
+# **GPU with copies.** The same kernel, with the trip there and back. Where the guide's own code says
+# ``cupy()``, it means the module CuPy.
 #
 # .. kernel:: gpuguide.topics.why_gpu
 #    :names: polynomial_gpu_with_copies
@@ -115,7 +118,7 @@ print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 # ----------------------
 #
 # A wrong answer is quick to get. So each of the five is held against a :term:`reference` before its time
-# counts, once with whole numbers, where every digit must agree, and once with random ones.
+# counts: once with whole numbers, where every digit must agree, and once with random ones.
 
 from gpuguide.topics import why_gpu
 
@@ -129,7 +132,8 @@ study
 # ----------------------------
 #
 # Every way is timed as its user feels it: from the call until the result is there, the waiting included.
-# Where one would take too long, it is left out, and the table says so.
+# Where one would take too long, it is left out, and the table under the charts says so. Three claims about
+# the outcome must hold.
 
 results = study.run()
 gg.claim(
@@ -151,7 +155,7 @@ gg.claim(
 # %%
 # .. checks:: polynomial
 #
-# The first chart is for numbers that are on the GPU already.
+# The first chart is for numbers that are on the GPU already. Dashed lines are the CPU's.
 
 # draw
 gg.plot_time(results, variants=["numpy", "threads", "gpu"], crossover=("numpy", "gpu"))
@@ -159,13 +163,13 @@ gg.plot_time(results, variants=["numpy", "threads", "gpu"], crossover=("numpy", 
 # %%
 # .. finding::
 #
-#    The line of the GPU is flat at first: the time is that of asking. NumPy is overtaken
-#    :measured:`polynomial.crossover(numpy, gpu)`. At 10\ :sup:`7` numbers the GPU is
-#    :measured:`polynomial[gpu, 10**7].speedup(numpy)` as fast as NumPy on one thread and
-#    :measured:`polynomial[gpu, 10**7].speedup(threads)` as fast as all threads of the CPU. Those it overtakes
-#    :measured:`polynomial.crossover(threads, gpu)`.
+#    The line of the GPU is flat at first: the time is that of asking. The GPU overtakes NumPy
+#    :measured:`polynomial.crossover(numpy, gpu)`, and all threads of the CPU
+#    :measured:`polynomial.crossover(threads, gpu)`. At 10\ :sup:`6` numbers the GPU is
+#    :measured:`polynomial[gpu, 10**6].speedup(numpy)` as fast as NumPy on one thread. At 10\ :sup:`8` it is
+#    :measured:`polynomial[gpu, 10**8].speedup(threads)` as fast as all threads.
 #
-# The second chart adds the trip.
+# In the second chart the GPU has to fetch the numbers and to bring the results back.
 
 # draw
 gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
@@ -173,10 +177,10 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # %%
 # .. finding::
 #
-#    With the copies the GPU takes :measured:`polynomial[with_copies, 10**7].time` for 10\ :sup:`7` numbers.
-#    Without them it was :measured:`polynomial[gpu, 10**7].time`, and all threads of the CPU take
-#    :measured:`polynomial[threads, 10**7].time`. NumPy is overtaken by the GPU with its copies
-#    :measured:`polynomial.crossover(numpy, with_copies)`.
+#    With the copies the GPU overtakes NumPy :measured:`polynomial.crossover(numpy, with_copies)`. It does not
+#    catch up with all threads of the CPU at any size: for 10\ :sup:`9` numbers they take
+#    :measured:`polynomial[threads, 10**9].time`, the GPU with the copies
+#    :measured:`polynomial[with_copies, 10**9].time`.
 #
 # .. results:: polynomial
 
@@ -186,14 +190,16 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # Bring the data once
 # -------------------
 #
-# Python takes :measured:`polynomial[python, 10**5].time` for a hundred thousand numbers, NumPy
-# :measured:`polynomial[numpy, 10**5].time`. Most of what a GPU is praised for elsewhere is this step: from
-# interpreted to compiled code. It needs no GPU at all.
+# Python takes :measured:`polynomial[python, 10**6].time` for a million numbers, NumPy
+# :measured:`polynomial[numpy, 10**6].time`. This step, from interpreted to compiled code, needs no GPU. Where
+# a GPU is held against a loop in Python, it gets the praise for it all the same.
 #
-# The next step needs none either: :measured:`polynomial[threads, 10**5].time` with all threads. Not all of
+# The next step needs none either: :measured:`polynomial[threads, 10**6].time` with all threads. Not all of
 # it comes from the threads. The compiled loop also walks through the array once, where NumPy does so twice
 # for each coefficient. Only what is left after that is due to the GPU. That is why a fair comparison names
-# the code on its CPU and the threads.
+# the code on the CPU and the number of threads.
+#
+# The time on the GPU was predicted from the bytes:
 #
 # .. list-table:: 10\ :sup:`8` numbers that are on the GPU
 #    :header-rows: 1
@@ -203,13 +209,13 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 #    * - :measured:`predicted`
 #      - :measured:`polynomial[gpu, 10**8].time`
 #
-# The physical peak is a bound that no kernel reaches. Besides, the launch and the waiting are part of the
-# measured time, and threads that work out a single number each do not keep all of the memory busy.
+# The prediction is a bound that no kernel reaches. Besides, the :term:`launch` and the waiting are part of
+# the measured time, and threads that work out a single number each do not keep all of the memory busy.
 # :doc:`First kernel </gallery/first_kernels/first_kernel>` takes that further.
 #
-# The two charts tell what to do about the trip. It costs the same whether one formula is worked out over
-# there or a hundred. A program that copies its data once, does many things with it on the GPU, and copies the
-# result back at the end, pays once.
+# What is to be done about the trip? It costs the same whether one formula is worked out over there or a
+# hundred. A program that copies its data once, does many things with it on the GPU, and copies the result
+# back at the end, pays once.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -217,9 +223,9 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # When the CPU should keep it
 # ---------------------------
 #
-# For a thousand numbers NumPy is done in :measured:`polynomial[numpy, 10**3].time`; with the GPU and the
-# copies it takes :measured:`polynomial[with_copies, 10**3].time`. And for a single cheap formula on numbers
-# that the host has and wants back, look at all threads of the CPU first: at 10\ :sup:`8` numbers they take
+# For a thousand numbers NumPy is done in :measured:`polynomial[numpy, 10**3].time`. The GPU with the copies
+# takes :measured:`polynomial[with_copies, 10**3].time`. And for a single cheap formula on numbers that the
+# host has and wants back, look at all threads of the CPU first: at 10\ :sup:`8` numbers they take
 # :measured:`polynomial[threads, 10**8].time`, the GPU with the copies
 # :measured:`polynomial[with_copies, 10**8].time`.
 #
@@ -234,7 +240,7 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 #
 # Where the lines cross depends on both sides. A laptop has fewer threads and slower memory, and so has its
 # GPU. The flat part on the left is a matter of the CPU and of Python. The right end follows the memory, and
-# the trip follows :term:`PCIe`. ``gpuguide run why_gpu`` draws the lines for your machine. A billion numbers
+# the trip follows the bridge, :term:`PCIe`. ``gpuguide run why_gpu`` measures your machine. A billion numbers
 # need the memory that the line under the title names; a smaller GPU leaves them out.
 
 # %%
@@ -243,8 +249,8 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # Find the crossing
 # -----------------
 #
-# Two columns of times say more than a headline. Where one overtakes the other, if it does at all, is a small
-# program worth having.
+# Two columns of times say more than a headline. Write the function that finds where one overtakes the other,
+# if it does at all.
 #
 # .. exercise:: crossing_point
 #

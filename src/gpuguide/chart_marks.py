@@ -205,5 +205,5 @@ def region_words(results: Results, names: Sequence[str], clock: str | None) -> s
     """Say which part was timed and how the caches were, for an axis label."""
     clocks = [clock or results.variant(name).clock for name in names if results.variant(name).device == "gpu"]
     regions = list(dict.fromkeys(_REGIONS.get(word, word) for word in clocks)) or ["on the CPU"]
-    words = regions[0] if len(regions) == 1 else "region at each line"
+    words = regions[0] if len(regions) == 1 else "clocks differ"
     return f"{words}, {results.cache} cache"

@@ -119,6 +119,8 @@ def plot_decomposition(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['first call', 'later']
     """
+    from matplotlib.ticker import MaxNLocator
+
     parts = list(dict.fromkeys(part for bar in bars.values() for part in bar))
     flat = [seconds for bar in bars.values() for seconds in bar.values()]
     if not flat or not all(np.isfinite(s) and s >= 0 for s in flat):
@@ -135,6 +137,8 @@ def plot_decomposition(
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
         ax.set_xlim(0, 1.16 * longest)
+        # Steps of 2.5 would be rounded on the way into two digits: 12.5 ms would read 13.
+        ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
         ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
         ax.set_xlabel("time")
         handles = [ax.barh(0, 0, color=colours[part], label=part) for part in parts]
