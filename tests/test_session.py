@@ -273,7 +273,7 @@ class TestExplained:
     def test_elsewhere_the_share_is_only_printed(self, capsys, monkeypatch):
         monkeypatch.setattr(session_module, "_sessions", [Session()])
         assert explained("wrong", [0.5], 1.0).value == 0.5
-        assert capsys.readouterr().out == "The parts explain 50 % of wrong.\n"
+        assert capsys.readouterr().out == "The parts explain 50 % of the whole.\n"
 
     @pytest.mark.parametrize("share", [0.9013, 0.9961, 1.0121, 1.0194, 1.0474, 1.0996])
     def test_prose_shows_the_share_that_was_printed(self, share, capsys):

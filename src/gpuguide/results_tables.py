@@ -178,7 +178,7 @@ def _quantity(value: float | None, unit: str) -> str:
 
 
 def checks_sentence(checks: Iterable[CheckResult], n_variants: int) -> str:
-    """Say in one sentence how the checks against the reference came out.
+    """Say in one sentence how the checks came out.
 
     Parameters
     ----------
@@ -195,32 +195,40 @@ def checks_sentence(checks: Iterable[CheckResult], n_variants: int) -> str:
     Examples
     --------
     >>> checks_sentence([CheckResult("cupy", 8, "exact", 0.0, 0.0)], 1)
-    'The variant equals the reference at 1 size; largest difference 0 (exact).'
+    'The variant was right at 1 size; largest difference 0 (exact).'
     >>> checks_sentence([CheckResult("cupy", 8, "random", 1e-7, 3e-7)], 2)
-    '1 of 2 variants equal the reference at 1 size; largest difference 1e-07 of allowed 3e-07 (random).'
+    '1 of 2 variants was right at 1 size; largest difference 1e-07 of allowed 3e-07 (random).'
     >>> checks_sentence([], 2)
-    'No variant was checked against the reference.'
+    'No variant was checked.'
     """
     results = list(checks)
     if not results:
-        return "No variant was checked against the reference."
+        return "No variant was checked."
     failed = [check for check in results if not check.passed]
     if failed:
         worst = max(failed, key=_used)
         return (
-            f"{worst.variant!r} differs from the reference at {format_size(worst.size)}: "
+            f"{worst.variant!r} is wrong at {format_size(worst.size)}: "
             f"{_number(worst.largest_difference)} of allowed {_number(worst.tolerance)} ({worst.kind})."
         )
     who = _who(len({check.variant for check in results}), n_variants)
-    n_sizes = len({check.size for check in results})
-    where = "1 size" if n_sizes == 1 else f"{n_sizes} sizes"
-    return f"{who} the reference at {where}; largest difference {' and '.join(_differences(results))}."
+    return f"{who} right at {_where(results)}; largest difference {' and '.join(_differences(results))}."
 
 
 def _who(n_checked: int, n_variants: int) -> str:
+    verb = "was" if n_checked == 1 else "were"
     if n_checked < n_variants:
-        return f"{n_checked} of {n_variants} variants equal"
-    return "The variant equals" if n_variants == 1 else f"All {n_variants} variants equal"
+        return f"{n_checked} of {n_variants} variants {verb}"
+    return {1: "The variant was", 2: "Both variants were"}.get(n_variants, f"All {n_variants} variants were")
+
+
+def _where(checks: Sequence[CheckResult]) -> str:
+    """Return at how many sizes, and say so where not every variant ran at all of them."""
+    sizes = {check.size for check in checks}
+    ran = {(check.variant, check.size) for check in checks}
+    if len(ran) < len(sizes) * len({variant for variant, _ in ran}):
+        return f"each of its sizes, {len(sizes)} in all"
+    return "1 size" if len(sizes) == 1 else f"{len(sizes)} sizes"
 
 
 def _differences(checks: Sequence[CheckResult]) -> list[str]:

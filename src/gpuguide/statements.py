@@ -97,7 +97,7 @@ def explained(name: str, parts: Sequence[float], whole: float, *, note: str = ""
     Examples
     --------
     >>> explained("first_call", parts=(0.3, 0.1), whole=0.4).value
-    The parts explain 100 % of first_call.
+    The parts explain 100 % of the whole.
     1.0
     """
     if not whole > 0 or not all(part >= 0 for part in parts):
@@ -105,9 +105,11 @@ def explained(name: str, parts: Sequence[float], whole: float, *, note: str = ""
             f"explained {name!r}: expected seconds, the whole above 0; got {list(parts)} and {whole}."
         )
     share = sum(parts) / whole
-    sentence = f"The parts explain {100 * share:.0f} % of {name}."
+    sentence = f"The parts explain {100 * share:.0f} % of the whole."
     if current().recording and not 0.9 <= share <= 1.1:
-        raise ClaimError(f"{sentence} Expected 90 to 110 %: a part is missing, or one is timed twice.")
+        raise ClaimError(
+            f"explained {name!r}: {sentence} Expected 90 to 110 %: a part is missing, or one is timed twice."
+        )
     print(sentence)
     return fact(name, share, unit="share", note=note)
 

@@ -22,7 +22,7 @@ from gpuguide_docs.states import States, states_of
 if TYPE_CHECKING:
     from gpuguide.recordings import Recording
 
-__all__ = ["draw", "drawing_key", "is_drawn", "namespace_of", "run_drawn"]
+__all__ = ["draw", "drawing_key", "drawing_modules", "is_drawn", "namespace_of", "run_drawn"]
 
 _SCHEMA = "1"
 #: Modules that only measure, by the beginning of their names: what a drawn cell shows cannot depend on them.
@@ -151,8 +151,7 @@ def drawing_key(layout: Layout, cells: tuple[Cell, ...], digest: str) -> str:
     """
     from gpuguide import canonical
 
-    modules = sorted((layout.source / "gpuguide").glob("*.py"))
-    drawing = tuple(path for path in modules if not path.stem.startswith(_MEASURING_ONLY))
+    drawing = drawing_modules(layout)
     parts = [
         _SCHEMA,
         digest,
@@ -161,6 +160,23 @@ def drawing_key(layout: Layout, cells: tuple[Cell, ...], digest: str) -> str:
     ]
     parts += [canonical.digest(cell.content) for cell in cells]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def drawing_modules(layout: Layout) -> tuple[Path, ...]:
+    """Give the package's modules that what a drawn cell shows may depend on.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the package's source lies.
+
+    Returns
+    -------
+    tuple of pathlib.Path
+        Sorted.
+    """
+    modules = sorted((layout.source / "gpuguide").glob("*.py"))
+    return tuple(path for path in modules if not path.stem.startswith(_MEASURING_ONLY))
 
 
 @functools.cache

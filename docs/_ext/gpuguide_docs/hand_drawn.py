@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide_docs.cells import Cell
-from gpuguide_docs.drawing import draw
+from gpuguide_docs.drawing import draw, drawing_modules
 from gpuguide_docs.execution import CellError
 from gpuguide_docs.files import write_if_changed
 from gpuguide_docs.layout import Layout
@@ -40,6 +40,8 @@ class Drawn(SphinxDirective):
         except KeyError:
             raise self.error(f"drawn: no page {name!r} in examples/pages.toml") from None
         note_use(self.env, state)
+        for module in drawing_modules(layout):
+            self.env.note_dependency(module)
         if not state.current or state.recording is None:
             note = nodes.paragraph("", f"This chart appears once the page {name} is measured.")
             return [nodes.container("", note, classes=["not-measured"])]

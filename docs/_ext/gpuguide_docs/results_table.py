@@ -87,7 +87,7 @@ class ResultsDirective(_RecordedDirective):
         files = nodes.paragraph(classes=["gg-table-files"])
         files += [nodes.Text("The samples: "), download("CSV", f"{stem}.csv"), nodes.Text(" · ")]
         files += download("JSON", f"{stem}.json")
-        summary = f"Table: {results.title}, median, spread and share of the ceiling"
+        summary = f"Table: {results.title}, every size"
         return [fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))]
 
 
