@@ -221,7 +221,7 @@ gg.plot_decomposition(bars)
 #    :measured:`compiling[kernel, 32**3].time` with ``@cuda.jit``. With ``parallel=True`` it takes
 #    :measured:`compile_parallel`. Read from the cache it takes :measured:`compiling[cached, 32**3].time`.
 #
-# A fresh process has to load the compiler first. Its first call does both, and the clock sees one figure:
+# A fresh process has to load the compiler first. That lies within its first call, so one figure holds both:
 
 # draw
 took = {name.removeprefix("fresh_"): fact.value for name, fact in facts.items()}
@@ -231,7 +231,8 @@ bars = {
 }
 parts = {"context": "context", "load, compile": "kernel_compile", "run": "kernel_call"}
 kernel = {part: took[name] for part, name in parts.items() if name in took}
-gg.plot_decomposition(bars | ({"then a kernel": kernel} if kernel else {}))
+ax = gg.plot_decomposition(bars | ({"then a kernel": kernel} if kernel else {}))
+_ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
 
 # %%
 # .. finding::

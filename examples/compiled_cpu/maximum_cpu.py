@@ -246,39 +246,30 @@ gg.plot_rate(
 #    :header-rows: 1
 #
 #    * -
-#      - makes an array
-#      - compiles
 #      - published
-#      - here, with ``out=``
-#      - here, new array
+#      - the same here
+#      - with ``out=``
 #    * - Python loop
-#      - no
-#      - no
 #      - :claimed:`s1_python_loop`
 #      - :measured:`maximum_cpu[python, 32**3].time`
 #      - –
-#    * - NumPy
-#      - in each call
-#      - no
+#    * - NumPy, new array
 #      - :claimed:`s1_numpy`
-#      - :measured:`maximum_cpu[numpy, 32**3].time`
 #      - :measured:`maximum_cpu[numpy_new, 32**3].time`
+#      - :measured:`maximum_cpu[numpy, 32**3].time`
 #    * - njit loops
-#      - no
-#      - in the trial calls
 #      - :claimed:`s1_jit`
 #      - :measured:`maximum_cpu[loops, 32**3].time`
 #      - –
-#    * - vectorize
-#      - in each call
-#      - before the clock
+#    * - vectorize, new array
 #      - :claimed:`s1_vectorize`
-#      - :measured:`maximum_cpu[vectorize, 32**3].time`
 #      - :measured:`maximum_cpu[vectorize_new, 32**3].time`
+#      - :measured:`maximum_cpu[vectorize, 32**3].time`
 #
-# The cure is to let all of them fill the same array, and to say so. Then NumPy and Numba's two forms lie
-# close together. The last two columns show, too, that at this size the new array is a small part of a call.
-# So it does not explain the published figure for NumPy. What does is not known.
+# The loops fill an array that exists. NumPy and ``vectorize`` made a new one in each call. The cure is to let
+# all of them fill the same array, as in the last column, and to say so. Then NumPy and Numba's two forms lie
+# close together. At this size the new array is a small part of a call, so it does not explain the published
+# figure for NumPy. What does is not known.
 #
 # A large new array is not cheap. The operating system hands out memory as a promise and finds the pages when
 # they are first written. At 256\ :sup:`3` elements a call that makes its array takes
@@ -426,5 +417,6 @@ gg.plot_decomposition(
 #
 # Onward: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>` looks at the price of a first call,
 # and :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` takes the same maximum, with the same rule for
-# NaN, to the GPU, and asks how to shape a :term:`launch`. Sideways: :doc:`First kernel </gallery/first_kernels/first_kernel>` turns a loop into a
-# :term:`kernel`. Used here: :class:`gpuguide.Study`, :func:`gpuguide.fact`, :func:`gpuguide.explained`.
+# NaN, to the GPU and asks how to shape a :term:`launch`. Sideways:
+# :doc:`First kernel </gallery/first_kernels/first_kernel>` turns a loop into a :term:`kernel`. Used here:
+# :class:`gpuguide.Study`, :func:`gpuguide.fact`, :func:`gpuguide.explained`.

@@ -546,31 +546,34 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 #    * - mistake
 #      - wrong
 #      - right
-#      - time of
+#      - at
 #    * - 1 nobody waits
 #      - :measured:`no_wait`
 #      - :measured:`cold[one, 2**26].time`
-#      - 2\ :sup:`26` elements
+#      - 2\ :sup:`26`
 #    * - 2 the first call counts
 #      - :measured:`first_call`
 #      - :measured:`cold[one, 2**26].time`
-#      - 2\ :sup:`26` elements
-#    * - 3 one reading, the slowest
+#      - 2\ :sup:`26`
+#    * - 3 one reading
 #      - :measured:`one_reading`
 #      - :measured:`readings`
-#      - 2\ :sup:`21` elements, launch and wait included
+#      - 2\ :sup:`21`
 #    * - 4 warm where cold is meant
 #      - :measured:`same_arrays`
 #      - :measured:`cold[one, 2**21].time`
-#      - 2\ :sup:`21` elements
+#      - 2\ :sup:`21`
 #    * - 5 emptied by writing
 #      - :measured:`memset`
 #      - :measured:`cold[one, 2**21].time`
-#      - 2\ :sup:`21` elements
+#      - 2\ :sup:`21`
 #    * - 6 the data has changed
 #      - :measured:`left_over`
 #      - :measured:`roots[newton, 2**22].time`
 #      - 2\ :sup:`22` roots
+#
+# The sizes are elements and, in the last row, roots. The third clock is a host's: its right figure is the
+# median of its own readings, with launch and wait in it.
 
 # %%
 # .. rst-class:: part-when-not-to

@@ -28,7 +28,6 @@ __all__ = [
     "region_words",
     "size_axis",
     "size_words",
-    "tick_words",
     "time_axis",
 ]
 
@@ -190,18 +189,11 @@ def time_axis(ax: Axes, axis: str = "y") -> None:
     getattr(ax, f"set_{axis}scale")("log")
     ticks = getattr(ax, f"{axis}axis")
     ticks.set_major_locator(LogLocator(base=10, numticks=8))
-    ticks.set_major_formatter(lambda value, _: tick_words(value))
+    ticks.set_major_formatter(lambda value, _: _decade(value))
     ticks.set_minor_formatter(NullFormatter())
 
 
-def tick_words(seconds: float) -> str:
-    """Return a time on an axis with all its digits, where a measured one has two.
-
-    Examples
-    --------
-    >>> tick_words(0.0125), tick_words(1e-6)
-    ('12.5 ms', '1 µs')
-    """
+def _decade(seconds: float) -> str:
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
         if seconds >= 0.9999 * scale:
             return f"{seconds / scale:.4g} {unit}"

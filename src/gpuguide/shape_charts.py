@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuguide.chart_marks import (
-    colour_of,
-    measured_names,
-    new_axes,
-    region_words,
-    size_words,
-    tick_words,
-    time_axis,
-)
+from gpuguide.chart_marks import colour_of, measured_names, new_axes, region_words, size_words, time_axis
 from gpuguide.errors import ArgumentError
 from gpuguide.metrics import format_quantity
 from gpuguide.style import INK, SERIES, describe, style
@@ -143,7 +135,7 @@ def plot_decomposition(
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
         ax.set_xlim(0, 1.16 * longest)
-        ax.xaxis.set_major_formatter(lambda value, _: tick_words(value) if value else "0")
+        ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
         ax.set_xlabel("time")
         handles = [ax.barh(0, 0, color=colours[part], label=part) for part in parts]
         ax.legend(handles=handles, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
