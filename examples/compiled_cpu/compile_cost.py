@@ -73,9 +73,9 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 #
 # A published notebook has all the figures that this question needs, for the loop above over 32 768 elements.
 # Python took :claimed:`s1_python_loop`, compiled code :claimed:`s1_jit`. The slowest run took
-# :claimed:`s1_jit_slowest` as long as the best, because it was the first and held the compiler. Each compiled
-# call saves the difference between Python's time and its own. The first call, divided by this difference, is
-# the number of calls after which the compiler has paid for itself.
+# :claimed:`s1_jit_slowest` as long as the best: it must have been the first, with the compiler in it. Each
+# compiled call saves the difference between Python's time and its own. The time of the first call, divided by
+# this difference, is the number of calls after which the compiler has paid for itself.
 
 import gpuguide as gg
 

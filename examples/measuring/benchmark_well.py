@@ -536,8 +536,8 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 # %%
 # .. finding::
 #
-#    The cache is the mistake that looks plausible: four shows :measured:`same_arrays_off` of the right
-#    figure, five :measured:`memset_off`. One, two and six are far off, with :measured:`no_wait_off`,
+#    Mistakes about the cache look plausible: four shows :measured:`same_arrays_off` of the right figure,
+#    five :measured:`memset_off`. One, two and six are far off, with :measured:`no_wait_off`,
 #    :measured:`first_call_off` and :measured:`left_over_off`. Three may be right by luck.
 #
 # .. list-table:: The figures of the six clocks

@@ -145,8 +145,7 @@ study = how_to_time.study()
 study
 
 # %%
-# The second is a longer operation, in which a launch weighs less: the QR factorisation of a 512 by 512
-# matrix, by **NumPy** and by **CuPy**.
+# The second is a longer operation, the QR factorisation of a 512 by 512 matrix, by **NumPy** and by **CuPy**.
 #
 # .. kernel:: gpuguide.topics.how_to_time
 #    :names: qr_numpy, qr_cupy
@@ -313,10 +312,10 @@ _ = ax.set_xlim(left=2**8.5)  # room for the words about the crossover
 #      - with the numbers
 #      - from :measured:`small_behind_a_delay` to :measured:`large_behind_a_delay`
 #
-# QR keeps the GPU busy for longer, and a launch is a small part of it. NumPy takes
-# :measured:`qr[numpy, 512**2].time` and CuPy :measured:`qr[cupy, 512**2].time`, which makes CuPy
-# :measured:`qr[cupy, 512**2].speedup(numpy)` as fast on this machine. An introduction to CuPy that also waits
-# for the device found :claimed:`s3_qr_cpu` and :claimed:`s3_qr_gpu` on another one.
+# QR keeps the GPU busy for longer. NumPy takes :measured:`qr[numpy, 512**2].time` and CuPy
+# :measured:`qr[cupy, 512**2].time`, which makes CuPy :measured:`qr[cupy, 512**2].speedup(numpy)` as fast on
+# this machine. An introduction to CuPy that waits for the device found :claimed:`s3_qr_cpu` and
+# :claimed:`s3_qr_gpu` on another one.
 
 # %%
 # Does the guide's clock agree with those of others? Where they measure the same thing, it must. It is held
