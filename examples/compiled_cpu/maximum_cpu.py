@@ -212,7 +212,7 @@ gg.plot_time(
 #    At 32\ :sup:`3` elements the compiled loops are :measured:`maximum_cpu[loops, 32**3].speedup(python)` as
 #    fast as the Python loop. All threads overtake one :measured:`maximum_cpu.crossover(loops, parallel)`.
 #
-# The second chart shows the :term:`bandwidth`, the bytes a second, that six of the eight reach.
+# The second chart shows the :term:`bandwidth` that six of the eight reach.
 
 # draw
 ax = gg.plot_rate(
