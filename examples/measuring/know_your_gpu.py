@@ -96,9 +96,7 @@ print(
 # The driver's answers also bound a launch. A kernel is run by many threads, in :term:`blocks <block>` of at
 # most 1024, and as many blocks as the data needs form the :term:`grid`. A matrix of 512 by 512 in blocks of
 # 32 by 32 threads takes 16 by 16 blocks. One more row takes a whole row of blocks more, in which hardly a
-# :term:`thread` has work. CUDA counts along a row first, so the shape (513, 512) has the grid (16, 17). The
-# last line tells how many blocks of 1024 threads the GPU holds at once: the 2048 threads of a multiprocessor
-# make two, if a thread needs no more than 32 :term:`registers <register>`.
+# :term:`thread` has work. CUDA counts along a row first, so the shape (513, 512) has the grid (16, 17).
 
 from gpuguide.launch import grid_2d, occupancy
 
@@ -110,6 +108,11 @@ held = occupancy(1024, 32, 0, gpu)
 print(
     f"at once: {held.blocks_per_sm * gpu.sm_count} such blocks, {held.blocks_per_sm} on each multiprocessor"
 )
+
+# %%
+# A grid may be far larger than what the GPU holds at once, which the last line tells. The 2048 threads of a
+# multiprocessor make two blocks of 1024, if a thread needs no more than 32 :term:`registers <register>`. The
+# other blocks wait for their turn.
 
 # %%
 # .. rst-class:: part-code
@@ -385,8 +388,8 @@ gg.plot_decomposition(
 # Same shapes, other numbers
 # --------------------------
 #
-# The shapes of the curves carry over: sizes that the cache answers, sizes that the memory answers, and mixes
-# that differ a little. The numbers do not. Consumer GPUs have less bandwidth and a far smaller share of FP64
+# The shapes of the curves carry over: a peak while the cache holds the arrays, a level that the memory keeps,
+# and mixes that differ a little. The numbers do not. Consumer GPUs have less bandwidth and a far smaller share of FP64
 # units. ``gpuguide run know_your_gpu`` and ``gpuguide run reading`` measure yours, and ``gpuguide doctor``
 # prints its properties.
 
