@@ -388,9 +388,9 @@ gg.plot_decomposition(
 # Same shapes, other numbers
 # --------------------------
 #
-# The shapes of the curves carry over: a peak while the cache holds the arrays, a level that the memory keeps,
-# and mixes that differ a little. The numbers do not. Consumer GPUs have less bandwidth and a far smaller share of FP64
-# units. ``gpuguide run know_your_gpu`` and ``gpuguide run reading`` measure yours, and ``gpuguide doctor``
+# The shapes of the curves carry over: a region of the cache, a region of the memory, and mixes that differ a
+# little. The numbers do not. Consumer GPUs have less bandwidth and a far smaller share of FP64 units.
+# ``gpuguide run know_your_gpu`` and ``gpuguide run reading`` measure yours, and ``gpuguide doctor``
 # prints its properties.
 
 # %%
