@@ -76,25 +76,25 @@ def ufuncs() -> Drawing:
 
 
 def compile_cost() -> Drawing:
-    """Four calls: the first compiles, the second does not, another type does, and a cache is read."""
-    d = Drawing(720, 256)
+    """Four calls: the first loads and compiles, the second does neither, and a cache saves the compiling."""
+    d = Drawing(720, 280)
+    load, compiling, reading = ("load", 120, PURPLE), ("compile", 270, ORANGE), ("read", 64, BLUE)
     rows = (
-        ("first call", ("compile", 330, ORANGE)),
-        ("second call", None),
-        ("other types", ("compile", 330, ORANGE)),
-        ("new process, cache=True", ("read", 60, BLUE)),
+        (("first call",), (load, compiling)),
+        (("second call",), ()),
+        (("other types",), (compiling,)),
+        (("new process,", "cache=True"), (load, reading)),
     )
     for number, (words, before) in enumerate(rows):
-        y = 24 + number * 52
-        d.words(20, y + 22, words, anchor="start")
-        x = 220.0
-        if before is not None:
-            name, width, colour = before
-            d.box(x, y, width, 34, colour, name)
+        y = 16 + number * 56
+        for line, word in enumerate(words):
+            d.words(10, y + (26 if len(words) == 1 else 16) + line * 20, word, anchor="start", size=17)
+        x = 150.0
+        for name, width, colour in (*before, ("run", 56, GREEN)):
+            d.box(x, y, width, 40, colour, name, size=17)
             x += width
-        d.box(x, y, 46, 34, GREEN, "run", size=12)
-    d.arrow(220, 240, 690, 240)
-    d.words(640, 230, "time, not to scale", size=12, colour=MUTED)
+    d.arrow(150, 268, 710, 268)
+    d.words(704, 256, "time, not to scale", size=16, colour=MUTED, anchor="end")
     return d
 
 

@@ -6,51 +6,39 @@ from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
 
 from gpuguide.style import to_dark
 
+_WIDTH, _HEIGHT, _SIZE = 148, 66, 17
+# Left, top, two lines, colour, the mistakes made at this step: there and back again, so that all is legible.
 _STEPS = (
-    ("put the data", "back", PURPLE, "6"),
-    ("read other", "data", PURPLE, "4, 5"),
-    ("start", "the clock", ORANGE, ""),
-    ("the call", "", GREEN, ""),
-    ("wait", "", BLUE, "1"),
-    ("stop", "the clock", ORANGE, ""),
+    (16, 66, "call once,", "not timed", MUTED, "2"),
+    (204, 66, "put the", "data back", PURPLE, "6"),
+    (380, 66, "read", "other data", PURPLE, "4, 5"),
+    (556, 66, "start", "the clock", ORANGE, ""),
+    (556, 188, "the call", "", GREEN, ""),
+    (380, 188, "wait", "", BLUE, "1"),
+    (204, 188, "stop", "the clock", ORANGE, ""),
 )
 
 
 def benchmark_well() -> Drawing:
-    """Draw a call that is not timed, then six steps in a loop, and which mistake leaves which step out."""
-    d = Drawing(720, 226)
-    d.box(16, 66, 92, 56, MUTED)
-    d.words(62, 90, "call once,", size=12)
-    d.words(62, 106, "not timed", size=12)
-    _number(d, 62, "2")
-    d.arrow(110, 94, 132, 94)
-    for k, (first, second, colour, mistake) in enumerate(_STEPS):
-        x = 136 + k * 97
-        d.box(x, 66, 88, 56, colour)
-        d.words(x + 44, 90 if second else 98, first, size=12)
-        d.words(x + 44, 106, second, size=12)
-        if mistake:
-            _number(d, x + 44, mistake)
-        if k:
-            d.arrow(x - 9, 94, x - 1, 94)
-    _loop(d)
-    d.words(
-        16, 30, "orange numbers: the mistake that leaves this step out", size=12, colour=MUTED, anchor="start"
-    )
+    """Draw a call that is not timed, then six steps in a loop, and which mistake is made at which step."""
+    d = Drawing(720, 292)
+    d.words(16, 28, "orange: the mistake made at this step", size=16, colour=MUTED, anchor="start")
+    for left, top, first, second, colour, mistake in _STEPS:
+        middle = left + _WIDTH / 2
+        d.box(left, top, _WIDTH, _HEIGHT, colour)
+        d.words(middle, top + (28 if second else 39), first, size=_SIZE)
+        d.words(middle, top + 50, second, size=_SIZE)
+        d.words(middle, top - 9 if top < 100 else top + _HEIGHT + 24, mistake, size=20, colour=ORANGE)
+    d.arrow(166, 99, 200, 99)
+    for right in (354, 530):
+        d.arrow(right, 99, right + 22, 99)
+        d.arrow(right + 24, 221, right + 2, 221)
+    d.arrow(630, 134, 630, 184)
+    d.arrow(278, 184, 278, 136)
+    d.words(196, 208, "many samples,", size=_SIZE, anchor="end")
+    d.words(196, 230, "and their median", size=_SIZE, anchor="end")
+    d.words(122, 260, "3", size=20, colour=ORANGE)
     return d
-
-
-def _number(d: Drawing, x: float, mistake: str) -> None:
-    d.words(x, 56, mistake, size=15, colour=ORANGE)
-
-
-def _loop(d: Drawing) -> None:
-    """Draw the way back from the last step to the first."""
-    d.line(665, 126, 665, 168)
-    d.line(665, 168, 180, 168)
-    d.arrow(180, 168, 180, 126)
-    d.words(422, 190, "many samples, and their median", size=12)
-    d.words(422, 212, "3", size=15, colour=ORANGE)
 
 
 def main() -> None:

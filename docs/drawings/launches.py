@@ -9,22 +9,22 @@ from gpuguide.style import to_dark
 
 def maximum_cpu() -> Drawing:
     """Sixteen elements: one at a time in Python, all in one instruction, and in parts for two threads."""
-    d = Drawing(720, 250)
-    left, width = 132, 36
+    d = Drawing(720, 266)
+    left, width = 108, 38
     steps = (ORANGE, ORANGE, ORANGE, BLUE)
-    d.words(20, 50, "Python", anchor="start")
+    d.words(10, 54, "Python", anchor="start", size=17)
     for i in range(16):
         x = left + i * width
-        d.box(x, 20, width - 4, 50, MUTED)
+        d.box(x, 20, width - 4, 56, MUTED)
         for step, colour in enumerate(steps):
-            d.box(x + 4, 25 + step * 11, width - 12, 8, colour)
-    d.words(left, 92, "for each element: find it, ask for its type, find the operation, compare", **_NOTE)
-    d.words(20, 140, "compiled", anchor="start")
-    d.box(left, 120, 16 * width - 4, 32, BLUE, "one instruction compares sixteen neighbours")
-    d.words(20, 190, "threads", anchor="start")
-    d.box(left, 170, 8 * width - 4, 32, BLUE, "thread 0 has one part")
-    d.box(left + 8 * width, 170, 8 * width - 4, 32, GREEN, "thread 1 has the other")
-    d.words(left, 226, "blue and green: comparing; orange: everything else", **_NOTE)
+            d.box(x + 4, 25 + step * 12, width - 12, 9, colour)
+    d.words(left, 102, "orange: find the element, its type, the operation", **_NOTE)
+    d.words(left, 124, "blue and green: compare", **_NOTE)
+    d.words(10, 174, "compiled", anchor="start", size=17)
+    d.box(left, 148, 16 * width - 4, 40, BLUE, "one instruction compares sixteen neighbours", size=17)
+    d.words(10, 232, "threads", anchor="start", size=17)
+    d.box(left, 206, 8 * width - 4, 40, BLUE, "thread 0 has one part", size=17)
+    d.box(left + 8 * width, 206, 8 * width - 4, 40, GREEN, "thread 1 has the other", size=17)
     return d
 
 
@@ -97,7 +97,7 @@ def launch_overhead() -> Drawing:
     return d
 
 
-_NOTE = {"size": 12, "colour": MUTED, "anchor": "start"}
+_NOTE = {"size": 16, "colour": MUTED, "anchor": "start"}
 
 
 def main() -> None:

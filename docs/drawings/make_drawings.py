@@ -110,58 +110,62 @@ def first_kernel() -> Drawing:
 
 def how_to_time() -> Drawing:
     """Two lanes of time: the host launches and goes on, the device starts later."""
-    d = Drawing(720, 260)
-    d.words(20, 82, "host", anchor="start")
-    d.words(20, 162, "device", anchor="start")
-    d.line(90, 98, 700, 98)
-    d.line(90, 178, 700, 178)
-    d.box(110, 62, 110, 34, BLUE, "launch")
-    d.box(220, 62, 280, 34, MUTED, "free for other work", size=12)
-    d.box(500, 62, 60, 34, ORANGE, "waits", size=12)
-    d.arrow(165, 100, 240, 138, BLUE, dash="4 3")
-    d.box(240, 142, 320, 34, GREEN, "kernel")
-    d.arrow(560, 140, 560, 102, GREEN, dash="4 3")
-    for x, low in ((110, 210), (220, 210), (560, 236)):
-        d.line(x, 40, x, low, dash="3 3")
-    d.words(110, 30, "start", size=12)
-    d.words(220, 30, "stop, not synchronised", size=12)
-    d.words(560, 30, "stop, synchronised", size=12)
-    d.arrow(165, 206, 112, 206)
-    d.arrow(165, 206, 218, 206)
-    d.words(165, 224, "the launch", size=12, colour=MUTED)
-    d.arrow(400, 206, 242, 206, GREEN)
-    d.arrow(400, 206, 558, 206, GREEN)
-    d.words(400, 224, "what the device's own clock says", size=12, colour=MUTED)
+    d = Drawing(720, 280)
+    d.words(10, 106, "host", anchor="start", size=17)
+    d.words(10, 186, "device", anchor="start", size=17)
+    d.line(90, 118, 700, 118)
+    d.line(90, 198, 700, 198)
+    d.box(110, 80, 110, 36, BLUE, "launch", size=17)
+    d.box(220, 80, 272, 36, MUTED, "free for other work", size=17)
+    d.box(492, 80, 68, 36, ORANGE, "waits", size=17)
+    d.arrow(165, 120, 240, 156, BLUE, dash="4 3")
+    d.box(240, 160, 320, 36, GREEN, "kernel", size=17)
+    d.arrow(560, 158, 560, 122, GREEN, dash="4 3")
+    for x, low in ((110, 232), (220, 232), (560, 258)):
+        d.line(x, 58, x, low, dash="3 3")
+    d.words(110, 48, "start", size=17)
+    for x, how in ((220, "stop, not"), (560, "stop,")):
+        d.words(x, 26, how, size=17)
+        d.words(x, 48, "synchronised", size=17)
+    d.arrow(165, 226, 112, 226)
+    d.arrow(165, 226, 218, 226)
+    d.words(165, 248, "the launch", size=16, colour=MUTED)
+    d.arrow(400, 226, 242, 226, GREEN)
+    d.arrow(400, 226, 558, 226, GREEN)
+    d.words(400, 248, "what the device's own clock says", size=16, colour=MUTED)
     return d
 
 
 def know_your_gpu() -> Drawing:
     """From the host's memory over PCIe to the device's memory, its L2 cache and its multiprocessors."""
-    d = Drawing(720, 240)
-    d.box(20, 70, 110, 100, ORANGE)
-    d.words(75, 116, "host")
-    d.words(75, 134, "memory")
-    d.arrow(134, 112, 212, 112, ORANGE, width=2)
-    d.arrow(212, 128, 134, 128, ORANGE, width=2)
-    d.words(173, 98, "PCIe", size=12)
-    d.box(216, 30, 490, 180, BLUE)
-    d.words(228, 50, "device", anchor="start")
-    d.box(236, 70, 120, 100, BLUE)
-    d.words(296, 116, "device")
-    d.words(296, 134, "memory")
-    d.arrow(360, 108, 430, 108, BLUE, width=5)
-    d.arrow(430, 132, 360, 132, BLUE, width=5)
-    d.box(434, 80, 84, 80, GREEN)
-    d.words(476, 116, "L2")
-    d.words(476, 134, "cache")
-    d.arrow(522, 104, 572, 104, GREEN, width=8)
-    d.arrow(572, 136, 522, 136, GREEN, width=8)
+    d = Drawing(720, 226)
+    d.box(10, 66, 112, 104, ORANGE)
+    d.words(66, 112, "host", size=17)
+    d.words(66, 134, "memory", size=17)
+    d.words(166, 100, "PCIe", size=17)
+    _ways(d, 126, 206, 118, 1, ORANGE)
+    d.box(210, 16, 500, 198, BLUE)
+    d.words(224, 40, "device", anchor="start", size=17)
+    d.box(224, 66, 116, 104, BLUE)
+    d.words(282, 112, "device", size=17)
+    d.words(282, 134, "memory", size=17)
+    _ways(d, 344, 410, 118, 2, BLUE)
+    d.box(414, 66, 88, 104, GREEN)
+    d.words(458, 112, "L2", size=17)
+    d.words(458, 134, "cache", size=17)
+    _ways(d, 506, 566, 118, 3, GREEN)
     for row in range(4):
         for column in range(4):
-            d.box(578 + column * 30, 72 + row * 25, 26, 21, PURPLE)
-    d.words(637, 190, "multiprocessors", size=12)
-    d.words(395, 190, "measured here", size=12, colour=MUTED)
+            d.box(572 + column * 32, 66 + row * 27, 28, 23, PURPLE)
+    d.words(702, 196, "multiprocessors", size=17, anchor="end")
     return d
+
+
+def _ways(d: Drawing, left: float, right: float, middle: float, n: int, colour: str) -> None:
+    """Draw as many arrows each way as the way is wide."""
+    for k in range(n):
+        d.arrow(left, middle - 8 - k * 14, right, middle - 8 - k * 14, colour, width=2)
+        d.arrow(right, middle + 8 + k * 14, left, middle + 8 + k * 14, colour, width=2)
 
 
 def sort_search() -> Drawing:

@@ -7,9 +7,10 @@ When does Numba compile, how long does it take, and how often do you pay?
 # %%
 # In a fresh process the first call of a small function takes :measured:`fresh_first`, and the second
 # :measured:`fresh_later`. The difference is the compiler, which has to be loaded and then to work. With the
-# result kept on disk it need not work, and the first call of the next process takes
-# :measured:`fresh_cached`. One more function, with everything loaded, takes
-# :measured:`compiling[njit, 32**3].time` to compile and :measured:`compiling[cached, 32**3].time` to read.
+# compiled code kept on disk it need not work, and the first call in the next process takes
+# :measured:`fresh_cached`. With everything loaded, one more function takes
+# :measured:`compiling[njit, 32**3].time` to compile, or :measured:`compiling[cached, 32**3].time` to read
+# from disk.
 
 # %%
 # .. rst-class:: part-idea
@@ -23,13 +24,14 @@ When does Numba compile, how long does it take, and how often do you pay?
 # A call with other types compiles another version.
 #
 # All of this is lost when the process ends, unless the compiled code is kept. With ``cache=True`` Numba
-# writes it to disk, and reads it back in the next process.
+# writes it to disk, and reads it back in the next process. Each process has to load Numba's compiler before
+# its first use, whether it then compiles or reads.
 #
 # .. drawing:: compile_cost
 #
-#     Four calls as bars of time. The first call is a long piece of compiling and a short piece of running.
-#     The second only runs. A call with other types compiles again. In a new process with a cache, a short
-#     piece of reading takes the place of compiling.
+#     Four calls as bars of time. The first call is a piece of loading, a long piece of compiling and a short
+#     piece of running. The second only runs. A call with other types compiles again. In a new process with a
+#     cache, a short piece of reading takes the place of compiling; the loading remains.
 
 # %%
 # .. rst-class:: part-bare
@@ -37,7 +39,7 @@ When does Numba compile, how long does it take, and how often do you pay?
 # Watch it compile
 # ----------------
 #
-# A compiled function knows which versions of it there are. No clock is needed to see when one is added.
+# A decorated function knows which versions of it there are. No clock is needed to see when one is added.
 
 import numpy as np
 from numba import njit
@@ -69,10 +71,11 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 # After how many calls is it paid back?
 # -------------------------------------
 #
-# The notebook behind this page looped over 32 768 elements. Python took :claimed:`s1_python_loop`, compiled
-# code :claimed:`s1_jit`. And its slowest run took :claimed:`s1_jit_slowest` as long as the best: that was the
-# first one. From these figures follows how many calls it takes until the compiler has paid for itself. Each
-# call saves what Python takes longer.
+# A published notebook has all the figures that this question needs, for the loop above over 32 768 elements.
+# Python took :claimed:`s1_python_loop`, compiled code :claimed:`s1_jit`. The slowest run took
+# :claimed:`s1_jit_slowest` as long as the best: it must have been the first, with the compiler in it. Each
+# compiled call saves the difference between Python's time and its own. The time of the first call, divided by
+# this difference, is the number of calls after which the compiler has paid for itself.
 
 import gpuguide as gg
 
@@ -84,19 +87,20 @@ print(f"by the figures of the source: after {predicted.value:.1f} calls")
 # %%
 # .. rst-class:: part-code
 #
-# Seven ways to a result
+# Eight ways to a result
 # ----------------------
 #
-# To measure the compiler more than once in a process, each of these functions makes a fresh one, so that
-# nothing is left from the call before. What they compile is the loop of the notebook. As a **Python loop**
-# it is one of the rivals.
+# To measure the compiler more than once in a process, each of these functions makes a fresh compiled
+# function, so that nothing is left from the call before. What they compile is the loop from above. As a
+# **Python loop** it is one of the eight.
 #
 # .. kernel:: gpuguide.topics.compile_cost
 #    :names: larger_loops, compile_njit, compile_fastmath
 #
-# **njit** and **njit, fastmath** are what you would write as decorators. A :term:`ufunc` can be had without a
-# signature (**vectorize**), and compiles when it is called. With one (**vectorize, signature**) it compiles
-# when it is decorated, which often means: when your module is imported.
+# **njit** and **njit, fastmath** are what you would write as decorators; the second allows the compiler to
+# reorder arithmetic. A :term:`ufunc` can be had without a signature, which is a list of types
+# (**vectorize**); it compiles when it is called. With one (**vectorize, signature**) it compiles when it is
+# decorated, which often means: when your module is imported.
 #
 # .. kernel:: gpuguide.topics.compile_cost
 #    :names: compile_vectorize, compile_signature
@@ -106,13 +110,13 @@ print(f"by the figures of the source: after {predicted.value:.1f} calls")
 # .. kernel:: gpuguide.topics.compile_cost
 #    :names: load_cached, caching_in, call_compiled
 #
-# And **cuda.jit** compiles a :term:`kernel` for the GPU, with the copies that it needs to be useful.
+# And **cuda.jit** compiles a :term:`kernel` for the GPU. Its time includes the copies there and back.
 #
 # .. kernel:: gpuguide.topics.compile_cost
 #    :names: compile_kernel
 #
-# The second source searched for primes, and did it right: it called the compiled function once before its
-# clock started. Its function is compared as it stands, in **Python** and with **njit**.
+# Another function searches for primes by :term:`trial division`, in **Python** and with **njit**. It is
+# compiled before its clock starts, so its figures are those of later calls.
 #
 # .. kernel:: gpuguide.topics.primes_compiled
 #    :names: find_primes, primes_python, primes_njit
@@ -123,7 +127,7 @@ print(f"by the figures of the source: after {predicted.value:.1f} calls")
 # Compiled code is checked, too
 # -----------------------------
 #
-# Compiled or not, nothing is timed that does not equal the :term:`reference`.
+# Compiled or not, nothing is timed whose result does not equal the :term:`reference`.
 
 from gpuguide.topics import compile_cost, compile_parts, primes_compiled
 
@@ -151,8 +155,8 @@ gg.claim(
 )
 
 # %%
-# Sharing out the outer loop among the cores of the CPU, with ``parallel=True``, needs another analysis of
-# the code. Its compilation is timed by itself, beside that of the plain loops.
+# With ``parallel=True`` the outer loop is shared out among the cores of the CPU, and the compiler has more to
+# analyse. Its compilation is timed by itself, beside that of the plain loops.
 
 facts = {}
 box = (a, b, out)
@@ -181,8 +185,10 @@ gg.claim(
 )
 
 # %%
-# Now in fresh processes, in pairs. Both of a pair have the same folder for compiled code; the first finds it
-# empty, the second finds what the first has written. The second then compiles a kernel for the GPU as well.
+# Now in fresh processes, in pairs. Both of a pair have the same folder for compiled code. The first finds it
+# empty: it imports Numba, calls for the first time, and calls again. The second finds what the first has
+# written: its first call is ``fresh_cached``. Then it makes a context on the GPU, which CUDA needs once in
+# each process, compiles a kernel, and calls it.
 
 for part, samples in compile_parts.measure_fresh_processes().items():
     name = f"fresh_{part}"
@@ -194,7 +200,7 @@ for part, samples in compile_parts.measure_fresh_processes().items():
 #
 # .. checks:: primes
 #
-# One function more, by every way:
+# First the eight ways within one process, and ``parallel=True`` below them:
 
 # draw
 parts = {"python": "run", "later": "run", "cached": "read"}
@@ -212,27 +218,29 @@ gg.plot_decomposition(bars)
 #
 #    Once the compiler is loaded, one more function takes :measured:`compiling[njit, 32**3].time` with
 #    ``@njit``, :measured:`compiling[vectorize, 32**3].time` with ``@vectorize``, and
-#    :measured:`compiling[kernel, 32**3].time` with ``@cuda.jit``. Read from the cache it takes
-#    :measured:`compiling[cached, 32**3].time`.
+#    :measured:`compiling[kernel, 32**3].time` with ``@cuda.jit``. With ``parallel=True`` it takes
+#    :measured:`compile_parallel`. Read from the cache it takes :measured:`compiling[cached, 32**3].time`.
 #
-# A fresh process has to load the compiler first, and shows in which order things happen:
+# A fresh process has to load the compiler first. That lies within its first call, so one figure holds both:
 
 # draw
 took = {name.removeprefix("fresh_"): fact.value for name, fact in facts.items()}
 bars = {
-    "empty cache": {"import numba": took["imports"], "compile": took["first"]},
-    "filled cache": {"import numba": took["imports"], "read": took["cached"]},
+    "empty cache": {"import numba": took["imports"], "load, compile": took["first"]},
+    "filled cache": {"import numba": took["imports"], "load, read": took["cached"]},
 }
-parts = {"context": "context", "compile": "kernel_compile", "run": "kernel_call"}
+parts = {"context": "context", "load, compile": "kernel_compile", "run": "kernel_call"}
 kernel = {part: took[name] for part, name in parts.items() if name in took}
-gg.plot_decomposition(bars | ({"kernel": kernel} if kernel else {}))
+ax = gg.plot_decomposition(bars | ({"then a kernel": kernel} if kernel else {}))
+_ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
 
 # %%
 # .. finding::
 #
 #    In a fresh process the first call takes :measured:`fresh_first` with an empty cache and
 #    :measured:`fresh_cached` with a filled one. Importing Numba takes :measured:`fresh_imports` in either
-#    case. A kernel for the GPU is compiled in :measured:`fresh_kernel_compile`.
+#    case. The first kernel for the GPU is compiled in :measured:`fresh_kernel_compile`; to run it takes too
+#    little to be seen.
 #
 # Last, the search for primes, with the time of its compiler as a line across.
 
@@ -242,7 +250,11 @@ from gpuguide.style import MUTED
 ax = gg.plot_time(primes, variants=["python", "njit"])
 ax.axhline(facts["compile_primes"].value, color=MUTED, linestyle=":")
 _ = ax.annotate(
-    "the compiler alone", (10, facts["compile_primes"].value), color=MUTED, va="bottom"
+    "the compiler alone",
+    (10, facts["compile_primes"].value),
+    (0, 5),
+    textcoords="offset points",
+    color=MUTED,
 )
 
 # %%
@@ -250,7 +262,7 @@ _ = ax.annotate(
 #
 #    For the primes below 10 000 Python takes :measured:`primes[python, 10_000].time`, and compiled code
 #    :measured:`primes[njit, 10_000].time`, which is :measured:`primes[njit, 10_000].speedup(python)` as fast.
-#    The compiler takes :measured:`compile_primes` before that.
+#    But the compiler takes :measured:`compile_primes` before that.
 #
 # .. results:: compiling
 #
@@ -264,19 +276,18 @@ _ = ax.annotate(
 #
 # *Loading the compiler* is paid once for each process. It is why the first function takes
 # :measured:`fresh_first` in a fresh process, and one more :measured:`compiling[njit, 32**3].time`. A cache on
-# disk saves the compiling, not the loading: what is read has to be brought into a process that has not used
-# Numba yet, and so the first call still takes :measured:`fresh_cached`.
+# disk saves the compiling, not the loading, and so the first call still takes :measured:`fresh_cached`.
 #
 # *Compiling a version* is paid for each function and each set of types. How long it takes depends on the code
-# and on what is asked for, not on the data: :measured:`compile_parallel` for the loops that are shared out
-# among cores, :measured:`compile_plain` for the plain ones.
+# and on what is asked for, not on the length of the arrays: :measured:`compile_parallel` for the loops that
+# are shared out among cores, :measured:`compile_plain` for the plain ones.
 #
 # *A signature* saves nothing. It moves the price from the first call to the decorator:
 # :measured:`compiling[signature, 32**3].time` with it, :measured:`compiling[vectorize, 32**3].time` without,
 # each for decorating and calling once. That is worth having when the first call must not be late.
 
 # %%
-# When is the loop of the notebook paid back here?
+# After how many calls is the loop paid back here?
 
 saved = (
     results.measurement("python", 32**3).median_s
@@ -290,7 +301,7 @@ print(f"on this machine: after {calls:.1f} calls")
 # .. list-table:: Calls until the compiler is paid back, 32 768 elements
 #    :header-rows: 1
 #
-#    * - predicted, by the figures of the source
+#    * - predicted, by the published figures
 #      - measured
 #    * - :measured:`predicted_calls`
 #      - :measured:`measured_calls`
@@ -301,9 +312,10 @@ print(f"on this machine: after {calls:.1f} calls")
 # Wrong on purpose: an average over the compiler
 # ----------------------------------------------
 #
-# The notebook let ``%timeit`` make the first call. ``%timeit`` reports the best of its runs, so the compiler
-# did not spoil the figure; it only left a remark behind, about a slowest run and a cache. An average has no
-# such luck. Five calls of a function that was never called before, divided by five:
+# ``%timeit`` makes trial calls to find out how many fit into its time, and does not count them. So the
+# compiler is out of its figure, unless the number of calls is given with ``-n``: then there is no trial. Most
+# clocks have no trial at all. Here are five calls of a function that was never called before, divided by
+# five:
 
 # wrong: the first of the five calls compiles
 from time import perf_counter
@@ -315,7 +327,7 @@ for _ in range(5):
 print(f"an average of {(perf_counter() - start) / 5 * 1e3:.1f} ms a call")
 
 # %%
-# The right way calls once before the clock starts. To see what the wrong average is made of, it is taken
+# The right way is to call once before the clock starts. To see what the wrong average is made of, it is taken
 # several times, each time of a fresh function. In turns with it another one is compiled on a clock of its
 # own, and then called five times.
 
@@ -337,7 +349,7 @@ _ = gg.explained(
 # draw
 gg.plot_decomposition(
     {
-        "average of five": {"one clock": facts["wrong_average"].value},
+        "average of five": {"not taken apart": facts["wrong_average"].value},
         "its parts": {
             "a fifth of compiling": facts["wrong_compile"].value / 5,
             "a call": facts["wrong_call"].value,
@@ -348,12 +360,12 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    The average says :measured:`wrong_average`. A call takes :measured:`wrong_call`, compiling
-#    :measured:`wrong_compile`. A fifth of the compiler and a call explain :measured:`wrong_explained` of the
-#    average.
+#    The average says :measured:`wrong_average`. Compiling takes :measured:`wrong_compile`, and a call right
+#    after it :measured:`wrong_call`. A fifth of the compiler and a call explain :measured:`wrong_explained`
+#    of the average.
 #
 # There is a worse form of this. Where the decorator stands inside the function that is timed, every call
-# compiles, and a call in advance helps nothing. Decorate at the top of a module.
+# compiles, and a call in advance does not help. Decorate at the top of a module.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -367,8 +379,9 @@ gg.plot_decomposition(
 # :measured:`primes[python, 100].time`, and the compiler alone :measured:`compile_primes`. And where NumPy has
 # the function already, nobody needs a compiler.
 #
-# The cache has a trap of its own. It knows that a function has changed by the file that holds it. If the
-# function calls another one in another file, and that one changes, the old code is read.
+# The cache has a trap of its own. It notices that a function has changed by the date and the size of the
+# file that holds it. If the function calls another one in another file, and only that one changes, the old
+# code is read.
 
 # %%
 # .. rst-class:: part-on-your-gpu
@@ -376,8 +389,8 @@ gg.plot_decomposition(
 # Your CPU, your disk
 # -------------------
 #
-# The compiler runs on one core of the CPU, for kernels too. A faster GPU compiles no sooner. Loading from
-# disk depends on the disk, and on whether the operating system still has the files in memory; here it has.
+# The compiler runs on one core of the CPU, for kernels too. A faster GPU does not make it faster. Loading
+# depends on the disk, and on whether the operating system still has the files in memory; here it has.
 # ``@cuda.jit`` takes ``cache=True`` like ``@njit``. A GPU ufunc, ``@vectorize`` with ``target="cuda"``, does
 # not.
 #
@@ -389,8 +402,8 @@ gg.plot_decomposition(
 # A benchmark that lies
 # ---------------------
 #
-# The exercise is a clock that goes wrong in several ways at once; compiling inside of it is one. Mend it
-# until it tells the truth about machines that know it.
+# The exercise is a clock that goes wrong in several ways at once; compiling inside of it is one. Mend it. The
+# check compares what it says with the true times of simulated machines.
 #
 # .. exercise:: lying_benchmark
 #
@@ -411,4 +424,5 @@ gg.plot_decomposition(
 #
 # Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>` compiles for the GPU, and takes its first
 # call apart. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>` has the compiler and the
-# copies in one call. Used here: :func:`gpuguide.explained`, ``gpuguide.first_call``.
+# copies in one call, and :doc:`Benchmark well </gallery/measuring/benchmark_well>` five more mistakes with a
+# clock. Used here: :class:`gpuguide.Study`, :func:`gpuguide.explained`, :func:`gpuguide.plot_decomposition`.

@@ -19,16 +19,17 @@ How fast is a CPU that is given a fair chance?
 # Python's loop asks the same questions for every element anew. Where does it lie? Of which type is it? What
 # does "larger" mean for that type? The comparison itself is the least of it. A compiler asks once, before the
 # loop begins, and leaves a loop of bare comparisons. A modern CPU then compares many neighbours in one
-# instruction, which is called :term:`SIMD`. And a machine with several cores can cut the arrays into parts,
-# one for each core.
+# instruction, up to sixteen ``float32``; this is called :term:`SIMD`. And a machine with several cores can
+# cut the arrays into parts, one for each core.
 #
 # A CPU's threads are few, and each is a worker that takes a part. A GPU's :term:`thread` is so light that
 # there is one for an element or two. This page is about the former.
 #
 # .. drawing:: maximum_cpu
 #
-#     Three rows over the same sixteen elements. In Python each element is a box of its own with four steps.
-#     In compiled code one wide box covers all sixteen. With threads two wide boxes cover one half each.
+#     Three rows over the same sixteen elements. In Python each element is a box of its own with four steps,
+#     of which one compares. In compiled code one wide box covers all sixteen. With threads two wide boxes
+#     cover one half each.
 
 # %%
 # .. rst-class:: part-bare
@@ -37,8 +38,8 @@ How fast is a CPU that is given a fair chance?
 # -----------------------
 #
 # The loop below is Python. The decorator ``njit`` hands it to Numba, which translates it into machine code
-# when it is called for the first time, and this is called :term:`JIT compilation`. The arrays have three
-# dimensions, as in the notebook that this page grew out of.
+# when it is called for the first time. This is called :term:`JIT compilation`. The arrays have three
+# dimensions, so there are three loops.
 
 import numpy as np
 from numba import njit
@@ -60,7 +61,7 @@ print("NumPy:   ", np.maximum(a, b)[0, 0, :4])
 
 # %%
 # They agree, on these numbers. But "the larger of two" is not one function. It depends on what one says of
-# NaN, which stands for a missing number and is neither larger nor smaller than any other.
+# NaN ("not a number"), which is neither larger nor smaller than any number.
 
 nan, one = np.float32("nan"), np.float32(1)
 print("Python's max:", max(nan, one), max(one, nan))
@@ -68,10 +69,10 @@ print("np.maximum:  ", np.maximum(nan, one), np.maximum(one, nan))
 print("np.fmax:     ", np.fmax(nan, one), np.fmax(one, nan))
 
 # %%
-# Python's ``max`` answers by the order of its arguments. NumPy has two functions with a rule each. A
-# comparison of different functions proves nothing, so one rule holds for everything that follows, here and on
-# the pages about the GPU: NaN wins. It is NumPy's rule, and CuPy's. The inputs contain some NaN, so that a
-# variant with another rule is caught.
+# Python's ``max`` answers by the order of its arguments. NumPy has two functions, with a rule each. A
+# comparison of different functions proves nothing. So one rule holds for everything that follows, here and on
+# the pages about the GPU: NaN wins. It is the rule of ``np.maximum`` and of ``cp.maximum``. The inputs hold
+# some NaN, so that a variant with another rule is caught.
 
 # %%
 # .. rst-class:: part-predict
@@ -83,7 +84,7 @@ print("np.fmax:     ", np.fmax(nan, one), np.fmax(one, nan))
 # a single comparison. Arrays of 256\ :sup:`3` elements do not fit into the caches that belong to one core.
 # There, the memory should decide, and not the comparison.
 #
-# How fast does it deliver? A plain copy tells. With its rate, the twelve bytes become a time.
+# How fast does the memory deliver? A plain copy tells. With its rate, the twelve bytes become a time.
 
 import gpuguide as gg
 from gpuguide.timing import time_host
@@ -107,15 +108,15 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 # Six ways, two of them twice
 # ---------------------------
 #
-# **Python loop.** The notebook's first version, with the rule for NaN spelled out.
+# **Python loop.** Three loops, with the rule for NaN spelled out.
 #
 # .. kernel:: gpuguide.topics.maximum_cpu
 #    :names: maximum_python
 #
-# **NumPy.** The best known rival. ``np.maximum`` is a compiled SIMD loop. It always runs on one thread, and
-# BLAS has no part in it. There are two ways to call it. With ``out=`` it fills an array that exists, without
-# it makes a new array each time. They are two variants, **NumPy** and **NumPy, new array**, because making an
-# array costs time of its own.
+# **NumPy.** The best known rival. ``np.maximum`` is a compiled SIMD loop and always runs on one thread; BLAS,
+# the library through which NumPy multiplies matrices on many threads, has no part in it. There are two ways
+# to call it. With ``out=`` it fills an array that exists; without, it makes a new array each time. They are
+# two variants, **NumPy** and **NumPy, new array**, because making an array costs time of its own.
 #
 # .. kernel:: gpuguide.topics.maximum_cpu
 #    :names: maximum_numpy, maximum_numpy_new
@@ -125,21 +126,23 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 # .. kernel:: gpuguide.topics.maximum_cpu
 #    :names: larger, maximum_loops
 #
-# **vectorize.** Here only the comparison is written down. Numba puts the loop around it and makes a function
-# like those of NumPy, which takes arrays of any shape. It too comes with and without ``out=``. NumPy's error
-# state is set aside, because comparing with NaN raises a flag in the CPU that such functions report.
+# **vectorize** and **vectorize, new array.** Here only the comparison is written down. Numba puts the loop
+# around it and makes a function like those of NumPy, which takes arrays of any shape, with and without
+# ``out=``. Comparing with NaN sets a flag in the CPU that such functions report as a warning; ``errstate``
+# turns the warning off.
 #
 # .. kernel:: gpuguide.topics.maximum_cpu
 #    :names: larger_ufunc, maximum_vectorize, maximum_vectorize_new
 #
-# **njit parallel.** One word is different: ``numba.prange`` tells the compiler that the rounds of the first
-# loop do not depend on each other, and all threads share them.
+# **njit parallel.** With ``parallel=True``, ``numba.prange`` tells the compiler that the rounds of the first
+# loop do not depend on each other. All threads share them.
 #
 # .. kernel:: gpuguide.topics.maximum_cpu
 #    :names: maximum_parallel
 #
 # **NumPy in threads.** NumPy can have all cores, too, if one cuts the arrays by hand. While it computes, it
-# lets go of the lock that otherwise keeps Python's threads apart.
+# lets go of the lock that otherwise lets only one of Python's threads run at a time. The threads wait in a
+# pool from call to call.
 #
 # .. kernel:: gpuguide.topics.maximum_cpu
 #    :names: maximum_numpy_threads
@@ -165,8 +168,9 @@ study
 # From 512 elements to 16 million
 # -------------------------------
 #
-# The sizes are cubes, because the arrays are. All inputs and outputs were written before, so that no variant
-# pays for finding memory but those that make a new array.
+# The sizes are cubes, because the arrays are: 8\ :sup:`3` is 512, 32\ :sup:`3` is 2\ :sup:`15`, and
+# 256\ :sup:`3` is 2\ :sup:`24`. All inputs and outputs were written before. So only the variants that make a
+# new array pay for finding memory.
 
 results = study.run()
 gg.claim(
@@ -193,7 +197,7 @@ gg.claim(
 # %%
 # .. checks:: maximum_cpu
 #
-# The first chart has the loop, its compiled forms, and the size from which threads pay.
+# The first chart has the Python loop, its compiled forms and NumPy. The band lies where threads begin to pay.
 
 # draw
 gg.plot_time(
@@ -208,77 +212,70 @@ gg.plot_time(
 #    At 32\ :sup:`3` elements the compiled loops are :measured:`maximum_cpu[loops, 32**3].speedup(python)` as
 #    fast as the Python loop. All threads overtake one :measured:`maximum_cpu.crossover(loops, parallel)`.
 #
-# The second chart shows the :term:`bandwidth` that each variant reaches, without the Python loop.
+# The second chart shows the :term:`bandwidth` that six of the eight reach.
 
 # draw
-gg.plot_rate(
+ax = gg.plot_rate(
     results,
     variants=["numpy", "numpy_new", "loops", "vectorize", "parallel", "numpy_threads"],
 )
+ax.spines["bottom"].set_bounds(high=2**24)  # else it runs through the lowest name
 
 # %%
 # .. finding::
 #
 #    At 256\ :sup:`3` elements NumPy moves :measured:`maximum_cpu[numpy, 256**3].rate` into an array that
-#    exists, and :measured:`maximum_cpu[numpy_new, 256**3].rate` when it makes a new one. With all threads
-#    :measured:`maximum_cpu[parallel, 256**3].rate` are reached.
+#    exists, and :measured:`maximum_cpu[numpy_new, 256**3].rate` when it makes a new one. NumPy in threads
+#    reaches :measured:`maximum_cpu[numpy_threads, 256**3].rate`, and Numba's threads
+#    :measured:`maximum_cpu[parallel, 256**3].rate`.
 #
 # .. results:: maximum_cpu
 
 # %%
 # .. rst-class:: part-reading
 #
-# Where the hundred went
-# ----------------------
+# Four clocks that saw different work
+# -----------------------------------
 #
-# The notebook measured :claimed:`s1_python_loop` for the loop and :claimed:`s1_numpy` for NumPy, and wrote of
-# a :claimed:`s1_numpy_speedup` improvement. Here NumPy is
-# :measured:`maximum_cpu[numpy, 32**3].speedup(python)` as fast as the loop. Its next two figures were
-# :claimed:`s1_jit` for compiled loops and :claimed:`s1_vectorize` for ``vectorize``, which looks as if Numba
-# had beaten NumPy by far. But the four clocks did not see the same work.
+# Comparisons of this kind are often published. One of them, with the same arrays of 32\ :sup:`3`, gives
+# :claimed:`s1_python_loop` for the Python loop and :claimed:`s1_numpy` for NumPy, and calls that a
+# :claimed:`s1_numpy_speedup` improvement. Here NumPy is :measured:`maximum_cpu[numpy, 32**3].speedup(python)`
+# as fast as the loop. The published :claimed:`s1_jit` for compiled loops and :claimed:`s1_vectorize` for
+# ``vectorize`` look as if Numba had beaten NumPy by far. But the four clocks did not see the same work.
 #
-# .. list-table:: What the notebook's clocks saw at 32\ :sup:`3` elements
+# .. list-table:: What the published clocks saw at 32\ :sup:`3` elements
 #    :header-rows: 1
 #
 #    * -
-#      - a new array
-#      - the compiler
-#      - its figure
-#      - here, with ``out=``
-#      - here, new array
+#      - published
+#      - the same here
+#      - with ``out=``
 #    * - Python loop
-#      - no
-#      - no
 #      - :claimed:`s1_python_loop`
 #      - :measured:`maximum_cpu[python, 32**3].time`
-#      -
-#    * - NumPy
-#      - in each call
-#      - no
+#      - –
+#    * - NumPy, new array
 #      - :claimed:`s1_numpy`
-#      - :measured:`maximum_cpu[numpy, 32**3].time`
 #      - :measured:`maximum_cpu[numpy_new, 32**3].time`
+#      - :measured:`maximum_cpu[numpy, 32**3].time`
 #    * - njit loops
-#      - no
-#      - in the first call
 #      - :claimed:`s1_jit`
 #      - :measured:`maximum_cpu[loops, 32**3].time`
-#      -
-#    * - vectorize
-#      - in each call
-#      - before the clock
+#      - –
+#    * - vectorize, new array
 #      - :claimed:`s1_vectorize`
-#      - :measured:`maximum_cpu[vectorize, 32**3].time`
 #      - :measured:`maximum_cpu[vectorize_new, 32**3].time`
+#      - :measured:`maximum_cpu[vectorize, 32**3].time`
 #
-# The cure is to let all of them fill the same array, and to say so. Then NumPy and Numba's two forms lie
-# close together. The last two columns show, too, that at this size the new array is a small part of a call.
-# It does not explain the notebook's figure for NumPy, and the notebook tells nothing that would.
+# The loops fill an array that exists. NumPy and ``vectorize`` made a new one in each call. The cure is to let
+# all of them fill the same array, as in the last column, and to say so. Then NumPy and Numba's two forms lie
+# close together. At this size the new array is a small part of a call, so it does not explain the published
+# figure for NumPy. What does explain it is not known.
 #
 # A large new array is not cheap. The operating system hands out memory as a promise and finds the pages when
 # they are first written. At 256\ :sup:`3` elements a call that makes its array takes
 # :measured:`maximum_cpu[numpy_new, 256**3].time` instead of :measured:`maximum_cpu[numpy, 256**3].time`. The
-# notebook's figures for that size, :claimed:`s1_vectorize_256` among them, contain this as well.
+# published figure of ``vectorize`` for that size, :claimed:`s1_vectorize_256`, contains this as well.
 #
 # At that size it hardly matters any more who wrote the loop. One thread waits for memory, whoever compiled
 # it. The prediction from a copy is a guide and no bound: half of a copy's bytes are written, here a third,
@@ -296,7 +293,7 @@ gg.plot_rate(
 #      - :measured:`maximum_cpu[loops, 256**3].time`
 #      - :measured:`maximum_cpu[vectorize, 256**3].time`
 #
-# What helps then is more of the machine: several cores together can ask for more than one of them can. NumPy
+# What helps then is more cores, which together can ask the memory for more than one of them can. NumPy
 # in threads takes :measured:`maximum_cpu[numpy_threads, 256**3].time` there, and Numba's threads take
 # :measured:`maximum_cpu[parallel, 256**3].time`. The smaller of the two is the figure that a GPU has to beat.
 
@@ -306,11 +303,10 @@ gg.plot_rate(
 # Wrong on purpose: the compiler in the clock
 # -------------------------------------------
 #
-# ``%timeit`` reports the best of several runs, so the compiled loop's figure above is sound. The compilation
-# shows only in the notebook's warning that the slowest run took thousands of times longer. A clock that is
-# started once has no such luck. Here it holds five calls of a function that was never called before. A
-# compiler always does the same work, and whatever else runs on the machine can only add to it. So the fastest
-# of several turns is taken.
+# The published figure of the compiled loops is sound: ``%timeit`` makes trial calls that it does not count,
+# and the compiler was in those. A clock that is started once makes none. Here it holds five calls of a
+# function that was never called before. A compiler always does the same work, and whatever else runs on the
+# machine can only add to it. So the fastest of several turns is taken.
 
 # wrong: the first of the five calls compiles
 from time import perf_counter
@@ -348,10 +344,10 @@ _ = gg.explained("five_calls_explained", parts, facts["five_calls"].value)
 # draw
 gg.plot_decomposition(
     {
-        "five calls, a fifth of it": {"whole": facts["five_calls"].value},
+        "a fifth of five calls": {"not taken apart": facts["five_calls"].value},
         "timed apart": {
-            "compile": facts["compile_alone"].value / 5,
-            "work": facts["call_alone"].value,
+            "a fifth of compiling": facts["compile_alone"].value / 5,
+            "a call": facts["call_alone"].value,
         },
     }
 )
@@ -359,9 +355,9 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    The clock says :measured:`five_calls` a call. Compiling takes :measured:`compile_alone` once, a call
-#    takes :measured:`call_alone`. A fifth of the first and one of the second explain
-#    :measured:`five_calls_explained` of the figure.
+#    The clock says :measured:`five_calls` a call. Compiling takes :measured:`compile_alone` once. A call
+#    takes :measured:`call_alone`, too little to be seen in the bar. A fifth of the first and one of the
+#    second explain :measured:`five_calls_explained` of the figure.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -369,10 +365,11 @@ gg.plot_decomposition(
 # When neither threads nor a compiler pay
 # ---------------------------------------
 #
-# Threads have to be woken and waited for. With 512 elements Numba's need
+# Threads have to be woken and waited for. With 512 elements Numba's threads need
 # :measured:`maximum_cpu[parallel, 8**3].time`, NumPy in threads
-# :measured:`maximum_cpu[numpy_threads, 8**3].time`, and a single thread
+# :measured:`maximum_cpu[numpy_threads, 8**3].time`, and the same compiled loops on a single thread
 # :measured:`maximum_cpu[loops, 8**3].time`.
+#
 # A compiler wants its :measured:`compile_alone` before the first result. If there is a NumPy function for
 # what you want, and you call it a few times, that is hard to win back. Compile where NumPy has no function,
 # or where it would take several passes over the data.
@@ -383,10 +380,10 @@ gg.plot_decomposition(
 # Your cores and your memory
 # --------------------------
 #
-# The small sizes depend on the clock of one core and on its caches, and look alike on most machines. The
-# largest depends on the memory and on the number of cores. The machine measured here has virtual CPUs. Two of
-# them may share one core, and other guests may be at work, so the threads reach less than their number
-# promises. The card below names the CPU, its threads, and the time that was stolen.
+# The small sizes depend on the clock rate of one core and on its caches. The largest depends on the memory
+# and on the number of cores. The machine measured here has virtual CPUs. Two of them may share one core, and
+# other guests may be at work, so the threads reach less than their number promises. The folded card at the
+# end names the CPU, its threads, and the time that other guests took.
 #
 # ``gpuguide run maximum_cpu`` measures your machine. No GPU is needed.
 
@@ -397,7 +394,7 @@ gg.plot_decomposition(
 # ----------------------
 #
 # The same mistakes wait wherever a CPU is held against a GPU. Here is a comparison that makes most of them.
-# Mend it; the check runs it on two machines that exist only in software, so it needs no GPU either.
+# Mend it. The check runs it on two simulated machines, so it needs no GPU either.
 #
 # .. exercise:: fair_comparison
 #
@@ -419,7 +416,8 @@ gg.plot_decomposition(
 # To the same maximum on a GPU
 # ----------------------------
 #
-# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` takes the same maximum, with the same rule
-# for NaN, to the GPU, and asks how to shape a :term:`launch`. Sideways:
+# Onward: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>` looks at the price of a first call,
+# and :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` takes the same maximum, with the same rule for
+# NaN, to the GPU and asks how to shape a :term:`launch`. Sideways:
 # :doc:`First kernel </gallery/first_kernels/first_kernel>` turns a loop into a :term:`kernel`. Used here:
 # :class:`gpuguide.Study`, :func:`gpuguide.fact`, :func:`gpuguide.explained`.

@@ -5,9 +5,10 @@ Benchmark well
 In which ways does a benchmark go wrong, and by how much?
 """
 # %%
-# Six mistakes, each alone, turn a right figure into :measured:`no_wait_off`, :measured:`first_call_off`,
-# :measured:`one_reading_off`, :measured:`same_arrays_off`, :measured:`memset_off` and
-# :measured:`left_over_off` of itself. None of the six gives an error.
+# A benchmark that does not wait for the GPU shows :measured:`no_wait_off` of the right time, one that counts
+# the first call :measured:`first_call_off`, one that times an iteration on its own result
+# :measured:`left_over_off`. Three more mistakes are smaller and harder to see. None of the six raises an
+# error.
 
 # %%
 # .. rst-class:: part-idea
@@ -18,13 +19,13 @@ In which ways does a benchmark go wrong, and by how much?
 # A benchmark answers a question: how long does this call take, from that state of the machine? The clock is
 # only half of it. The other half is the state. Is the kernel compiled? What lies in the :term:`L2 cache`?
 # What does the data look like? A :term:`sample` is worth something if all of this is as it is meant to be,
-# each time.
+# each time. The six mistakes of this page have numbers, and each is made at one of the steps below.
 #
 # .. drawing:: benchmark_well
 #
-#     A row of steps. First a call that is not timed. Then, in a loop: put the data back, read other data,
+#     Steps in boxes. First a call that is not timed. Then, in a loop: put the data back, read other data,
 #     start the clock, call, wait, stop the clock. The way back from the last step says many samples, and
-#     their median. The numbers of six mistakes stand at the steps that they leave out: 2 at the call that
+#     their median. The numbers of six mistakes stand at the steps at which they are made: 2 at the call that
 #     is not timed, 6 at the data, 4 and 5 at reading other data, 1 at waiting, 3 at the way back.
 
 # %%
@@ -35,8 +36,8 @@ In which ways does a benchmark go wrong, and by how much?
 #
 # This is what it takes, without any help from this guide. The array ``other`` does two jobs. Reading it
 # drives all other data out of the cache. It also keeps the :term:`device` busy while the :term:`host` queues
-# the two :term:`events <event>` and the :term:`kernel`, so that no time for the :term:`launch` lies between
-# the events.
+# the two :term:`events <event>` and the :term:`kernel`, so that the :term:`launch` does not lie between the
+# events.
 
 import cupy as cp
 import numpy as np
@@ -69,15 +70,20 @@ print(f"median of {len(samples)}: {np.median(samples):.1f} us,", end=" ")
 print(f"from {min(samples):.1f} to {max(samples):.1f} us")
 
 # %%
+# Why can the slowest sample lie far above the median? When the host is held up for longer than reading
+# ``other`` takes, the device has to wait for it, and the launch lies between the events after all. The
+# guide's own clock notices this and tries again with a longer delay.
+
+# %%
 # .. rst-class:: part-predict
 #
 # A time that cannot be beaten
 # ----------------------------
 #
 # There is one check that needs no clock. Each element moves twelve bytes: two ``float32`` are read, one is
-# written. Divided by the physical peak of the memory, the bytes of 2\ :sup:`26` elements give the shortest
-# time that any kernel can take. They do not fit into the cache. So a clock that shows less is wrong, whatever
-# it is.
+# written. The bytes of 2\ :sup:`26` elements, divided by the physical peak of the memory, give a time. The
+# cache can save at most its own size of these bytes, a small part. So a clock that shows clearly less is
+# wrong, whatever it is.
 
 import gpuguide as gg
 
@@ -92,27 +98,28 @@ print(f"at least {least.value * 1e6:.0f} us for 2**26 elements")
 # %%
 # .. rst-class:: part-code
 #
-# Two kernels to be measured
-# --------------------------
+# A maximum and a square root
+# ---------------------------
 #
-# **One a thread.** The maximum from above: each :term:`thread` takes one element. NumPy's rule for NaN holds.
+# **One a thread.** The maximum from above: each :term:`thread` takes one element. Where one of the two is NaN
+# (not a number), so is the result, as in NumPy.
 #
 # .. kernel:: gpuguide.topics.maximum_kernels
 #    :names: larger, maximum_one_kernel
 #
-# **Four a thread.** A rival. A benchmark usually has to decide between two, and a wrong one may decide
+# **Four a thread.** Its rival. A benchmark usually has to decide between two, and a wrong one may decide
 # wrongly.
 #
 # .. kernel:: gpuguide.topics.maximum_kernels
 #    :names: maximum_four_kernel
 #
-# Both have one launcher.
+# One launcher serves both.
 #
 # .. kernel:: gpuguide.topics.maximum
 #    :names: maximum
 #
-# **Newton's method.** This kernel improves guesses of square roots in place, until a step changes nothing
-# that counts. How long it takes depends on how good the guesses are, and afterwards they are good.
+# **Newton's method.** This kernel improves guesses of square roots in place, until a step changes them by no
+# more than rounding. How long it takes depends on how good the guesses are, and afterwards they are good.
 #
 # .. kernel:: gpuguide.topics.square_roots
 #    :names: improve_kernel, improve
@@ -149,7 +156,7 @@ roots_study
 # The right figures
 # -----------------
 #
-# Everything wrong further down will be held against these. The samples of the variants are taken in turns.
+# The wrong clocks further down will be held against these. The samples of the variants are taken in turns.
 
 cold = study.run()
 gg.claim(
@@ -175,7 +182,7 @@ gg.claim(
 #
 # .. checks:: roots
 #
-# The first chart has the rate at which one a thread moves its bytes, from either state of the cache.
+# The first chart has the rate at which *one a thread* moves its bytes, from either state of the cache.
 
 # draw
 import matplotlib.pyplot as plt
@@ -193,6 +200,7 @@ for results, colour, marker in ((warm, SERIES[1], "o"), (cold, SERIES[0], "s")):
     )
 ax.axhline(facts["peak"].value / 1e12, color=MUTED, linestyle="--", label="physical peak")
 ax.set_xscale("log", base=2)
+ax.set_xticks([n for n in sizes if n != 2**20])  # too close to 2**21 for both
 ax.set(xlabel="elements", ylabel="TB/s, one a thread, kernel only", ylim=(0, None))
 ax.legend(loc="lower right")
 describe(
@@ -204,24 +212,26 @@ describe(
 # %%
 # .. finding::
 #
-#    At 2\ :sup:`21` elements one a thread takes :measured:`warm[one, 2**21].time` warm and
+#    At 2\ :sup:`21` elements *one a thread* takes :measured:`warm[one, 2**21].time` warm and
 #    :measured:`cold[one, 2**21].time` cold. At 2\ :sup:`26` elements, which the cache cannot hold, it takes
 #    :measured:`warm[one, 2**26].time` and :measured:`cold[one, 2**26].time`.
 #
-#    Not all of the difference at small sizes is the cache. Short warm calls are timed many in a row, in a
-#    :term:`CUDA graph`. A cold call can only be timed alone, between two events, and the price of starting
-#    one kernel is in it each time. Clock four below times both states alone.
+# Not all of the difference at small sizes is the cache. Short warm calls are timed many in a row, in a
+# :term:`CUDA graph`. A cold call can only be timed alone, between two events, and the price of starting
+# one kernel is in it each time. Clock four below times both states alone.
 #
-# The second chart has every single sample at one size.
+# The second chart has every single sample at 2\ :sup:`21` elements.
 
 # draw
-gg.plot_samples(cold, 2**21)
+ax = gg.plot_samples(cold, 2**21)
+ax.set_xscale("linear")
+ax.xaxis.set_major_formatter(lambda seconds, _: f"{seconds * 1e6:g} µs")
 
 # %%
 # .. finding::
 #
-#    Each mark is one call. The :term:`median` of one a thread is :measured:`cold[one, 2**21].time`, that of
-#    four a thread :measured:`cold[four, 2**21].time`.
+#    Each mark is one call, and each bar a :term:`median`: :measured:`cold[one, 2**21].time` for *one a
+#    thread*, :measured:`cold[four, 2**21].time` for *four a thread*.
 #
 # .. results:: cold
 #
@@ -238,18 +248,19 @@ gg.plot_samples(cold, 2**21)
 # .. list-table:: 2\ :sup:`26` elements
 #    :header-rows: 1
 #
-#    * - at least
+#    * - bytes / physical peak
 #      - four a thread, cold
 #      - one a thread, cold
 #    * - :measured:`least`
 #      - :measured:`cold[four, 2**26].time`
 #      - :measured:`cold[one, 2**26].time`
 #
-# Warm and cold are two questions. A warm figure at a small size is a figure of the cache, and its bytes a
-# second may exceed what the memory can deliver. Whoever has to choose between rivals should ask from the
-# state that is meant: at 2\ :sup:`21` elements four a thread is :measured:`warm[four, 2**21].speedup(one)`
-# as fast as one a thread warm, and :measured:`cold[four, 2**21].speedup(one)` cold. The start of a kernel,
-# which is in each cold figure and the same for both, makes the second ratio smaller, too.
+# Warm and cold are two questions. A warm figure at a small size is a figure of the cache: at 2\ :sup:`21`
+# elements *four a thread* moves :measured:`warm[four, 2**21].rate`, where the physical peak of the memory is
+# :measured:`peak`. Whoever has to choose between rivals should ask from the state that is meant. At this size
+# *four a thread* is :measured:`warm[four, 2**21].speedup(one)` as fast as *one a thread* warm, and
+# :measured:`cold[four, 2**21].speedup(one)` cold. A part of the difference between the two ratios is the
+# start of a kernel, which is in each cold figure and the same for both.
 #
 # Newton's method needs :measured:`roots[newton, 2**22].time` for 2\ :sup:`22` roots, and math.sqrt
 # :measured:`roots[sqrt, 2**22].time`.
@@ -260,7 +271,7 @@ gg.plot_samples(cold, 2**21)
 # Wrong on purpose: six clocks
 # ----------------------------
 #
-# Each of the following clocks makes one mistake and no other. Its figure is divided by the right one.
+# Each of the following clocks makes one mistake and no other. ``keep`` divides its figure by the right one.
 
 from gpuguide.backends import current_stream, jit
 from gpuguide.topics import wrong_clocks
@@ -312,16 +323,15 @@ launch = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alon
 _ = gg.explained("no_wait_explained", [launch.value], whole)
 
 # %%
-# It says :measured:`no_wait`, and no kernel can take less than :measured:`least`. The launch explains
-# :measured:`no_wait_explained` of the figure. This happens to the best: a tutorial by a maker of GPUs
-# prints such times as wall-clock times, and taken at their word its memory would be faster than it is.
+# It says :measured:`no_wait`, and the bytes alone take :measured:`least` at the physical peak. The launch
+# explains :measured:`no_wait_explained` of the figure.
 #
 # **Two: the first call counts.** It compiles.
 #
 # .. kernel:: gpuguide.topics.wrong_clocks
 #    :names: ten_calls, compile_alone
 #
-# The same clock is right about a kernel that is compiled.
+# The same clock comes close to the right figure when the kernel is compiled already.
 
 # wrong: the first of the ten calls compiles
 signature = "void(float32[::1], float32[::1], float32[::1])"
@@ -349,17 +359,16 @@ facts["compiler"] = gg.fact(
 _ = gg.explained("first_call_explained", [compiler / 10, later], whole)
 
 # %%
-# A tenth of the compilation and one later call explain :measured:`first_call_explained` of the figure. More
-# calls only thin the compiler out. A well-loved course even has it inside ``%timeit``, where each repetition
-# compiles anew.
+# More calls would only thin the compiler out. It is worse where the decorator stands inside what is timed:
+# then every call compiles anew.
 
 # draw
 gg.plot_decomposition(
     {
-        "ten calls, a tenth of it": {"whole": facts["first_call"].value},
+        "a tenth of ten calls": {"not taken apart": facts["first_call"].value},
         "timed apart": {
-            "compile": facts["compiler"].value / 10,
-            "later call": facts["compiled"].value,
+            "a tenth of compiling": facts["compiler"].value / 10,
+            "a later call": facts["compiled"].value,
         },
     }
 )
@@ -368,17 +377,17 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    The clock says :measured:`first_call` a call. The compiler takes :measured:`compiler` once, a later call
-#    :measured:`compiled`.
+#    :measured:`compiled`. A tenth of the one and one of the other explain :measured:`first_call_explained`.
 #
-# One of our source documents does it well. It prints the first determinant, :claimed:`s3_det_first`, apart
-# from the later ones, :claimed:`s3_det_later`.
+# A first call is worth knowing, as long as it stands apart. An introduction to CuPy that prints its first
+# determinant, :claimed:`s3_det_first`, before the later ones, :claimed:`s3_det_later`, shows both.
 #
 # **Three: one reading.** Waited for, compiled, and read once.
 #
 # .. kernel:: gpuguide.topics.wrong_clocks
 #    :names: one_reading
 #
-# Here are a hundred of them. Any could have been the one; the slowest is divided by their median.
+# Here are a hundred of them. Any could have been the only one; the slowest is divided by their median.
 
 # wrong: one reading, whichever it happens to be
 from gpuguide.metrics import median_interval
@@ -405,15 +414,15 @@ for name, ends, of in (
 _ = keep("one_reading", [max(readings)], middle)
 
 # %%
-# They lie up to :measured:`readings_apart` of their median apart. The interval for the median is
-# :measured:`median_apart` wide. So two single readings of one and the same kernel can pass for a speed-up. On
-# the device's clock, in the chart of all samples, the marks of the same kernel lie up to
+# The fastest and the slowest lie :measured:`readings_apart` of the median apart. So two single readings of
+# one and the same kernel can pass for a speed-up. The interval of the median is :measured:`median_apart`
+# wide. On the device's clock, in the chart of all samples, the marks of this kernel lie
 # :measured:`device_apart` apart.
 #
-# **Four: warm where cold is meant.** The call follows itself. **Five: emptied by writing.** A memset drives
-# the data out as well as reading does. But what it wrote is only in the cache so far, in
-# :term:`dirty lines <dirty line>`. The kernel needs their places, and they have to be written to memory
-# first.
+# **Four: warm where cold is meant.** The call is timed right after the same call, whose data is still in the
+# cache. **Five: emptied by writing.** A memset, which fills memory with zeros, drives the data out as well as
+# reading does. But what it wrote is only in the cache so far, in :term:`dirty lines <dirty line>`. The kernel
+# needs their places, and they have to be written to memory first.
 #
 # .. kernel:: gpuguide.topics.wrong_clocks
 #    :names: device_time, on_the_same_arrays, after_a_memset
@@ -445,7 +454,8 @@ for size, call, suffix in ((2**21, call_small, ""), (2**24, call_middle, "_large
 # At 2\ :sup:`21` elements the right clock says :measured:`read`, on the same arrays it is
 # :measured:`same_arrays`, and after the memset :measured:`memset`. At 2\ :sup:`24` elements the vectors are
 # larger than the cache. There the three say :measured:`read_large`, :measured:`same_arrays_large` and
-# :measured:`memset_large`. Calling again leaves dirty lines, too: the kernel's own result.
+# :measured:`memset_large`. The second is no longer the smallest: calling again leaves dirty lines, too, the
+# kernel's own result.
 #
 # **Six: the data has changed.** This clock waits, has compiled, and empties the cache. But the second call
 # finds what the first one has left.
@@ -453,7 +463,7 @@ for size, call, suffix in ((2**21, call_small, ""), (2**24, call_middle, "_large
 # .. kernel:: gpuguide.topics.wrong_clocks
 #    :names: on_what_was_left
 #
-# The guesses are roots by then. To know what it saw, roots are put in their place on purpose.
+# What it leaves are roots. To know what the clock saw, roots are put in the place of the guesses on purpose.
 
 # wrong: nobody puts the first guesses back
 number = 1 + (2.0**40 - 1) * cp.random.random(2**22)
@@ -489,8 +499,9 @@ for name, start in (("steps_far", host), ("steps_left", np.sqrt(host))):
 # %%
 # From a far guess the method makes :measured:`steps_far` steps, from a root :measured:`steps_left`. A call
 # on roots explains :measured:`left_over_explained` of the figure. Sorting what is sorted is the same
-# mistake, and so is adding one until a number overflows. The maximum is safe from it, because it writes
-# somewhere else.
+# mistake. The maximum is safe from it, because its result is not its input.
+#
+# All six together, each held against its right figure:
 
 # draw
 from gpuguide.units import format_quantity
@@ -525,10 +536,9 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 # %%
 # .. finding::
 #
-#    Mistakes in the clock itself, one and two, show :measured:`no_wait_off` and
-#    :measured:`first_call_off` of the right figure. Mistakes in the state, four, five and six, show
-#    :measured:`same_arrays_off`, :measured:`memset_off` and :measured:`left_over_off` of it. These look
-#    plausible.
+#    Mistakes about the cache look plausible: four shows :measured:`same_arrays_off` of the right figure,
+#    five :measured:`memset_off`. One, two and six are far off, with :measured:`no_wait_off`,
+#    :measured:`first_call_off` and :measured:`left_over_off`. Three may be right by luck.
 #
 # .. list-table:: The figures of the six clocks
 #    :header-rows: 1
@@ -536,31 +546,34 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 #    * - mistake
 #      - wrong
 #      - right
-#      - time of
+#      - at
 #    * - 1 nobody waits
 #      - :measured:`no_wait`
 #      - :measured:`cold[one, 2**26].time`
-#      - 2\ :sup:`26` elements
+#      - 2\ :sup:`26`
 #    * - 2 the first call counts
 #      - :measured:`first_call`
 #      - :measured:`cold[one, 2**26].time`
-#      - 2\ :sup:`26` elements
-#    * - 3 one reading, the slowest
+#      - 2\ :sup:`26`
+#    * - 3 one reading
 #      - :measured:`one_reading`
 #      - :measured:`readings`
-#      - 2\ :sup:`21` elements, launch and wait included
+#      - 2\ :sup:`21`
 #    * - 4 warm where cold is meant
 #      - :measured:`same_arrays`
 #      - :measured:`cold[one, 2**21].time`
-#      - 2\ :sup:`21` elements
+#      - 2\ :sup:`21`
 #    * - 5 emptied by writing
 #      - :measured:`memset`
 #      - :measured:`cold[one, 2**21].time`
-#      - 2\ :sup:`21` elements
+#      - 2\ :sup:`21`
 #    * - 6 the data has changed
 #      - :measured:`left_over`
 #      - :measured:`roots[newton, 2**22].time`
 #      - 2\ :sup:`22` roots
+#
+# The sizes are elements and, in the last row, roots. The third clock is a host's: its right figure is the
+# median of its own readings, with launch and wait in it.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -568,13 +581,13 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 # When warm is right, and when a stopwatch is
 # -------------------------------------------
 #
-# Cold is no law. A kernel that follows the one that wrote its input finds it in the cache, and
-# :measured:`same_arrays` is the honest figure then, not :measured:`read`.
-# Measure from the state in which the program will call.
+# Cold is no law. A kernel that follows the one that wrote its input finds it in the cache, if it fits, and
+# :measured:`same_arrays` is the honest figure then, not :measured:`read`. Measure from the state in which the
+# program will call.
 #
 # And not every question deserves all this care. If a change takes the program from minutes to seconds, one
-# reading shows it. A kernel of :measured:`cold[one, 2**21].time` behind a reading of :measured:`readings`
-# on the host is not what the user waits for.
+# reading shows it. And where the host's clock reads :measured:`readings` for a call whose kernel takes
+# :measured:`cold[one, 2**21].time`, a better kernel is not what the user waits for.
 
 # %%
 # .. rst-class:: part-on-your-gpu
@@ -583,9 +596,9 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 # ---------------------------------------
 #
 # How far off the first three are is decided by your CPU, by Python and by the compiler. The fourth and the
-# fifth depend on your cache: half of its size is a good size to see them, and four times its size a good
-# one to be safe from the fourth. The sixth is arithmetic. On a consumer GPU, whose ``float64`` units are
-# slow, the wrong figure is further from the right one.
+# fifth depend on your cache: data of half its size shows them well, and with data of four times its size the
+# fourth hardly matters. The sixth is arithmetic. On a consumer GPU, whose ``float64`` units are slow, the
+# wrong figure is further from the right one.
 #
 # ``gpuguide run benchmark_well`` measures the three studies on your machine.
 
@@ -596,15 +609,15 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 # ----------------------------
 #
 # Nothing should be timed that is not right. But what is right, if two orders of adding give two sums? Write
-# the function that decides, for sums in ``float32``: it must forgive rounding, and nothing else. The check
-# needs no GPU.
+# the function that decides, for sums in ``float32``: it must forgive rounding, and nothing else. The check of
+# your function needs no GPU.
 #
 # .. exercise:: choose_tolerance
 #
 # .. question:: A clock shows the same time for a vector and for a much longer one. What did it see?
 #
-#    Something that does not depend on the length. Mostly this is a launch, because nobody waited. With short
-#    vectors it may be the fixed price of starting any kernel.
+#    Something that does not depend on the length. Mostly this is a launch, because nobody waited. If both
+#    vectors are short, it may be the start of a kernel, which takes the same time for any length.
 #
 # .. question:: Why is the median shown, and not the mean or the fastest sample?
 #
@@ -619,6 +632,7 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 # --------------------------
 #
 # Onward: :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` gives the other side of a comparison
-# the same care. Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>` has clocks that answer
+# the same care, and :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks why four a thread are
+# faster than one. Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>` has clocks that answer
 # other questions, and :doc:`How we measure </method>` the rules that this guide keeps. Used here:
 # :class:`gpuguide.Study`, :func:`gpuguide.explained`, :func:`gpuguide.plot_samples`.

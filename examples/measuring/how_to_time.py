@@ -5,10 +5,10 @@ How to time a GPU
 Six clocks, one operation: why do they disagree, and which one is right?
 """
 # %%
-# The same kernel on the same 65 536 numbers takes :measured:`small_without_synchronising`,
-# :measured:`small_with_synchronising`, :measured:`small_events` or :measured:`small_behind_a_delay`,
-# depending on who holds the clock. The last one is the work of the GPU. The others measure other things, and
-# each has its use.
+# One kernel on 65 536 numbers takes :measured:`small_without_synchronising` by a clock that does not wait for
+# it, :measured:`small_with_synchronising` by one that does, :measured:`small_with_the_first_call` if the
+# first of five calls counts, and :measured:`small_behind_a_delay` by the clock of a GPU that need not wait
+# for the host. Only the last figure is the work. The others measure other things, and each has its use.
 
 # %%
 # .. rst-class:: part-idea
@@ -16,10 +16,10 @@ Six clocks, one operation: why do they disagree, and which one is right?
 # The host does not wait
 # ----------------------
 #
-# Python does not run a :term:`kernel`. It asks for it, and goes on. The request, the :term:`launch`, goes
-# into a queue called a :term:`stream`, and the :term:`device` works through the queue in its own time. This
-# is why a GPU can be kept busy from a slow language, and why a clock on the :term:`host` sees so little of
-# what happens.
+# Python does not run a :term:`kernel`, a function for the GPU. It asks for it, and goes on. The request, the
+# :term:`launch`, goes into a queue called a :term:`stream`. The :term:`device`, which is the GPU, works
+# through the queue in its own time. So a slow language can keep a GPU busy, and a clock on the
+# :term:`host`, where Python runs, sees little of what happens.
 #
 # .. drawing:: how_to_time
 #
@@ -30,12 +30,11 @@ Six clocks, one operation: why do they disagree, and which one is right?
 # %%
 # .. rst-class:: part-bare
 #
-# The trap in ten lines
-# ---------------------
+# Two readings of one clock
+# -------------------------
 #
-# Here is the trap without any help from this guide. A kernel adds one to 65 536 numbers. The host's clock is
-# read before and after, first as everybody does it at the start, then with one line that waits for the
-# device.
+# A kernel adds one to 65 536 numbers. The host's clock is read when the launch has returned, and again after
+# a line that waits for the device.
 
 from time import perf_counter
 
@@ -66,13 +65,19 @@ print(f"until the launch returned: {(launched - start) * 1e6:6.1f} us")
 print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 
 # %%
+# Both figures are mostly launch. The second is what a user waits for, but it is not the work. One reason why
+# the launch takes longer here than further down: Numba is handed CuPy arrays, and has to translate each of
+# them at every launch. From here on they are translated once, beforehand.
+# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` takes the difference apart.
+
+# %%
 # .. rst-class:: part-predict
 #
 # What each clock should see
 # --------------------------
 #
-# The kernel reads and writes eight bytes for each number, a megabyte in all. That fits into the
-# :term:`L2 cache` and is nothing for a GPU: the work should be done before Python has even returned from the
+# For each number the kernel reads eight bytes and writes eight, a megabyte in all. That fits into the
+# :term:`L2 cache` and is little for a GPU: the work should be done before Python has even returned from the
 # launch. So a clock that sees the launch should show about the same figure for 65 536 numbers as for a
 # thousand times as many, while a clock that sees the work should grow with the numbers. The test is to time
 # both sizes.
@@ -83,8 +88,9 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # Five clocks in five functions
 # -----------------------------
 #
-# The operation is the kernel from above, with its launcher, and two rivals: NumPy, and the kernel with
-# copies.
+# The operation is the kernel from above, with its launcher, the function that checks the arguments and
+# launches. It has two rivals: NumPy, and the kernel with copies. ``jit``, ``numba_view`` and ``cupy()`` are
+# this guide's doors to ``cuda.jit``, to ``cuda.as_cuda_array`` and to CuPy.
 #
 # .. kernel:: gpuguide.topics.how_to_time
 #    :names: add_one_kernel, add_one, add_one_numpy, add_one_with_copies
@@ -100,21 +106,22 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # .. kernel:: gpuguide.topics.six_clocks
 #    :names: with_synchronising
 #
-# **With the first call.** An average that holds the compilation. ``%timeit -n 5`` on a fresh kernel does
-# this.
+# **With the first call.** An average that holds the compilation: a loop over a kernel that was never called
+# before.
 #
 # .. kernel:: gpuguide.topics.six_clocks
 #    :names: with_the_first_call
 #
 # **Events around a launch.** The device itself notes the time when it reaches an :term:`event`. But between
-# the two events it waits for the host to launch, so a short kernel drowns in that wait.
+# the two events it waits for the host to launch, and with a short kernel it does little else.
 #
 # .. kernel:: gpuguide.topics.six_clocks
 #    :names: events_around_a_launch
 #
 # **Behind a delay.** A :term:`delay kernel` keeps the device busy while the host queues the events and the
-# work. Very short kernels are put many at a time into one :term:`CUDA graph`. Only the work is left. It is
-# the guide's own clock.
+# work, so that only the work lies between the events. Very short kernels are put many at a time into one
+# :term:`CUDA graph`. This is the guide's own clock; :doc:`How we measure </method>` rebuilds it in a few
+# lines.
 #
 # .. kernel:: gpuguide.topics.six_clocks
 #    :names: behind_a_delay
@@ -138,13 +145,13 @@ study = how_to_time.study()
 study
 
 # %%
-# The second is the operation of the notebook that this page takes over: the QR factorisation of a 512 by 512
-# matrix.
+# The second is a longer operation, the QR factorisation of a 512 by 512 matrix, by **NumPy** and by **CuPy**.
 #
 # .. kernel:: gpuguide.topics.how_to_time
 #    :names: qr_numpy, qr_cupy
 #
-# Here two arrays come out, so three properties are checked instead of one reference.
+# QR has no single right answer, since signs may differ. So three properties are checked instead of one
+# reference: Q has orthonormal columns, R is upper triangular, and their product is the matrix.
 
 qr = how_to_time.qr_study().run(sizes=(512**2,))
 gg.claim(
@@ -159,8 +166,8 @@ gg.claim(
 # Six clocks at two sizes
 # -----------------------
 #
-# First the sweep, by the guide's clocks. Then the six clocks, at 65 536 numbers and at a thousand times as
-# many.
+# First the study, at six sizes by the guide's own clocks. Then the six clocks, at 65 536 numbers and at
+# 2\ :sup:`26`, a thousand times as many.
 
 results = study.run()
 gg.claim(
@@ -216,7 +223,7 @@ for clock in answers["small"]:
 # %%
 # .. checks:: add_one
 #
-# Drawn beside each other, the two sizes tell the clocks apart.
+# The longer the line between its two sizes, the larger the share of the work in a clock's figure.
 
 # draw
 import matplotlib.pyplot as plt
@@ -224,51 +231,49 @@ import matplotlib.pyplot as plt
 from gpuguide.style import MUTED, SERIES, describe
 
 clocks = [name.removeprefix("small_") for name in facts if name.startswith("small_")]
+words = {"events": "events around a launch", "benchmark": "CuPy's benchmark"}
 medians = {
-    clock: [facts[f"{size}_{clock}"].value * 1e6 for size in ("small", "large")]
+    words.get(clock, clock.replace("_", " ")): [
+        facts[f"{size}_{clock}"].value * 1e6 for size in ("small", "large")
+    ]
     for clock in clocks
 }
 figure, ax = plt.subplots()
-for row, (small, large) in enumerate(medians.values()):
-    ax.plot([small, large], [row, row], color=MUTED, linewidth=1)
-    ax.plot(
-        small, row, "o", color=SERIES[0], label="65 536 numbers" if row == 0 else None
-    )
-    ax.plot(
-        large, row, "s", color=SERIES[1], label="67 108 864 numbers" if row == 0 else None
-    )
-ax.set(xscale="log", xlabel="µs a call, median", yticks=range(len(clocks)))
-ax.set_yticklabels([clock.replace("_", " ") for clock in clocks])
+for row, ends in enumerate(medians.values()):
+    ax.plot(ends, [row, row], color=MUTED, linewidth=1)
+small, large = zip(*medians.values(), strict=True)
+rows = range(len(medians))
+ax.plot(small, rows, "o", color=SERIES[0], markersize=9, label="65 536 numbers")
+ax.plot(large, rows, "s", color=SERIES[1], label="67 108 864 numbers")
+ax.set(xscale="log", xlabel="time a call, median", yticks=rows, yticklabels=medians)
+ax.set_xticks([1, 10, 100, 1e3, 1e4], ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"])
 ax.invert_yaxis()
 ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-words = (
-    f"{name.replace('_', ' ')} {small:.1f} and {large:.1f} µs"
-    for name, (small, large) in medians.items()
-)
-describe(
-    ax,
-    f"Six clocks over a logarithmic axis of time a call, two sizes each: {'; '.join(words)}.",
-)
+words = (f"{name} {ends[0]:.1f} and {ends[1]:.1f} µs" for name, ends in medians.items())
+describe(ax, f"Six clocks, time a call at two sizes, logarithmic: {'; '.join(words)}.")
 
 # %%
 # .. finding::
 #
 #    Without synchronising, the clock says :measured:`small_without_synchronising` for the small vector and
 #    :measured:`large_without_synchronising` for the large one. Behind a delay it says
-#    :measured:`small_behind_a_delay` and :measured:`large_behind_a_delay`.
+#    :measured:`small_behind_a_delay` and :measured:`large_behind_a_delay`. With the first call, both sizes
+#    show the compiler.
 #
-# The second chart is the sweep, by the guide's own clocks: the work of the kernel without its launch, beside
-# NumPy and the round trip.
+# The second chart is the study, by the guide's own clocks: the kernel without its launch, beside NumPy and
+# the kernel with its copies.
 
 # draw
-gg.plot_time(results, crossover=("numpy", "numba"))
+ax = gg.plot_time(results, crossover=("numpy", "numba"))
+_ = ax.set_xlim(left=2**8.5)  # room for the words about the crossover
 
 # %%
 # .. finding::
 #
 #    :term:`Kernel only <kernel only>`, the GPU overtakes NumPy :measured:`add_one.crossover(numpy, numba)`.
 #    With the copies it needs :measured:`add_one[with_copies, 2**26].time` for 2\ :sup:`26` numbers, the
-#    kernel alone :measured:`add_one[numba, 2**26].time`.
+#    kernel alone :measured:`add_one[numba, 2**26].time`. NumPy, which copies nothing, needs
+#    :measured:`add_one[numpy, 2**26].time`.
 #
 # .. results:: add_one
 #
@@ -283,16 +288,16 @@ gg.plot_time(results, crossover=("numpy", "numba"))
 # *How fast can Python launch?* Read the clock without waiting, over many calls. For the small vector that is
 # :measured:`small_without_synchronising`, and it hardly changes with the size.
 #
-# *How long does the user wait?* Read it after synchronising. At 65 536 numbers this gives
-# :measured:`small_with_synchronising`, most of it launch and wake-up.
+# *How long does the user wait?* Read the clock after synchronising. At 65 536 numbers this gives
+# :measured:`small_with_synchronising`, most of it launch.
 #
 # *How long does the GPU work?* Use events, but behind a delay. Around the bare launch they say
 # :measured:`small_events`, CuPy's benchmark says :measured:`small_benchmark`, and behind the delay
 # :measured:`small_behind_a_delay` is left. For the large vector the launch still shows:
 # :measured:`large_events` against :measured:`large_behind_a_delay`.
 #
-# *What does the first user pay?* Include the first call, on purpose and said so. Averaged over five calls it
-# lifts the small figure to :measured:`small_with_the_first_call`.
+# *What does the first call cost?* Time it alone, and say so. Averaged over five calls, as here, it lifts the
+# small figure to :measured:`small_with_the_first_call`, which is neither the first call nor a later one.
 #
 # .. list-table:: Growth from 65 536 numbers to 2\ :sup:`26`
 #    :header-rows: 1
@@ -307,15 +312,17 @@ gg.plot_time(results, crossover=("numpy", "numba"))
 #      - with the numbers
 #      - from :measured:`small_behind_a_delay` to :measured:`large_behind_a_delay`
 #
-# The notebook timed QR with a synchronisation, as one should, and found :claimed:`s3_qr_cpu` for NumPy and
-# :claimed:`s3_qr_gpu` for CuPy. On this machine NumPy takes :measured:`qr[numpy, 512**2].time` and CuPy
-# :measured:`qr[cupy, 512**2].time`, a ratio of :measured:`qr[cupy, 512**2].speedup(numpy)`.
+# QR keeps the GPU busy for longer. NumPy takes :measured:`qr[numpy, 512**2].time` and CuPy
+# :measured:`qr[cupy, 512**2].time`, which makes CuPy :measured:`qr[cupy, 512**2].speedup(numpy)` as fast on
+# this machine. An introduction to CuPy that waits for the device found :claimed:`s3_qr_cpu` and
+# :claimed:`s3_qr_gpu` on another one.
 
 # %%
-# Does the guide's clock agree with that of others? Where they measure the same thing, it must. The tests of
-# this guide hold it against CuPy's benchmark, Triton's and NVIDIA's nvbench, each in its own mode:
-# :term:`warm`, :term:`cold` with the same flush, or many launches in one graph. CuPy's figure of a short
-# kernel holds the launch, which stands in a column of its own.
+# Does the guide's clock agree with those of others? Where they measure the same thing, it must. It is held
+# against CuPy's benchmark, Triton's and NVIDIA's nvbench, each in its own mode: :term:`warm`, :term:`cold`
+# with the cache emptied by the same means on both sides, or many launches in one graph. The column ``wanted``
+# says how much may lie between the two. CuPy's figure of a short kernel holds a part of the launch. So it may
+# lie above ours, if its launch time accounts for the difference.
 
 from gpuguide.topics.peer_agreement import agreement
 
@@ -327,10 +334,10 @@ print(agreement())
 # Wrong on purpose: time booked on the wrong step
 # -----------------------------------------------
 #
-# A program has steps, and one wants to know which of them takes the time. Another of our source documents
-# brings a timer for that. Its steps have names, and their times add up. But it books each time on the name
-# that was *created* last. As long as every name is used once, this is the right one. When a name comes back,
-# its time goes elsewhere.
+# A program has steps, and one wants to know which of them takes the time. A timer for that lets steps have
+# names, and adds up the times of each name. The one below is found in teaching material. It waits for the
+# device, but it books each time on the name that was *created* last. As long as every name is used once, this
+# is the right one. When a name comes back, its time goes elsewhere.
 #
 # Here are three steps to be timed, of which the first and the last have the same name.
 
@@ -347,7 +354,7 @@ def three_steps(step, there="copy", back="copy"):
 
 
 # %%
-# And here is the timer that goes wrong.
+# When the copy back ends, the name created last is ``work``.
 
 
 # wrong: the time of a name that comes back is booked on the name created last
@@ -376,14 +383,14 @@ print(
 
 # %%
 # The right timer keeps a stack of the steps that are open. It waits for the device where a step begins and
-# ends, and books every moment on the innermost open step.
+# where it ends, and books the time between on the innermost open step.
 #
 # .. kernel:: gpuguide.topics.step_timer
 #    :names: StepTimer
 #
-# The same three steps, first with the name that comes back, then with a name of its own for each, so that the
-# parts of the wrong figure are known. The wrong timer and the right one take turns: copies of ordinary host
-# memory are fast in one moment and slow in another, and both timers should see the same moments.
+# It times the same three steps, first with the name that comes back, then with a name for each, so that the
+# parts of the wrong figure are known. The two timers take turns: copies of ordinary host memory are fast in
+# one moment and slow in another, and both should see the same moments.
 
 from gpuguide.topics.step_timer import StepTimer
 
@@ -412,10 +419,10 @@ _ = gg.explained("wrong_explained", parts, facts["wrong_work"].value)
 # draw
 gg.plot_decomposition(
     {
-        "booked on work": {"booked": facts["wrong_work"].value},
+        "wrong timer: work": {"booked on work": facts["wrong_work"].value},
         "timed apart": {
             "work": facts["step_work"].value,
-            "copy": facts["step_copy_back"].value,
+            "copy back": facts["step_copy_back"].value,
         },
     }
 )
@@ -423,8 +430,8 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    The wrong timer books :measured:`wrong_work` on the work. The work is :measured:`step_work`; the rest is
-#    a copy of :measured:`step_copy_back`. The two parts explain :measured:`wrong_explained` of the figure.
+#    The wrong timer books :measured:`wrong_work` on the work. The work takes :measured:`step_work`; the rest
+#    is the copy back, :measured:`step_copy_back`. The two explain :measured:`wrong_explained` of the figure.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -433,10 +440,12 @@ gg.plot_decomposition(
 # --------------------------
 #
 # Waiting for the device has a price. It empties the queue, and a program that waits after every step no
-# longer works on host and device at the same time. So a step timer belongs into an investigation and not into
-# the program. For a whole program that reads a file and writes another, the host's clock around everything is
-# right, and the device's clock is not needed: at 2\ :sup:`26` numbers the round trip takes
-# :measured:`add_one[with_copies, 2**26].time`, and NumPy does the same in
+# longer works on host and device at the same time. So a step timer belongs in an investigation and not in
+# the program.
+#
+# For a whole program that reads a file and writes another, the host's clock around everything is right. It
+# may even say that the GPU is not needed. At 2\ :sup:`26` numbers adding one takes
+# :measured:`add_one[with_copies, 2**26].time` with the copies there and back, and NumPy does it in
 # :measured:`add_one[numpy, 2**26].time` without leaving the host.
 
 # %%
@@ -445,9 +454,9 @@ gg.plot_decomposition(
 # Your CPU decides about the launch
 # ---------------------------------
 #
-# The launch depends on your CPU and on Python. The figures of the clocks that contain it will shift by that
-# and keep their order. The work depends on the memory of the GPU. On a slower GPU the two meet at a smaller
-# size, so that careless clocks are right a little sooner.
+# The launch depends on your CPU and on Python, and so does every figure that contains it. The work depends on
+# the memory of the GPU. On a slower GPU the work outgrows the launch at a smaller size. From there on a
+# clock that waits is nearly right; one that does not wait is wrong at every size.
 #
 # ``gpuguide run how_to_time`` measures the two studies on your machine.
 
@@ -457,17 +466,17 @@ gg.plot_decomposition(
 # Mend a benchmark
 # ----------------
 #
-# Somebody wrote a benchmark and was pleased with what it said. It makes the mistakes of this page. Mend it,
-# until it measures the work and nothing but the work. The check runs it on machines that are not real. They
-# know the truth, and you need no GPU.
+# The benchmark below does not wait, counts the first call, and has two more faults. Mend it until it measures
+# the work and nothing but the work. The check runs it on simulated machines, whose true times are known, so
+# it needs no GPU.
 #
 # .. exercise:: lying_benchmark
 #
 # .. question:: How do you find out whether a clock saw the work or only the launch?
 #
-#    Call the function on ten times as much data. A launch puts a few addresses and numbers into a queue,
-#    whatever they stand for, so a clock whose answer stays the same has seen a launch. Try it with a function
-#    of yours and the five functions above.
+#    Call the function on ten times as much data, and on a hundred times as much. A launch puts a few
+#    addresses and numbers into a queue, whatever they stand for, so a clock whose answer stays the same has
+#    seen a launch. Try it with a function of yours and the five clocks above.
 #
 # .. question:: Is it enough to wait for the device before the clock is stopped?
 #
@@ -481,6 +490,7 @@ gg.plot_decomposition(
 # ---------------------
 #
 # Onward: :doc:`Know your GPU </gallery/measuring/know_your_gpu>` measures what the memory can do, with the
-# right clock. Sideways: :doc:`First kernel </gallery/first_kernels/first_kernel>` shows what the first call
-# is made of. :doc:`How we measure </method>` has the rules behind the guide's clock. Used here:
-# :class:`gpuguide.Study`, :func:`gpuguide.fact`, :func:`gpuguide.claim`.
+# right clock, and :doc:`Benchmark well </gallery/measuring/benchmark_well>` brings what is timed into the
+# right state. Sideways: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` shows what a launch
+# is made of, and :doc:`First kernel </gallery/first_kernels/first_kernel>` what a first call is made of. Used
+# here: :class:`gpuguide.Study`, :func:`gpuguide.fact`, :func:`gpuguide.claim`.

@@ -5,27 +5,29 @@ Know your GPU
 How fast can this GPU read, write and compute, and how do you find out?
 """
 # %%
-# On paper the memory of this GPU moves :measured:`peak_memory`. Copying reaches :measured:`copy_share` of
-# that, and :measured:`ceiling_copy` is what every kernel that copies should be held against.
+# On paper the memory of this GPU moves :measured:`peak_memory`; a terabyte is 10\ :sup:`12` bytes. Copying
+# reaches :measured:`copy_share` of that, and :measured:`ceiling_copy` is what every kernel that copies should
+# be held against.
 
 # %%
 # .. rst-class:: part-idea
 #
-# The way of the data
-# -------------------
+# The path of the data
+# --------------------
 #
 # Data lies in the memory of the :term:`host` or in the memory of the :term:`device`. Between them is
-# :term:`PCIe`, the narrowest place of all. On the device, all data passes through the :term:`L2 cache` on its
-# way to the :term:`multiprocessors <multiprocessor>`, which do the arithmetic. What was used a moment ago may
-# still be in the cache, and is then served from there.
+# :term:`PCIe`, the narrowest part of the path. On the device, all data passes through the :term:`L2 cache` on
+# its way to the :term:`multiprocessors <multiprocessor>`, which do the arithmetic. What was used a moment ago
+# may still be in the cache, and is then served from there.
 #
-# Each of these ways has a limit. A program is as fast as the way that it uses most, compared with that limit.
-# So it pays to know the limits before a :term:`kernel` is blamed, or praised.
+# Each part of the path has a limit, and so has the arithmetic. The limit that a program reaches first decides
+# how fast it is. So it pays to know the limits before a :term:`kernel`, a function for the GPU, is blamed or
+# praised.
 #
 # .. drawing:: know_your_gpu
 #
-#     Host memory is joined to the device by thin arrows named PCIe. On the device, thicker arrows join device
-#     memory to the L2 cache, and the thickest join the cache to sixteen multiprocessors.
+#     Host memory is joined to the device by one arrow each way, named PCIe. On the device, two arrows each
+#     way join device memory to the L2 cache, and three each way join the cache to sixteen multiprocessors.
 
 # %%
 # .. rst-class:: part-bare
@@ -33,8 +35,7 @@ How fast can this GPU read, write and compute, and how do you find out?
 # Ask the driver
 # --------------
 #
-# CuPy passes on what the driver knows of the GPU. Nothing else is needed to see the most important numbers. A
-# sum on the device, beside NumPy's, shows that it is alive.
+# CuPy passes on what the driver knows of the GPU. A sum on the device, beside NumPy's, shows that it works.
 
 import cupy as cp
 import numpy as np
@@ -60,10 +61,11 @@ print(
 # Peaks on paper
 # --------------
 #
-# Two products give the physical peaks. Memory: its clock, two transfers in each cycle, over all bytes of the
-# bus. Arithmetic: multiprocessors, times operations of each in a cycle, times clock. A fused multiply-add
-# counts as two operations. These peaks are promises of the data sheet, and no program reaches them. But none
-# can beat them either, so they expose a measurement that is wrong.
+# Two products give the physical peaks. Memory: its clock, times two transfers in each cycle, times the width
+# of the bus in bytes. Arithmetic: multiprocessors, times the operations of each in a cycle, times their
+# clock. A multiprocessor of this GPU has 128 units for FP32, which is ``float32``, and 64 for FP64. Each unit
+# does one fused multiply-add a cycle, which counts as two operations. No program reaches these peaks. But
+# none can beat them either, so they expose a measurement that is wrong.
 
 import gpuguide as gg
 
@@ -91,9 +93,10 @@ print(
 )
 
 # %%
-# The same numbers decide how large a :term:`grid` has to be. A matrix of 512 by 512 in :term:`blocks <block>`
-# of 32 by 32 threads takes 16 by 16 blocks. One more row needs a whole row of blocks more, in which hardly a
-# :term:`thread` has work.
+# The driver's answers also bound a launch. A kernel is run by many threads, in :term:`blocks <block>` of at
+# most 1024, and as many blocks as the data needs form the :term:`grid`. A matrix of 512 by 512 in blocks of
+# 32 by 32 threads takes 16 by 16 blocks. One more row takes a whole row of blocks more, in which hardly a
+# :term:`thread` has work. CUDA counts along a row first, so the shape (513, 512) has the grid (16, 17).
 
 from gpuguide.launch import grid_2d, occupancy
 
@@ -107,30 +110,37 @@ print(
 )
 
 # %%
+# A grid may be far larger than what the GPU holds at once, which the last line tells. The 2048 threads of a
+# multiprocessor make two blocks of 1024, if a thread needs no more than 32 :term:`registers <register>`. The
+# other blocks wait for their turn.
+
+# %%
 # .. rst-class:: part-code
 #
 # One answer by three mixes of traffic
 # ------------------------------------
 #
 # Does it matter whether bytes are read or written? To find out, three kernels produce the same array from
-# different :term:`traffic`. The array is chosen so that it can be had in three ways.
+# different :term:`traffic`. In each, a thread takes four elements, a block's width apart;
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what that gains.
 #
 # **Write.** Each number follows from its place, so that nothing has to be read.
 #
 # .. kernel:: gpuguide.topics.know_your_gpu
 #    :names: write_kernel, write
 #
-# **Copy.** One array is read and one is written, in equal parts.
+# **Copy 1 : 1.** One array is read and one is written.
 #
 # .. kernel:: gpuguide.topics.know_your_gpu
 #    :names: copy_kernel, copy
 #
-# **Read two, write one.** The answer is the larger of two arrays. Additions of vectors have this mix.
+# **Read two, write one.** The answer is the larger of two arrays, and the second is nowhere larger than the
+# first. Adding two vectors has this mix, too.
 #
 # .. kernel:: gpuguide.topics.know_your_gpu
 #    :names: two_to_one_kernel, two_to_one
 #
-# **CuPy copyto** asks the driver to copy. It is the rival to which our own copy has to measure up.
+# **CuPy copyto** asks the driver to copy. It is the rival of our own copy.
 #
 # .. kernel:: gpuguide.topics.know_your_gpu
 #    :names: copy_cupy
@@ -147,8 +157,9 @@ print(
 # Three ways, one result
 # ----------------------
 #
-# The study says what is compared. All three ways, and CuPy's, have to give the same array before any is
-# timed. Reading alone has a result of its own, so it is a study of its own.
+# All three ways, and CuPy's, have to give the same array before any is timed. Sizes are the bytes of one
+# array. So the column of traffic counts the bytes that are moved for each byte of the array: one, two or
+# three. Reading alone has another result, so it is a study of its own.
 
 from gpuguide.topics import know_your_gpu, reading
 
@@ -162,8 +173,8 @@ study
 # ---------------------------------
 #
 # Small arrays fit into the cache, large ones do not. The sizes cover both. Writing alone moves fewer bytes
-# than copying, and copying fewer than reading two arrays, so the times must be in this order. That is
-# claimed.
+# than copying, and copying fewer than reading two arrays. So the times of large arrays must be in this order,
+# which is claimed and checked.
 
 results = study.run()
 gg.claim(
@@ -187,23 +198,30 @@ reads = reading.study().run()
 # draw
 from gpuguide.plotting import plot_rate
 
-plot_rate(results)
+ax = plot_rate(results)
+ax.yaxis.set_major_formatter(lambda rate, _: f"{rate / 1000:g}")
+_ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 
 # %%
 # .. finding::
 #
-#    While everything fits into :measured:`l2_size`, the cache answers: at 2\ :sup:`23` bytes, reading two and
-#    writing one shows :measured:`mixes[two_to_one, 2**23].rate`, more than the memory can physically move.
-#    Beyond, the memory answers: copying settles at :measured:`mixes[copy, 2**30].rate`, writing at
-#    :measured:`mixes[write, 2**30].rate`, reading two and writing one at
+#    While everything fits into the cache of :measured:`l2_size`, the cache answers: at 2\ :sup:`23` bytes,
+#    reading two and writing one shows :measured:`mixes[two_to_one, 2**23].rate`, more than the memory can
+#    physically move. Beyond, the memory answers: copying settles at :measured:`mixes[copy, 2**30].rate`,
+#    writing at :measured:`mixes[write, 2**30].rate`, reading two and writing one at
 #    :measured:`mixes[two_to_one, 2**30].rate`.
+#
+# The cache is the one that the driver gave in MiB, 2\ :sup:`20` bytes each; here MB are millions. At small
+# sizes all rates are low, because a kernel takes longer to start and to end than to move the bytes.
 #
 # Reading alone is drawn apart.
 
 # draw
 from gpuguide.plotting import plot_rate
 
-plot_rate(reads)
+ax = plot_rate(reads)
+ax.yaxis.set_major_formatter(lambda rate, _: f"{rate / 1000:g}")
+_ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 
 # %%
 # .. finding::
@@ -218,9 +236,11 @@ plot_rate(reads)
 # .. results:: reads
 
 # %%
-# The guide does not take its own simple kernels for the limit. At the start of each :term:`recording` it
-# tries many shapes of kernel for each mix and keeps the best. These are the :term:`ceilings <ceiling>` that
-# all pages refer to.
+# These simple kernels are not taken for the limit. At the start of each :term:`recording` many shapes of
+# kernel are tried for each mix, and the best is kept. These are the :term:`ceilings <ceiling>` that all pages
+# refer to. In the list, ``h2d`` is a copy over PCIe from host to device, ``d2h`` one back, and ``both_ways``
+# both at once. ``fp32`` and ``fp64`` are fused multiply-adds. ``launch`` is what an empty kernel takes among
+# many in a graph, and ``launch_host`` what the host needs to launch one.
 
 ceilings = gg.machine_ceilings()
 facts = {}
@@ -272,17 +292,17 @@ _ = gg.fact(
 #      - :measured:`ceiling_fp64`
 #
 # The memory keeps :measured:`copy_share` of its promise, the arithmetic :measured:`fp32_share` in FP32 and
-# :measured:`fp64_share` in FP64. The rest goes into refreshing the memory, into turning its bus around
-# between reading and writing, and into clocks that sink under load.
+# :measured:`fp64_share` in FP64.
 #
 # Our copy kernel takes :measured:`mixes[copy, 2**30].time` for a gibibyte, CuPy's copy
 # :measured:`mixes[copy_cupy, 2**30].time`. Of the ceiling of its own mix our kernel reaches
 # :measured:`mixes[copy, 2**30].share`. This share is what the guide shows for every kernel that the memory
 # limits: a kernel is held against what is possible with *its* mix of reads and writes.
 #
-# The narrow place is PCIe. A copy from pinned host memory reaches :measured:`ceiling_h2d`, and a copy within
-# the device is :measured:`over_pcie` as fast. Data that crosses PCIe for a single pass over it has lost
-# before it arrives.
+# The narrow part is PCIe. A copy from :term:`pinned <pinned memory>` host memory reaches
+# :measured:`ceiling_h2d`. While it brings one byte, a copy within the device moves :measured:`over_pcie` as
+# many, half of them read and half written. If data comes over PCIe for a single pass over it, the way there
+# takes far longer than the pass.
 
 # %%
 # .. rst-class:: part-wrong
@@ -290,9 +310,9 @@ _ = gg.fact(
 # Wrong on purpose: a rate that is not the memory's
 # -------------------------------------------------
 #
-# Copy a small array, many times in a row, and call the result the bandwidth of the memory. The bytes fit
-# into the cache, so at best the figure is one of the cache. And each copy is so short that its
-# :term:`launch` takes longer. Add to this that the clock below does not wait.
+# Copy an array of a mebibyte many times in a row, and call the result the bandwidth of the memory. The bytes
+# fit into the cache, so at best the figure is one of the cache. Each copy is so short that its :term:`launch`
+# takes longer. And the clock below does not wait.
 
 # wrong: bytes of the cache are counted as bytes of the memory, and the clock does not wait
 from time import perf_counter
@@ -331,12 +351,12 @@ _ = gg.explained(
 )
 
 # %%
-# The right figure comes from an array that is much larger than the cache, and from a clock on the device.
+# The launch is timed alone beside it, in turns, and the copy on the device's own clock.
 
 # draw
 gg.plot_decomposition(
     {
-        "wrong figure": {"launch": facts["wrong_time"].value},
+        "the wrong clock": {"not taken apart": facts["wrong_time"].value},
         "launch, timed alone": {"launch": facts["launch_alone"].value},
         "work, timed alone": {"work": results.quantity("copy", 2**20, "time").value},
     }
@@ -346,8 +366,10 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    The wrong figure is :measured:`wrong_rate`, where the memory copies at :measured:`ceiling_copy`. The
-#    launch, timed apart, explains about :measured:`wrong_explained` of the time behind it. The copy
-#    itself takes :measured:`mixes[copy, 2**20].time` and runs in the cache.
+#    clock saw :measured:`wrong_time` a call, and a launch alone takes :measured:`launch_alone`: it saw the
+#    launch and nothing else. The copy itself takes :measured:`mixes[copy, 2**20].time` and runs in the cache.
+#
+# The right figure comes from an array that is much larger than the cache, and from a clock on the device.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -357,9 +379,8 @@ gg.plot_decomposition(
 #
 # A ceiling helps only where a kernel comes near one. At four kibibytes the copy takes
 # :measured:`mixes[copy, 2**12].time`, and hardly any of it goes into moving bytes: a kernel has to start, to
-# wait for its first numbers, and to end. Such kernels need fewer launches, not better memory access. And a
-# program whose data does not fit into the device, or comes over PCIe each time, should look at its copies
-# first.
+# wait for its first numbers, and to end. A program of such kernels needs fewer of them, not better memory
+# access. And where the data comes over PCIe each time, the copies come first.
 
 # %%
 # .. rst-class:: part-on-your-gpu
@@ -367,9 +388,10 @@ gg.plot_decomposition(
 # Same shapes, other numbers
 # --------------------------
 #
-# The shapes carry over: a cache region, a memory region, and mixes that differ a little. The numbers do not.
-# Consumer GPUs have less bandwidth and a far smaller share of FP64 units. ``gpuguide run know_your_gpu`` and
-# ``gpuguide run reading`` measure yours, and ``gpuguide doctor`` prints its properties.
+# The shapes of the curves carry over: a region of the cache, a region of the memory, and mixes that differ a
+# little. The numbers do not. Consumer GPUs have less bandwidth and a far smaller share of FP64 units.
+# ``gpuguide run know_your_gpu`` and ``gpuguide run reading`` measure yours, and ``gpuguide doctor``
+# prints its properties.
 
 # %%
 # .. rst-class:: part-your-turn
@@ -378,15 +400,15 @@ gg.plot_decomposition(
 # --------------------
 #
 # The grids of this page came out of a function. Now write one yourself. It needs no GPU, only whole numbers
-# and some care at the edges: where a shape is not a multiple of the block, and where nothing is left at all.
+# and some care at the edges: where a shape is not a multiple of the block, and where the array is empty.
 #
 # .. exercise:: grid_arithmetic
 #
 # .. question:: How long should a kernel take that adds three arrays into a fourth?
 #
 #    It reads three numbers and writes one, so ``float32`` makes sixteen bytes an element. None of the mixes
-#    above is this one. Take the nearest two, work out a time from each, and then measure: write the kernel
-#    and hand it to ``study.with_variant``. If it takes longer than both, look at the kernel first.
+#    above is this one. It lies between *read* and *read two, write one*: divide the bytes by each of these
+#    two ceilings. If your kernel takes clearly longer than both say, look at the kernel first.
 #
 # .. question:: Why does no copy reach the physical peak of the memory?
 #
@@ -399,6 +421,8 @@ gg.plot_decomposition(
 # Use the limits
 # --------------
 #
-# Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>` comes near one of these ceilings, step by
-# step. Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>` has the clocks that were used
-# here. Used here: :func:`gpuguide.require_gpu`, :func:`gpuguide.ceilings`, :func:`gpuguide.fact`.
+# Onward: :doc:`Benchmark well </gallery/measuring/benchmark_well>` uses a peak to expose a wrong clock, and
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` brings a kernel near its ceiling. Sideways:
+# :doc:`How to time a GPU </gallery/measuring/how_to_time>` has the clocks that were used here, and
+# :doc:`First kernel </gallery/first_kernels/first_kernel>` begins with kernels. Used here:
+# :func:`gpuguide.require_gpu`, :func:`gpuguide.machine_ceilings`, :func:`gpuguide.fact`.
