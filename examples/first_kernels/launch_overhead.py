@@ -606,10 +606,10 @@ gg.claim(
 # %%
 # .. rst-class:: part-next
 #
-# What the request is about
-# -------------------------
+# From a launch a number to a thread a number
+# -------------------------------------------
 #
-# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks what to write into the request: how
-# many :term:`threads <thread>`, and how many :term:`blocks <block>`. Sideways:
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>` keeps launch and work apart. Used here:
+# Onward: :doc:`Primes </gallery/first_kernels/primes>` begins with thousands of launches and ends with one.
+# Sideways: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks what to write into the request: how
+# many :term:`threads <thread>`, and how many :term:`blocks <block>`. Used here:
 # :func:`gpuguide.numba_view`, :func:`gpuguide.claim`, :func:`gpuguide.explained`.
