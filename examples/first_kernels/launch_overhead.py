@@ -39,8 +39,8 @@ What does it cost the host to ask for a kernel?
 # CuPy's array in Numba's kernel
 # ------------------------------
 #
-# CuPy and Numba get on well. A CuPy array can be handed to a Numba kernel as it is, as in the notebook that
-# this page takes over, and what the kernel writes stands in the CuPy array afterwards.
+# A CuPy array can be handed to a Numba kernel as it is, as in the notebook that this page takes over. What the
+# kernel writes stands in the CuPy array afterwards.
 
 import cupy as cp
 import numpy as np
@@ -114,7 +114,7 @@ print(
 # .. kernel:: gpuguide.topics.launch_overhead
 #    :names: launch_once_wrapped
 #
-# **Numba, bare CuPy arrays.** This is what the first cell of this page did.
+# **Numba, bare CuPy arrays.** This is what the first cell did.
 #
 # .. kernel:: gpuguide.topics.launch_overhead
 #    :names: launch_bare
@@ -259,7 +259,7 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #    :measured:`launches[once_8, 1024].launch` wrapped once. A RawKernel takes
 #    :measured:`launches[raw_8, 1024].launch`.
 #
-# The same as a table, with the ufunc, which takes three arrays and no other number.
+# The same in figures, with the ufunc, which takes three arrays.
 #
 # .. list-table:: Host time of a launch, by kind and number of arrays
 #    :header-rows: 1
@@ -306,8 +306,7 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #      - :measured:`launches[waiting_3, 1024].launch`
 #      - :measured:`launches[waiting_8, 1024].launch`
 #
-# Here the last kind has nothing to wait for: such small kernels are done before the next launch comes. What
-# it costs behind work comes further down.
+# Here the last kind has nothing to wait for: such small kernels are done before the next launch comes.
 #
 # And what is that worth beside the work? Here are two ways to take the maximum of two vectors. **CuPy
 # maximum** is the ufunc. **Four a thread** is a Numba kernel whose launcher first checks the arrays; that is
@@ -321,8 +320,8 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # .. kernel:: gpuguide.topics.maximum_kernels
 #    :names: maximum_four_kernel
 #
-# Launch and work are timed at each size. The sizes lie close together where the two should cross, and for
-# either way the first size with more work than launch is kept.
+# The sizes lie close together where work and launch should cross. For either way the first size with more
+# work than launch is kept.
 
 from gpuguide.topics import maximum
 
@@ -432,8 +431,8 @@ gg.claim(
 # %%
 # .. checks:: qr
 #
-# The dashed orange line is what the host takes to ask for CuPy's kernels. On the left it lies above the
-# kernels' own time, and the launches decide. On the right the arithmetic does.
+# The dashed orange line is what the host takes to ask for CuPy's kernels. On the left it lies above their own
+# time, and the launches decide. On the right the arithmetic does.
 
 # draw
 from gpuguide.chart_marks import label_ends
@@ -530,7 +529,7 @@ gg.plot_decomposition(
 #
 # A program with such a launch in its loop never has two things in the queue, and the host and the device take
 # turns instead of working together. Which of Numba's four ways do wait? Here each is timed behind the same
-# work, by the clock of the first study:
+# work:
 
 busy = launch_overhead.busy_study().run()
 gg.claim(
@@ -576,8 +575,8 @@ gg.claim(
 # ---------------------------
 #
 # What a launch takes depends on your CPU, and on the versions of Python, Numba, CuPy and the driver. The GPU
-# hardly matters. Newer versions take other steps, so the distances between the kinds may change. Waiting for
-# the queue stays what it is on every machine.
+# hardly matters. Newer versions may change the distances between the kinds. Waiting for the queue stays what
+# it is on every machine.
 #
 # ``gpuguide run launch_overhead`` measures yours.
 

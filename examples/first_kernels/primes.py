@@ -383,12 +383,14 @@ _ = gg.explained("number_explained", parts, facts["number_whole"].value)
 # Two bars for one number, and one for all numbers below ten thousand in a single launch:
 
 # draw
-ax = gg.plot_decomposition(
+there_and_back = (facts["number_copy_there"], facts["number_copy_back"])
+gg.plot_decomposition(
     {
         "a number, as a whole": {"whole": facts["number_whole"].value},
         "a number, in parts": {
-            part: facts["number_" + part.replace(" ", "_")].value
-            for part in ("copy there", "launch", "work", "copy back")
+            "launch": facts["number_launch"].value,
+            "work": facts["number_work"].value,
+            "copies": sum(copy.value for copy in there_and_back),
         },
         "10 000 numbers, one launch": {
             "launch": results.quantity("thread_a_number", 10**4, "launch").value,
@@ -396,7 +398,6 @@ ax = gg.plot_decomposition(
         },
     }
 )
-ax.get_legend().set_ncols(3)
 
 # %%
 # .. finding::
