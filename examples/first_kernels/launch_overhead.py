@@ -291,17 +291,17 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #      - :measured:`launches[once_3, 1024].launch`
 #      - :measured:`launches[once_8, 1024].launch`
 #    * - Numba, bare CuPy arrays
-#      -
+#      - :measured:`nothing_numba`
 #      - :measured:`launches[bare_1, 1024].launch`
 #      - :measured:`launches[bare_3, 1024].launch`
 #      - :measured:`launches[bare_8, 1024].launch`
 #    * - Numba, wrapped each time
-#      -
+#      - :measured:`nothing_numba`
 #      - :measured:`launches[wrapping_1, 1024].launch`
 #      - :measured:`launches[wrapping_3, 1024].launch`
 #      - :measured:`launches[wrapping_8, 1024].launch`
 #    * - Numba, wrapped each time, waiting
-#      -
+#      - :measured:`nothing_numba`
 #      - :measured:`launches[waiting_1, 1024].launch`
 #      - :measured:`launches[waiting_3, 1024].launch`
 #      - :measured:`launches[waiting_8, 1024].launch`
