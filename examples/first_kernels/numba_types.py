@@ -143,8 +143,8 @@ for name in ("python_floats", "rounded_steps", "one_left", "float32_only"):
 # %%
 # The first and the third kernel differ in what was typed, and their counts do not:
 # :measured:`python_floats_float64` and :measured:`one_left_float64` instructions in ``float64``. For 128
-# doses the compiler writes all turns of the loop one after the other. In the second kernel it keeps a loop,
-# whose instructions run several times: among them are :measured:`rounded_steps_conversions` conversions.
+# doses the compiler writes all turns of the loop one after the other. In the second kernel it keeps a loop
+# that runs several times, and :measured:`rounded_steps_conversions` conversions stand in its code.
 
 # %%
 # .. rst-class:: part-check
