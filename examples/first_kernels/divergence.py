@@ -200,15 +200,15 @@ gg.plot_time(recipes)
 # -----------------------------
 #
 # .. list-table:: Grouped against mixed
-#    :header-rows: 1
+#    :stub-columns: 1
 #
 #    * - active threads, mixed
-#      - active threads, grouped
-#      - predicted ratio
-#      - measured ratio
-#    * - :measured:`active_mixed`
+#      - :measured:`active_mixed`
+#    * - active threads, grouped
 #      - :measured:`active_grouped`
+#    * - times as fast, predicted
 #      - :measured:`predicted_grouped`
+#    * - times as fast, measured
 #      - :measured:`recipes[grouped, 2**22].speedup(mixed)`
 #
 # The elements are the same five times. What differs is who stands beside whom. Doing both sides on purpose

@@ -39,8 +39,8 @@ What does it cost the host to ask for a kernel?
 # CuPy's array in Numba's kernel
 # ------------------------------
 #
-# A CuPy array can be handed to a Numba kernel as it is, as in the notebook that this page takes over. What the
-# kernel writes stands in the CuPy array afterwards.
+# A CuPy array can be handed to a Numba kernel as it is, as in the notebook that this page takes over. What
+# the kernel writes stands in the CuPy array afterwards.
 
 import cupy as cp
 import numpy as np
@@ -543,15 +543,15 @@ gg.claim(
 
 # %%
 # .. list-table:: Host time of two launches: the delay kernel, and three arrays behind it
-#    :header-rows: 1
+#    :stub-columns: 1
 #
 #    * - wrapped once
-#      - bare CuPy arrays
-#      - wrapped each time
-#      - wrapped each time, waiting
-#    * - :measured:`busy[once, 1024].launch`
+#      - :measured:`busy[once, 1024].launch`
+#    * - bare CuPy arrays
 #      - :measured:`busy[bare, 1024].launch`
+#    * - wrapped each time
 #      - :measured:`busy[wrapping, 1024].launch`
+#    * - wrapped each time, waiting
 #      - :measured:`busy[waiting, 1024].launch`
 #
 # .. checks:: busy
