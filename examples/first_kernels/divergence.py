@@ -69,11 +69,12 @@ while (n > 1).any():
 print("GPU:  ", warp[:12], "...")
 print("NumPy:", by_numpy[:12], "...")
 print("a warp: at most", warp.max(), "steps, on average", warp.mean())
-print(f"its threads have work in {warp.mean() / warp.max():.0%} of its steps")
+print("most steps are taken by the number", warp.argmax() + 1)
+print(f"a thread has work in {warp.mean() / warp.max():.0%} of the steps on average")
 
 # %%
-# The number 27 keeps 31 others waiting. NumPy's version shows how: its loop runs until the last number is
-# done, and all others are dragged along.
+# One number keeps 31 others waiting. NumPy's version shows how: its loop runs until the last number is done,
+# and all others are dragged along.
 
 # %%
 # .. rst-class:: part-predict
@@ -85,9 +86,9 @@ print(f"its threads have work in {warp.mean() / warp.max():.0%} of its steps")
 # many turns as the thread that needs most of them. Added up over all warps that is the work. Divide the turns
 # that threads need by 32 times the turns that warps take, and you have the share of threads that are active.
 #
-# Two recipes with 128 rounds each are to be tried. Every element needs one of the two, at random. So hardly
-# any warp agrees, and half of its threads should be active. Grouped, all should be, and warps should have
-# half the turns.
+# The kernels below follow one of two recipes, loops of 128 turns each. Which of the two an element needs is
+# random. So hardly any warp agrees, and half of its threads should be active. Grouped, all should be, and
+# warps should have half the turns.
 
 import gpuguide as gg
 from gpuguide.topics import divergence
@@ -114,8 +115,8 @@ predicted = gg.fact("predicted_grouped", turns["mixed"] / turns["grouped"], unit
 # .. kernel:: gpuguide.topics.recipes
 #    :names: shift_recipe, turn_recipe
 #
-# **Mixed.** The kernel gets a list that says which element each thread takes. First, each takes its own. The
-# launchers of all lists share what they do.
+# **Mixed.** The kernel gets a list that says which element each thread takes. First, each takes its own. A
+# launcher is handed all lists and picks one; what launchers have in common stands in ``launch_recipes``.
 #
 # .. kernel:: gpuguide.topics.divergence
 #    :names: branch_kernel, branch_mixed, launch_recipes
@@ -178,7 +179,7 @@ gg.claim(
 # %%
 # .. checks:: recipes
 #
-# Five ways to do the same work:
+# Two pairs of lines lie on top of each other: mixed and both sides, by warp and grouped.
 
 # draw
 gg.plot_time(recipes)
@@ -199,19 +200,19 @@ gg.plot_time(recipes)
 # -----------------------------
 #
 # .. list-table:: Grouped against mixed
-#    :header-rows: 1
+#    :stub-columns: 1
 #
 #    * - active threads, mixed
-#      - active threads, grouped
-#      - predicted ratio
-#      - measured ratio
-#    * - :measured:`active_mixed`
+#      - :measured:`active_mixed`
+#    * - active threads, grouped
 #      - :measured:`active_grouped`
+#    * - times as fast, predicted
 #      - :measured:`predicted_grouped`
+#    * - times as fast, measured
 #      - :measured:`recipes[grouped, 2**22].speedup(mixed)`
 #
-# In all five, half of the elements go each way. What differs is who stands beside whom. Doing both sides on
-# purpose spares no work: it is what a divided warp does anyway. It is the right thing where a side is shorter
+# The elements are the same five times. What differs is who stands beside whom. Doing both sides on purpose
+# saves nothing: it is what a divided warp does anyway. It is the right thing where a side takes less time
 # than a branch, and there the compiler does it by itself. Here is a kernel with an ``if``, and the lines of
 # its :term:`PTX` that branch or choose.
 
@@ -237,15 +238,15 @@ for line in ptx.splitlines():
 # The one branch left is the guard. The ``if`` inside has become a selection; this is called
 # :term:`predication`.
 #
-# A branch with two sides can leave half of the threads idle. A loop can leave all but one idle. Two kinds of
-# work are tried that nobody knows in advance. The first looks for the smallest divisor of each number. Even
-# numbers leave at once, primes try all odd numbers up to their square root.
+# A branch with two sides can leave half of the threads idle. A loop can leave all but one idle. Here are two
+# kinds of work whose amount nobody knows in advance. The first looks for the smallest divisor of each number.
+# Even numbers leave at once, primes try all odd numbers up to their square root.
 #
 # .. kernel:: gpuguide.topics.smallest_divisor
 #    :names: odd_divisor, first_divisor, one_number_kernel
 #
 # It runs **in order**, **shuffled**, and **by cost**: sorted by the number of divisions, as if that were
-# known.
+# known. ``_launch`` gives each number a thread.
 #
 # .. kernel:: gpuguide.topics.smallest_divisor
 #    :names: divisors_in_order, divisors_shuffled, divisors_by_cost
@@ -258,8 +259,8 @@ for line in ptx.splitlines():
 #    :names: regrouped_kernel, divisors_regrouped
 
 # %%
-# The second kind of work is the Mandelbrot set: for each pixel, steps until a number has run away. Here
-# neighbours resemble each other.
+# The second kind of work is the Mandelbrot set: for each pixel, the steps until a number escapes from a
+# circle, 256 at most. Here neighbours resemble each other.
 #
 # .. kernel:: gpuguide.topics.escape_steps
 #    :names: steps_inside, one_pixel_kernel
@@ -350,7 +351,10 @@ def measured(label):
 
 gg.plot_heatmap(
     [[turns, measured(label)] for label, turns in counted.items()],
-    rows=[label.replace("_", ", ", 1).replace("_", " ") for label in counted],
+    rows=[
+        label.replace("escape", "pixels").replace("_", ", ", 1).replace("_", " ")
+        for label in counted
+    ],
     columns=["turns of warps", "time"],
     row_name="work and order",
     column_name="counted and measured",
@@ -361,19 +365,20 @@ gg.plot_heatmap(
 # %%
 # .. finding::
 #
-#    For divisors in order :measured:`active_divisors_in_order` of the threads are active, and by cost
-#    :measured:`active_divisors_by_cost`. By turns that should make by cost
-#    :measured:`turns_divisors_in_order` as fast; by the clock it is
-#    :measured:`divisors[by_cost, 2**22].speedup(in_order)`. Regrouped reaches
-#    :measured:`divisors[regrouped, 2**22].speedup(in_order)` without knowing the cost. For pixels,
-#    :measured:`active_escape_shuffled` are active when they are shuffled, :measured:`active_escape_rows` in
-#    rows and :measured:`active_escape_tiles` in tiles. By turns that should make pixels sorted by their steps
-#    :measured:`turns_escape_shuffled` as fast as shuffled ones; by the clock they are
-#    :measured:`escape[by_steps, 1024**2].speedup(shuffled)`.
+#    Divisors in order take :measured:`turns_divisors_in_order` the turns of the best order, and by the clock
+#    the best order is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. Regrouped is
+#    :measured:`divisors[regrouped, 2**22].speedup(in_order)` as fast as in order, without knowing the cost.
 #
 # .. results:: divisors
 #
 # .. results:: escape
+#
+# Of the threads, :measured:`active_escape_shuffled` are active when pixels are shuffled,
+# :measured:`active_escape_rows` in rows and :measured:`active_escape_tiles` in tiles. Neighbours that
+# resemble each other are nearly as good as pixels that were sorted.
+#
+# By turns, sorted pixels should be :measured:`turns_escape_shuffled` as fast as shuffled ones; by the clock
+# they are :measured:`escape[by_steps, 1024**2].speedup(shuffled)`.
 #
 # Counting turns leaves out what happens between warps. A :term:`block` keeps its place until its last warp is
 # done, and the GPU is not free until its last block is. Nor do turns know that a list may send neighbours to
@@ -389,10 +394,11 @@ gg.plot_heatmap(
 # :term:`coalesced <coalesced access>`. At 2\ :sup:`22` elements group first takes
 # :measured:`recipes[group_first, 2**22].time` in all, where grouped takes
 # :measured:`recipes[grouped, 2**22].time` with a list that is there, and mixed
-# :measured:`recipes[mixed, 2**22].time` without sorting. These recipes are long; short ones leave less to
-# gain. So do few elements: at 2\ :sup:`12` of them group first takes
-# :measured:`recipes[group_first, 2**12].time` and mixed :measured:`recipes[mixed, 2**12].time`. Besides, the
-# host has to :term:`launch` more kernels.
+# :measured:`recipes[mixed, 2**22].time` without sorting.
+#
+# These recipes are long; short ones leave less to gain. So do few elements: at 2\ :sup:`12` of them group
+# first takes :measured:`recipes[group_first, 2**12].time` and mixed :measured:`recipes[mixed, 2**12].time`.
+# Besides, the host has to :term:`launch` more kernels.
 #
 # A kernel that waits for memory most of the time hardly notices a branch. Look for divergence in long loops.
 
@@ -424,7 +430,7 @@ gg.plot_heatmap(
 #    No. It is done when its last thread is, and nobody else can use the places of those that have left. Only
 #    a warp whose 32 threads have all left makes room for another.
 #
-# .. question:: Does the guard ``if i < n`` make warps diverge?
+# .. question:: Does the guard if i < n make warps diverge?
 #
 #    One at most: the warp in which the array ends. Its threads beyond the end have nothing to do on the other
 #    side, so they only wait. All other warps agree.
@@ -432,10 +438,10 @@ gg.plot_heatmap(
 # %%
 # .. rst-class:: part-next
 #
-# From warps to whole grids
-# -------------------------
+# Kernels of your own
+# -------------------
 #
-# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` looks at what blocks wait for. Sideways:
+# Onward: :doc:`Exercises </practice/puzzles>` has more kernels to mend, each with a check. Sideways:
 # :doc:`Primes </gallery/first_kernels/primes>` gets rid of divisions altogether, and
 # :doc:`Numba's types </gallery/first_kernels/numba_types>` explains why ``np.uint32`` stands around each step
 # here. Used here: :func:`gpuguide.plot_heatmap`, :func:`gpuguide.claim`, :class:`gpuguide.Study`.

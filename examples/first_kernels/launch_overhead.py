@@ -5,9 +5,10 @@ Launch overhead
 What does it cost the host to ask for a kernel?
 """
 # %%
-# To ask for a kernel with three arrays takes Python :measured:`launches[once_3, 1024].launch` with Numba and
-# :measured:`launches[ufunc_3, 1024].launch` with a CuPy :term:`ufunc`. Hand the same three CuPy arrays to
-# Numba as they are, and it takes :measured:`launches[bare_3, 1024].launch`, however little there is to do.
+# To ask for a kernel with three arrays takes Python :measured:`launches[ufunc_3, 1024].launch` with a CuPy
+# :term:`ufunc`. With a Numba kernel it takes :measured:`launches[bare_3, 1024].launch` if the arrays are
+# CuPy's, and :measured:`launches[once_3, 1024].launch` if they were wrapped for Numba beforehand. None of
+# that is the kernel's work.
 
 # %%
 # .. rst-class:: part-idea
@@ -20,8 +21,10 @@ What does it cost the host to ask for a kernel?
 # :term:`grid`, and into which :term:`stream` does it go? Python finds the answers, packs them, and hands them
 # to the driver. All of this runs on the :term:`host`, before the :term:`device` hears of it.
 #
-# So the price depends on the number of arguments and on how hard each is to read. It does not depend on how
-# much work the kernel has. Only one thing makes it grow without limit: a step that waits for the device.
+# So the price depends on the number of arguments and on how hard each is to read. An array of Numba's own has
+# its answers ready. A CuPy array must first *export* them, or be *wrapped*: put into a description that Numba
+# can read. Both are work for the host, too. Only one thing makes the price grow without limit: a step that
+# waits for the device.
 #
 # .. drawing:: launch_overhead
 #
@@ -36,8 +39,8 @@ What does it cost the host to ask for a kernel?
 # CuPy's array in Numba's kernel
 # ------------------------------
 #
-# CuPy and Numba get on well. A CuPy array can be handed to a Numba kernel as it is, as in the notebook that
-# this page takes over, and what the kernel writes stands in the CuPy array afterwards.
+# A CuPy array can be handed to a Numba kernel as it is, as in the notebook that this page takes over. What
+# the kernel writes stands in the CuPy array afterwards.
 
 import cupy as cp
 import numpy as np
@@ -73,9 +76,10 @@ print("a view is of the class of Numba's own arrays:", type(view) is type(own))
 # When is the work as long as the request?
 # ----------------------------------------
 #
-# A kernel that takes the larger of two numbers moves twelve bytes an element. The memory's rate for that mix
-# is known, and so is the host's time for launching an empty kernel in CUDA C++. From the two follows a size
-# at which work and launch take equally long. Below that size the host is what you wait for.
+# A kernel that takes the larger of two numbers moves twelve bytes an element: it reads two ``float32`` and
+# writes one. The memory's rate for that mix was measured beforehand, and so was the host's time for launching
+# an empty kernel in CUDA C++. From the two follows a size at which work and launch take equally long. Below
+# that size the host is what you wait for.
 
 import gpuguide as gg
 
@@ -97,18 +101,20 @@ print(
 # Seven ways to launch
 # --------------------
 #
-# All of them do the same, on arrays so small that the work does not matter: the largest of one, two or seven
-# arrays goes into one more.
+# All of them launch four blocks of 256 threads, on arrays so small that the work does not matter. With one
+# array the kernel fills it with 0, 1, 2 and so on. With three or eight, the last takes the largest of the
+# others. Of those the first counts up and nowhere is another one larger, so the result is the same.
 #
 # .. kernel:: gpuguide.topics.launch_kernels
 #    :names: count_kernel, largest_of_two_kernel, largest_of_seven_kernel
 #
-# **Numba, wrapped once.** The launcher gets views that were made before.
+# **Numba, wrapped once.** The launcher gets views that were made before. ``_chosen`` picks the kernel, and as
+# many of the arrays as it takes.
 #
 # .. kernel:: gpuguide.topics.launch_overhead
 #    :names: launch_once_wrapped
 #
-# **Numba, bare CuPy arrays.** What the cell above did first.
+# **Numba, bare CuPy arrays.** This is what the first cell did.
 #
 # .. kernel:: gpuguide.topics.launch_overhead
 #    :names: launch_bare
@@ -142,12 +148,13 @@ print(
 # ------------------------------
 #
 # A launch that loses an argument would be a fast one. So each way has to give what the :term:`reference` says
-# before its launches are timed.
+# before its launches are timed. Listed here are the ways with three arrays. The study has them with one and
+# with eight, too, as far as a way can take so many.
 
 from gpuguide.topics import launch_overhead
 
 study = launch_overhead.study()
-study
+launch_overhead.study(counts=(3,))
 
 # %%
 # .. rst-class:: part-measure
@@ -156,9 +163,13 @@ study
 # ------------------------------------
 #
 # The clock takes many launches in a row, and stops before the device has finished. The kinds take turns,
-# because a host has fast and slow phases, which would otherwise hit one kind and spare another.
+# because a host has fast and slow phases, which would otherwise hit one kind and spare another. For Numba's
+# kinds a fact is kept besides: what a further array adds, on average from one array to eight.
 
 results = study.run()
+for kind in ("once", "bare", "wrapping"):
+    one, eight = (results.quantity(f"{kind}_{n}", 1024, "launch").value for n in (1, 8))
+    gg.fact(f"adds_{kind}", (eight - one) / 7, unit="s", note="(8 arrays - 1 array) / 7")
 gg.claim(
     "A CuPy ufunc is launched sooner than a Numba kernel with bare arrays",
     results,
@@ -211,8 +222,8 @@ for name, samples in launches_in_turns(calls).items():
 # %%
 # .. checks:: launches
 #
-# Every kind is a line. It begins with what a launch costs by itself and rises with each array: steeply for
-# Numba, hardly for CuPy.
+# All of Numba's lines begin at the same place, since without an array there is nothing to wrap. From there
+# they rise with each array. CuPy's lines hardly rise.
 
 # draw
 import matplotlib.pyplot as plt
@@ -220,21 +231,21 @@ import matplotlib.pyplot as plt
 from gpuguide.style import SERIES, describe
 
 kinds = {
-    "bare": "Numba, bare CuPy arrays",
     "waiting": "Numba, wrapped each time, waiting",
     "wrapping": "Numba, wrapped each time",
+    "bare": "Numba, bare CuPy arrays",
     "once": "Numba, wrapped once",
     "elementwise": "CuPy ElementwiseKernel",
     "raw": "RawKernel",
 }
-begins = {"once": "nothing_numba", "raw": "nothing_raw"}
 figure, ax = plt.subplots()
 words = []
-for (kind, label), colour, marker in zip(kinds.items(), SERIES, "os^Dv*", strict=False):
+for (kind, label), colour, marker in zip(kinds.items(), SERIES, "s^oDv*", strict=False):
     counts = [n for n in (1, 3, 8) if kind != "elementwise" or n > 1]
     cells = [results.quantity(f"{kind}_{n}", 1024, "launch").value * 1e6 for n in counts]
-    if kind in begins:
-        counts, cells = [0, *counts], [facts[begins[kind]].value * 1e6, *cells]
+    if kind != "elementwise":
+        begin = facts["nothing_raw" if kind == "raw" else "nothing_numba"]
+        counts, cells = [0, *counts], [begin.value * 1e6, *cells]
     ax.plot(counts, cells, marker=marker, color=colour, label=label)
     words.append(f"{label} {cells[0]:.0f} to {cells[-1]:.0f} µs")
 ax.set(xlabel="arrays handed to the kernel", ylabel="µs a launch, host", ylim=(0, None))
@@ -244,12 +255,62 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # %%
 # .. finding::
 #
-#    With one array a launch takes :measured:`launches[once_1, 1024].launch` wrapped once and
-#    :measured:`launches[bare_1, 1024].launch` bare. With eight it takes
-#    :measured:`launches[once_8, 1024].launch` and :measured:`launches[bare_8, 1024].launch`.
+#    With eight arrays a launch takes :measured:`launches[bare_8, 1024].launch` bare and
+#    :measured:`launches[once_8, 1024].launch` wrapped once. A RawKernel takes
+#    :measured:`launches[raw_8, 1024].launch`.
 #
-# And what is that worth beside the work? Here are two ways to take the maximum of two vectors, both clocks at
-# all sizes. **CuPy maximum** is the ufunc, **four a thread** is a Numba kernel with its launcher.
+# The same in figures, with the ufunc, which takes three arrays.
+#
+# .. list-table:: Host time of a launch, by kind and number of arrays
+#    :header-rows: 1
+#    :stub-columns: 1
+#
+#    * - arrays
+#      - 0
+#      - 1
+#      - 3
+#      - 8
+#    * - RawKernel
+#      - :measured:`nothing_raw`
+#      - :measured:`launches[raw_1, 1024].launch`
+#      - :measured:`launches[raw_3, 1024].launch`
+#      - :measured:`launches[raw_8, 1024].launch`
+#    * - CuPy ElementwiseKernel
+#      -
+#      -
+#      - :measured:`launches[elementwise_3, 1024].launch`
+#      - :measured:`launches[elementwise_8, 1024].launch`
+#    * - CuPy ufunc
+#      -
+#      -
+#      - :measured:`launches[ufunc_3, 1024].launch`
+#      -
+#    * - Numba, wrapped once
+#      - :measured:`nothing_numba`
+#      - :measured:`launches[once_1, 1024].launch`
+#      - :measured:`launches[once_3, 1024].launch`
+#      - :measured:`launches[once_8, 1024].launch`
+#    * - Numba, bare CuPy arrays
+#      - :measured:`nothing_numba`
+#      - :measured:`launches[bare_1, 1024].launch`
+#      - :measured:`launches[bare_3, 1024].launch`
+#      - :measured:`launches[bare_8, 1024].launch`
+#    * - Numba, wrapped each time
+#      - :measured:`nothing_numba`
+#      - :measured:`launches[wrapping_1, 1024].launch`
+#      - :measured:`launches[wrapping_3, 1024].launch`
+#      - :measured:`launches[wrapping_8, 1024].launch`
+#    * - Numba, wrapped each time, waiting
+#      - :measured:`nothing_numba`
+#      - :measured:`launches[waiting_1, 1024].launch`
+#      - :measured:`launches[waiting_3, 1024].launch`
+#      - :measured:`launches[waiting_8, 1024].launch`
+#
+# Here the last kind has nothing to wait for: such small kernels are done before the next launch comes.
+#
+# And what is that worth beside the work? Here are two ways to take the maximum of two vectors. **CuPy
+# maximum** is the ufunc. **Four a thread** is a Numba kernel whose launcher first checks the arrays; that is
+# part of its launch.
 #
 # .. kernel:: gpuguide.topics.maximum
 #    :names: maximum_cupy, maximum
@@ -259,20 +320,27 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # .. kernel:: gpuguide.topics.maximum_kernels
 #    :names: maximum_four_kernel
 #
-# A fact is kept besides the two clocks: the first size with more work than launch.
+# The sizes lie close together where work and launch should cross. For either way the first size with more
+# work than launch is kept.
 
 from gpuguide.topics import maximum
 
-work = maximum.study().run(variants=["cupy", "four"])
-longer = [
-    size
-    for size in work.sizes
-    if work.quantity("cupy", size, "time").value
-    > work.quantity("cupy", size, "launch").value
-]
-_ = gg.fact(
-    "outweighs_at", longer[0], unit="1", note="first size with more work than launch"
-)
+sizes = [2**k for k in (12, 16, 20, 21, 22, 23, 24, 25, 26, 28)]
+work = maximum.study().run(variants=["cupy", "four"], sizes=sizes)
+for name in ("cupy", "four"):
+    longer = [
+        size
+        for size in sizes
+        if work.quantity(name, size, "time").value
+        > work.quantity(name, size, "launch").value
+    ]
+    gg.fact(
+        f"outweighs_at_{name}",
+        longer[0],
+        unit="1",
+        note="first size with more work than launch",
+    )
+    print(f"{name}: from {longer[0]:,} elements on the work is longer")
 
 # %%
 # .. checks:: maximum
@@ -300,7 +368,8 @@ describe(ax, f"Work and launch against elements, both logarithmic. {'; '.join(wo
 # .. finding::
 #
 #    With 4096 elements the ufunc's work takes :measured:`maximum[cupy, 2**12].time` and its launch
-#    :measured:`maximum[cupy, 2**12].launch`. From :measured:`outweighs_at` elements on the work is longer.
+#    :measured:`maximum[cupy, 2**12].launch`. Its work is longer than its launch from
+#    :measured:`outweighs_at_cupy` elements on, and the Numba kernel's from :measured:`outweighs_at_four`.
 #
 # .. results:: launches
 #
@@ -315,40 +384,42 @@ describe(ax, f"Work and launch against elements, both logarithmic. {'; '.join(wo
 # An empty Numba kernel takes :measured:`nothing_numba` to launch, an empty RawKernel :measured:`nothing_raw`.
 # That is the form without any entry: find the kernel, find the stream, call the driver.
 #
-# From a view Numba reads what it wants to know, because the view has it ready. It makes no difference who has
-# allocated the memory: three views take :measured:`views`, three arrays of Numba's own take
-# :measured:`owned`.
+# From a view Numba reads what it wants to know, because the view has it ready. Each further one adds
+# :measured:`adds_once`. Who has allocated the memory hardly matters: three views take :measured:`views`,
+# three arrays of Numba's own take :measured:`owned`.
 #
-# A bare CuPy array is asked anew at each launch, and twice: once to learn its type, which decides about the
-# compiled version, and once for its address. The answer comes through a protocol named DLPack, which makes
-# and tears down an object each time. It does not wait for the device. It only costs the host.
+# A bare CuPy array adds :measured:`adds_bare`. It is asked anew at each launch, and twice: once to learn its
+# type, which decides about the compiled version, and once for its address. The answer comes through a
+# protocol named DLPack, which makes and tears down an object each time. It does not wait for the device. It
+# only costs the host.
 #
-# Wrapping by hand at each launch is no cure. It asks the same questions, in Python: three arrays then take
-# :measured:`launches[wrapping_3, 1024].launch`. The cure is to wrap once, where the array is made, and to
-# keep the view.
+# Wrapping by hand at each launch is no cure. It asks similar questions, in Python, and each array adds
+# :measured:`adds_wrapping`. The cure is to wrap once, where the array is made, and to keep the view.
 #
-# .. list-table:: Elements at which the work is as long as the launch
+# .. list-table:: Elements from which on the work is longer than the launch
 #    :header-rows: 1
 #
 #    * - predicted, for an empty launch
-#      - measured, first size of the sweep with more work than launch
+#      - measured, CuPy maximum
+#      - measured, four a thread
 #    * - :measured:`predicted_elements`
-#      - :measured:`outweighs_at`
+#      - :measured:`outweighs_at_cupy`
+#      - :measured:`outweighs_at_four`
 #
-# The two do not contradict each other. The sizes of the sweep lie far apart, so work and launch become equal
-# somewhere between the measured size and the one before it. The ufunc is no empty launch, either: its request
-# takes longer, which moves the size up, and its kernel is slower than the memory, which moves it down.
+# The measured sizes are those of the sweep, so each is up to twice too large. Neither way is an empty launch:
+# its request takes longer, which moves the size up. And CuPy's kernel is slower than the memory, which moves
+# its size down again.
 #
 # A library call is a row of launches. CuPy's QR factorisation of a small matrix is many kernels with little
-# to do, and the host has to ask for every one of them. The notebook that measured this saw the GPU behind
-# NumPy at 64 by 64, and ahead from 128 by 128 on.
+# to do, and the host has to ask for every one of them. The notebook on CuPy from which this comparison comes
+# saw the GPU behind NumPy at 64 by 64, and ahead from 128 by 128 on.
 #
 # .. kernel:: gpuguide.topics.how_to_time
 #    :names: qr_numpy, qr_cupy
 
 # %%
-# Here it is again in single precision, at the same sizes. Two arrays come out, so their properties are
-# checked instead of one reference.
+# Here it is again in single precision, at the same sizes. More than one pair of arrays is a right answer, so
+# their properties are checked instead of a reference.
 
 qr = launch_overhead.qr_study().run()
 gg.claim(
@@ -360,17 +431,35 @@ gg.claim(
 # %%
 # .. checks:: qr
 #
-# On the left the launches decide, on the right the arithmetic.
+# The dashed orange line is what the host takes to ask for CuPy's kernels. On the left it lies above their own
+# time, and the launches decide. On the right the arithmetic does.
 
 # draw
-gg.plot_time(qr)
+from gpuguide.chart_marks import label_ends
+
+ax = gg.plot_time(qr)
+sizes, asked = qr.series("cupy", "launch")
+ax.plot(sizes, asked, "--", marker="D", color=SERIES[1])
+label_ends(ax, [(sizes[-1], asked[-1], "CuPy, launch", SERIES[1])])
+ax.set_ylabel("time (warm cache)")
+words = [
+    f"{label} from {1e6 * qr.quantity(name, 64**2, clock).value:.0f} µs at 2^12"
+    f" to {1e3 * qr.quantity(name, 2048**2, clock).value:.1f} ms at 2^22"
+    for label, name, clock in (
+        ("NumPy", "numpy", "time"),
+        ("CuPy", "cupy", "time"),
+        ("CuPy, launch", "cupy", "launch"),
+    )
+]
+describe(ax, f"Time against matrix elements, both logarithmic. {'; '.join(words)}.")
 
 # %%
 # .. finding::
 #
-#    At 64 by 64 CuPy's QR takes :measured:`qr[cupy, 64**2].time`, and the host needs
-#    :measured:`qr[cupy, 64**2].launch` just to ask for it; NumPy takes :measured:`qr[numpy, 64**2].time`. At
-#    2048 by 2048 CuPy takes :measured:`qr[cupy, 2048**2].time` and NumPy :measured:`qr[numpy, 2048**2].time`.
+#    At 64 by 64 CuPy's kernels work for :measured:`qr[cupy, 64**2].time`, and the host needs
+#    :measured:`qr[cupy, 64**2].launch` to ask for them; NumPy takes :measured:`qr[numpy, 64**2].time`. At
+#    2048 by 2048 CuPy's work for :measured:`qr[cupy, 2048**2].time` and NumPy takes
+#    :measured:`qr[numpy, 2048**2].time`.
 #
 # .. results:: qr
 
@@ -435,11 +524,12 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    Behind work of :measured:`queued_before` the launch takes :measured:`launch_waiting`, and without waiting
-#    :measured:`launch_going_on`. The queued work and the launch explain :measured:`waiting_explained` of it.
+#    :measured:`launch_going_on`. The waiting launch takes about as long as the queued work and the other
+#    launch together.
 #
 # A program with such a launch in its loop never has two things in the queue, and the host and the device take
-# turns instead of working together. Which of the ways do wait? All four, behind the same work, by the guide's
-# clock:
+# turns instead of working together. Which of Numba's four ways do wait? Here each is timed behind the same
+# work:
 
 busy = launch_overhead.busy_study().run()
 gg.claim(
@@ -452,16 +542,16 @@ gg.claim(
 )
 
 # %%
-# .. list-table:: Queuing work of a fixed length and a launch behind it
-#    :header-rows: 1
+# .. list-table:: Host time of two launches: the delay kernel, and three arrays behind it
+#    :stub-columns: 1
 #
 #    * - wrapped once
-#      - bare CuPy arrays
-#      - wrapped each time
-#      - wrapped each time, waiting
-#    * - :measured:`busy[once, 1024].launch`
+#      - :measured:`busy[once, 1024].launch`
+#    * - bare CuPy arrays
 #      - :measured:`busy[bare, 1024].launch`
+#    * - wrapped each time
 #      - :measured:`busy[wrapping, 1024].launch`
+#    * - wrapped each time, waiting
 #      - :measured:`busy[waiting, 1024].launch`
 #
 # .. checks:: busy
@@ -473,10 +563,10 @@ gg.claim(
 # ------------------------------------
 #
 # With 2\ :sup:`28` elements the Numba kernel works for :measured:`maximum[four, 2**28].time` and is asked for
-# in :measured:`maximum[four, 2**28].launch`. While it works, the host writes the next requests, so in a queue
-# that never runs dry the launches cost nothing. Save them where kernels are short and many. And where a
-# kernel is so short that its launch is the longer part, ask first whether the CPU would not be done by then:
-# :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` has its figures.
+# in :measured:`maximum[four, 2**28].launch`. While it works, the host writes the next requests. So as long as
+# the queue does not run dry, launches add nothing to the time of a program. Save them where kernels are short
+# and many. And where a kernel is shorter than its launch, ask first whether the CPU would not be done by
+# then: :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` has its figures.
 
 # %%
 # .. rst-class:: part-on-your-gpu
@@ -484,9 +574,9 @@ gg.claim(
 # Your CPU writes the request
 # ---------------------------
 #
-# Nothing on this page but the work depends on the GPU. Launches take as long as your CPU needs for a few
-# hundred steps of Python, and newer versions of Numba and CuPy take other steps, so the distances between the
-# kinds change. The synchronisation stays what it is on every machine.
+# What a launch takes depends on your CPU, and on the versions of Python, Numba, CuPy and the driver. The GPU
+# hardly matters. Newer versions may change the distances between the kinds. Waiting for the queue stays what
+# it is on every machine.
 #
 # ``gpuguide run launch_overhead`` measures yours.
 
@@ -497,7 +587,7 @@ gg.claim(
 # ----------------------------
 #
 # The cheapest launch is the one that does not happen. Here is a loop over rows that launches twice in every
-# round. Write it with a single launch; the check counts them, without a GPU.
+# round. Write it with a single launch; the check counts launches, without a GPU.
 #
 # .. exercise:: one_launch
 #
@@ -515,10 +605,10 @@ gg.claim(
 # %%
 # .. rst-class:: part-next
 #
-# What the request is about
-# -------------------------
+# From a launch a number to a thread a number
+# -------------------------------------------
 #
-# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks what to write into the request: how
-# many :term:`threads <thread>`, and how many :term:`blocks <block>`. Sideways:
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>` keeps launch and work apart. Used here:
+# Onward: :doc:`Primes </gallery/first_kernels/primes>` begins with thousands of launches and ends with one.
+# Sideways: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks what to write into the request: how
+# many :term:`threads <thread>`, and how many :term:`blocks <block>`. Used here:
 # :func:`gpuguide.numba_view`, :func:`gpuguide.claim`, :func:`gpuguide.explained`.

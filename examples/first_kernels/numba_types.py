@@ -24,6 +24,9 @@ What do numbers that are typed into a kernel cost?
 # So a single number can spread. Nobody is told, because a result that is stored in an array of ``float32`` is
 # cut back to 32 bits on its way.
 #
+# The kernel of this page works out how much of a drug is in the blood after 128 doses, with another share
+# ``kept`` for each patient. It can be written in several ways.
+#
 # .. drawing:: numba_types
 #
 #     Three ways from one element to the next array, in bars as high as their bits. With Python's numbers the
@@ -55,7 +58,7 @@ x = cp.arange(65_536, dtype=cp.float32)
 out = cp.empty_like(x)
 scale[256, 256](x, out)
 print("GPU:  ", out[:4])
-print("NumPy:", x.get()[:4] * np.float32(2.1))
+print("NumPy:", np.arange(4, dtype=np.float32) * 2.1)
 (ptx,) = scale.inspect_asm().values()
 for line in ptx.splitlines():
     if "f64" in line and ".reg" not in line:
@@ -63,8 +66,9 @@ for line in ptx.splitlines():
 
 # %%
 # Three instructions for one: widen, multiply, cut. NumPy does not do this to a Python number; it lets the
-# array decide. With ``2.0`` in place of ``2.1`` the lines vanish, because the compiler knows that 32 bits
-# give the same product. A formula of two steps is already too long for that kindness.
+# array decide, and rounds 2.1 to 32 bits first. That is why its last product differs in the last digit. With
+# ``2.0`` in place of ``2.1`` the three lines vanish, because the compiler knows that 32 bits give the same
+# product. A formula of two steps is already too long for that kindness.
 
 # %%
 # .. rst-class:: part-predict
@@ -73,10 +77,10 @@ for line in ptx.splitlines():
 # ------------------------------------
 #
 # A :term:`multiprocessor` has separate units for ``float32`` and for ``float64``, and fewer of the second
-# kind. Take a drug that patients get in 128 doses of 2.5. Between two doses a part of what is in the blood is
-# kept, and every patient keeps another part. That is an addition and a multiplication a dose, which a unit
-# does in one go, and only eight bytes of memory a patient. So the units should set the pace. At their
-# physical peaks 2\ :sup:`26` patients take:
+# kind. Each of the 128 doses is 2.5 units of the drug, and until the next one a patient keeps a share of what
+# is in the blood. That is an addition and a multiplication a dose. The compiler multiplies the bracket out,
+# so that a unit does both in one go. And only eight bytes of memory move for a patient. So the units should
+# set the pace. At their physical peaks 2\ :sup:`26` patients take:
 
 import gpuguide as gg
 
@@ -139,9 +143,8 @@ for name in ("python_floats", "rounded_steps", "one_left", "float32_only"):
 # %%
 # The first and the third kernel differ in what was typed, and their counts do not:
 # :measured:`python_floats_float64` and :measured:`one_left_float64` instructions in ``float64``. For 128
-# doses the compiler writes all turns of the loop one after the other. In the second kernel it keeps a loop of
-# :measured:`rounded_steps_float64` such instructions, and :measured:`rounded_steps_conversions` conversions
-# stand beside them.
+# doses the compiler writes all turns of the loop one after the other. In the second kernel it keeps a loop
+# that runs several times, and :measured:`rounded_steps_conversions` conversions stand in its code.
 
 # %%
 # .. rst-class:: part-check
@@ -186,7 +189,7 @@ wide = numba_types.wide_study().run()
 #
 # .. checks:: wide
 #
-# The same work four times, in a few thousand elements and in many millions:
+# The lines of Python floats and of one left lie on top of each other.
 
 # draw
 gg.plot_time(results)
@@ -223,11 +226,11 @@ gg.plot_time(results)
 #      - :measured:`predicted_fp64`
 #      - :measured:`wide[float64_arrays, 2**26].time`
 #
-# The ratio measured is smaller than the one predicted, because the kernel in 32 bits stays further from the
-# peak of its units than the one in 64 bits.
+# Neither kernel reaches the peak of its units, and the one in 32 bits stays further from it. So the measured
+# times lie closer together than the predicted ones.
 #
-# By accident or by intention, the arithmetic is the same. But intention gets results of 64 bits for it, and
-# accident cuts them off. In the third row twice the bytes move, too.
+# The last two rows do the same arithmetic. But arrays of ``float64`` keep results of 64 bits, and the
+# accident cuts them off. Twice the bytes move for them, too.
 #
 # Rounding each step is the worst of both, as a claim above says. The units that turn one type into the other
 # are fewer still, and every dose needs them twice. It reaches
@@ -236,7 +239,7 @@ gg.plot_time(results)
 
 # %%
 # Whole numbers have 64 bits as well, and a GPU's integer units have 32. Adding two ``int64`` takes two
-# instructions, comparing them takes two. So what does it cost to count? In the kernels above the compiler
+# instructions, and so does comparing them. So what does it cost to count? In the kernels above the compiler
 # knew the number of doses and wrote the loop out. Here it is an argument, and a Python ``int`` arrives in a
 # kernel as ``int64``. **range, int64** is what one types.
 #
@@ -374,9 +377,9 @@ scales = scaling.study().run()
 # .. checks:: scale
 #
 # With a Python float it takes :measured:`scale[python_float, 2**26].time` for 2\ :sup:`26` elements, with a
-# ``float32`` :measured:`scale[float32, 2**26].time`. That is :measured:`scale[python_float, 2**26].share` and
-# :measured:`scale[float32, 2**26].share` of what the memory can do, and neither kernel is limited by its
-# arithmetic.
+# ``float32`` :measured:`scale[float32, 2**26].time`. What keeps both below the memory's rate is not their
+# arithmetic: one element is too little work for a thread, as
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows.
 #
 # Where ``float64`` is needed, for long sums or for differences of nearly equal numbers, use it: on purpose,
 # and with arrays that keep it.
@@ -411,7 +414,7 @@ scales = scaling.study().run()
 #    For a single addition the compiler may find out that it is. In general the first one widens, adds in 64
 #    bits and cuts. Put the conversion around what enters, not around what leaves.
 #
-# .. question:: A kernel takes row and column apart with ``i // columns`` and ``i % columns``. In which type?
+# .. question:: A kernel takes row and column apart by i // columns and i % columns. In which type?
 #
 #    In ``int64``, since ``cuda.grid`` gives 64 bits. No GPU has an instruction that divides whole numbers;
 #    the compiler writes many, and for 64 bits many more. It first looks whether both numbers fit into 32

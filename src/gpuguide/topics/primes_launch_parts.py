@@ -16,7 +16,7 @@ from gpuguide.timing import SystemClock
 from gpuguide.topics.primes_trial import check_prime_kernel
 
 PARTS = ("copy there", "launch", "work", "copy back")
-NUMBERS = tuple(range(2, 10_000, 7))
+NUMBERS = range(2, 10_000, 7)
 """Numbers that stand for all below 10 000: even and odd ones, small and large."""
 
 
