@@ -280,7 +280,7 @@ class TestExplained:
         with recording_session(given_machine=Machine(), ceilings=Ceilings()):
             kept = explained("wrong", [share], 1.0)
         printed = capsys.readouterr().out
-        assert printed == f"The parts explain {format_quantity(kept.value, kept.unit)} of wrong.\n"
+        assert printed == f"The parts explain {format_quantity(kept.value, kept.unit)} of the whole.\n"
 
     @pytest.mark.parametrize(("parts", "whole"), [((-0.1, 1.1), 1.0), ((1.0,), 0.0), ((float("nan"),), 1.0)])
     def test_what_is_no_time_is_named(self, parts, whole):

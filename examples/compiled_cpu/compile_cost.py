@@ -79,10 +79,10 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 
 import gpuguide as gg
 
-python, compiled = 19.6e-3, 8.86e-6  # as the notebook has them
+python, compiled = 19.6e-3, 8.86e-6  # as published
 first = 19602.14 * compiled
 predicted = gg.fact("predicted_calls", round(first / (python - compiled), 1), unit="1")
-print(f"by the figures of the source: after {predicted.value:.1f} calls")
+print(f"by the published figures: after {predicted.value:.1f} calls")
 
 # %%
 # .. rst-class:: part-code
@@ -187,8 +187,8 @@ gg.claim(
 # %%
 # Now in fresh processes, in pairs. Both of a pair have the same folder for compiled code. The first finds it
 # empty: it imports Numba, calls for the first time, and calls again. The second finds what the first has
-# written: its first call is ``fresh_cached``. Then it makes a context on the GPU, which CUDA needs once in
-# each process, compiles a kernel, and calls it.
+# written: its first call is ``fresh_cached``. Then it makes a :term:`context` on the GPU, which CUDA needs
+# once in each process, compiles a kernel, and calls it.
 
 for part, samples in compile_parts.measure_fresh_processes().items():
     name = f"fresh_{part}"

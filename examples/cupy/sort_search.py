@@ -222,9 +222,9 @@ gg.claim(
     lambda r: r.speedup("bucket", "branching", 10**7).low > 1,
 )
 gg.claim(
-    "A dict looks up ten queries sooner than CuPy",
+    "A dict looks up ten queries sooner than our first kernel",
     lookup,
-    lambda r: r.speedup("python_dict", "cupy", 10).low > 1,
+    lambda r: r.speedup("python_dict", "branching", 10).low > 1,
 )
 
 # %%

@@ -342,6 +342,7 @@ print(agreement())
 # Here are three steps to be timed, of which the first and the last have the same name.
 
 host = np.random.default_rng(0).random(2**24)
+result = np.empty_like(host)
 
 
 def three_steps(step, there="copy", back="copy"):
@@ -350,7 +351,7 @@ def three_steps(step, there="copy", back="copy"):
     with step("work"):
         device.sort()
     with step(back):
-        device.get(out=host)
+        device.get(out=result)
 
 
 # %%

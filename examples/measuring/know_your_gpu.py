@@ -87,7 +87,10 @@ print(
     f"memory: {gpu.memory_clock_hz / 1e6:.0f} MHz x 2 x {gpu.bus_width_bits // 8} bytes"
 )
 print(f"      = {peak.value / 1e12:.2f} TB/s")
-print(f"fp32:   {gpu.sm_count} multiprocessors at {gpu.sm_clock_hz / 1e9:.2f} GHz")
+per_cycle = gpu.peak_flops("fp32") / gpu.sm_count / gpu.sm_clock_hz
+print(
+    f"fp32:   {gpu.sm_count} multiprocessors x {per_cycle:.0f} x {gpu.sm_clock_hz / 1e9:.2f} GHz"
+)
 print(
     f"      = {gpu.peak_flops('fp32') / 1e12:.1f} TFLOP/s, fp64 {gpu.peak_flops('fp64') / 1e12:.1f} TFLOP/s"
 )
@@ -242,13 +245,15 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # both at once. ``fp32`` and ``fp64`` are fused multiply-adds. ``launch`` is what an empty kernel takes among
 # many in a graph, and ``launch_host`` what the host needs to launch one.
 
+from gpuguide.units import format_quantity
+
 ceilings = gg.machine_ceilings()
 facts = {}
 for item in ceilings.items:
     facts[item.mix] = gg.fact(
         f"ceiling_{item.mix}", item.value, unit=item.unit, note="best kernel of several"
     )
-    print(f"{item.mix:12}{item.value:14.4g} {item.unit}")
+    print(f"{item.mix:12}{format_quantity(item.value, item.unit):>14}")
 peaks = {
     "copy": peak.value,
     "fp32": gpu.peak_flops("fp32"),
@@ -314,7 +319,7 @@ _ = gg.fact(
 # fit into the cache, so at best the figure is one of the cache. Each copy is so short that its :term:`launch`
 # takes longer. And the clock below does not wait.
 
-# wrong: bytes of the cache are counted as bytes of the memory, and the clock does not wait
+# wrong: bytes of the cache count as the memory's, and the clock does not wait
 from time import perf_counter
 
 from gpuguide.topics.launch_alone import beside_launches

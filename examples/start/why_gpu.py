@@ -147,9 +147,16 @@ gg.claim(
     lambda r: r.speedup("gpu", "threads", 10**8).low > 1,
 )
 gg.claim(
-    "At a hundred million numbers the trip takes longer than the work",
+    "At a hundred million numbers the copies more than double the time",
     results,
     lambda r: r.speedup("gpu", "with_copies", 10**8).low > 2,
+)
+gg.claim(
+    "With the copies the GPU does not catch up with all threads of the CPU",
+    results,
+    lambda r: all(
+        r.speedup("threads", "with_copies", n).low > 1 for n in (10**3, 10**6, 10**9)
+    ),
 )
 
 # %%

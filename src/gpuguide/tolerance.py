@@ -44,7 +44,7 @@ class Tolerance:
     Examples
     --------
     >>> print(Tolerance())
-    4 eps (1) max(|expected|, |operands|)
+    4 eps max(|expected|, |operands|)
     >>> print(Tolerance(c=2, serial=1000, scale="sum"))
     2 eps (1000 + log2 n) sum |x|
     >>> Tolerance(c=4, serial=2).factor(10, np.dtype("float32")) == 8 * 2.0**-23
@@ -104,7 +104,9 @@ class Tolerance:
         default = "" if self.scale == "elementwise" else " + log2 n"
         threads = " + log2 threads(n)" if callable(self.threads) else f" + log2 {self.threads}"
         terms = serial + (default if self.threads is None else threads)
-        return f"{self.c:g} eps ({terms}) {'scale' if scale == '<lambda>' else scale}"
+        # One rounding is not worth a bracket: 1, and the logarithm of one thread.
+        shown = f" ({terms})" if terms.removesuffix(" + log2 1") != "1" else ""
+        return f"{self.c:g} eps{shown} {'scale' if scale == '<lambda>' else scale}"
 
 
 def _sum_of_magnitudes(copies: tuple[Any, ...]) -> float:

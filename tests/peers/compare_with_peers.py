@@ -148,7 +148,7 @@ def warm_by_cupy(copy: Copy, duration: str) -> Row:
     launch_s = float(statistics.median(answer.cpu_times.tolist()))
     if duration == "100 us":
         wanted, within = (
-            "not above; launch explains it to 3 us",
+            "its launch, to 3 us",
             explained_by_launch(ours_s, peer_s, launch_s),
         )
     else:
@@ -182,7 +182,7 @@ def graph_by_triton(copy: Copy, duration: str) -> Row:
         lambda: do_bench_cudagraph(launch, return_mode="median"), partial(ours, copy)
     )
     peer_s = peer_ms / 1e3
-    name = "triton do_bench_cudagraph"
+    name = "triton cudagraph"
     return Row(name, "graph", duration, "10 %", ours_s, peer_s, None, near(0.10, ours_s, peer_s))
 
 
@@ -260,7 +260,7 @@ def compare() -> list[Row]:
         rows.append(_attempt(warm_by_cupy, copies[name], name, Row("cupyx benchmark", "warm", name, "2 %")))
     for name in COLD:
         rows.append(_attempt(cold_by_triton, copies[name], name, Row("triton do_bench", "cold", name, "3 %")))
-    graph = Row("triton do_bench_cudagraph", "graph", "5 us", "10 %")
+    graph = Row("triton cudagraph", "graph", "5 us", "10 %")
     rows.append(_attempt(graph_by_triton, copies["5 us"], "5 us", graph))
     try:
         rows += cold_by_nvbench(copies)
@@ -290,10 +290,10 @@ def table(rows: Sequence[Row]) -> str:
         "about",
         "ours us",
         "peer us",
-        "difference",
-        "its launch us",
+        "apart",
+        "launch us",
         "wanted",
-        "verdict",
+        "agrees",
     )
     lines = [heads, *(_cells(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
@@ -307,7 +307,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         return "-" if seconds is None else f"{seconds * 1e6:.2f}"
 
     difference = "-" if row.difference is None else f"{row.difference:+.2%}"
-    verdict = row.note or {True: "within", False: "OUTSIDE", None: "-"}[row.within]
+    verdict = row.note or {True: "yes", False: "NO", None: "-"}[row.within]
     times = (microseconds(row.ours_s), microseconds(row.peer_s))
     return (
         row.peer,

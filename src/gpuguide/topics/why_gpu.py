@@ -245,7 +245,7 @@ def study() -> Study:
         sizes=SIZES,
         inputs=_inputs,
         reference=polynomial_reference,
-        tolerance=Tolerance(c=2, serial=2 * DEGREE, scale=_sum_of_coefficients),
+        tolerance=Tolerance(c=2, serial=2 * DEGREE, scale=sum_of_coefficients),
         dtype="float32",
         input_note="uniform random numbers from 0 to 1; whole numbers from -3 to 3 for the exact check",
         baseline="numpy",
@@ -264,7 +264,7 @@ def _on_cpu(name: str, call: Callable[..., None], label: str, threads: int) -> V
     )
 
 
-def _sum_of_coefficients(x: np.ndarray) -> float:
+def sum_of_coefficients(x: np.ndarray) -> float:
     """Return a bound of the polynomial's terms, added up without signs, for numbers from 0 to 1."""
     return float(np.abs(COEFFICIENTS).sum())
 
