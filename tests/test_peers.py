@@ -69,7 +69,7 @@ def test_the_table_says_what_was_wanted_and_why_a_peer_is_absent(peers):
         peers.Row("nvbench", "cold", "1 ms", "3 %", note="not installed: cuda.bench"),
     ]
     lines = peers.table(rows).splitlines()
-    assert " ".join(lines[1].split()) == "cupyx benchmark warm 1 ms 1010.00 1000.00 +1.00% 8.00 2 % within"
+    assert " ".join(lines[1].split()) == "cupyx benchmark warm 1 ms 1010.00 1000.00 +1.00% 8.00 2 % yes"
     assert lines[2].endswith("3 %     not installed: cuda.bench")
 
 

@@ -328,7 +328,7 @@ for name, launcher in (
         return (perf_counter() - start) / 100
 
     samples, alone = beside_launches(
-        stop_too_early, lambda launcher=launcher: launcher(matrix, (16, 16))
+        stop_too_early, lambda launcher=launcher: launcher(matrix, (16, 16)), n_turns=20
     )
     wrong = gg.fact(f"wrong_{name}", float(np.median(samples)), unit="s", samples=samples)
     launch = gg.fact(f"launch_{name}", float(np.median(alone)), unit="s", samples=alone)

@@ -265,7 +265,7 @@ describe(ax, f"Six clocks, time a call at two sizes, logarithmic: {'; '.join(wor
 
 # draw
 ax = gg.plot_time(results, crossover=("numpy", "numba"))
-_ = ax.set_xlim(left=2**8.5)  # room for the words about the crossover
+_ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 
 # %%
 # .. finding::

@@ -152,11 +152,9 @@ gg.claim(
     lambda r: r.speedup("gpu", "with_copies", 10**8).low > 2,
 )
 gg.claim(
-    "With the copies the GPU does not catch up with all threads of the CPU",
+    "With the copies the GPU is behind all threads of the CPU at a billion numbers, too",
     results,
-    lambda r: all(
-        r.speedup("threads", "with_copies", n).low > 1 for n in (10**3, 10**6, 10**9)
-    ),
+    lambda r: r.speedup("threads", "with_copies", 10**9).low > 1,
 )
 
 # %%

@@ -15,7 +15,7 @@ from gpuguide.results import Traffic
 from gpuguide.study import Study, Variant
 
 THREADS_PER_BLOCK = 256
-SIZES = (2**10, 2**13, 2**16, 2**19, 2**22, 2**26)
+SIZES = (2**7, 2**10, 2**13, 2**16, 2**19, 2**22, 2**26)
 QR_SIZES = tuple(rows**2 for rows in (64, 128, 256, 512, 1024, 2048))
 
 
@@ -245,7 +245,7 @@ def study() -> Study:
     Returns
     -------
     Study
-        Three variants from 2**10 to 2**26 float64, 65 536 among them.
+        Three variants from 2**7 to 2**26 float64, 65 536 among them.
 
     Examples
     --------
