@@ -166,7 +166,7 @@ gg.claim(
 # Six clocks at two sizes
 # -----------------------
 #
-# First the study, at six sizes by the guide's own clocks. Then the six clocks, at 65 536 numbers and at
+# First the study, at seven sizes by the guide's own clocks. Then the six clocks, at 65 536 numbers and at
 # 2\ :sup:`26`, a thousand times as many.
 
 results = study.run()
