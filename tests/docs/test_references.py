@@ -133,5 +133,15 @@ def test_an_unknown_name_is_told_the_nearest(text, message):
 
 def test_the_day_is_written_out():
     assert measured_on(RECORDING.provenance) == "NVIDIA H200, 21 November 2026"
-    without_gpu = SimpleNamespace(gpu="none", cpu="Some CPU", machine="a", utc_date="2026-01-02T00:00:00Z")
+    without_gpu = SimpleNamespace(
+        gpu="none", cpu="Some(R) CPU", machine="a", utc_date="2026-01-02T00:00:00Z", threads=None
+    )
     assert measured_on(without_gpu) == "Some CPU, 2 January 2026"
+
+
+def test_a_page_that_needs_no_gpu_names_the_cpu():
+    machine = SimpleNamespace(
+        gpu="Big", cpu="Some(R) CPU", machine="a", utc_date="2026-01-02T00:00:00Z", threads=16
+    )
+    assert measured_on(machine) == "Big, 2 January 2026"
+    assert measured_on(machine, gpu=False) == "Some CPU with 16 threads, 2 January 2026"

@@ -148,7 +148,7 @@ def byline_node(site: Site, page: Page, state: PageState | None) -> nodes.Elemen
     """
     parts = {"needs": _promise(site, page)}
     if state is not None:
-        parts |= {"measured": _measured(state), "downloads": _downloads(page)}
+        parts |= {"measured": _measured(state, bool(page.needs.gpus)), "downloads": _downloads(page)}
     line = nodes.paragraph()
     for part, children in parts.items():
         if line.children:
@@ -181,14 +181,14 @@ def _page_link(site: Site, page: Page, docname: str) -> nodes.Node:
     )
 
 
-def _measured(state: PageState) -> Iterator[nodes.Node]:
+def _measured(state: PageState, needs_gpu: bool) -> Iterator[nodes.Node]:
     recording = shown_recording(state)
     if recording is None:
         yield nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
         yield nodes.Text(f": {why_unmeasured(state)}")
         return
     checked = any(results.checks for results in recording.studies.values())
-    where = measured_on(recording.provenance)
+    where = measured_on(recording.provenance, gpu=needs_gpu)
     yield nodes.Text(f"measured on {where}, {'results checked, ' if checked else ''}")
     yield nodes.reference("", "details", refid=CARD_ID, internal=True)
 

@@ -70,15 +70,15 @@ def _introduction(site: Site, page: Page, site_url: str) -> str:
     recording = shown_recording(site.state(page.name))
     lines = [
         f"This is the page {title} of gpuguide, GPU programming in Python, measured.",
-        _measured(recording),
+        _measured(recording, bool(page.needs.gpus)),
     ]
     return "\n\n".join([*lines, _installation(page, site_url)])
 
 
-def _measured(recording: Recording | None) -> str:
+def _measured(recording: Recording | None, needs_gpu: bool) -> str:
     if recording is None:
         return "Its code was not measured yet, so numbers are missing in the text."
-    where = measured_on(recording.provenance)
+    where = measured_on(recording.provenance, gpu=needs_gpu)
     return f"The numbers in the text were measured on {where} (run {recording.run_id}). Yours will differ."
 
 

@@ -44,13 +44,15 @@ class Number:
     run_id: str
 
 
-def measured_on(provenance: Provenance) -> str:
+def measured_on(provenance: Provenance, *, gpu: bool = True) -> str:
     """Say on which machine and day a recording was made.
 
     Parameters
     ----------
     provenance : Provenance
         Of the recording.
+    gpu : bool
+        Whether the page needs a GPU; one that does not was measured on the machine's CPU.
 
     Returns
     -------
@@ -58,7 +60,10 @@ def measured_on(provenance: Provenance) -> str:
         For example ``"NVIDIA H200, 21 November 2026"``.
     """
     day = date.fromisoformat(provenance.utc_date[:10])
-    processor = provenance.gpu if provenance.gpu not in ("", "none") else provenance.cpu
+    with_gpu = gpu and provenance.gpu not in ("", "none")
+    processor = provenance.gpu if with_gpu else provenance.cpu.replace("(R)", "")
+    if not with_gpu and provenance.threads:
+        processor += f" with {provenance.threads} threads"
     return f"{processor or provenance.machine}, {day.day} {day:%B} {day.year}"
 
 
