@@ -163,8 +163,8 @@ for name in ("by_hand", "grid", "grid_stride", "four_per_thread"):
     )
 
 # %%
-# The kernels need different numbers of registers, and yet the same number of blocks fits. So occupancy will
-# not be what sets them apart.
+# The kernels do not all need the same number of registers, and yet the same number of blocks fits. So
+# occupancy will not be what sets them apart.
 
 # %%
 # .. rst-class:: part-check
@@ -298,7 +298,7 @@ describe(ax, f"Share of the copy rate over four kernels: {words}.")
 # The first call is a different matter. The notebook that this page grew out of saw :claimed:`s0_first_call`
 # for the first call and :claimed:`s0_kernel` for later ones. It put the difference down to compilation and to
 # the transfer of the data. Here the first call is made in five fresh processes, and its parts are timed one
-# by one.
+# by one. Each line gives the middle one of its five times, so the parts need not add up to the whole exactly.
 
 from gpuguide.topics.first_call_parts import PARTS, measure_first_call
 
@@ -311,7 +311,8 @@ parts = [facts[f"first_{part}"].value for part in PARTS]
 _ = gg.explained("first_call", parts, facts["first_whole"].value)
 
 # %%
-# The same as a bar, and under it a later call. Of that no bar can be seen at this scale.
+# The same as a bar, and under it a later call. At this scale launch and work are too short to be seen, so
+# the later call has no bar at all.
 
 # draw
 gg.plot_decomposition(

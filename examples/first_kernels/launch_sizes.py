@@ -407,7 +407,7 @@ empty = launch_sizes.empty_study().run()
 # %%
 # .. checks:: empty
 #
-# For a few blocks the time is that of any kernel. Then it grows with their number.
+# A few blocks take about as long as a single one. After that the time grows with their number.
 
 # draw
 gg.plot_time(empty)

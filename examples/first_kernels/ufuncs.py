@@ -362,8 +362,9 @@ fresh(*small)
 print(f"the first call takes {(perf_counter() - start) * 1e3:.1f} ms")
 
 # %%
-# The right way takes the parts apart, each on its own clock and in turns with the whole: of the first call,
-# and of a later one with the arrays of 256\ :sup:`3` elements. Launch and work come from the study above.
+# The right way takes the parts apart, in turns with the whole: of the first call, of the next one with the
+# same small arrays, which is called *again* below, and of a *later* one with the arrays of 256\ :sup:`3`
+# elements.
 
 for call, taken in (
     ("first", ufunc_parts.first_call_parts(*small)),
@@ -376,8 +377,9 @@ for call, taken in (
         print(f"{name:14} {facts[name].value * 1e3:9.3f} ms")
 
 # %%
-# Now the sums. The first call's own copies cannot be timed apart, so those of another call with the same
-# arrays stand in for them.
+# In these lines *work* is what the host waits for: the launch, the kernel and the word that it is done. The
+# sums take launch and kernel from the study above instead, where each has a clock of its own. The first
+# call's own copies cannot be timed apart, so those of the next call stand in for them.
 
 for call, copied, edge in (("first", "again", 32), ("later", "later", 256)):
     parts = [facts[f"{copied}_there"].value, facts[f"{copied}_back"].value]
@@ -389,7 +391,7 @@ for call, copied, edge in (("first", "again", 32), ("later", "later", 256)):
     _ = gg.explained(f"{call}_call", parts, facts[f"{call}_whole"].value)
 
 # %%
-# Both wrong figures, and under each what it is made of:
+# Both wrong figures, and under each its parts. Launch and work are among them, too short to be seen:
 
 # draw
 bars = {}
@@ -407,10 +409,11 @@ gg.plot_decomposition(bars)
 # %%
 # .. finding::
 #
-#    The first call takes :measured:`first_whole`, of which :measured:`first_compile` is the compiler; the
-#    parts explain :measured:`first_call`. A later call with 256\ :sup:`3` pairs takes
-#    :measured:`later_whole`, of which the copies take :measured:`later_there` there and
-#    :measured:`later_back` back. Its parts explain :measured:`later_call`.
+#    The first call takes :measured:`first_whole`. Nearly all of it is the compiler, which needs
+#    :measured:`first_compile` when it is timed alone, on another fresh ufunc. It never takes the same time
+#    twice, so the parts need not add up: they come to :measured:`first_call` of the whole. A later call with
+#    256\ :sup:`3` pairs takes :measured:`later_whole`. The copies take :measured:`later_there` there and
+#    :measured:`later_back` back, and all parts together come to :measured:`later_call` of the call.
 #
 # .. list-table:: 256\ :sup:`3` pairs
 #    :header-rows: 1
@@ -430,6 +433,10 @@ gg.plot_decomposition(bars)
 #
 # The way back carries half as many bytes as the way there, but its time does not shrink with them. It ends in
 # a new NumPy array, for which the operating system has to find the memory first.
+#
+# The study above timed the same call at another moment and on other arrays, and found
+# :measured:`maximum[from_numpy, 256**3].time`. Copies of pageable memory are that uneven. So a whole and its
+# parts are compared only where they took turns.
 
 # %%
 # .. rst-class:: part-when-not-to
