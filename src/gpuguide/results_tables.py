@@ -105,9 +105,18 @@ def _row(cell: Cell) -> Row:
     return Row(format_size(measured.size), label, cells, reason, _raw(cell))
 
 
+def _cache(cell: Cell) -> str:
+    """Say how much of a working set the L2 can hold, where that is why there is no share."""
+    measured = cell.measurement
+    if measured.clock != "device" or not in_l2(measured, cell.l2_bytes):
+        return ""
+    assert measured.traffic is not None
+    assert cell.l2_bytes is not None
+    return "in L2" if measured.traffic.bytes_total <= cell.l2_bytes else "partly in L2"
+
+
 def _shown(cell: Cell) -> dict[str, str]:
     measured, info = cell.measurement, cell.info
-    share = "in L2" if measured.clock == "device" and in_l2(measured, cell.l2_bytes) else ""
     return {
         "region": REGIONS[measured.clock],
         "threads": str(info.threads) if info.threads else "",
@@ -117,7 +126,7 @@ def _shown(cell: Cell) -> dict[str, str]:
         "launch": _quantity(cell.launch_s, "s"),
         "rate": _quantity(measured.bandwidth, "B/s"),
         "flop_rate": _quantity(measured.flop_rate, "FLOP/s"),
-        "share": _quantity(cell.share, "share") or share,
+        "share": _quantity(cell.share, "share") or _cache(cell),
         "method": measured.method,
         "remarks": "; ".join((*(("host-bound",) if measured.host_bound else ()), *measured.notes)),
     }
