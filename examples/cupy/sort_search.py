@@ -380,9 +380,9 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    Of :measured:`wrong`, the copies take :measured:`copy_there` and :measured:`copy_back`. The sort takes
-#    :measured:`work`, its launch and the waiting included. The parts explain :measured:`wrong_explained` of
-#    the figure: they come from other runs than the whole, so they can add up to less or to more.
+#    What was called the sort takes :measured:`wrong`. Timed apart, the copies take :measured:`copy_there` and
+#    :measured:`copy_back`, and the sort :measured:`work`, its launch and the waiting included. The parts are
+#    from other runs than the whole, and add up to :measured:`wrong_explained` of it.
 
 # %%
 # .. rst-class:: part-when-not-to
