@@ -168,8 +168,7 @@ study
 # From a thousand numbers to a billion
 # ------------------------------------
 #
-# Sorting first, at eight sizes. Three claims about who is ahead must hold: two at 4096 by 4096 numbers, one
-# at a thousand.
+# Sorting first, at eight sizes. Three claims about who is ahead must hold.
 
 results = study.run()
 gg.claim(
@@ -231,8 +230,7 @@ gg.claim(
 # .. checks:: lookup
 #
 # All eight ways, from ten queries on. The dict and NumPy end at a million, because the next size would take
-# too long. At the ringed point the clock saw the host: it tells how long CuPy takes to start its kernels, not
-# how long they run.
+# too long. The GPU's times are again its own, without the launches.
 
 # draw
 gg.plot_time(lookup, crossover=("python_dict", "branching"))
@@ -299,7 +297,6 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 
 # %%
 # The words become strings again when each is read as eight bytes. A query that is no key gives an empty one.
-# Here the kernel is called on arrays of CuPy.
 
 from gpuguide.topics.sparse_dictionary import example_dictionary
 
@@ -338,9 +335,10 @@ def called_the_sort():
 print(f'"the sort", one reading: {called_the_sort() * 1e3:.1f} ms')
 
 # %%
-# The right way books each step on its own name. The timer is the one of
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>`: it waits for the GPU at both ends of a step. The
-# two take turns, because copies of ordinary memory are fast in one moment and slow in another.
+# A single reading, and a first one at that, may lie far from the next. The right way books each step on its
+# own name. The timer is the one of :doc:`How to time a GPU </gallery/measuring/how_to_time>`: it waits for
+# the GPU at both ends of a step. The two take turns, twenty times, because copies of ordinary memory are fast
+# in one moment and slow in another. The figures are :term:`medians <median>`.
 
 from gpuguide.topics.step_timer import StepTimer
 
@@ -382,9 +380,9 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    Of :measured:`wrong`, the copies take :measured:`copy_there` and :measured:`copy_back`. The sort takes
-#    :measured:`work`, its launch and the waiting included. The parts explain :measured:`wrong_explained` of
-#    the figure.
+#    What was called the sort takes :measured:`wrong`. Timed apart, the copies take :measured:`copy_there` and
+#    :measured:`copy_back`, and the sort :measured:`work`, its launch and the waiting included. The parts are
+#    from other runs than the whole, and add up to :measured:`wrong_explained` of it.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -413,8 +411,8 @@ gg.plot_decomposition(
 # The look-up lives in the :term:`L2 cache`: the keys take four megabytes. On a GPU whose cache cannot hold
 # them, the steps of a search wait for :term:`global memory` instead.
 #
-# ``gpuguide run sort_search`` and ``gpuguide run sparse_lookup`` measure your machine. A billion numbers need
-# about 24 GB of device memory here; a smaller GPU leaves that size out and says so.
+# ``gpuguide run sort_search`` and ``gpuguide run sparse_lookup`` measure your machine. With less memory
+# than the line under the title names, the billion numbers may be left out; the table says so.
 
 # %%
 # .. rst-class:: part-your-turn
@@ -436,7 +434,7 @@ gg.plot_decomposition(
 # .. question:: When is it worth sorting the keys before looking anything up?
 #
 #    When many look-ups follow. Among unsorted keys each query has to pass all of them. Among sorted ones each
-#    step halves what is left, so a million keys take about twenty steps. The sort is paid for once.
+#    step halves what is left. The sort is paid for once.
 
 # %%
 # .. rst-class:: part-next

@@ -5,8 +5,9 @@ Why a GPU
 From how many numbers on is a GPU faster than the CPU, and is the trip there worth it?
 """
 # %%
-# One formula, worked out for ten million numbers, takes NumPy :measured:`polynomial[numpy, 10**7].time`. It
-# takes the GPU :measured:`polynomial[gpu, 10**7].time` if it has the numbers already, and
+# One formula, worked out for ten million numbers, takes NumPy :measured:`polynomial[numpy, 10**7].time`, and
+# compiled code on all threads of the CPU :measured:`polynomial[threads, 10**7].time`. It takes the GPU
+# :measured:`polynomial[gpu, 10**7].time` if it has the numbers already, and
 # :measured:`polynomial[with_copies, 10**7].time` if they have to go there and come back. For a thousand
 # numbers NumPy needs :measured:`polynomial[numpy, 10**3].time`, and the GPU
 # :measured:`polynomial[gpu, 10**3].time` without any trip.
@@ -132,7 +133,7 @@ study
 # ----------------------------
 #
 # Every way is timed as its user feels it: from the call until the result is there, the waiting included.
-# Where one would take too long, it is left out, and the table under the charts says so. Three claims about
+# Where one would take too long, it is left out, and the table under the charts says so. Four claims about
 # the outcome must hold.
 
 results = study.run()
@@ -168,7 +169,7 @@ gg.plot_time(results, variants=["numpy", "threads", "gpu"], crossover=("numpy", 
 # %%
 # .. finding::
 #
-#    The line of the GPU is flat at first: the time is that of asking. The GPU overtakes NumPy
+#    The line of the GPU does not rise at first: the time is that of asking. The GPU overtakes NumPy
 #    :measured:`polynomial.crossover(numpy, gpu)`, and all threads of the CPU
 #    :measured:`polynomial.crossover(threads, gpu)`. At 10\ :sup:`6` numbers the GPU is
 #    :measured:`polynomial[gpu, 10**6].speedup(numpy)` as fast as NumPy on one thread. At 10\ :sup:`8` it is
@@ -183,7 +184,7 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # .. finding::
 #
 #    With the copies the GPU overtakes NumPy :measured:`polynomial.crossover(numpy, with_copies)`. It does not
-#    catch up with all threads of the CPU at any size: for 10\ :sup:`9` numbers they take
+#    catch up with all threads of the CPU at any of these sizes: for 10\ :sup:`9` numbers they take
 #    :measured:`polynomial[threads, 10**9].time`, the GPU with the copies
 #    :measured:`polynomial[with_copies, 10**9].time`.
 #
@@ -215,8 +216,8 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 #      - :measured:`polynomial[gpu, 10**8].time`
 #
 # The prediction is a bound that no kernel reaches. Besides, the :term:`launch` and the waiting are part of
-# the measured time, and threads that work out a single number each do not keep all of the memory busy.
-# :doc:`First kernel </gallery/first_kernels/first_kernel>` takes that further.
+# the measured time, and threads that fetch a single number of four bytes each do not keep all of the memory
+# busy. :doc:`First kernel </gallery/first_kernels/first_kernel>` takes that further.
 #
 # What is to be done about the trip? It costs the same whether one formula is worked out over there or a
 # hundred. A program that copies its data once, does many things with it on the GPU, and copies the result
@@ -244,9 +245,10 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 # -------------------------------
 #
 # Where the lines cross depends on both sides. A laptop has fewer threads and slower memory, and so has its
-# GPU. The flat part on the left is a matter of the CPU and of Python. The right end follows the memory, and
-# the trip follows the bridge, :term:`PCIe`. ``gpuguide run why_gpu`` measures your machine. A billion numbers
-# need the memory that the line under the title names; a smaller GPU leaves them out.
+# GPU. The left end, where the line of the GPU does not rise, is a matter of the CPU and of Python. The right
+# end follows the memory, and the trip follows the bridge, :term:`PCIe`. ``gpuguide run why_gpu`` measures
+# your machine. A billion numbers need the memory that the line under the title names; a smaller GPU leaves
+# them out.
 
 # %%
 # .. rst-class:: part-your-turn
@@ -259,10 +261,11 @@ gg.plot_time(results, variants=["numpy", "threads", "with_copies"])
 #
 # .. exercise:: crossing_point
 #
-# .. question:: Why does the line of the GPU begin flat?
+# .. question:: Why does the line of the GPU not rise at first?
 #
 #     For few numbers the time is that of asking: Python prepares the :term:`launch`, and then waits. The work
-#     itself is done long before. Only when the work takes longer than the asking does the line begin to rise.
+#     itself is a small part of it. Only when the work takes about as long as the asking does the line begin
+#     to rise.
 #
 # .. question:: A library promises a large factor on the GPU. What do you ask?
 #

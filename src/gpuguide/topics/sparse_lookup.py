@@ -87,7 +87,7 @@ def lookup_branching(queries: Any, keys: Any, words: Any, starts: Any, out: Any)
 
 @jit(device=True)
 def step_forward(keys: Any, query: Any, place: int, step: int) -> int:
-    """Move `place` on by `step` (or to the end) if all keys up to there are smaller than the query."""
+    """Move `place` on by `step`, or to the end, if all keys up to there are smaller."""
     probe = min(place + step, keys.size)
     return probe if keys[probe - 1] < query else place
 
@@ -118,7 +118,7 @@ def lookup_branchless_kernel(
 
 
 def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
-    """Give each thread one query; all searches take the same steps, by selection and not by branches.
+    """Give each thread one query; searches take the same steps, and select, not branch.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out
 def lookup_shared_top_kernel(
     queries: Any, keys: Any, words: Any, fine_step: int, out: Any
 ) -> None:
-    """Each block copies the keys of the first ten steps into shared memory, then answers many queries."""
+    """Each block copies the first ten steps' keys to shared memory, then answers queries."""
     samples = cuda.shared.array(N_SAMPLES, np.int32)
     for k in range(cuda.threadIdx.x, N_SAMPLES, cuda.blockDim.x):
         samples[k] = keys[min((k + 1) * fine_step, keys.size) - 1]

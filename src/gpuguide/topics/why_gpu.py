@@ -80,7 +80,7 @@ def polynomial_python(x: np.ndarray, out: np.ndarray) -> None:
 
 
 def polynomial_numpy(x: np.ndarray, out: np.ndarray) -> None:
-    """Call np.polyval: compiled loops over all numbers, two for each coefficient, on one thread.
+    """Call np.polyval: on one thread, two compiled loops for each coefficient.
 
     Parameters
     ----------
