@@ -487,5 +487,5 @@ print(len(nums), "numbers:", nums[:6], "...")
 # into a kernel. Sideways: :doc:`Divergence </gallery/first_kernels/divergence>` counts who waits when one
 # thread tries more divisors than its neighbours, and
 # :doc:`Compile cost </gallery/compiled_cpu/compile_cost>` times the compiler that made the loop quick. Used
-# here: :func:`gpuguide.topics.primes_segmented.primes_segmented`,
-# :class:`gpuguide.topics.primes_bits.PrimesCheck`.
+# here: :func:`~gpuguide.topics.primes_segmented.primes_segmented`,
+# :class:`~gpuguide.topics.primes_bits.PrimesCheck`.
