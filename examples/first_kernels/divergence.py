@@ -374,8 +374,8 @@ gg.plot_heatmap(
 # .. results:: escape
 #
 # Of the threads, :measured:`active_escape_shuffled` are active when pixels are shuffled,
-# :measured:`active_escape_rows` in rows and :measured:`active_escape_tiles` in tiles. Neighbours that
-# resemble each other are nearly as good as pixels that were sorted.
+# :measured:`active_escape_rows` in rows and :measured:`active_escape_tiles` in tiles. Where neighbours
+# resemble each other, most of what sorting could gain is there already.
 #
 # By turns, sorted pixels should be :measured:`turns_escape_shuffled` as fast as shuffled ones; by the clock
 # they are :measured:`escape[by_steps, 1024**2].speedup(shuffled)`.

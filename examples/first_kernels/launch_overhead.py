@@ -148,8 +148,8 @@ print(
 # ------------------------------
 #
 # A launch that loses an argument would be a fast one. So each way has to give what the :term:`reference` says
-# before its launches are timed. Listed here are the ways with three arrays. The study has them with one and
-# with eight, too, as far as a way can take so many.
+# before its launches are timed. Listed here are the ways with three arrays; the study has most of them with one
+# and with eight, too.
 
 from gpuguide.topics import launch_overhead
 
@@ -163,8 +163,8 @@ launch_overhead.study(counts=(3,))
 # ------------------------------------
 #
 # The clock takes many launches in a row, and stops before the device has finished. The kinds take turns,
-# because a host has fast and slow phases, which would otherwise hit one kind and spare another. For Numba's
-# kinds a fact is kept besides: what a further array adds, on average from one array to eight.
+# because a host has fast and slow phases. For Numba's kinds a fact is kept besides: what a further array adds,
+# on average from one array to eight.
 
 results = study.run()
 for kind in ("once", "bare", "wrapping"):
@@ -223,7 +223,7 @@ for name, samples in launches_in_turns(calls).items():
 # .. checks:: launches
 #
 # All of Numba's lines begin at the same place, since without an array there is nothing to wrap. From there
-# they rise with each array. CuPy's lines hardly rise.
+# they rise, most steeply where each launch wraps its arrays. Beside them CuPy's lines hardly rise.
 
 # draw
 import matplotlib.pyplot as plt
@@ -259,7 +259,7 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #    :measured:`launches[once_8, 1024].launch` wrapped once. A RawKernel takes
 #    :measured:`launches[raw_8, 1024].launch`.
 #
-# The same in figures, with the ufunc, which takes three arrays.
+# The same in figures, with the ufunc.
 #
 # .. list-table:: Host time of a launch, by kind and number of arrays
 #    :header-rows: 1
@@ -306,7 +306,8 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #      - :measured:`launches[waiting_3, 1024].launch`
 #      - :measured:`launches[waiting_8, 1024].launch`
 #
-# Here the last kind has nothing to wait for: such small kernels are done before the next launch comes.
+# Here the last kind has nothing to wait for: such small kernels are done before the next launch comes. Where
+# it differs from the kind above it, one of them met more of the host's slow phases.
 #
 # And what is that worth beside the work? Here are two ways to take the maximum of two vectors. **CuPy
 # maximum** is the ufunc. **Four a thread** is a Numba kernel whose launcher first checks the arrays; that is
@@ -390,8 +391,7 @@ describe(ax, f"Work and launch against elements, both logarithmic. {'; '.join(wo
 #
 # A bare CuPy array adds :measured:`adds_bare`. It is asked anew at each launch, and twice: once to learn its
 # type, which decides about the compiled version, and once for its address. The answer comes through a
-# protocol named DLPack, which makes and tears down an object each time. It does not wait for the device. It
-# only costs the host.
+# protocol named DLPack, which makes and tears down an object each time. It does not wait for the device.
 #
 # Wrapping by hand at each launch is no cure. It asks similar questions, in Python, and each array adds
 # :measured:`adds_wrapping`. The cure is to wrap once, where the array is made, and to keep the view.
@@ -432,7 +432,8 @@ gg.claim(
 # .. checks:: qr
 #
 # The dashed orange line is what the host takes to ask for CuPy's kernels. On the left it lies above their own
-# time, and the launches decide. On the right the arithmetic does.
+# time, and the launches decide. On the right the arithmetic does. Where the line falls,
+# the library seems to turn to a method with less to ask for.
 
 # draw
 from gpuguide.chart_marks import label_ends
@@ -527,9 +528,8 @@ gg.plot_decomposition(
 #    :measured:`launch_going_on`. The waiting launch takes about as long as the queued work and the other
 #    launch together.
 #
-# A program with such a launch in its loop never has two things in the queue, and the host and the device take
-# turns instead of working together. Which of Numba's four ways do wait? Here each is timed behind the same
-# work:
+# In a loop of such launches the host and the device take turns instead of working together. Which of Numba's
+# four ways do wait? Here each is timed behind the same work:
 
 busy = launch_overhead.busy_study().run()
 gg.claim(
@@ -555,6 +555,9 @@ gg.claim(
 #      - :measured:`busy[waiting, 1024].launch`
 #
 # .. checks:: busy
+#
+# Only the last one waits. Hold these four against each other, not against the table further up: the host was
+# in other phases then.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -565,8 +568,8 @@ gg.claim(
 # With 2\ :sup:`28` elements the Numba kernel works for :measured:`maximum[four, 2**28].time` and is asked for
 # in :measured:`maximum[four, 2**28].launch`. While it works, the host writes the next requests. So as long as
 # the queue does not run dry, launches add nothing to the time of a program. Save them where kernels are short
-# and many. And where a kernel is shorter than its launch, ask first whether the CPU would not be done by
-# then: :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` has its figures.
+# and many. And where a kernel is shorter than its launch, ask whether the CPU would be done by then:
+# :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` has its figures.
 
 # %%
 # .. rst-class:: part-on-your-gpu
@@ -575,8 +578,7 @@ gg.claim(
 # ---------------------------
 #
 # What a launch takes depends on your CPU, and on the versions of Python, Numba, CuPy and the driver. The GPU
-# hardly matters. Newer versions may change the distances between the kinds. Waiting for the queue stays what
-# it is on every machine.
+# hardly matters. Newer versions may change the distances between the kinds. Waiting for the queue remains.
 #
 # ``gpuguide run launch_overhead`` measures yours.
 
@@ -587,7 +589,7 @@ gg.claim(
 # ----------------------------
 #
 # The cheapest launch is the one that does not happen. Here is a loop over rows that launches twice in every
-# round. Write it with a single launch; the check counts launches, without a GPU.
+# round. Write it with a single launch; the check counts them.
 #
 # .. exercise:: one_launch
 #
@@ -600,7 +602,7 @@ gg.claim(
 # .. question:: Why not wrap all CuPy arrays as soon as they are made?
 #
 #    A view takes some time to make, and it keeps the memory alive as long as it lives. For arrays that are
-#    handed to Numba again and again it pays at once. For one that is handed over a single time, bare is fine.
+#    handed over again and again it pays at once. For one that is handed over once, bare is fine.
 
 # %%
 # .. rst-class:: part-next
@@ -609,6 +611,6 @@ gg.claim(
 # -------------------------------------------
 #
 # Onward: :doc:`Primes </gallery/first_kernels/primes>` begins with thousands of launches and ends with one.
-# Sideways: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks what to write into the request: how
-# many :term:`threads <thread>`, and how many :term:`blocks <block>`. Used here:
-# :func:`gpuguide.numba_view`, :func:`gpuguide.claim`, :func:`gpuguide.explained`.
+# Sideways: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` chooses how many
+# :term:`threads <thread>` and :term:`blocks <block>`. Used here: :func:`gpuguide.numba_view`,
+# :func:`gpuguide.claim`, :func:`gpuguide.explained`.

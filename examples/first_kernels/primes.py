@@ -293,8 +293,8 @@ for name in ax.texts:
 #    :measured:`primes[njit, 10**4].time`, and a thread a number
 #    :measured:`primes[thread_a_number, 10**4].time`.
 #
-# The second chart has the sieves. The bracket shows where the GPU overtakes the CPU if the answer is wanted
-# on the host.
+# The second chart has the sieves. The band shows where the GPU overtakes the CPU if the answer is wanted on
+# the host.
 
 # draw
 gg.plot_time(
@@ -403,7 +403,8 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    A number costs :measured:`number_whole`, of which the kernel and the wait for it are
-#    :measured:`number_work`. Timed apart, the parts add up to about the whole.
+#    :measured:`number_work`. Timed apart, the parts add up to about the whole. The study's ten thousand
+#    launches were timed in other phases of the host, so they come to another time a number.
 #
 # The second slip is a small one. The workshop's ufunc lists 1 among the primes, since the loop has nothing to
 # try and never finds a divisor. It is easily overlooked: all other numbers are right.
@@ -435,7 +436,7 @@ print(len(nums), "numbers:", nums[:6], "...")
 # --------------------------------
 #
 # For a thousand numbers the CPU sieve takes :measured:`primes[cpu_sieve, 10**3].time`. The GPU with the copy
-# takes :measured:`primes[with_copy, 10**3].time`, nearly all of it for asking and fetching. The two cross
+# takes :measured:`primes[with_copy, 10**3].time`, most of it for asking and fetching. The two cross
 # :measured:`primes.crossover(cpu_sieve, with_copy)`.
 #
 # For a billion, the copy of the bits is most of the :measured:`primes[with_copy, 10**9].time`. If you only
@@ -486,5 +487,5 @@ print(len(nums), "numbers:", nums[:6], "...")
 # into a kernel. Sideways: :doc:`Divergence </gallery/first_kernels/divergence>` counts who waits when one
 # thread tries more divisors than its neighbours, and
 # :doc:`Compile cost </gallery/compiled_cpu/compile_cost>` times the compiler that made the loop quick. Used
-# here: :func:`gpuguide.topics.primes_segmented.primes_segmented`,
-# :class:`gpuguide.topics.primes_bits.PrimesCheck`.
+# here: :func:`~gpuguide.topics.primes_segmented.primes_segmented`,
+# :class:`~gpuguide.topics.primes_bits.PrimesCheck`.
