@@ -478,7 +478,7 @@ gg.plot_decomposition(
 # .. question:: How do you find out whether a clock saw the work or only the launch?
 #
 #    Call the function on ten times as much data, and on a hundred times as much. A launch puts a few
-#    addresses and numbers into a queue, whatever they stand for, so a clock whose answer stays the same has
+#    addresses and numbers into a queue, whatever they stand for, so a clock whose answer hardly changes has
 #    seen a launch. Try it with a function of yours and the five clocks above.
 #
 # .. question:: Is it enough to wait for the device before the clock is stopped?
