@@ -327,9 +327,10 @@ for _ in range(5):
 print(f"an average of {(perf_counter() - start) / 5 * 1e3:.1f} ms a call")
 
 # %%
-# The right way is to call once before the clock starts. To see what the wrong average is made of, it is taken
+# The right way is to call once before the clock starts. And one reading says little: while the compiler
+# works, the machine may do something else as well. So, to see what the wrong average is made of, it is taken
 # several times, each time of a fresh function. In turns with it another one is compiled on a clock of its
-# own, and then called five times.
+# own, and then called five times. Of all three the :term:`median` is shown.
 
 taken = compile_parts.average_with_compiler()
 for part, samples in taken.items():
@@ -360,9 +361,9 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    The average says :measured:`wrong_average`. Compiling takes :measured:`wrong_compile`, and a call right
-#    after it :measured:`wrong_call`. A fifth of the compiler and a call explain :measured:`wrong_explained`
-#    of the average.
+#    In the median the average says :measured:`wrong_average`. Compiling takes :measured:`wrong_compile`, and
+#    a call right after it :measured:`wrong_call`. A fifth of the compiler and a call explain
+#    :measured:`wrong_explained` of the average.
 #
 # There is a worse form of this. Where the decorator stands inside the function that is timed, every call
 # compiles, and a call in advance does not help. Decorate at the top of a module.

@@ -170,7 +170,9 @@ study
 #
 # The sizes are cubes, because the arrays are: 8\ :sup:`3` is 512, 32\ :sup:`3` is 2\ :sup:`15`, and
 # 256\ :sup:`3` is 2\ :sup:`24`. All inputs and outputs were written before. So only the variants that make a
-# new array pay for finding memory.
+# new array pay for finding memory. The variants take turns, in rounds. A ratio is formed within each round,
+# and the :term:`median` over the rounds is shown. So it need not equal the ratio of the two times that stand
+# below it.
 
 results = study.run()
 gg.claim(
@@ -268,18 +270,22 @@ ax.spines["bottom"].set_bounds(high=2**24)  # else it runs through the lowest na
 #      - :measured:`maximum_cpu[vectorize, 32**3].time`
 #
 # The loops fill an array that exists. NumPy and ``vectorize`` made a new one in each call. The cure is to let
-# all of them fill the same array, as in the last column, and to say so. Then NumPy and Numba's two forms lie
-# close together. At this size the new array is a small part of a call, so it does not explain the published
-# figure for NumPy. What does explain it is not known.
+# all of them fill the same array, as in the last column, and to say so. Then NumPy and the compiled loops lie
+# close together. A call of ``vectorize`` takes longer: it has to look at what it was given, and ``errstate``
+# has a price as well. That shows best where there is little else to do. At 512 elements it takes
+# :measured:`maximum_cpu[vectorize, 8**3].time`, the loops :measured:`maximum_cpu[loops, 8**3].time`.
+#
+# At 32\ :sup:`3` the new array is a small part of a call, so it does not explain the published figure for
+# NumPy. What does explain it is not known.
 #
 # A large new array is not cheap. The operating system hands out memory as a promise and finds the pages when
 # they are first written. At 256\ :sup:`3` elements a call that makes its array takes
 # :measured:`maximum_cpu[numpy_new, 256**3].time` instead of :measured:`maximum_cpu[numpy, 256**3].time`. The
 # published figure of ``vectorize`` for that size, :claimed:`s1_vectorize_256`, contains this as well.
 #
-# At that size it hardly matters any more who wrote the loop. One thread waits for memory, whoever compiled
-# it. The prediction from a copy is a guide and no bound: half of a copy's bytes are written, here a third,
-# and to write a byte often costs a CPU more than to read one.
+# At that size it matters little who wrote the loop: the :term:`samples <sample>` of the three below overlap.
+# One thread waits for memory, whoever compiled it. The prediction from a copy is a guide and no bound: half
+# of a copy's bytes are written, here a third, and to write a byte often costs a CPU more than to read one.
 #
 # .. list-table:: 256\ :sup:`3` elements, one thread
 #    :header-rows: 1
@@ -382,8 +388,8 @@ gg.plot_decomposition(
 #
 # The small sizes depend on the clock rate of one core and on its caches. The largest depends on the memory
 # and on the number of cores. The machine measured here has virtual CPUs. Two of them may share one core, and
-# other guests may be at work, so the threads reach less than their number promises. The folded card at the
-# end names the CPU, its threads, and the time that other guests took.
+# other guests may be at work, so the threads may reach less than their number promises. The folded card at
+# the end names the CPU, its threads, and the time that other guests took.
 #
 # ``gpuguide run maximum_cpu`` measures your machine. No GPU is needed.
 

@@ -7,8 +7,7 @@ In which ways does a benchmark go wrong, and by how much?
 # %%
 # A benchmark that does not wait for the GPU shows :measured:`no_wait_off` of the right time, one that counts
 # the first call :measured:`first_call_off`, one that times an iteration on its own result
-# :measured:`left_over_off`. Three more mistakes are smaller and harder to see. None of the six raises an
-# error.
+# :measured:`left_over_off`. Three more mistakes are harder to see. None of the six raises an error.
 
 # %%
 # .. rst-class:: part-idea
@@ -71,8 +70,8 @@ print(f"median of {len(samples)}: {np.median(samples):.1f} us,", end=" ")
 print(f"from {min(samples):.1f} to {max(samples):.1f} us")
 
 # %%
-# Why can the slowest sample lie far above the median? When the host is held up for longer than reading
-# ``other`` takes, the device has to wait for it, and the launch lies between the events after all. The
+# In some runs one sample lies far above the others. Then the host was held up for longer than reading
+# ``other`` takes: the device had to wait for it, and the launch lies between the events after all. The
 # guide's own clock notices this and tries again with a longer delay.
 
 # %%
@@ -539,7 +538,8 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 #
 #    Mistakes about the cache look plausible: four shows :measured:`same_arrays_off` of the right figure,
 #    five :measured:`memset_off`. One, two and six are far off, with :measured:`no_wait_off`,
-#    :measured:`first_call_off` and :measured:`left_over_off`. Three may be right by luck.
+#    :measured:`first_call_off` and :measured:`left_over_off`. Three may be right by luck; its slowest reading
+#    shows :measured:`one_reading_off`.
 #
 # .. list-table:: The figures of the six clocks
 #    :header-rows: 1
@@ -556,7 +556,7 @@ describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}
 #      - :measured:`first_call`
 #      - :measured:`cold[one, 2**26].time`
 #      - 2\ :sup:`26`
-#    * - 3 one reading
+#    * - 3 one reading, the slowest
 #      - :measured:`one_reading`
 #      - :measured:`readings`
 #      - 2\ :sup:`21`

@@ -286,7 +286,8 @@ _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 # ---------------------------
 #
 # *How fast can Python launch?* Read the clock without waiting, over many calls. For the small vector that is
-# :measured:`small_without_synchronising`, and it hardly changes with the size.
+# :measured:`small_without_synchronising`, for the large one :measured:`large_without_synchronising`. The work
+# grows by far more than that, and this clock does not see it.
 #
 # *How long does the user wait?* Read the clock after synchronising. At 65 536 numbers this gives
 # :measured:`small_with_synchronising`, most of it launch.
@@ -306,7 +307,7 @@ _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 #      - predicted
 #      - measured
 #    * - without synchronising
-#      - none
+#      - hardly any
 #      - from :measured:`small_without_synchronising` to :measured:`large_without_synchronising`
 #    * - behind a delay
 #      - with the numbers
@@ -320,9 +321,10 @@ _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 # %%
 # Does the guide's clock agree with those of others? Where they measure the same thing, it must. It is held
 # against CuPy's benchmark, Triton's and NVIDIA's nvbench, each in its own mode: :term:`warm`, :term:`cold`
-# with the cache emptied by the same means on both sides, or many launches in one graph. The column ``wanted``
-# says how much may lie between the two. CuPy's figure of a short kernel holds a part of the launch. So it may
-# lie above ours, if its launch time accounts for the difference.
+# with the cache emptied by the same means on both sides, or many launches in one graph. The work takes what
+# ``about`` names. How far our figure lies above or below the peer's stands under ``apart``, and how far it
+# may lie under ``wanted``. CuPy's figure of a short kernel holds a part of the launch. So it may lie above
+# ours, if the time that CuPy needs to launch, ``launch us``, accounts for the difference.
 
 from gpuguide.topics.peer_agreement import agreement
 
@@ -476,7 +478,7 @@ gg.plot_decomposition(
 # .. question:: How do you find out whether a clock saw the work or only the launch?
 #
 #    Call the function on ten times as much data, and on a hundred times as much. A launch puts a few
-#    addresses and numbers into a queue, whatever they stand for, so a clock whose answer stays the same has
+#    addresses and numbers into a queue, whatever they stand for, so a clock whose answer hardly changes has
 #    seen a launch. Try it with a function of yours and the five clocks above.
 #
 # .. question:: Is it enough to wait for the device before the clock is stopped?

@@ -64,8 +64,8 @@ print(
 # Two products give the physical peaks. Memory: its clock, times two transfers in each cycle, times the width
 # of the bus in bytes. Arithmetic: multiprocessors, times the operations of each in a cycle, times their
 # clock. A multiprocessor of this GPU has 128 units for FP32, which is ``float32``, and 64 for FP64. Each unit
-# does one fused multiply-add a cycle, which counts as two operations. No program reaches these peaks. But
-# none can beat them either, so they expose a measurement that is wrong.
+# does one fused multiply-add a cycle, which counts as two operations. A program may come close to these
+# peaks. None can beat them, so they expose a measurement that is wrong.
 
 import gpuguide as gg
 
@@ -161,8 +161,8 @@ print(
 # ----------------------
 #
 # All three ways, and CuPy's, have to give the same array before any is timed. Sizes are the bytes of one
-# array. So the column of traffic counts the bytes that are moved for each byte of the array: one, two or
-# three. Reading alone has another result, so it is a study of its own.
+# array. So the elements of ``bytes an element`` are bytes, too: one, two or three are moved for each byte of
+# the array. Reading alone has another result, so it is a study of its own.
 
 from gpuguide.topics import know_your_gpu, reading
 
