@@ -13,8 +13,8 @@ ifeq ($(PY),.venv/bin/python)
 READY := .venv/ready
 endif
 WHEEL := $(OUT)/wheel/ready
-# Two more than the processors: while pages are written, the main process and one other rest in turns.
-JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+# One more than the processors: while pages are written, the main process is not counted.
+JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 # A failed build must fail again until it is mended, so its environment is dropped.
 OR_FORGET := || { rm -f $(OUT)/doctrees/environment.pickle; exit 1; }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpuguide import metrics
@@ -183,17 +184,17 @@ class Measurement:
         """Seconds a call, of each sample, shape (n,)."""
         return metrics.seconds(self.samples_ns, self.n_calls)
 
-    @property
+    @cached_property
     def median_s(self) -> float:
         """Median time of a call in seconds; raises ArgumentError, with the reason, where there is none."""
         return metrics.median(self._measured())
 
-    @property
+    @cached_property
     def interval_s(self) -> tuple[float, float]:
         """The 95 % interval of the median by order statistics, in seconds a call."""
         return metrics.median_interval(self._measured())
 
-    @property
+    @cached_property
     def iqr_s(self) -> float:
         """Distance between the quartiles, in seconds a call."""
         return metrics.iqr(self._measured())

@@ -19,7 +19,6 @@ MODULES = (
     "seams",
     "sweep",
     "reading_order",
-    "reference_stubs",
     "reference_sidebar",
     "section_index",
     "mini_gallery",

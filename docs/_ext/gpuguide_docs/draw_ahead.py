@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from gpuguide_docs.cells import Cell, read_cells
@@ -16,7 +16,7 @@ from gpuguide_docs.states import states_of
 __all__ = ["draw_ahead", "undrawn"]
 
 
-def draw_ahead(layout: Layout, workers: int) -> list[str]:
+def draw_ahead(layout: Layout, workers: int, meanwhile: Callable[[], object] | None = None) -> list[str]:
     """Draw the pages whose figures are not kept, several at once.
 
     Parameters
@@ -25,6 +25,8 @@ def draw_ahead(layout: Layout, workers: int) -> list[str]:
         Where the project lies.
     workers : int
         How many at once; with one, each page draws at its turn.
+    meanwhile : callable, optional
+        What this process does while others draw; it runs in any case.
 
     Returns
     -------
@@ -33,12 +35,10 @@ def draw_ahead(layout: Layout, workers: int) -> list[str]:
         and reported, at its page's turn.
     """
     pages = undrawn(layout) if workers > 1 else []
-    if len(pages) < 2:
-        return []
-    # The forked processes share what is imported here.
-    import matplotlib.pyplot  # noqa: F401
-
-    on_all_cores([partial(_draw, layout, page, cells) for page, cells in pages], workers)
+    if pages:
+        # The forked processes share what is imported here.
+        import matplotlib.pyplot  # noqa: F401
+    on_all_cores([partial(_draw, layout, page, cells) for page, cells in pages], workers, meanwhile)
     return [page.name for page, _ in pages]
 
 

@@ -12,7 +12,7 @@ from gpuguide_docs.layout import Layout, layout_of
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["changed_reference", "setup", "sweep_stubs", "write_stubs"]
+__all__ = ["changed_reference", "sweep_stubs", "write_stubs"]
 
 
 def sweep_stubs(layout: Layout) -> list[Path]:
@@ -92,8 +92,3 @@ def _digest(layout: Layout) -> str:
     for path in [*sources, *sorted((layout.source / "gpuguide").rglob("*.py"))]:
         whole.update(f"{path.relative_to(layout.root).as_posix()}\n".encode() + path.read_bytes())
     return whole.hexdigest()
-
-
-def setup(app: Sphinx) -> None:
-    """Write them before Sphinx looks which documents there are to read."""
-    app.connect("builder-inited", write_stubs, priority=30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from gpuguide_docs.figures import write_thumbnail
 from gpuguide_docs.layout import Layout, layout_of
 from gpuguide_docs.outputs import Output, load_outputs
 from gpuguide_docs.pages import load_sections
+from gpuguide_docs.reference_stubs import write_stubs
 from gpuguide_docs.replay import ReplayedPage, replay
 from gpuguide_docs.states import forget, states_of
 
@@ -211,8 +213,8 @@ def _begin(app: Sphinx) -> None:
     draft = app.config.gpuguide_draft
     gallery = Gallery(layout, load_outputs(Path(draft)) if draft else None)
     gallery.install()
-    if not draft:
-        draw_ahead(layout, app.parallel)
+    # Both take seconds after a change of the package, and neither needs the other.
+    draw_ahead(layout, 1 if draft else app.parallel, meanwhile=partial(write_stubs, app))
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
 
 
