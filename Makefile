@@ -32,14 +32,17 @@ help:  ## show this list
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# The site serves the wheel that its notebooks install from.
+# The site serves the wheel that its notebooks install from; it is built beside the pages.
 $(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -name '*.md' -o -name 'run.json' -o -name 'measurements.json')
-	@rm -rf $(@D) && mkdir -p $(@D)/_static/wheels
-	@$(PY) -m hatchling build --target wheel --directory $(@D)/_static/wheels > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@$(PY) -m hatchling build --target wheel --directory $(@D) > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 
-html: $(READY) $(WHEEL)  ## build the guide into docs/_build/html (PAGE=name: that page only)
-	@$(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) $(OR_FORGET)
+html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page only)
+	@$(MAKE) -s $(WHEEL) & \
+	  { $(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) \
+	  && wait $$!; } $(OR_FORGET)
+	@rm -rf $(OUT)/html/_static/wheels && mkdir -p $(OUT)/html/_static/wheels && cp $(OUT)/wheel/*.whl $(OUT)/html/_static/wheels
 	@echo "The guide is in $(OUT)/html/index.html"
 
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)

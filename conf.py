@@ -76,8 +76,6 @@ import gpuguide as gg
 html_theme = "pydata_sphinx_theme"
 html_title = "gpuguide"
 html_static_path = [str(ROOT / "docs" / "_static")]
-WHEEL = ROOT / "docs" / "_build" / "wheel"
-html_extra_path = [str(WHEEL)] if WHEEL.is_dir() else []
 html_css_files = ["gpuguide.css"]
 html_js_files = [("gpuguide.js", {"defer": "defer"})]
 html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")

@@ -39,7 +39,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Set up every module; ``gpuguide_root`` names the project's root (default: the folder of conf.py)."""
     # A build makes millions of small objects and drops few: looking for cycles as often as Python does by
     # itself takes a tenth of its time.
-    gc.set_threshold(100_000, 20, 50)
+    gc.set_threshold(1_000_000, 50, 100)
     app.add_config_value("gpuguide_root", "", "env", str)
     for name in MODULES:
         qualified = f"{__name__}.{name}"
