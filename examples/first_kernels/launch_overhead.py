@@ -148,8 +148,8 @@ print(
 # ------------------------------
 #
 # A launch that loses an argument would be a fast one. So each way has to give what the :term:`reference` says
-# before its launches are timed. Listed here are the ways with three arrays; the study has most of them with one
-# and with eight, too.
+# before its launches are timed. Listed here are the ways with three arrays; the study has most of them with
+# one and with eight, too.
 
 from gpuguide.topics import launch_overhead
 
@@ -163,8 +163,8 @@ launch_overhead.study(counts=(3,))
 # ------------------------------------
 #
 # The clock takes many launches in a row, and stops before the device has finished. The kinds take turns,
-# because a host has fast and slow phases. For Numba's kinds a fact is kept besides: what a further array adds,
-# on average from one array to eight.
+# because a host has fast and slow phases. For Numba's kinds a fact is kept besides: what a further array
+# adds, on average from one array to eight.
 
 results = study.run()
 for kind in ("once", "bare", "wrapping"):
