@@ -119,9 +119,11 @@ def examples_written():
     """How many stand on each page written by hand."""
     docs = ROOT / "docs"
     for path in docs.rglob("*.md"):
-        blocks = re.findall(r"```\{doctest\}\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+        text = path.read_text(encoding="utf-8")
+        blocks = re.findall(r"```\{doctest\}\n(.*?)```", text, re.DOTALL)
         examples = [example for block in blocks for example in doctest.DocTestParser().get_examples(block)]
-        yield path.relative_to(docs).with_suffix("").as_posix(), len(examples)
+        n_examples = len(examples) + len(re.findall(r"^```\{testcode\}$", text, re.MULTILINE))
+        yield path.relative_to(docs).with_suffix("").as_posix(), n_examples
 
 
 def test_sphinx_ran_the_same_examples(request):
