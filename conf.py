@@ -56,7 +56,7 @@ myst_heading_anchors = 3
 # The extension has the stubs written, when something they are written from changed.
 autosummary_generate = False
 autodoc_typehints = "none"
-# The package has no such comments, and looking for them costs a second.
+# The package has no such comments, and looking for them in every source takes time.
 autodoc_use_type_comments = False
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

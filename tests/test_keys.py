@@ -182,9 +182,10 @@ def test_order_of_the_cells_counts() -> None:
 # Data, arithmetic on it, charts, the command line, what reads recordings: none of it changes a sample.
 OTHERS = """
     answers canonical catalogue chart_marks claim_replay claims cli codec compilers cpu device doctor
-    editing errors facts fields intervals keys limits line_charts metrics peaks pending plotting
-    progress recording_checks recording_files recording_format recording_parts recordings records
-    results results_tables safe_markup safe_svg sample shape_charts study_display style tables units
+    editing errors facts fields intervals keys limits line_charts metrics packages peaks pending
+    plotting progress recording_checks recording_files recording_format recording_parts recordings
+    records results results_tables safe_markup safe_svg sample shape_charts study_display style tables
+    units
 """
 
 

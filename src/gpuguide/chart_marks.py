@@ -190,7 +190,7 @@ def time_axis(ax: Axes, axis: str = "y") -> None:
     ticks = getattr(ax, f"{axis}axis")
     ticks.set_major_locator(LogLocator(base=10, numticks=8))
     ticks.set_major_formatter(lambda value, _: _decade(value))
-    # At 2 and 5 of each decade: eight marks in each are a comb, and take half the time of drawing a chart.
+    # At 2 and 5 of each decade: eight marks in each are a comb, and slow to draw.
     ticks.set_minor_locator(LogLocator(base=10, subs=(2, 5), numticks=16))
     ticks.set_minor_formatter(NullFormatter())
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpuguide.errors import BackendError
 from gpuguide.loading import cupy, has_gpu, numba_cuda, nvml
+from gpuguide.packages import installed_version
 
 __all__ = [
     "ARCHITECTURE",
@@ -171,7 +172,7 @@ def cuda_extra(target: tuple[int, int] = ARCHITECTURE) -> str:
     True
     """
     for extra in ("cuda12", "cuda13"):
-        if _is_installed(f"cupy-{extra}x"):
+        if installed_version(f"cupy-{extra}x"):
             return extra
     library = nvml()
     try:
@@ -210,11 +211,3 @@ def install_command(extra: str) -> str:
     ]
     parts = parts or [f"numba-cuda[{extra.replace('cuda', 'cu')}]", f"cupy-{extra}x"]
     return "pip install " + " ".join(f"'{part}'" for part in parts)
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True

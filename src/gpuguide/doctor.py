@@ -6,11 +6,11 @@ import platform
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from importlib import metadata
 from typing import TYPE_CHECKING, Any, Literal
 
 from gpuguide import compilers, device, loading
 from gpuguide.errors import BackendError, NoGpuError
+from gpuguide.packages import installed_version
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -138,21 +138,22 @@ def _python() -> Finding:
 
 
 def _numpy() -> Finding:
-    version = _version("numpy") or "missing"
+    version = installed_version("numpy") or "missing"
     if loading.numpy_too_new():
         cure = (
-            f"numba-cuda {_version('numba-cuda')} compiles no kernel beside it: run pip install 'numpy<2.5'."
+            f"numba-cuda {installed_version('numba-cuda')} compiles no kernel beside it: "
+            "run pip install 'numpy<2.5'."
         )
         return Finding("NumPy", "problem", version, cure)
     return Finding("NumPy", "ok", version)
 
 
 def _numba() -> Finding:
-    text = f"numba {_version('numba') or 'missing'}, numba-cuda {_version('numba-cuda') or 'missing'}"
+    text = ", ".join(f"{name} {installed_version(name) or 'missing'}" for name in ("numba", "numba-cuda"))
     if loading.simulated():
         cure = "NUMBA_ENABLE_CUDASIM is set, so kernels run on the CPU; unset it to use a GPU."
         return Finding("Numba", "note", f"{text}, simulator", cure)
-    if _version("numba-cuda") is None:
+    if installed_version("numba-cuda") is None:
         return _no_numba_cuda(text)
     if loading.numpy_too_new():
         return Finding("Numba", "ok", text)
@@ -186,7 +187,7 @@ def _no_numba_cuda(text: str) -> Finding:
 
 
 def _cupy() -> Finding:
-    wheels = [f"{name} {version}" for name in _CUPY_WHEELS if (version := _version(name))]
+    wheels = [f"{name} {version}" for name in _CUPY_WHEELS if (version := installed_version(name))]
     text = ", ".join(wheels) or "missing"
     if len(wheels) > 1:
         names = " ".join(wheel.split()[0] for wheel in wheels)
@@ -245,7 +246,7 @@ def _gpu() -> Finding:
 
 
 def _compiler_cuda() -> tuple[int, int] | None:
-    versions = [version for name in _COMPILER_WHEELS if (version := _version(name))]
+    versions = [version for name in _COMPILER_WHEELS if (version := installed_version(name))]
     if versions:
         major, minor = max(loading.release(version)[:2] for version in versions)
         return major, minor
@@ -265,11 +266,4 @@ def _ask(function: Any) -> Any:
     try:
         return function()
     except Exception:  # NVML raises its own class, which cannot be named without importing it
-        return None
-
-
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuguide_docs.exporter import export_page
-from gpuguide_docs.files import write_if_changed
+from gpuguide_docs.files import file_digest, write_if_changed
 from gpuguide_docs.install_command import package_version
 from gpuguide_docs.layout import Layout, layout_of
 from gpuguide_docs.notebook import notebook_text, script_text
@@ -56,7 +56,7 @@ def write_downloads(site: Site, site_url: str = "", workers: int = 1) -> list[Pa
     named = [(folder / name, text) for written in texts for name, text in written.items()]
     changed = [path for path, text in named if write_if_changed(path, text)]
     gone = _sweep(folder, set().union(*files.values()))
-    digests = {page: {name: _digest(folder / name) for name in names} for page, names in files.items()}
+    digests = {page: {name: file_digest(folder / name) for name in names} for page, names in files.items()}
     held = {page: {"sources": sources[page], "files": digests[page]} for page in files}
     write_if_changed(stamp, json.dumps(held, indent=1, sort_keys=True))
     return changed + gone
@@ -80,7 +80,7 @@ def _kept(stamp: Path, folder: Path, sources: dict[str, str]) -> dict[str, dict[
         page: held
         for page, held in before.items()
         if held["sources"] == sources.get(page)
-        and all(_digest(folder / name) == digest for name, digest in held["files"].items())
+        and all(file_digest(folder / name) == digest for name, digest in held["files"].items())
     }
 
 
@@ -89,7 +89,7 @@ def _fingerprints(site: Site, site_url: str) -> dict[str, str]:
     common = _common(site, site_url)
     scripts = {page.name: page.script(site.layout) for page in site.pages}
     return {
-        name: hashlib.sha256(f"{common} {_digest(path)}".encode()).hexdigest()
+        name: hashlib.sha256(f"{common} {file_digest(path)}".encode()).hexdigest()
         for name, path in scripts.items()
     }
 
@@ -100,7 +100,7 @@ def _common(site: Site, site_url: str) -> str:
     for page in site.pages:
         whole.update(site.state(page.name).fingerprint.encode())
     for path in _sources(site.layout):
-        whole.update(_digest(path).encode())
+        whole.update(file_digest(path).encode())
     return whole.hexdigest()
 
 
@@ -114,10 +114,6 @@ def _sources(layout: Layout) -> list[Path]:
         *sorted(package.rglob("*.py")),
         *sorted(package.rglob("*.md")),
     ]
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def _files(site: Site, page: Page, site_url: str) -> dict[str, str]:

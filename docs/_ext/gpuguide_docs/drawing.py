@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuguide_docs.cells import Cell
 from gpuguide_docs.execution import CellError, run_cell
+from gpuguide_docs.files import file_digest
 from gpuguide_docs.layout import Layout
 from gpuguide_docs.outputs import Output, load_outputs, save_outputs
 from gpuguide_docs.states import States, states_of
@@ -189,7 +190,7 @@ def _contents(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
     # The bytes, not the canonical form: drawing anew after an edit of a comment costs little.
     whole = hashlib.sha256()
     for path in paths:
-        whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+        whole.update(f"{path.name} {file_digest(path)}".encode())
     return whole.hexdigest()
 
 
@@ -289,7 +290,7 @@ def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
                 raise _OtherPageWaitsError(path.name)
         finally:
             recordings.load = noting
-        seen[str(path)] = _manifest_hash(path)
+        seen[str(path)] = file_digest(path / "run.json")
         return loaded
 
     recordings.load = noting
@@ -297,11 +298,6 @@ def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
         yield seen
     finally:
         recordings.load = load
-
-
-def _manifest_hash(folder: Path) -> str:
-    manifest = folder / "run.json"
-    return hashlib.sha256(manifest.read_bytes()).hexdigest() if manifest.is_file() else ""
 
 
 def _keep(folder: Path, outputs: tuple[Output, ...], reads: Mapping[str, str]) -> None:
@@ -314,7 +310,7 @@ def _load(folder: Path, page: str, states: States) -> tuple[Output, ...] | None:
     try:
         reads = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["extra"]
         for path, digest in reads.items():
-            if _manifest_hash(Path(path)) != digest or _waits(Path(path), page, states):
+            if file_digest(Path(path) / "run.json") != digest or _waits(Path(path), page, states):
                 return None
         return tuple(output or Output() for output in load_outputs(folder))
     except (OSError, ValueError, KeyError, TypeError):

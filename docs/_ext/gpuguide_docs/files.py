@@ -1,11 +1,28 @@
-"""Writing generated files so that an unchanged one keeps its time stamp and Sphinx reads nothing again."""
+"""Generated files: written so that an unchanged one keeps its time stamp, and told apart by their content."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
-__all__ = ["write_if_changed"]
+__all__ = ["file_digest", "write_if_changed"]
+
+
+def file_digest(path: Path) -> str:
+    """Hash what a file holds.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    str
+        Hexadecimal SHA-256; empty where there is no such file.
+    """
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def write_if_changed(path: Path, data: bytes | str) -> bool:

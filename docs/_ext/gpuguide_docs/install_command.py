@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+
+from gpuguide.packages import installed_version
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -24,10 +25,7 @@ def package_version() -> str:
     str
         ``"0"`` where it is not installed, as in a copy of its source.
     """
-    try:
-        return version("gpuguide")
-    except PackageNotFoundError:
-        return "0"
+    return installed_version("gpuguide") or "0"
 
 
 def wheel_path() -> str:

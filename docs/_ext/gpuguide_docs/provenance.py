@@ -6,9 +6,10 @@ import os
 import platform
 import subprocess
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from gpuguide.packages import installed_version
 
 if TYPE_CHECKING:
     from gpuguide.cpu import CpuInfo
@@ -60,15 +61,7 @@ def versions() -> tuple[tuple[str, str], ...]:
     tuple of (str, str)
         In a fixed order.
     """
-    return tuple((name, version(name)) for name in _PACKAGES if _is_installed(name))
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        version(name)
-    except PackageNotFoundError:
-        return False
-    return True
+    return tuple((name, found) for name in _PACKAGES if (found := installed_version(name)))
 
 
 def make_provenance(

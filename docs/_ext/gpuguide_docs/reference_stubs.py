@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuguide_docs.files import write_if_changed
+from gpuguide_docs.files import file_digest, write_if_changed
 from gpuguide_docs.layout import Layout, layout_of
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def sweep_stubs(layout: Layout) -> list[Path]:
     return old
 
 
-def changed_reference(layout: Layout) -> str:
-    """Say in a digest what the reference's pages are written from and which of them there are.
+def changed_reference(layout: Layout) -> bool:
+    """Tell whether what the reference's pages are written from, or which of them there are, changed.
 
     Parameters
     ----------
@@ -47,12 +47,11 @@ def changed_reference(layout: Layout) -> str:
 
     Returns
     -------
-    str
-        The digest if it is another than that of the last writing, else "".
+    bool
+        Whether they are to be written.
     """
-    digest = _digest(layout)
     stamp = _stamp(layout)
-    return "" if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest else digest
+    return not stamp.is_file() or stamp.read_text(encoding="utf-8") != _digest(layout)
 
 
 def write_stubs(app: Sphinx) -> None:
@@ -90,5 +89,5 @@ def _digest(layout: Layout) -> str:
     whole = hashlib.sha256()
     sources = [_index(layout), *sorted((layout.docs / "_templates").rglob("*.rst")), *_stubs(layout)]
     for path in [*sources, *sorted((layout.source / "gpuguide").rglob("*.py"))]:
-        whole.update(f"{path.relative_to(layout.root).as_posix()}\n".encode() + path.read_bytes())
+        whole.update(f"{path.relative_to(layout.root).as_posix()} {file_digest(path)}\n".encode())
     return whole.hexdigest()

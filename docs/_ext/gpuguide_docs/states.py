@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from gpuguide_docs.files import file_digest
 from gpuguide_docs.layout import Layout
 from gpuguide_docs.pages import Page, load_pages
 
@@ -109,7 +110,7 @@ class States:
             if page.name in pending:
                 return PageState(page.name, "pending", reason=pending[page.name].reason)
             return PageState(page.name, "missing")
-        digest = hashlib.sha256(((recording.folder or Path()) / "run.json").read_bytes()).hexdigest()
+        digest = file_digest((recording.folder or Path()) / "run.json")
         changed = recordings.staleness(recording, page.script(self.layout), self.layout.source)
         if not changed:
             return PageState(page.name, "current", recording, digest=digest)
