@@ -131,3 +131,14 @@ def test_a_drawing_comes_light_and_dark(tmp_path, monkeypatch):
         ("Two boxes and a wire.", "gg-drawing only-light", "host.svg"),
         ("Two boxes and a wire.", "gg-drawing only-dark", "host-dark.svg"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("style", "scrolls"), [("", True), ("<style>@media (max-width: 500px) {}</style>", False)]
+)
+def test_a_drawing_without_a_form_for_phones_scrolls_there(tmp_path, monkeypatch, style, scrolls):
+    svg = SVG.replace("/>", f">{style}</svg>")
+    assert style in svg
+    files = {f"docs/_static/drawings/{name}.svg": svg for name in ("host", "host-dark")}
+    html, _ = shown(tmp_path, monkeypatch, ".. drawing:: host\n\n   Two boxes.\n", **files)
+    assert ("gg-chart" in html) is scrolls

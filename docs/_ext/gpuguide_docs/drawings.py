@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["DrawingDirective", "setup"]
 
 
+_FOR_PHONES = "@media"
+
+
 class DrawingDirective(SphinxDirective):
     """``.. drawing:: NAME`` shows ``docs/_static/drawings/NAME.svg`` and its twin ``NAME-dark.svg``.
 
@@ -36,7 +39,11 @@ class DrawingDirective(SphinxDirective):
             if not (folder / f"{stem}.svg").exists():
                 self.env.note_reread()
                 raise self.error(f"drawing: {unknown('drawing', stem, known)}")
-        return [self._image(name, words, "only-light"), self._image(f"{name}-dark", words, "only-dark")]
+        twins = [self._image(name, words, "only-light"), self._image(f"{name}-dark", words, "only-dark")]
+        # Some have larger words of their own for a narrow screen; the others scroll there, as charts do.
+        if _FOR_PHONES in (folder / f"{name}.svg").read_text(encoding="utf-8"):
+            return [*twins]
+        return [nodes.container("", *twins, classes=["gg-chart"])]
 
     def _image(self, stem: str, words: str, theme: str) -> nodes.image:
         image = nodes.image(uri=f"/_static/drawings/{stem}.svg", alt=words, classes=["gg-drawing", theme])
