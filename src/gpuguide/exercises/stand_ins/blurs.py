@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.stand_ins.device_array import DeviceArray
-from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.fake_cupy import DeviceArray, FakeCupy
 from gpuguide.exercises.stand_ins.host_memory import HostMemory
 from gpuguide.exercises.stand_ins.virtual_gpu import Event
 
