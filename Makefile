@@ -54,17 +54,17 @@ doctest: $(READY)  ## run the examples of the docstrings and of the hand-written
 	@tail -n 5 $(OUT)/doctest/output.txt
 
 check: $(READY)  ## hold every page to the contract (STRICT=1: stale and missing recordings fail too)
-	@$(PY) -m gpuguide_docs.contract $(if $(STRICT),--strict)
+	@$(PY) -m gpuguide_docs.contract.check $(if $(STRICT),--strict)
 
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
-	@$(PY) -m gpuguide_docs.recorder $(PAGES) --budget $(BUDGET)
+	@$(PY) -m gpuguide_docs.record.recorder $(PAGES) --budget $(BUDGET)
 
 redraw: $(READY)  ## forget the drawn figures and draw them all again from the recordings
 	@rm -rf .cache/drawn
 	@$(MAKE) --no-print-directory html
 
 preview: $(READY)  ## run PAGE=name in the simulator at toy size and stamp it a draft
-	@$(PY) -m gpuguide_docs.preview $(PAGE)
+	@$(PY) -m gpuguide_docs.replay.preview $(PAGE)
 
 serve: html  ## build the guide and serve it at http://localhost:8000
 	@$(PY) -m http.server --directory $(OUT)/html 8000

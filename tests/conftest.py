@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuguide.device import require_gpu
 from gpuguide.errors import NoGpuError
+from gpuguide.machine.device import require_gpu
 
 HERE = Path(__file__).parent
 # Hundreds of fresh Pythons import the same modules. They find them compiled, though none may write beside

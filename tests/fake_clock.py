@@ -1,6 +1,6 @@
 """A fake host and a fake GPU: a small simulation of a launch queue, so that no test takes real time.
 
-`FakeHost` is a clock that moves only when told. `FakeGpu` is a `gpuguide.clocks.GpuClock` whose kernels
+`FakeHost` is a clock that moves only when told. `FakeGpu` is a `gpuguide.measure.clocks.GpuClock` whose kernels
 cost host time to launch and GPU time to run. `gpu.kernel(...)` makes a call to be timed; `gpu.log` holds,
 in order, what was asked of the GPU.
 """
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuguide.clocks import MAX_DELAY_NS, CaptureError
+from gpuguide.measure.clocks import MAX_DELAY_NS, CaptureError
 
 
 @dataclass

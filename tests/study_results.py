@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from gpuguide.results import Ceiling, Ceilings, Measurement, Results, Traffic, VariantInfo
+from gpuguide.results.ceilings import Ceiling, Ceilings
+from gpuguide.results.records import Measurement, Traffic, VariantInfo
+from gpuguide.results.results import Results
 
 L2 = 50_000_000
 SIZES = (2**10, 2**20, 2**26)

@@ -112,8 +112,8 @@ def test_one_study_of_several_can_be_chosen(
 def test_without_a_gpu_run_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gpuguide import device
     from gpuguide.errors import NoGpuError
+    from gpuguide.machine import device
 
     def no_gpu() -> Any:
         raise NoGpuError("This needs a GPU.")
@@ -137,7 +137,7 @@ def test_json_and_plot_are_written(
     study: FakeStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cli, "_as_json", lambda done: json.dumps(sorted(done)))
-    monkeypatch.setattr("gpuguide.plotting.plot_time", lambda results, ax: ax.plot([1, 2], [3, 4]))
+    monkeypatch.setattr("gpuguide.charts.lines.plot_time", lambda results, ax: ax.plot([1, 2], [3, 4]))
     arguments = ["run", "adding", "--json", str(tmp_path / "a.json"), "--plot", str(tmp_path / "a.svg")]
     assert cli.main(arguments) == 0
     assert json.loads((tmp_path / "a.json").read_text()) == ["adding"]
@@ -187,11 +187,11 @@ def test_one_broken_recording_does_not_hide_the_others(
             raise RecordingError("not JSON", file="run.json")
         return SimpleNamespace(provenance=SimpleNamespace(utc_date="2026-11-21T10:00:00Z"))
 
-    recordings: Any = ModuleType("gpuguide.recordings")
+    recordings: Any = ModuleType("gpuguide.recordings.store")
     recordings.load, recordings.ROOT = load, tmp_path
     recordings.machines, recordings.pages = lambda root: ("nvidia-h200",), lambda *_: ("bad", "good")
-    monkeypatch.setitem(sys.modules, "gpuguide.recordings", recordings)
-    monkeypatch.setattr("gpuguide.recordings", recordings, raising=False)
+    monkeypatch.setitem(sys.modules, "gpuguide.recordings.store", recordings)
+    monkeypatch.setattr("gpuguide.recordings.store", recordings, raising=False)
     found = {entry.name: entry.recorded for entry in catalogue.entries(tmp_path)}
     assert found["bad"] == (("nvidia-h200", "unreadable"),)
     assert found["good"] == (("nvidia-h200", "2026-11-21"),)
@@ -237,8 +237,8 @@ runpy.run_module("gpuguide", run_name="__main__")
 
 def test_the_json_of_a_real_study_can_be_read_back(tmp_path: Path) -> None:
     """Runs the CPU variants of a topic, so that the pieces are seen to fit."""
-    from gpuguide.codec import from_json, loads
-    from gpuguide.results import Results
+    from gpuguide.recordings.codec import from_json, loads
+    from gpuguide.results.results import Results
 
     path = tmp_path / "first_kernel.json"
     arguments = ["run", "first_kernel", "--quick", "--sizes", "1000", "--variants", "numpy"]

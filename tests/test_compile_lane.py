@@ -6,7 +6,7 @@ import pytest
 from numba import types
 
 from compile_lane import needs_compilers, numba_facts, ptx_facts, raw_facts, raw_ptx
-from gpuguide.backends import cuda, jit, simulated
+from gpuguide.machine.backends import cuda, jit, simulated
 
 pytestmark = needs_compilers()
 

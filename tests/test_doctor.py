@@ -9,8 +9,10 @@ import pytest
 from rich.console import Console
 
 from fake_cupy import make_cupy, make_nvml
-from gpuguide import compilers, device, doctor, loading
+from gpuguide import doctor
 from gpuguide.errors import BackendError
+from gpuguide.machine import backends as loading
+from gpuguide.machine import compilers, device
 
 HEALTHY = {
     "numpy": "2.4.6",

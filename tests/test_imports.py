@@ -142,7 +142,7 @@ def test_only_backends_imports_accelerators(module: str) -> None:
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         bad = [name for name in names if any(f"{name}.".startswith(f"{one}.") for one in ACCELERATORS)]
-        assert not bad, f"{module} imports {bad}; go through gpuguide.backends"
+        assert not bad, f"{module} imports {bad}; go through gpuguide.machine.backends"
 
 
 def test_importing_the_package_loads_nothing_heavy(fresh_python: Callable[..., str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
 
-from gpuguide.style import to_dark
+from gpuguide.charts.style import to_dark
 
 _ROWS, _COLS, _CELL = 4, 8, 36
 _SECTOR = 4  # elements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
 
-from gpuguide.style import to_dark
+from gpuguide.charts.style import to_dark
 
 _WIDTH, _HEIGHT, _SIZE = 148, 66, 17
 # Left, top, two lines, colour, the mistakes made at this step: there and back again, so that all is legible.

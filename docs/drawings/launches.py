@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
 
-from gpuguide.style import to_dark
+from gpuguide.charts.style import to_dark
 
 
 def maximum_cpu() -> Drawing:

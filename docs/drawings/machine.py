@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
 
-from gpuguide.style import INK, to_dark
+from gpuguide.charts.style import INK, to_dark
 
 # A picture 720 units wide is shown at half its size on a phone, where 13 units are too small to read.
 NARROW = "<style>@media (max-width: 480px) { text { font-size: 19px } }</style>\n"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpuguide.style import INK, MUTED, SERIES, to_dark
+from gpuguide.charts.style import INK, MUTED, SERIES, to_dark
 
 FOLDER = Path(__file__).parents[1] / "_static" / "drawings"
 BLUE, ORANGE, GREEN, PURPLE = SERIES[:4]

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
 
-from gpuguide.style import to_dark
+from gpuguide.charts.style import to_dark
 
 _STEPS = ((3, BLUE), (5, GREEN), (7, PURPLE))
 _LEFT, _CELL = 96, 24

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from make_drawings import BLUE, FOLDER, GREEN, INK, MUTED, ORANGE, PURPLE, Drawing
 
-from gpuguide.style import to_dark
+from gpuguide.charts.style import to_dark
 
 _NARROW, _WIDE = 20, 40  # heights of 32 and 64 bits
 _NOTE = {"size": 12, "colour": MUTED, "anchor": "start"}

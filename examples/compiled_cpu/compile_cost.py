@@ -94,7 +94,7 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 # function, so that nothing is left from the call before. What they compile is the loop from above. As a
 # **Python loop** it is one of the eight.
 #
-# .. kernel:: gpuguide.topics.compile_cost
+# .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: larger_loops, compile_njit, compile_fastmath
 #
 # **njit** and **njit, fastmath** are what you would write as decorators; the second allows the compiler to
@@ -102,23 +102,23 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 # (**vectorize**); it compiles when it is called. With one (**vectorize, signature**) it compiles when it is
 # decorated, which often means: when your module is imported.
 #
-# .. kernel:: gpuguide.topics.compile_cost
+# .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: compile_vectorize, compile_signature
 #
 # **njit, cached** finds its code on disk. A **later call** runs what was compiled before.
 #
-# .. kernel:: gpuguide.topics.compile_cost
+# .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: load_cached, caching_in, call_compiled
 #
 # And **cuda.jit** compiles a :term:`kernel` for the GPU. Its time includes the copies there and back.
 #
-# .. kernel:: gpuguide.topics.compile_cost
+# .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: compile_kernel
 #
 # Another function searches for primes by :term:`trial division`, in **Python** and with **njit**. It is
 # compiled before its clock starts, so its figures are those of later calls.
 #
-# .. kernel:: gpuguide.topics.primes_compiled
+# .. kernel:: gpuguide.topics.primes.compiled
 #    :names: find_primes, primes_python, primes_njit
 
 # %%
@@ -129,7 +129,8 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 #
 # Compiled or not, nothing is timed whose result does not equal the :term:`reference`.
 
-from gpuguide.topics import compile_cost, compile_parts, primes_compiled
+from gpuguide.topics.compile_cost import study as compile_cost, compile_parts
+from gpuguide.topics.primes import compiled as primes_compiled
 
 study = compile_cost.study()
 study
@@ -245,7 +246,7 @@ _ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
 # Last, the search for primes, with the time of its compiler as a line across.
 
 # draw
-from gpuguide.style import MUTED
+from gpuguide.charts.style import MUTED
 
 ax = gg.plot_time(primes, variants=["python", "njit"])
 ax.axhline(facts["compile_primes"].value, color=MUTED, linestyle=":")

@@ -87,7 +87,7 @@ print("np.fmax:     ", np.fmax(nan, one), np.fmax(one, nan))
 # How fast does the memory deliver? A plain copy tells. With its rate, the twelve bytes become a time.
 
 import gpuguide as gg
-from gpuguide.timing import time_host
+from gpuguide.measure.timing import time_host
 
 source, target = np.ones((2, 2**25), dtype=np.float32)
 seconds = time_host(lambda: np.copyto(target, source)).seconds
@@ -110,7 +110,7 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 #
 # **Python loop.** Three loops, with the rule for NaN spelled out.
 #
-# .. kernel:: gpuguide.topics.maximum_cpu
+# .. kernel:: gpuguide.topics.maximum_cpu.study
 #    :names: maximum_python
 #
 # **NumPy.** The best known rival. ``np.maximum`` is a compiled SIMD loop and always runs on one thread; BLAS,
@@ -118,12 +118,12 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 # to call it. With ``out=`` it fills an array that exists; without, it makes a new array each time. They are
 # two variants, **NumPy** and **NumPy, new array**, because making an array costs time of its own.
 #
-# .. kernel:: gpuguide.topics.maximum_cpu
+# .. kernel:: gpuguide.topics.maximum_cpu.study
 #    :names: maximum_numpy, maximum_numpy_new
 #
 # **njit loops.** The same three loops as machine code. The function ``larger`` is compiled into them.
 #
-# .. kernel:: gpuguide.topics.maximum_cpu
+# .. kernel:: gpuguide.topics.maximum_cpu.study
 #    :names: larger, maximum_loops
 #
 # **vectorize** and **vectorize, new array.** Here only the comparison is written down. Numba puts the loop
@@ -131,20 +131,20 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 # ``out=``. Comparing with NaN sets a flag in the CPU that such functions report as a warning; ``errstate``
 # turns the warning off.
 #
-# .. kernel:: gpuguide.topics.maximum_cpu
+# .. kernel:: gpuguide.topics.maximum_cpu.study
 #    :names: larger_ufunc, maximum_vectorize, maximum_vectorize_new
 #
 # **njit parallel.** With ``parallel=True``, ``numba.prange`` tells the compiler that the rounds of the first
 # loop do not depend on each other. All threads share them.
 #
-# .. kernel:: gpuguide.topics.maximum_cpu
+# .. kernel:: gpuguide.topics.maximum_cpu.study
 #    :names: maximum_parallel
 #
 # **NumPy in threads.** NumPy can have all cores, too, if one cuts the arrays by hand. While it computes, it
 # lets go of the lock that otherwise lets only one of Python's threads run at a time. The threads wait in a
 # pool from call to call.
 #
-# .. kernel:: gpuguide.topics.maximum_cpu
+# .. kernel:: gpuguide.topics.maximum_cpu.study
 #    :names: maximum_numpy_threads
 
 # %%
@@ -156,7 +156,7 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 # Before anything is timed, each variant has to equal the :term:`reference` to the last bit, on whole numbers
 # and on random ones. The reference chooses by comparisons alone and calls none of the functions above.
 
-from gpuguide.topics import maximum_cpu
+from gpuguide.topics.maximum_cpu import study as maximum_cpu
 
 print("threads of the last two kinds:", maximum_cpu.THREADS)
 study = maximum_cpu.study()
@@ -317,7 +317,7 @@ ax.spines["bottom"].set_bounds(high=2**24)  # else it runs through the lowest na
 # wrong: the first of the five calls compiles
 from time import perf_counter
 
-from gpuguide.topics.compiler_in_the_clock import beside_compilation
+from gpuguide.measure.turns import beside_compilation
 
 
 def five_calls(function):

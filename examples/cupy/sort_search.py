@@ -91,7 +91,7 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # overwrites the old one. **CuPy with copies** starts and ends on the :term:`host`. In the guide's own code,
 # ``cupy()`` is the module CuPy.
 #
-# .. kernel:: gpuguide.topics.sort_search
+# .. kernel:: gpuguide.topics.sort_search.study
 #    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, argsort_numpy, argsort_cupy
 #
 # Next a dictionary whose keys are *sparse*: few of the numbers in their range are keys. Can it be asked on a
@@ -100,7 +100,7 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # again on the host. A **Python dict**, **NumPy** and **CuPy** come first. They get the word for each query,
 # or 0 for one that is no key.
 #
-# .. kernel:: gpuguide.topics.sparse_dictionary
+# .. kernel:: gpuguide.topics.sort_search.sparse_dictionary
 #    :names: lookup_python_dict, lookup_numpy, lookup_cupy
 #
 # **Branching.** The first :term:`kernel` of our own is the textbook search, one query a thread. Its threads
@@ -108,7 +108,7 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # is started, with a grid and on arrays of CuPy, is the subject of
 # :doc:`First kernel </gallery/first_kernels/first_kernel>`.
 #
-# .. kernel:: gpuguide.topics.sparse_lookup
+# .. kernel:: gpuguide.topics.sort_search.sparse_lookup
 #    :names: lookup_branching_kernel, lookup_branching
 #
 # What could hold it back? There are three suspects, and a kernel for each that does away with it.
@@ -116,19 +116,19 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # **Branchless.** If the branches are to blame, this one is faster: all searches take the same number of
 # steps, and a step is a comparison and a selection.
 #
-# .. kernel:: gpuguide.topics.sparse_lookup
+# .. kernel:: gpuguide.topics.sort_search.sparse_lookup
 #    :names: step_forward, word_at, lookup_branchless_kernel, lookup_branchless
 #
 # **Four a thread.** If waiting is to blame, this one is faster: a step cannot begin before the load of the
 # step before has come back, so four searches in one thread share the :term:`latency`.
 #
-# .. kernel:: gpuguide.topics.sparse_lookup
+# .. kernel:: gpuguide.topics.sort_search.sparse_lookup
 #    :names: lookup_four_per_thread_kernel, lookup_four_per_thread
 #
 # **Shared top.** If the crowd at the top of the search is to blame, this one is faster: the first ten steps
 # of all searches meet the same 1023 keys, which each :term:`block` copies into its :term:`shared memory`.
 #
-# .. kernel:: gpuguide.topics.sparse_lookup
+# .. kernel:: gpuguide.topics.sort_search.sparse_lookup
 #    :names: lookup_shared_top_kernel, lookup_shared_top
 #
 # **Bucket.** The last one asks for less instead of asking better. The range of the keys is cut into buckets
@@ -136,12 +136,12 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # A search then starts with a handful of keys that lie next to each other, and touches a few places in memory
 # instead of twenty.
 #
-# .. kernel:: gpuguide.topics.sparse_dictionary
+# .. kernel:: gpuguide.topics.sort_search.sparse_dictionary
 #    :names: bucket_starts
 #
 # Its kernel is the branching one, which now begins and ends where the table says.
 #
-# .. kernel:: gpuguide.topics.sparse_lookup
+# .. kernel:: gpuguide.topics.sort_search.sparse_lookup
 #    :names: lookup_bucket_kernel, lookup_bucket
 
 # %%
@@ -157,7 +157,7 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # The times of CuPy's sorts are the GPU's own, from its beginning to its end, without the launch. Those with
 # the copies count from the call until the result is there.
 
-from gpuguide.topics import sort_search, sparse_lookup
+from gpuguide.topics.sort_search import study as sort_search, sparse_lookup
 
 study = sort_search.study()
 study
@@ -298,7 +298,7 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # %%
 # The words become strings again when each is read as eight bytes. A query that is no key gives an empty one.
 
-from gpuguide.topics.sparse_dictionary import example_dictionary
+from gpuguide.topics.sort_search.sparse_dictionary import example_dictionary
 
 dictionary = example_dictionary()
 asked = np.array([dictionary.keys[0], dictionary.keys[-1], 10**7 + 1], dtype=np.int32)
@@ -340,7 +340,7 @@ print(f'"the sort", one reading: {called_the_sort() * 1e3:.1f} ms')
 # the GPU at both ends of a step. The two take turns, twenty times, because copies of ordinary memory are fast
 # in one moment and slow in another. The figures are :term:`medians <median>`.
 
-from gpuguide.topics.step_timer import StepTimer
+from gpuguide.measure.turns import StepTimer
 
 runs, wrong = [], []
 for _ in range(20):

@@ -91,8 +91,8 @@ print(f"a thread has work in {warp.mean() / warp.max():.0%} of the steps on aver
 # warps should have half the turns.
 
 import gpuguide as gg
-from gpuguide.topics import divergence
-from gpuguide.topics.active_threads import active_share, warp_turns
+from gpuguide.topics.divergence import study as divergence
+from gpuguide.topics.divergence.active_threads import active_share, warp_turns
 
 _, kind, *orders = divergence.study().make_inputs(2**22, exact=False)
 turns = {}
@@ -112,36 +112,36 @@ predicted = gg.fact("predicted_grouped", turns["mixed"] / turns["grouped"], unit
 # The recipes scramble the bits of a number. They only have to be long, and to have nothing in common that the
 # compiler could merge.
 #
-# .. kernel:: gpuguide.topics.recipes
+# .. kernel:: gpuguide.topics.divergence.recipes
 #    :names: shift_recipe, turn_recipe
 #
 # **Mixed.** The kernel gets a list that says which element each thread takes. First, each takes its own. A
 # launcher is handed all lists and picks one; what launchers have in common stands in ``launch_recipes``.
 #
-# .. kernel:: gpuguide.topics.divergence
+# .. kernel:: gpuguide.topics.divergence.study
 #    :names: branch_kernel, branch_mixed, launch_recipes
 #
 # **Both sides.** No branch at all: work out both, then choose. ``a if c else b`` becomes a selection.
 #
-# .. kernel:: gpuguide.topics.divergence
+# .. kernel:: gpuguide.topics.divergence.study
 #    :names: both_sides_kernel, both_sides
 #
 # **By warp.** The list has 32 elements of one kind, then 32 of the other. Half of the threads still go one
 # way and half the other, but warps agree.
 #
-# .. kernel:: gpuguide.topics.divergence
+# .. kernel:: gpuguide.topics.divergence.study
 #    :names: branch_by_warp
 #
 # **Grouped.** All of the first kind, then all of the second.
 #
-# .. kernel:: gpuguide.topics.divergence
+# .. kernel:: gpuguide.topics.divergence.study
 #    :names: branch_grouped
 #
 # **Group first.** The lists of the last two were there when the clock started. This one makes its list at
 # each call. A running sum over the kinds tells every element how many of its kind come before it, and that is
 # its place.
 #
-# .. kernel:: gpuguide.topics.divergence
+# .. kernel:: gpuguide.topics.divergence.study
 #    :names: group_kernel, branch_group_first
 
 # %%
@@ -242,40 +242,40 @@ for line in ptx.splitlines():
 # kinds of work whose amount nobody knows in advance. The first looks for the smallest divisor of each number.
 # Even numbers leave at once, primes try all odd numbers up to their square root.
 #
-# .. kernel:: gpuguide.topics.smallest_divisor
+# .. kernel:: gpuguide.topics.divergence.smallest_divisor
 #    :names: odd_divisor, first_divisor, one_number_kernel
 #
 # It runs **in order**, **shuffled**, and **by cost**: sorted by the number of divisions, as if that were
 # known. ``_launch`` gives each number a thread.
 #
-# .. kernel:: gpuguide.topics.smallest_divisor
+# .. kernel:: gpuguide.topics.divergence.smallest_divisor
 #    :names: divisors_in_order, divisors_shuffled, divisors_by_cost
 #
 # **Regrouped** is what can be had without knowing. A block tries the small divisors first. What they leave
 # open goes into a list in :term:`shared memory`, and the block shares that out among its threads. So nobody
 # waits beside an even number any more.
 #
-# .. kernel:: gpuguide.topics.smallest_divisor
+# .. kernel:: gpuguide.topics.divergence.smallest_divisor
 #    :names: regrouped_kernel, divisors_regrouped
 
 # %%
 # The second kind of work is the Mandelbrot set: for each pixel, the steps until a number escapes from a
 # circle, 256 at most. Here neighbours resemble each other.
 #
-# .. kernel:: gpuguide.topics.escape_steps
+# .. kernel:: gpuguide.topics.divergence.escape_steps
 #    :names: steps_inside, one_pixel_kernel
 #
 # A warp takes its pixels in **rows** of 32, in **tiles** of 8 columns and 4 rows, **shuffled**, or **by
 # steps**.
 #
-# .. kernel:: gpuguide.topics.escape_steps
+# .. kernel:: gpuguide.topics.divergence.escape_steps
 #    :names: escape_in_rows, escape_in_tiles, escape_shuffled, escape_by_steps
 
 # %%
 # For both, the turns of warps are counted on the :term:`host`, with the orders that the kernels get. Then the
 # kernels run.
 
-from gpuguide.topics import escape_steps, smallest_divisor
+from gpuguide.topics.divergence import escape_steps, smallest_divisor
 
 n, pixels = 2**22, 1024**2
 work = {"divisors": smallest_divisor.divisions(n)}

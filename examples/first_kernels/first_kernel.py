@@ -115,20 +115,20 @@ print(
 # that asks for it. It looks at its argument, counts the blocks, and launches; it copies nothing and does not
 # wait.
 #
-# .. kernel:: gpuguide.topics.first_kernel
+# .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_by_hand_kernel, increment_by_hand
 #
 # **By cuda.grid.** Numba works the same index out for you. Nothing else changes, and the compiler makes the
 # same instructions of it.
 #
-# .. kernel:: gpuguide.topics.first_kernel
+# .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_grid_kernel, increment_grid
 #
 # **Grid-stride.** The number of blocks no longer grows with the vector. Each thread runs a
 # :term:`grid-stride loop`: its element, then the one a whole grid further on, until the end. One grid fits
 # any size, and each thread does more than one element of work.
 #
-# .. kernel:: gpuguide.topics.first_kernel
+# .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_grid_stride_kernel, increment_grid_stride
 #
 # **Four a thread.** Each thread takes four elements and loads all of them before it stores the first. While
@@ -136,20 +136,20 @@ print(
 # block's width apart, so that neighbouring threads still read neighbouring elements and each access stays a
 # :term:`coalesced access`.
 #
-# .. kernel:: gpuguide.topics.first_kernel
+# .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_four_per_thread_kernel, increment_four_per_thread
 #
 # A Python loop, NumPy, and the kernel with copies around it complete the comparison.
 #
-# .. kernel:: gpuguide.topics.first_kernel
+# .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_python, increment_numpy, increment_with_copies
 
 # %%
 # The compiler says how many :term:`registers <register>` each kernel needs. The fewer, the more threads fit
 # on a :term:`multiprocessor` at once, which is its :term:`occupancy`.
 
-from gpuguide.launch import occupancy
-from gpuguide.topics import first_kernel
+from gpuguide.machine.launch import occupancy
+from gpuguide.topics.first_kernel import study as first_kernel
 
 vector = gg.numba_view(cp.zeros(1024))
 for name in ("by_hand", "grid", "grid_stride", "four_per_thread"):
@@ -233,8 +233,8 @@ gg.plot_time(
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.style import INK, MUTED, SERIES, describe
-from gpuguide.units import format_quantity
+from gpuguide.charts.style import INK, MUTED, SERIES, describe
+from gpuguide.results.units import format_quantity
 
 names = ["by_hand", "grid", "grid_stride", "four_per_thread"]
 labels = [results.variant(name).label for name in names]
@@ -300,7 +300,7 @@ describe(ax, f"Share of the copy rate over four kernels: {words}.")
 # the transfer of the data. Here the first call is made in five fresh processes, and its parts are timed one
 # by one. Each line gives the middle one of its five times, so the parts need not add up to the whole exactly.
 
-from gpuguide.topics.first_call_parts import PARTS, measure_first_call
+from gpuguide.topics.first_kernel.first_call_parts import PARTS, measure_first_call
 
 facts = {}
 for name, samples in measure_first_call().items():
@@ -351,7 +351,7 @@ gg.plot_decomposition(
 # wrong: the clock stops before the GPU does
 from time import perf_counter
 
-from gpuguide.topics.launch_alone import beside_launches
+from gpuguide.measure.turns import beside_launches
 
 large = gg.numba_view(cp.ones(2**28))
 

@@ -102,7 +102,7 @@ print("elements changed outside:", int(larger.sum() - part.sum()))
 # If sectors decide, the time should grow with them. A function does the counting for all blocks of a grid:
 
 import gpuguide as gg
-from gpuguide.topics.sectors import sectors_per_request
+from gpuguide.topics.grids_2d_3d.sectors import sectors_per_request
 
 ALONG, DOWN = (1, 0), (0, 1)  # the axes of the matrix that x and y walk along
 facts = {}
@@ -126,24 +126,24 @@ _ = gg.fact("predicted_ratio", worst, unit="ratio", note="sectors / sectors")
 #
 # **Fast, 32x8** and **fast, 16x16** are one kernel with two blocks. The launcher works out the grid.
 #
-# .. kernel:: gpuguide.topics.grids_2d_3d
+# .. kernel:: gpuguide.topics.grids_2d_3d.study
 #    :names: increment_fast_kernel, increment_fast
 #
 # **Slow, 16x16** and **slow, 32x8** differ in one line: row and column have changed places. The grid has to
 # follow.
 #
-# .. kernel:: gpuguide.topics.grids_2d_3d
+# .. kernel:: gpuguide.topics.grids_2d_3d.study
 #    :names: increment_slow_kernel, increment_slow
 #
 # In three dimensions there are six ways to hand out the axes. Two of them are compared, with blocks of
 # 32x8x1 and of 8x8x8 threads, on the larger of two elements: x along the last axis, and x along the first.
 #
-# .. kernel:: gpuguide.topics.boxes_3d
+# .. kernel:: gpuguide.topics.grids_2d_3d.boxes_3d
 #    :names: maximum_fast_kernel, maximum_fast
 #
 # Again one line makes the difference, and the grid that goes with it.
 #
-# .. kernel:: gpuguide.topics.boxes_3d
+# .. kernel:: gpuguide.topics.grids_2d_3d.boxes_3d
 #    :names: maximum_slow_kernel, maximum_slow
 
 # %%
@@ -155,7 +155,7 @@ _ = gg.fact("predicted_ratio", worst, unit="ratio", note="sectors / sectors")
 # All variants must equal the :term:`reference`, to the last bit. Before the study itself, they are checked on
 # 61 rows of 67 elements. No block divides these numbers, so a missing guard would show.
 
-from gpuguide.topics import boxes_3d, grids_2d_3d
+from gpuguide.topics.grids_2d_3d import boxes_3d, study as grids_2d_3d
 
 study = grids_2d_3d.study()
 print(study.check_all([61 * 67]))
@@ -219,7 +219,7 @@ gg.plot_share_of_ceiling(results)
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.style import MUTED, SERIES, describe
+from gpuguide.charts.style import MUTED, SERIES, describe
 
 rows = {}
 for what, found, size in (("matrix", results, 16_384**2), ("box", boxes, 256**3)):
@@ -312,7 +312,7 @@ describe(
 # wrong: x walks down a column, and the clock stops before the GPU does
 from time import perf_counter
 
-from gpuguide.topics.launch_alone import beside_launches
+from gpuguide.measure.turns import beside_launches
 
 matrix = gg.numba_view(cp.ones((8192, 8192)))
 for name, launcher in (
@@ -423,5 +423,5 @@ gg.plot_decomposition(
 #
 # Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` asks how many threads, and how much work
 # for each. Sideways: :doc:`First kernel </gallery/first_kernels/first_kernel>` has the grid with one axis.
-# Used here: :func:`gpuguide.launch.grid_2d`, :func:`gpuguide.launch.grid_3d`,
-# :func:`gpuguide.topics.sectors.sectors_per_request`.
+# Used here: :func:`gpuguide.machine.launch.grid_2d`, :func:`gpuguide.machine.launch.grid_3d`,
+# :func:`gpuguide.topics.grids_2d_3d.sectors.sectors_per_request`.

@@ -105,40 +105,40 @@ print(
 # array the kernel fills it with 0, 1, 2 and so on. With three or eight, the last takes the largest of the
 # others. Of those the first counts up and nowhere is another one larger, so the result is the same.
 #
-# .. kernel:: gpuguide.topics.launch_kernels
+# .. kernel:: gpuguide.topics.launch_overhead.launch_kernels
 #    :names: count_kernel, largest_of_two_kernel, largest_of_seven_kernel
 #
 # **Numba, wrapped once.** The launcher gets views that were made before. ``_chosen`` picks the kernel, and as
 # many of the arrays as it takes.
 #
-# .. kernel:: gpuguide.topics.launch_overhead
+# .. kernel:: gpuguide.topics.launch_overhead.study
 #    :names: launch_once_wrapped
 #
 # **Numba, bare CuPy arrays.** This is what the first cell did.
 #
-# .. kernel:: gpuguide.topics.launch_overhead
+# .. kernel:: gpuguide.topics.launch_overhead.study
 #    :names: launch_bare
 #
 # **Numba, wrapped each time.** The same views, made anew for every launch.
 #
-# .. kernel:: gpuguide.topics.launch_overhead
+# .. kernel:: gpuguide.topics.launch_overhead.study
 #    :names: launch_wrapping
 #
 # **Numba, wrapped each time, waiting.** Without ``sync=False`` the function that makes a view waits for the
 # stream, in case somebody is still writing to the array.
 #
-# .. kernel:: gpuguide.topics.launch_overhead
+# .. kernel:: gpuguide.topics.launch_overhead.study
 #    :names: launch_wrapping_and_waiting
 #
 # **RawKernel.** CUDA C++ through CuPy, which looks at nothing but the pointers.
 #
-# .. kernel:: gpuguide.topics.launch_overhead
+# .. kernel:: gpuguide.topics.launch_overhead.study
 #    :names: launch_raw
 #
 # **CuPy ufunc, and ElementwiseKernel,** which is the machinery behind it and takes any number of arrays. Both
 # look at types and shapes, and choose the grid themselves.
 #
-# .. kernel:: gpuguide.topics.launch_overhead
+# .. kernel:: gpuguide.topics.launch_overhead.study
 #    :names: launch_ufunc, launch_elementwise
 
 # %%
@@ -151,7 +151,7 @@ print(
 # before its launches are timed. Listed here are the ways with three arrays; the study has most of them with
 # one and with eight, too.
 
-from gpuguide.topics import launch_overhead
+from gpuguide.topics.launch_overhead import study as launch_overhead
 
 study = launch_overhead.study()
 launch_overhead.study(counts=(3,))
@@ -191,13 +191,13 @@ gg.claim(
 # A kernel without arguments leaves nothing that could be checked, so it is timed apart. Beside it stand views
 # and arrays that Numba has allocated itself, three of each.
 
-from gpuguide.backends import current_stream
-from gpuguide.topics.launch_kernels import (
+from gpuguide.machine.backends import current_stream
+from gpuguide.topics.launch_overhead.launch_kernels import (
     RAW_NOTHING,
     largest_of_two_kernel,
     nothing_kernel,
 )
-from gpuguide.topics.launch_turns import launches_in_turns
+from gpuguide.measure.turns import launches_in_turns
 
 arrays = [cp.ones(1024, dtype=cp.float32) for _ in range(3)]
 views = [gg.numba_view(x) for x in arrays]
@@ -228,7 +228,7 @@ for name, samples in launches_in_turns(calls).items():
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.style import SERIES, describe
+from gpuguide.charts.style import SERIES, describe
 
 kinds = {
     "waiting": "Numba, wrapped each time, waiting",
@@ -313,18 +313,18 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # maximum** is the ufunc. **Four a thread** is a Numba kernel whose launcher first checks the arrays; that is
 # part of its launch.
 #
-# .. kernel:: gpuguide.topics.maximum
+# .. kernel:: gpuguide.topics.launch_sizes.maximum
 #    :names: maximum_cupy, maximum
 #
 # The kernel behind it is the best one of :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`.
 #
-# .. kernel:: gpuguide.topics.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
 #    :names: maximum_four_kernel
 #
 # The sizes lie close together where work and launch should cross. For either way the first size with more
 # work than launch is kept.
 
-from gpuguide.topics import maximum
+from gpuguide.topics.launch_sizes import maximum
 
 sizes = [2**k for k in (12, 16, 20, 21, 22, 23, 24, 25, 26, 28)]
 work = maximum.study().run(variants=["cupy", "four"], sizes=sizes)
@@ -414,7 +414,7 @@ describe(ax, f"Work and launch against elements, both logarithmic. {'; '.join(wo
 # to do, and the host has to ask for every one of them. The notebook on CuPy from which this comparison comes
 # saw the GPU behind NumPy at 64 by 64, and ahead from 128 by 128 on.
 #
-# .. kernel:: gpuguide.topics.how_to_time
+# .. kernel:: gpuguide.topics.how_to_time.study
 #    :names: qr_numpy, qr_cupy
 
 # %%
@@ -436,7 +436,7 @@ gg.claim(
 # the library seems to turn to a method with less to ask for.
 
 # draw
-from gpuguide.chart_marks import label_ends
+from gpuguide.charts.marks import label_ends
 
 ax = gg.plot_time(qr)
 sizes, asked = qr.series("cupy", "launch")
@@ -478,7 +478,7 @@ describe(ax, f"Time against matrix elements, both logarithmic. {'; '.join(words)
 # wrong: as_cuda_array(x) without sync=False waits until the stream is empty
 from time import perf_counter
 
-from gpuguide.topics.launch_kernels import delay_kernel
+from gpuguide.topics.launch_overhead.launch_kernels import delay_kernel
 
 delay_ns = launch_overhead.DELAY_NS
 stream = cp.cuda.Stream(non_blocking=True)

@@ -87,9 +87,9 @@ print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 # way to one multiprocessor.
 
 import gpuguide as gg
-from gpuguide.launch import occupancy
-from gpuguide.topics.maximum import maximum
-from gpuguide.topics.maximum_kernels import KERNELS
+from gpuguide.machine.launch import occupancy
+from gpuguide.topics.launch_sizes.maximum import maximum
+from gpuguide.topics.launch_sizes.maximum_kernels import KERNELS
 
 gpu = gg.require_gpu()
 small = [gg.numba_view(x[:4096]) for x in (a, b, out)]
@@ -120,7 +120,7 @@ for items, name in ((1, "one"), (2, "two"), (4, "four"), (8, "eight")):
 # **One a thread.** The usual kernel. The comparison stands in a function of its own, with the rule for NaN
 # that NumPy and CuPy have: NaN wins.
 #
-# .. kernel:: gpuguide.topics.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
 #    :names: larger, maximum_one_kernel
 #
 # **Four a thread.** All eight loads stand before the first store. The compiler keeps them there, because it
@@ -128,28 +128,28 @@ for items, name in ((1, "one"), (2, "two"), (4, "four"), (8, "eight")):
 # so that neighbours still load from neighbours and each access stays a :term:`coalesced access`. Two a thread
 # looks the same.
 #
-# .. kernel:: gpuguide.topics.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
 #    :names: maximum_four_kernel
 #
 # **Eight a thread.** Two small arrays, which end up in registers, save some typing.
 #
-# .. kernel:: gpuguide.topics.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
 #    :names: maximum_eight_kernel
 #
 # **Grid-stride.** A :term:`grid-stride loop` frees the number of blocks from the length of the vectors. There
 # is a version of it with four elements a turn, too.
 #
-# .. kernel:: gpuguide.topics.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
 #    :names: maximum_grid_stride_kernel, maximum_four_grid_stride_kernel
 #
 # The launchers take the three choices as arguments.
 #
-# .. kernel:: gpuguide.topics.maximum
+# .. kernel:: gpuguide.topics.launch_sizes.maximum
 #    :names: maximum, maximum_grid_stride
 #
 # **CuPy maximum** is the rival that needs no kernel.
 #
-# .. kernel:: gpuguide.topics.maximum
+# .. kernel:: gpuguide.topics.launch_sizes.maximum
 #    :names: maximum_cupy
 
 # %%
@@ -162,8 +162,8 @@ for items, name in ((1, "one"), (2, "two"), (4, "four"), (8, "eight")):
 # last bit and with NaN in either input and in both. Here is the comparison over six sizes. Another one picks
 # the shapes that rules of thumb are about.
 
-from gpuguide.topics import launch_sizes
-from gpuguide.topics import maximum as maximum_topic
+from gpuguide.topics.launch_sizes import study as launch_sizes
+from gpuguide.topics.launch_sizes import maximum as maximum_topic
 
 study = maximum_topic.study()
 study
@@ -219,7 +219,7 @@ gg.claim(
 # Then the maps: three choices in 112 shapes, and CuPy's ``maximum``. Each is checked and then timed five
 # times, in turns, on the clock of the :term:`device` alone.
 
-from gpuguide.topics.shape_map import measure_map
+from gpuguide.measure.turns import measure_map
 
 n = launch_sizes.ELEMENTS
 ceiling = gg.machine_ceilings().get("two_to_one").value
@@ -288,7 +288,7 @@ gg.plot_heatmap(
 # have arrived, and at its end. Adding up these lives and waits gives how many blocks were there at a time,
 # and how many bytes were on their way.
 
-from gpuguide.topics.residency import measure_residency, stamped_kernel
+from gpuguide.topics.launch_sizes.residency import measure_residency, stamped_kernel
 
 print("threads  elements  occupancy  measured  kB on their way  cycles waited")
 shapes = [(threads, 1) for threads in (32, 64, 128, 256, 512, 1024)] + [(256, 4)]
@@ -396,7 +396,7 @@ gg.plot_heatmap(
 # What does a block cost that has nothing to do? This kernel is empty but for a receipt, which the last block
 # writes so that the grid can be checked.
 #
-# .. kernel:: gpuguide.topics.launch_sizes
+# .. kernel:: gpuguide.topics.launch_sizes.study
 #    :names: empty_kernel, empty_grid
 
 # %%

@@ -114,30 +114,30 @@ for name, predicted in facts.items():
 # The function is the same for all. It says by itself what happens with a NaN, since Numba's ``max`` follows
 # one rule on the CPU and another on the GPU.
 #
-# .. kernel:: gpuguide.topics.ufuncs
+# .. kernel:: gpuguide.topics.ufuncs.study
 #    :names: larger
 #
 # **CPU ufunc** and **CPU ufunc, threads** are ufuncs for one thread and for all of them.
 #
-# .. kernel:: gpuguide.topics.ufuncs
+# .. kernel:: gpuguide.topics.ufuncs.study
 #    :names: cpu_ufunc, maximum_cpu, cpu_threads_ufunc, maximum_cpu_threads
 #
 # **CPU loop, threads** is the rival that needs no ufunc: a plain loop whose rounds ``prange`` shares out
 # among all threads. ``larger_on_cpu`` is the same function, compiled for the loop.
 #
-# .. kernel:: gpuguide.topics.ufuncs
+# .. kernel:: gpuguide.topics.ufuncs.study
 #    :names: maximum_cpu_loop
 #
 # **GPU arrays** and **from NumPy arrays** call one and the same ufunc. The first says where the result goes
 # and in which :term:`stream` the work runs, and wraps CuPy's arrays for Numba once. The second just calls it.
 #
-# .. kernel:: gpuguide.topics.ufuncs
+# .. kernel:: gpuguide.topics.ufuncs.study
 #    :names: gpu_ufunc, maximum_ufunc, maximum_from_numpy
 #
 # **Own kernel** is what the decorator saves you: an index, a guard, a grid. ``larger_on_device`` is the same
 # function once more, compiled for the GPU.
 #
-# .. kernel:: gpuguide.topics.ufuncs
+# .. kernel:: gpuguide.topics.ufuncs.study
 #    :names: maximum_kernel, maximum
 
 # %%
@@ -147,14 +147,14 @@ for name, predicted in facts.items():
 # in each, for the same twelve bytes. Ufuncs divide by NumPy's rule, under which a division by zero is no
 # error. The loop for all CPU threads is told to do the same, and is spared a test before each division.
 #
-# .. kernel:: gpuguide.topics.kepler
+# .. kernel:: gpuguide.topics.ufuncs.kepler
 #    :names: anomaly, anomaly_cpu_loop
 #
 # Some functions need more than single numbers: the distance of two points needs all their coordinates. For
 # these there is ``@guvectorize``. It is told which axes belong to the function, here one axis ``d`` of both
 # inputs, and gives each thread a whole row.
 #
-# .. kernel:: gpuguide.topics.row_ufuncs
+# .. kernel:: gpuguide.topics.ufuncs.row_ufuncs
 #    :names: squared_distance, gpu_gufunc, distance_gufunc
 
 # %%
@@ -166,7 +166,7 @@ for name, predicted in facts.items():
 # The larger number must equal its :term:`reference` to the last bit. A solution of Kepler's equation is put
 # back into the equation. A distance may differ from its reference by what rounding explains.
 
-from gpuguide.topics import kepler, row_ufuncs, ufuncs
+from gpuguide.topics.ufuncs import kepler, row_ufuncs, study as ufuncs
 
 study = ufuncs.study()
 study
@@ -247,9 +247,9 @@ gg.plot_time(results, variants=["cpu", "cpu_threads", "cpu_loop", "from_numpy", 
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.chart_marks import time_axis
-from gpuguide.style import SERIES, describe
-from gpuguide.units import format_quantity
+from gpuguide.charts.marks import time_axis
+from gpuguide.charts.style import SERIES, describe
+from gpuguide.results.units import format_quantity
 
 ways = list(orbits.variants)
 figure, ax = plt.subplots()
@@ -318,8 +318,8 @@ describe(ax, f"Times over five ways to call, two calculations: {'; '.join(words)
 # :term:`delay kernel`, and then the ufunc is called: with CuPy arrays, and with views made once by
 # ``gg.numba_view``.
 
-from gpuguide.backends import current_stream
-from gpuguide.topics.ufunc_parts import BUSY_NS, host_time_while_busy
+from gpuguide.machine.backends import current_stream
+from gpuguide.topics.ufuncs.ufunc_parts import BUSY_NS, host_time_while_busy
 
 arrays = [cp.zeros(32**3, cp.float32) for _ in range(3)]
 views = [gg.numba_view(array) for array in arrays]
@@ -352,7 +352,7 @@ _ = gg.fact("busy", BUSY_NS / 1e9, unit="s", note="how long the other work takes
 # wrong: the clock holds the compiler, the copies, the launch and the work
 from time import perf_counter
 
-from gpuguide.topics import ufunc_parts
+from gpuguide.topics.ufuncs import ufunc_parts
 
 a_host, b_host = study.make_inputs(256**3, exact=False)
 small = a_host[: 32**3], b_host[: 32**3]

@@ -104,29 +104,29 @@ print(f"{least.value * 1e6:.0f} us at the physical peak, for 2**26 elements")
 # **One a thread.** The maximum from above: each :term:`thread` takes one element. Where one of the two is NaN
 # (not a number), so is the result, as in NumPy.
 #
-# .. kernel:: gpuguide.topics.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
 #    :names: larger, maximum_one_kernel
 #
 # **Four a thread.** Its rival. A benchmark usually has to decide between two, and a wrong one may decide
 # wrongly.
 #
-# .. kernel:: gpuguide.topics.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
 #    :names: maximum_four_kernel
 #
 # One launcher serves both.
 #
-# .. kernel:: gpuguide.topics.maximum
+# .. kernel:: gpuguide.topics.launch_sizes.maximum
 #    :names: maximum
 #
 # **Newton's method.** This kernel improves guesses of square roots in place, until a step changes them by no
 # more than rounding. How long it takes depends on how good the guesses are, and afterwards they are good.
 #
-# .. kernel:: gpuguide.topics.square_roots
+# .. kernel:: gpuguide.topics.benchmark_well.square_roots
 #    :names: improve_kernel, improve
 #
 # Its rival **math.sqrt** does not look at the guesses.
 #
-# .. kernel:: gpuguide.topics.square_roots
+# .. kernel:: gpuguide.topics.benchmark_well.square_roots
 #    :names: square_root_kernel, square_root
 
 # %%
@@ -138,7 +138,7 @@ print(f"{least.value * 1e6:.0f} us at the physical peak, for 2**26 elements")
 # The maximum is measured twice, :term:`cold` and :term:`warm`. Before that, every result is compared with the
 # :term:`reference`. A benchmark of a wrong result is the seventh mistake, and the worst.
 
-from gpuguide.topics import benchmark_well
+from gpuguide.topics.benchmark_well import study as benchmark_well
 
 study = benchmark_well.study()
 study
@@ -187,7 +187,7 @@ gg.claim(
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.style import MUTED, SERIES, describe
+from gpuguide.charts.style import MUTED, SERIES, describe
 
 figure, ax = plt.subplots()
 words = []
@@ -273,13 +273,13 @@ ax.xaxis.set_major_formatter(lambda seconds, _: f"{seconds * 1e6:g} µs")
 #
 # Each of the following clocks makes one mistake and no other. ``keep`` divides its figure by the right one.
 
-from gpuguide.backends import current_stream, jit
-from gpuguide.topics import wrong_clocks
-from gpuguide.topics.launch_alone import beside_launches
-from gpuguide.topics.maximum import maximum
-from gpuguide.topics.maximum_kernels import maximum_one_kernel
-from gpuguide.topics.square_roots import count_steps, improve
-from gpuguide.topics.turns import gpu_clock, in_turns
+from gpuguide.machine.backends import current_stream, jit
+from gpuguide.topics.benchmark_well import wrong_clocks
+from gpuguide.measure.turns import beside_launches
+from gpuguide.topics.launch_sizes.maximum import maximum
+from gpuguide.topics.launch_sizes.maximum_kernels import maximum_one_kernel
+from gpuguide.topics.benchmark_well.square_roots import count_steps, improve
+from gpuguide.measure.turns import gpu_clock, in_turns
 
 gpu = gpu_clock()
 
@@ -301,7 +301,7 @@ def keep(name, samples, right):
 # %%
 # **One: nobody waits.** The launches are timed and the work is not.
 #
-# .. kernel:: gpuguide.topics.wrong_clocks
+# .. kernel:: gpuguide.topics.benchmark_well.wrong_clocks
 #    :names: without_waiting
 #
 # To know what it really saw, launches alone are timed as well, in turns with it.
@@ -328,7 +328,7 @@ _ = gg.explained("no_wait_explained", [launch.value], whole)
 #
 # **Two: the first call counts.** It compiles.
 #
-# .. kernel:: gpuguide.topics.wrong_clocks
+# .. kernel:: gpuguide.topics.benchmark_well.wrong_clocks
 #    :names: ten_calls, compile_alone
 #
 # The same clock comes close to the right figure when the kernel is compiled already.
@@ -384,13 +384,13 @@ gg.plot_decomposition(
 #
 # **Three: one reading.** Waited for, compiled, and read once.
 #
-# .. kernel:: gpuguide.topics.wrong_clocks
+# .. kernel:: gpuguide.topics.benchmark_well.wrong_clocks
 #    :names: one_reading
 #
 # Here are a hundred of them. Any could have been the only one; the slowest is divided by their median.
 
 # wrong: one reading, whichever it happens to be
-from gpuguide.metrics import median_interval
+from gpuguide.results.statistics import median_interval
 
 small = vectors(2**21)
 
@@ -424,7 +424,7 @@ _ = keep("one_reading", [max(readings)], middle)
 # reading does. But what it wrote is only in the cache so far, in :term:`dirty lines <dirty line>`. The kernel
 # needs their places, and they have to be written to memory first.
 #
-# .. kernel:: gpuguide.topics.wrong_clocks
+# .. kernel:: gpuguide.topics.benchmark_well.wrong_clocks
 #    :names: device_time, on_the_same_arrays, after_a_memset
 #
 # Both are taken in turns with the right clock, at a size that fits into the cache and at one that does not.
@@ -460,7 +460,7 @@ for size, call, suffix in ((2**21, call_small, ""), (2**24, call_middle, "_large
 # **Six: the data has changed.** This clock waits, has compiled, and empties the cache. But the second call
 # finds what the first one has left.
 #
-# .. kernel:: gpuguide.topics.wrong_clocks
+# .. kernel:: gpuguide.topics.benchmark_well.wrong_clocks
 #    :names: on_what_was_left
 #
 # What it leaves are roots. To know what the clock saw, roots are put in the place of the guesses on purpose.
@@ -504,7 +504,7 @@ for name, start in (("steps_far", host), ("steps_left", np.sqrt(host))):
 # All six together, each held against its right figure:
 
 # draw
-from gpuguide.units import format_quantity
+from gpuguide.results.units import format_quantity
 
 names = ["no_wait", "first_call", "one_reading", "same_arrays", "memset", "left_over"]
 labels = [

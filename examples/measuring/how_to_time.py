@@ -92,30 +92,30 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # launches. It has two rivals: NumPy, and the kernel with copies. ``jit``, ``numba_view`` and ``cupy()`` are
 # this guide's doors to ``cuda.jit``, to ``cuda.as_cuda_array`` and to CuPy.
 #
-# .. kernel:: gpuguide.topics.how_to_time
+# .. kernel:: gpuguide.topics.how_to_time.study
 #    :names: add_one_kernel, add_one, add_one_numpy, add_one_with_copies
 #
 # **Without synchronising.** The clock of a loop that never waits. It tells how fast the host can launch.
 #
-# .. kernel:: gpuguide.topics.six_clocks
+# .. kernel:: gpuguide.topics.how_to_time.six_clocks
 #    :names: without_synchronising
 #
 # **With synchronising.** One call, then :term:`synchronise`: launch, work, and the host's wake-up. It is what
 # a user of your program waits for.
 #
-# .. kernel:: gpuguide.topics.six_clocks
+# .. kernel:: gpuguide.topics.how_to_time.six_clocks
 #    :names: with_synchronising
 #
 # **With the first call.** An average that holds the compilation: a loop over a kernel that was never called
 # before.
 #
-# .. kernel:: gpuguide.topics.six_clocks
+# .. kernel:: gpuguide.topics.how_to_time.six_clocks
 #    :names: with_the_first_call
 #
 # **Events around a launch.** The device itself notes the time when it reaches an :term:`event`. But between
 # the two events it waits for the host to launch, and with a short kernel it does little else.
 #
-# .. kernel:: gpuguide.topics.six_clocks
+# .. kernel:: gpuguide.topics.how_to_time.six_clocks
 #    :names: events_around_a_launch
 #
 # **Behind a delay.** A :term:`delay kernel` keeps the device busy while the host queues the events and the
@@ -123,7 +123,7 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # :term:`CUDA graph`. This is the guide's own clock; :doc:`How we measure </method>` rebuilds it in a few
 # lines.
 #
-# .. kernel:: gpuguide.topics.six_clocks
+# .. kernel:: gpuguide.topics.how_to_time.six_clocks
 #    :names: behind_a_delay
 #
 # The sixth clock is CuPy's ``cupyx.profiler.benchmark``. It uses events around bare calls, of which the first
@@ -139,7 +139,7 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # first adds one with NumPy, with the Numba kernel, and with copies in both directions around it.
 
 import gpuguide as gg
-from gpuguide.topics import how_to_time, six_clocks
+from gpuguide.topics.how_to_time import study as how_to_time, six_clocks
 
 study = how_to_time.study()
 study
@@ -147,7 +147,7 @@ study
 # %%
 # The second is a longer operation, the QR factorisation of a 512 by 512 matrix, by **NumPy** and by **CuPy**.
 #
-# .. kernel:: gpuguide.topics.how_to_time
+# .. kernel:: gpuguide.topics.how_to_time.study
 #    :names: qr_numpy, qr_cupy
 #
 # QR has no single right answer, since signs may differ. So three properties are checked instead of one
@@ -181,7 +181,7 @@ gg.claim(
 
 from cupyx.profiler import benchmark
 
-from gpuguide.backends import jit, numba_view
+from gpuguide.machine.backends import jit, numba_view
 
 synchronize = cp.cuda.Device().synchronize
 answers = {}
@@ -228,7 +228,7 @@ for clock in answers["small"]:
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.style import MUTED, SERIES, describe
+from gpuguide.charts.style import MUTED, SERIES, describe
 
 clocks = [name.removeprefix("small_") for name in facts if name.startswith("small_")]
 words = {"events": "events around a launch", "benchmark": "CuPy's benchmark"}
@@ -326,7 +326,7 @@ _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 # may lie under ``wanted``. CuPy's figure of a short kernel holds a part of the launch. So it may lie above
 # ours, if the time that CuPy needs to launch, ``launch us``, accounts for the difference.
 
-from gpuguide.topics.peer_agreement import agreement
+from gpuguide.topics.how_to_time.peer_agreement import agreement
 
 print(agreement())
 
@@ -388,14 +388,14 @@ print(
 # The right timer keeps a stack of the steps that are open. It waits for the device where a step begins and
 # where it ends, and books the time between on the innermost open step.
 #
-# .. kernel:: gpuguide.topics.step_timer
+# .. kernel:: gpuguide.measure.turns
 #    :names: StepTimer
 #
 # It times the same three steps, first with the name that comes back, then with a name for each, so that the
 # parts of the wrong figure are known. The two timers take turns: copies of ordinary host memory are fast in
 # one moment and slow in another, and both should see the same moments.
 
-from gpuguide.topics.step_timer import StepTimer
+from gpuguide.measure.turns import StepTimer
 
 right = StepTimer(synchronize)
 three_steps(right.step)

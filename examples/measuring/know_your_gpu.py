@@ -101,7 +101,7 @@ print(
 # 32 by 32 threads takes 16 by 16 blocks. One more row takes a whole row of blocks more, in which hardly a
 # :term:`thread` has work. CUDA counts along a row first, so the shape (513, 512) has the grid (16, 17).
 
-from gpuguide.launch import grid_2d, occupancy
+from gpuguide.machine.launch import grid_2d, occupancy
 
 for shape in ((512, 512), (513, 512), (1080, 1920)):
     print(
@@ -129,29 +129,29 @@ print(
 #
 # **Write.** Each number follows from its place, so that nothing has to be read.
 #
-# .. kernel:: gpuguide.topics.know_your_gpu
+# .. kernel:: gpuguide.topics.know_your_gpu.study
 #    :names: write_kernel, write
 #
 # **Copy 1 : 1.** One array is read and one is written.
 #
-# .. kernel:: gpuguide.topics.know_your_gpu
+# .. kernel:: gpuguide.topics.know_your_gpu.study
 #    :names: copy_kernel, copy
 #
 # **Read two, write one.** The answer is the larger of two arrays, and the second is nowhere larger than the
 # first. Adding two vectors has this mix, too.
 #
-# .. kernel:: gpuguide.topics.know_your_gpu
+# .. kernel:: gpuguide.topics.know_your_gpu.study
 #    :names: two_to_one_kernel, two_to_one
 #
 # **CuPy copyto** asks the driver to copy. It is the rival of our own copy.
 #
-# .. kernel:: gpuguide.topics.know_your_gpu
+# .. kernel:: gpuguide.topics.know_your_gpu.study
 #    :names: copy_cupy
 #
 # **Read.** A kernel that only reads must still do something with what it has read, or the compiler removes
 # it. This one adds up 4096 neighbours in each block, through :term:`shared memory`, and writes a single sum.
 #
-# .. kernel:: gpuguide.topics.reading
+# .. kernel:: gpuguide.topics.know_your_gpu.reading
 #    :names: block_sums_kernel, block_sums
 
 # %%
@@ -164,7 +164,7 @@ print(
 # array. So the elements of ``bytes an element`` are bytes, too: one, two or three are moved for each byte of
 # the array. Reading alone has another result, so it is a study of its own.
 
-from gpuguide.topics import know_your_gpu, reading
+from gpuguide.topics.know_your_gpu import study as know_your_gpu, reading
 
 study = know_your_gpu.study()
 study
@@ -199,7 +199,7 @@ reads = reading.study().run()
 # the kernel.
 
 # draw
-from gpuguide.plotting import plot_rate
+from gpuguide.charts.lines import plot_rate
 
 ax = plot_rate(results)
 ax.yaxis.set_major_formatter(lambda rate, _: f"{rate / 1000:g}")
@@ -220,7 +220,7 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # Reading alone is drawn apart.
 
 # draw
-from gpuguide.plotting import plot_rate
+from gpuguide.charts.lines import plot_rate
 
 ax = plot_rate(reads)
 ax.yaxis.set_major_formatter(lambda rate, _: f"{rate / 1000:g}")
@@ -245,7 +245,7 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # both at once. ``fp32`` and ``fp64`` are fused multiply-adds. ``launch`` is what an empty kernel takes among
 # many in a graph, and ``launch_host`` what the host needs to launch one.
 
-from gpuguide.units import format_quantity
+from gpuguide.results.units import format_quantity
 
 ceilings = gg.machine_ceilings()
 facts = {}
@@ -322,7 +322,7 @@ _ = gg.fact(
 # wrong: bytes of the cache count as the memory's, and the clock does not wait
 from time import perf_counter
 
-from gpuguide.topics.launch_alone import beside_launches
+from gpuguide.measure.turns import beside_launches
 
 a = gg.numba_view(cp.arange(2**18, dtype=cp.float32))
 out = gg.numba_view(cp.empty(2**18, dtype=cp.float32))

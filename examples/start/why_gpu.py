@@ -84,32 +84,32 @@ print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 # **Python.** A loop visits one number after the other. Each step makes objects and looks up what to do with
 # them.
 #
-# .. kernel:: gpuguide.topics.why_gpu
+# .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: polynomial_python
 #
 # **NumPy.** The loops are compiled, but there are two for each coefficient, a multiplication and an addition,
 # and each of them walks through the whole array. They run on one thread of the CPU.
 #
-# .. kernel:: gpuguide.topics.why_gpu
+# .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: polynomial_numpy
 #
 # **All threads.** Numba compiles the Python loop to machine code, walks through the array once, and shares
 # the numbers out among all threads of the CPU. This is the fair rival of a GPU.
 #
-# .. kernel:: gpuguide.topics.why_gpu
+# .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: polynomial_threads
 #
 # **GPU.** The body of the loop becomes a :term:`kernel`, and each :term:`thread` of the GPU works out one
 # number. :doc:`First kernel </gallery/first_kernels/first_kernel>` explains how such a kernel is written and
 # started; here it only takes part.
 #
-# .. kernel:: gpuguide.topics.why_gpu
+# .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: polynomial_kernel, polynomial_gpu
 #
 # **GPU with copies.** The same kernel, with the trip there and back. Where the guide's own code says
 # ``cupy()``, it means the module CuPy.
 #
-# .. kernel:: gpuguide.topics.why_gpu
+# .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: polynomial_gpu_with_copies
 
 # %%
@@ -121,7 +121,7 @@ print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 # A wrong answer is quick to get. So each of the five is held against a :term:`reference` before its time
 # counts: once with whole numbers, where every digit must agree, and once with random ones.
 
-from gpuguide.topics import why_gpu
+from gpuguide.topics.why_gpu import study as why_gpu
 
 study = why_gpu.study()
 study

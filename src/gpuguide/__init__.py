@@ -10,22 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpuguide.backends import numba_view
-    from gpuguide.device import require_gpu
+    from gpuguide.charts.lines import plot_rate, plot_share_of_ceiling, plot_speedup, plot_time
+    from gpuguide.charts.shapes import plot_decomposition, plot_heatmap, plot_samples
     from gpuguide.errors import GpuGuideError
-    from gpuguide.plotting import (
-        plot_decomposition,
-        plot_heatmap,
-        plot_rate,
-        plot_samples,
-        plot_share_of_ceiling,
-        plot_speedup,
-        plot_time,
-    )
-    from gpuguide.recordings import find as load
-    from gpuguide.results import Fact, Measurement, Results, Traffic
-    from gpuguide.session import machine_ceilings
-    from gpuguide.study import Study, Variant
+    from gpuguide.machine.backends import numba_view
+    from gpuguide.machine.device import require_gpu
+    from gpuguide.measure.plan import Variant
+    from gpuguide.measure.session import machine_ceilings
+    from gpuguide.measure.study import Study
+    from gpuguide.recordings.store import find as load
+    from gpuguide.results.records import Fact, Measurement, Traffic
+    from gpuguide.results.results import Results
 
 __version__ = "0.1.0"
 
@@ -55,27 +50,27 @@ __all__ = [
 
 # Public name -> (module, name there).
 _HOMES = {
-    "Fact": ("results", "Fact"),
+    "Fact": ("results.records", "Fact"),
     "GpuGuideError": ("errors", "GpuGuideError"),
-    "Measurement": ("results", "Measurement"),
-    "Results": ("results", "Results"),
-    "Study": ("study", "Study"),
-    "Traffic": ("results", "Traffic"),
-    "Variant": ("study", "Variant"),
-    "claim": ("statements", "claim"),
-    "explained": ("statements", "explained"),
-    "fact": ("statements", "fact"),
-    "load": ("recordings", "find"),
-    "machine_ceilings": ("session", "machine_ceilings"),
-    "numba_view": ("backends", "numba_view"),
-    "plot_decomposition": ("plotting", "plot_decomposition"),
-    "plot_heatmap": ("plotting", "plot_heatmap"),
-    "plot_rate": ("plotting", "plot_rate"),
-    "plot_samples": ("plotting", "plot_samples"),
-    "plot_share_of_ceiling": ("plotting", "plot_share_of_ceiling"),
-    "plot_speedup": ("plotting", "plot_speedup"),
-    "plot_time": ("plotting", "plot_time"),
-    "require_gpu": ("device", "require_gpu"),
+    "Measurement": ("results.records", "Measurement"),
+    "Results": ("results.results", "Results"),
+    "Study": ("measure.study", "Study"),
+    "Traffic": ("results.records", "Traffic"),
+    "Variant": ("measure.plan", "Variant"),
+    "claim": ("measure.session", "claim"),
+    "explained": ("measure.session", "explained"),
+    "fact": ("measure.session", "fact"),
+    "load": ("recordings.store", "find"),
+    "machine_ceilings": ("measure.session", "machine_ceilings"),
+    "numba_view": ("machine.backends", "numba_view"),
+    "plot_decomposition": ("charts.shapes", "plot_decomposition"),
+    "plot_heatmap": ("charts.shapes", "plot_heatmap"),
+    "plot_rate": ("charts.lines", "plot_rate"),
+    "plot_samples": ("charts.shapes", "plot_samples"),
+    "plot_share_of_ceiling": ("charts.lines", "plot_share_of_ceiling"),
+    "plot_speedup": ("charts.lines", "plot_speedup"),
+    "plot_time": ("charts.lines", "plot_time"),
+    "require_gpu": ("machine.device", "require_gpu"),
 }
 # Loaded when first used, too: `gpuguide.exercises.check(...)`.
 _PACKAGES = ("exercises",)

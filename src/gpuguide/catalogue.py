@@ -14,7 +14,7 @@ from gpuguide import topics
 from gpuguide.errors import GpuGuideError, unknown
 
 if TYPE_CHECKING:
-    from gpuguide.study import Study
+    from gpuguide.measure.study import Study
 
 __all__ = ["Entry", "entries", "studies", "topic_names"]
 
@@ -47,7 +47,7 @@ def topic_names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Sorted module names under ``gpuguide.topics``.
+        Sorted names of the folders under ``gpuguide.topics``: each is that of its page.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def studies(topic: str) -> dict[str, Study]:
     Returns
     -------
     dict of str to Study
-        By the study's name: the results of the module's public functions ``study`` and ``..._study`` that
-        take no arguments.
+        By the study's name: the results of the public functions ``study`` and ``..._study`` of the topic's
+        modules that take no arguments.
 
     Raises
     ------
@@ -78,8 +78,13 @@ def studies(topic: str) -> dict[str, Study]:
     """
     if topic not in _topics():
         raise unknown("topic", topic, topic_names())
-    module = import_module(f"gpuguide.topics.{topic}")
-    functions = (function for name, function in vars(module).items() if _makes_study(name, function, module))
+    modules = [import_module(f"gpuguide.topics.{topic}.{path.stem}") for path in _study_files(topic)]
+    functions = (
+        function
+        for module in modules
+        for name, function in vars(module).items()
+        if _makes_study(name, function, module)
+    )
     return {study.name: study for study in (function() for function in functions)}
 
 
@@ -109,17 +114,29 @@ def entries(root: Path | None = None) -> tuple[Entry, ...]:
 
 
 def _topics() -> dict[str, str]:
-    found = {}
-    for folder in topics.__path__:
-        for path in sorted(Path(folder).glob("[!_]*.py")):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            if any(isinstance(node, ast.FunctionDef) and _is_study_name(node.name) for node in tree.body):
-                found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return found
+    folders = sorted(folder for root in topics.__path__ for folder in Path(root).iterdir())
+    return {folder.name: _about(files[0]) for folder in folders if (files := _study_files(folder.name))}
+
+
+def _study_files(topic: str) -> list[Path]:
+    """Find the modules of a topic that make studies; ``study.py``, which tells what it is about, is first."""
+    paths = [path for root in topics.__path__ for path in sorted((Path(root) / topic).glob("[!_]*.py"))]
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    made = [
+        path
+        for path, tree in trees.items()
+        if any(isinstance(node, ast.FunctionDef) and _is_study_name(node.name) for node in tree.body)
+    ]
+    return sorted(made, key=lambda path: path.stem != "study")
+
+
+def _about(path: Path) -> str:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
 def _recorded(root: Path | None) -> dict[str, tuple[tuple[str, str], ...]]:
-    from gpuguide import recordings
+    from gpuguide.recordings import store as recordings
 
     found: dict[str, list[tuple[str, str]]] = {}
     for machine in recordings.machines(root):
@@ -130,7 +147,7 @@ def _recorded(root: Path | None) -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def _date(folder: Path) -> str:
-    from gpuguide import recordings
+    from gpuguide.recordings import store as recordings
 
     try:
         return str(recordings.load(folder).provenance.utc_date)[:10]

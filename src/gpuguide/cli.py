@@ -13,8 +13,8 @@ from gpuguide import __version__
 from gpuguide.errors import ArgumentError, GpuGuideError, NoGpuError, UnknownNameError, unknown
 
 if TYPE_CHECKING:
-    from gpuguide.results import Results
-    from gpuguide.study import Study
+    from gpuguide.measure.study import Study
+    from gpuguide.results.results import Results
 
 __all__ = ["main"]
 
@@ -215,7 +215,7 @@ def _choose(studies: dict[str, Study], name: str | None) -> dict[str, Study]:
 
 
 def _say_machine() -> None:
-    from gpuguide.device import require_gpu
+    from gpuguide.machine.device import require_gpu
 
     try:
         gpu = require_gpu()
@@ -238,7 +238,7 @@ def _size(text: str) -> int:
 
 
 def _as_json(done: dict[str, Results]) -> str:
-    from gpuguide.codec import dumps
+    from gpuguide.recordings.codec import dumps
 
     return dumps({"gpuguide": __version__, "studies": done})
 
@@ -246,8 +246,8 @@ def _as_json(done: dict[str, Results]) -> str:
 def _plot(path: Path, done: dict[str, Results]) -> None:
     from matplotlib.figure import Figure
 
-    from gpuguide.plotting import plot_time
-    from gpuguide.style import save_svg, style
+    from gpuguide.charts.lines import plot_time
+    from gpuguide.charts.style import save_svg, style
 
     for name, results in done.items():
         target = path if len(done) == 1 else path.with_stem(f"{path.stem}-{name}")

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from gpuguide import compilers, device, loading
 from gpuguide.errors import BackendError, NoGpuError
-from gpuguide.packages import installed_version
+from gpuguide.machine import backends as loading
+from gpuguide.machine import compilers, device
+from gpuguide.machine.compilers import installed_version
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -17,7 +17,7 @@ def use_instead(module: str, **definitions: Any) -> None:
     Parameters
     ----------
     module : str
-        Full name of a topic, such as ``"gpuguide.topics.first_kernel"``.
+        Full name of a topic, such as ``"gpuguide.topics.first_kernel.study"``.
     **definitions
         Name in the module -> what takes its place, such as a kernel that was edited.
 
@@ -28,12 +28,12 @@ def use_instead(module: str, **definitions: Any) -> None:
 
     Examples
     --------
-    >>> from gpuguide.topics import first_kernel
+    >>> from gpuguide.topics.first_kernel import study as first_kernel
     >>> own = first_kernel.increment_reference
-    >>> use_instead("gpuguide.topics.first_kernel", increment_reference=lambda x: x + 2)
+    >>> use_instead("gpuguide.topics.first_kernel.study", increment_reference=lambda x: x + 2)
     >>> first_kernel.increment_reference(1)
     3
-    >>> use_instead("gpuguide.topics.first_kernel", increment_reference=own)
+    >>> use_instead("gpuguide.topics.first_kernel.study", increment_reference=own)
     """
     home = vars(import_module(module))
     for name in definitions:

@@ -28,7 +28,7 @@ class GpuGuideError(Exception):
 
     Examples
     --------
-    >>> from gpuguide.launch import blocks_1d
+    >>> from gpuguide.machine.launch import blocks_1d
     >>> try:
     ...     blocks_1d(-1, 256)
     ... except GpuGuideError as error:

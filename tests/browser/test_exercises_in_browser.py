@@ -6,9 +6,9 @@ import re
 import pytest
 from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
 
-from gpuguide_docs.exercise_pool import exercise_id, exercise_names, find_exercise, home_of
-from gpuguide_docs.layout import Layout
-from gpuguide_docs.site import Site
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.show.exercise_pool import exercise_id, exercise_names, find_exercise, home_of
+from gpuguide_docs.show.site import Site
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 

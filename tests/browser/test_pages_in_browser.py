@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
 
-from gpuguide_docs.layout import Layout
-from gpuguide_docs.pages import load_sections
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.pages_toml import load_sections
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 

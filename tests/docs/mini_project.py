@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tiny_pool import write_pool
 
-from gpuguide_docs.layout import Layout
+from gpuguide_docs.pages.layout import Layout
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACHINE = "test-cpu"
@@ -24,8 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 
-from gpuguide_docs.gallery_settings import gallery_conf
-from gpuguide_docs.layout import Layout
+from gpuguide_docs.pages.gallery_settings import gallery_conf
+from gpuguide_docs.pages.layout import Layout
 
 project = "mini"
 extensions = [{extensions}]
@@ -79,8 +79,9 @@ import math
 
 import numpy as np
 
-from gpuguide.results import Traffic
-from gpuguide.study import Study, Variant
+from gpuguide.results.records import Traffic
+from gpuguide.measure.study import Study
+from gpuguide.measure.plan import Variant
 
 
 def sum_reference(x):
@@ -152,7 +153,7 @@ print(values.sum(), "|not a substitution| `nor a role`_")
 # %%
 # The study runs.
 
-from gpuguide.topics import toy
+from gpuguide.topics.toy import study as toy
 
 results = toy.study().run()
 results
@@ -270,7 +271,9 @@ class Project:
         )
 
     def record(self, *pages: str, **env: str) -> Ran:
-        return self.run("-m", "gpuguide_docs.recorder", *pages, "--machine", MACHINE, "--allow-cpu", **env)
+        return self.run(
+            "-m", "gpuguide_docs.record.recorder", *pages, "--machine", MACHINE, "--allow-cpu", **env
+        )
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a text that must be there."""
@@ -324,7 +327,8 @@ def write_project(
     files = {
         "conf.py": CONF.format(extensions=", ".join(map(repr, extensions))),
         "src/gpuguide/topics/__init__.py": '"""Topics of the miniature project."""\n',
-        "src/gpuguide/topics/toy.py": TOPIC,
+        "src/gpuguide/topics/toy/__init__.py": '"""The topic of the miniature page."""\n',
+        "src/gpuguide/topics/toy/study.py": TOPIC,
         "examples/pages.toml": PAGES,
         "examples/start/toy.py": TOY,
         "examples/later/pictures.py": PICTURES,

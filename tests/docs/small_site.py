@@ -8,12 +8,13 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from gpuguide.recordings import Keys, Recording
-from gpuguide.results import ClaimResult, Fact, Provenance
-from gpuguide.sample import sample_results
-from gpuguide_docs import site
-from gpuguide_docs.layout import Layout
-from gpuguide_docs.states import PageState
+from gpuguide.recordings.keys import Keys
+from gpuguide.recordings.recording import Recording
+from gpuguide.results.records import ClaimResult, Fact, Provenance
+from gpuguide.results.sample import sample_results
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.show import site
 
 PAGES = """
 [[section]]
@@ -55,7 +56,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuguide.launch import blocks_1d
+from gpuguide.machine.launch import blocks_1d
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,7 +169,7 @@ def write(root: Path, files: dict[str, str]) -> Layout:
     return Layout(root)
 
 
-MODULES = ("site", "numbers", "byline", "kernel", "results_table", "drawings")
+MODULES = ("show.site", "show.numbers", "show.byline", "show.kernel", "show.results_table", "show.pictures")
 
 
 def build(root: Path, files: dict[str, str], states: dict[str, PageState], monkeypatch, *, more=()):

@@ -4,7 +4,7 @@ import re
 
 from small_site import build, page, recording
 
-from gpuguide_docs.states import PageState
+from gpuguide_docs.replay.states import PageState
 
 INDEX = {"docs/index.rst": "Index\n=====\n\nHello.\n"}
 FIRST = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuguide_docs.cells import cells_from_blocks, read_cells
+from gpuguide_docs.pages.cells import cells_from_blocks, read_cells
 
 PAGE = '''"""
 Title
@@ -67,7 +67,7 @@ def test_only_the_mark_itself_makes_a_drawn_cell(code):
 
 
 def test_the_package_and_the_extension_see_the_same_recorded_cells(tmp_path):
-    from gpuguide.keys import recorded_cells
+    from gpuguide.recordings.keys import recorded_cells
 
     page = tmp_path / "page.py"
     page.write_text(PAGE)

@@ -6,14 +6,17 @@ import pytest
 from small_site import PROVENANCE, recording, write
 from tiny_pool import STUB, use_pool
 
-from gpuguide.claim_replay import replay_claim
-from gpuguide.recordings import CellOutput
-from gpuguide.results import CheckResult, ClaimResult, Measurement, Results, VariantInfo
-from gpuguide_docs import contract, contract_measured, site
-from gpuguide_docs.contract_page import glossary_terms
-from gpuguide_docs.pages import Experiment, Page
-from gpuguide_docs.site import Site
-from gpuguide_docs.states import PageState
+from gpuguide.recordings.recompute import replay_claim
+from gpuguide.recordings.recording import CellOutput
+from gpuguide.results.records import CheckResult, ClaimResult, Measurement, VariantInfo
+from gpuguide.results.results import Results
+from gpuguide_docs.contract import check as contract
+from gpuguide_docs.contract import check as contract_measured
+from gpuguide_docs.contract.check import glossary_terms
+from gpuguide_docs.pages.pages_toml import Experiment, Page
+from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.show import site
+from gpuguide_docs.show.site import Site
 
 SIZES = (2**10, 2**12, 2**14, 2**16, 2**18, 2**20)
 FILL = "\n".join(["# " + "Threads walk in step and wait for memory now and then. " * 2] * 30)

@@ -8,8 +8,13 @@ import pytest
 
 import gpuguide_docs
 
-FILES = sorted(Path(gpuguide_docs.__file__).parent.glob("*.py"))
-NAMES = [file.stem for file in FILES if ">>> " in file.read_text(encoding="utf-8")]
+FILES = sorted(Path(gpuguide_docs.__file__).parent.rglob("*.py"))
+PACKAGE = Path(gpuguide_docs.__file__).parent
+NAMES = [
+    ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
+    for file in FILES
+    if ">>> " in file.read_text(encoding="utf-8")
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from mini_project import Project
 
-from gpuguide_docs.cells import Cell, read_cells
-from gpuguide_docs.drawing import draw, drawing_key, namespace_of
-from gpuguide_docs.execution import CellError
-from gpuguide_docs.states import forget, states_of
+from gpuguide_docs.pages.cells import Cell, read_cells
+from gpuguide_docs.record.execution import CellError
+from gpuguide_docs.replay.drawn_cells import draw, drawing_key, namespace_of
+from gpuguide_docs.replay.states import forget, states_of
 
 PLOT = "gg.plot_time(results)"
 OTHER = 'print(gg.load("pictures", root=ROOT).facts["answer"].value)'
@@ -39,9 +39,9 @@ def test_unchanged_cells_come_from_the_cache(project):
 @pytest.mark.parametrize(
     ("path", "old", "new", "again"),
     [
-        ("src/gpuguide/style.py", '"""How', '"""This is how', True),
+        ("src/gpuguide/charts/style.py", '"""How', '"""This is how', True),
         (
-            "src/gpuguide/study.py",
+            "src/gpuguide/measure/study.py",
             "from __future__ import annotations",
             "from __future__ import annotations\n\nX = 1",
             False,

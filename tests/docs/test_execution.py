@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpuguide_docs.cells import Cell
-from gpuguide_docs.execution import CellError, run_cell
+from gpuguide_docs.pages.cells import Cell
+from gpuguide_docs.record.execution import CellError, run_cell
 
 
 def run(code: str, lineno: int = 1):

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from gpuguide.exercises import progress
-from gpuguide_docs.exercise_cells import exercise_cells
-from gpuguide_docs.exercise_pool import exercise_names, find_exercise
-from gpuguide_docs.notebook import notebook_text, script_text
+from gpuguide_docs.downloads.exercise_cells import exercise_cells
+from gpuguide_docs.downloads.notebook import notebook_text, script_text
+from gpuguide_docs.show.exercise_pool import exercise_names, find_exercise
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed here")

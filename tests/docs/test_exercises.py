@@ -7,9 +7,9 @@ from small_site import build, page
 from tiny_pool import use_pool
 
 from gpuguide.errors import ArgumentError
-from gpuguide_docs.exercise_pool import exercise_files, exercise_id, find_exercise, lanes_text
-from gpuguide_docs.exercise_text import markdown_nodes
-from gpuguide_docs.exercises import exercise_node
+from gpuguide_docs.show.exercise_pool import exercise_files, exercise_id, find_exercise, lanes_text
+from gpuguide_docs.show.exercise_text import markdown_nodes
+from gpuguide_docs.show.exercises import exercise_node
 
 INDEX = """\
 Index
@@ -34,7 +34,11 @@ What is measured?
 
    Since 33 is no multiple of *32*.
 """
-MORE = ("gpuguide_docs.exercises", "gpuguide_docs.exercise_table", "gpuguide_docs.install_command")
+MORE = (
+    "gpuguide_docs.show.exercises",
+    "gpuguide_docs.show.exercise_table",
+    "gpuguide_docs.show.install_command",
+)
 LISTED = {
     "examples/pages.toml": """
 [[section]]
@@ -260,7 +264,7 @@ def test_the_filters_wait_for_a_script(tmp_path, monkeypatch):
 
 
 def test_an_empty_pool_says_so(tmp_path, monkeypatch):
-    from gpuguide_docs import exercise_pool
+    from gpuguide_docs.show import exercise_pool
 
     use_pool(monkeypatch, tmp_path / "pool")
     monkeypatch.setattr(exercise_pool.pool, "names", list)

@@ -12,16 +12,17 @@ from mini_project import write_project
 from small_site import recording, write
 from tiny_pool import SOLUTION, STUB, use_pool
 
-from gpuguide_docs import downloads, site
-from gpuguide_docs.downloads import DOWNLOADS, write_downloads
-from gpuguide_docs.exporter import export_page
-from gpuguide_docs.kernel_cells import KernelCells
-from gpuguide_docs.layout import Layout
-from gpuguide_docs.module_source import ModuleSource
-from gpuguide_docs.notebook import notebook_text, script_text
-from gpuguide_docs.page_rst import ExportError
-from gpuguide_docs.site import Site
-from gpuguide_docs.states import PageState
+from gpuguide_docs.downloads import downloads
+from gpuguide_docs.downloads.downloads import DOWNLOADS, write_downloads
+from gpuguide_docs.downloads.exporter import export_page
+from gpuguide_docs.downloads.kernel_cells import KernelCells
+from gpuguide_docs.downloads.notebook import notebook_text, script_text
+from gpuguide_docs.downloads.page_rst import ExportError
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.show import site
+from gpuguide_docs.show.module_source import ModuleSource
+from gpuguide_docs.show.site import Site
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
 
@@ -36,7 +37,7 @@ What is measured?
 
 # %%
 # It takes :measured:`sample[numba, 2**20].time`, not :claimed:`s2_speedup`. See :doc:`second`,
-# :doc:`the glossary </glossary>`, :term:`warps <warp>`, :func:`~gpuguide.study.Study.run`,
+# :doc:`the glossary </glossary>`, :term:`warps <warp>`, :func:`~gpuguide.measure.study.Study.run`,
 # :ref:`sphx_glr_gallery_start_second.py`, `a link <https://a.example>`_ and ``code``: :math:`a_b * c`.
 
 # %%
@@ -157,7 +158,7 @@ def test_code_cells_come_in_order_and_parse(small):
     put = 'use_instead(\n    "gpuguide.topics.toy",\n    add_one_kernel=add_one_kernel,\n'
     assert put in code[1]
     assert code[2] == "from gpuguide.topics import toy\n\nresults = toy.study().run()"
-    assert code[3].startswith("from gpuguide.session import current\n\nfacts = current().facts\n")
+    assert code[3].startswith("from gpuguide.measure.session import current\n\nfacts = current().facts\n")
     assert "# draw" not in code[3]
 
 

@@ -5,8 +5,8 @@ import re
 import pytest
 from small_site import TOPIC, build, page, recording
 
-from gpuguide_docs.module_source import ModuleSource
-from gpuguide_docs.states import PageState
+from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.show.module_source import ModuleSource
 
 HEAD = "First page\n==========\n\nWhat is measured?\n\n"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"/>'
@@ -51,7 +51,7 @@ def test_the_imports_that_a_definition_needs(source):
     assert source.needed(["add_one", "add_one_kernel"]) == [
         "import math",
         "import numpy as np",
-        "from gpuguide.launch import blocks_1d",
+        "from gpuguide.machine.launch import blocks_1d",
         "from gpuguide.topics.toy import WIDTH, decorate",
     ]
     assert source.needed(["decorate"]) == ["from collections.abc import Callable"]

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpuguide import ceilings, loading
-from gpuguide_docs import record_page
-from gpuguide_docs.memory_watch import MemoryWatch, watched
+from gpuguide.machine import backends as loading
+from gpuguide.measure import ceilings
+from gpuguide_docs.record import page_run as record_page
+from gpuguide_docs.record.memory_watch import MemoryWatch, watched
 
 GIB = 2**30
 
@@ -134,7 +135,7 @@ def test_the_window_is_open_for_the_cells_alone(project):
 WATCH = """
 import sys
 from pathlib import Path
-from gpuguide_docs import record_page
+from gpuguide_docs.record import page_run as record_page
 
 peak = Path("peak").resolve()
 window = peak.with_name("peak.window")

@@ -3,7 +3,7 @@
 import pytest
 from small_site import build, page, recording
 
-from gpuguide_docs.states import PageState
+from gpuguide_docs.replay.states import PageState
 
 INDEX = "Index\n=====\n\n{body}\n"
 

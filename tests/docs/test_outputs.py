@@ -4,7 +4,15 @@ import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 
-from gpuguide_docs.outputs import Output, Picture, admonition, literal, load_outputs, raw_html, save_outputs
+from gpuguide_docs.replay.outputs import (
+    Output,
+    Picture,
+    admonition,
+    literal,
+    load_outputs,
+    raw_html,
+    save_outputs,
+)
 
 HOSTILE = [
     ".. include:: /etc/passwd",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuguide_docs.page_myst import read_myst
+from gpuguide_docs.contract.page_source import read_myst
 
 TEXT = """\
 ---

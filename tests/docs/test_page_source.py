@@ -1,6 +1,6 @@
 """A page's script as the contract sees it: headings, directives, roles."""
 
-from gpuguide_docs.page_source import read_page
+from gpuguide_docs.contract.page_source import read_page
 
 
 def test_a_line_of_a_caption_that_begins_with_a_role_is_no_option(tmp_path):

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from gpuguide_docs.layout import Layout
-from gpuguide_docs.pages import Experiment, Needs, PagesError, load_pages, load_sections
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.pages_toml import Experiment, Needs, PagesError, load_pages, load_sections
 
 SECTION = """
 [[section]]

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from mini_project import MACHINE, Project
 
-from gpuguide import backends, cpu, device, recordings
-from gpuguide_docs import provenance
+from gpuguide.machine import backends, cpu, device
+from gpuguide.recordings import store as recordings
+from gpuguide_docs.record import provenance
 
 
 def test_a_gpu_is_described_in_full(monkeypatch):

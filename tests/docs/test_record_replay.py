@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from mini_project import MACHINE, Project, tree
 
-from gpuguide import recordings
 from gpuguide.errors import RecordingError
-from gpuguide_docs.states import States
+from gpuguide.recordings import store as recordings
+from gpuguide_docs.replay.states import States
 
 BANNER = "Not measured since its code changed"
 OUTPUT = "6 |not a substitution| `nor a role`_"
@@ -177,16 +177,16 @@ def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(project):
 @pytest.mark.parametrize(
     ("path", "old", "new", "stale"),
     [
-        ("src/gpuguide/topics/toy.py", "out[0] = x.sum()", "out[0] = x.sum() + 0", True),
-        ("src/gpuguide/topics/toy.py", '"""Sum by definition."""', '"""Sum."""', False),
+        ("src/gpuguide/topics/toy/study.py", "out[0] = x.sum()", "out[0] = x.sum() + 0", True),
+        ("src/gpuguide/topics/toy/study.py", '"""Sum by definition."""', '"""Sum."""', False),
         (
-            "src/gpuguide/timers.py",
+            "src/gpuguide/measure/timing.py",
             "from __future__ import annotations",
             "from __future__ import annotations\n\nNEW = 1",
             True,
         ),
         (
-            "src/gpuguide/style.py",
+            "src/gpuguide/charts/style.py",
             "from __future__ import annotations",
             "from __future__ import annotations\n\nNEW = 1",
             False,

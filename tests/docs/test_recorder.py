@@ -7,7 +7,7 @@ import json
 import pytest
 from mini_project import MACHINE, Project
 
-from gpuguide import recordings
+from gpuguide.recordings import store as recordings
 
 ADD = "values = np.arange(4)"
 
@@ -87,7 +87,7 @@ def test_a_quick_run_keeps_nothing(make_project):
 
 
 def test_without_a_gpu_one_sentence_says_so(project):
-    ran = project.run("-m", "gpuguide_docs.recorder", "toy")
+    ran = project.run("-m", "gpuguide_docs.record.recorder", "toy")
     assert ran.code == 2
     assert ran.output.startswith("Nothing recorded: ")
     assert "GPU" in ran.output or "CuPy" in ran.output
@@ -107,7 +107,7 @@ def test_a_recording_holds_typed_outputs_names_and_provenance(recorded_template)
     assert [cell.cell for cell in toy.cells] == [0, 1]
     assert toy.cells[0].stdout == "6 |not a substitution| `nor a role`_\n"
     assert toy.cells[1].html.startswith("<table")
-    assert ("results", "gpuguide.results", "Results", "gpuguide", False) in toy.cells[1].names
+    assert ("results", "gpuguide.results.results", "Results", "gpuguide", False) in toy.cells[1].names
     assert toy.provenance.cpu
     assert dict(toy.provenance.versions)["numpy"]
     pictures = recordings.load(folder / "pictures", complete=True)
@@ -119,8 +119,14 @@ def test_a_recording_holds_typed_outputs_names_and_provenance(recorded_template)
 def test_measuring_modules_are_in_the_key_and_drawing_modules_are_not(recorded_template):
     folder = recorded_template.layout.recorded / MACHINE / "toy"
     parts = {name for name, _ in recordings.load(folder).keys.parts}
-    assert {"cell 1", "cell 2", "gpuguide.topics.toy", "gpuguide.study", "gpuguide.timing"} <= parts
-    assert not parts & {"gpuguide.style", "gpuguide.plotting", "cell 3"}
+    assert {
+        "cell 1",
+        "cell 2",
+        "gpuguide.topics.toy",
+        "gpuguide.measure.study",
+        "gpuguide.measure.timing",
+    } <= parts
+    assert not parts & {"gpuguide.charts.style", "gpuguide.plotting", "cell 3"}
 
 
 def test_files_are_data(recorded_template):

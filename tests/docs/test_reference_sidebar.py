@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from docutils import nodes
 from sphinx import addnodes
 
-from gpuguide_docs.reference_sidebar import Entry, Group, groups_of
+from gpuguide_docs.show.reference_sidebar import Entry, Group, groups_of
 
 
 class Environment(SimpleNamespace):
@@ -27,11 +27,11 @@ def contents(sections):
 def test_groups_are_the_sections_in_order():
     listed = [
         ("Charts", ["api/generated/gpuguide.plot_time"]),
-        ("Primes", ["api/generated/gpuguide.topics.primes"]),
+        ("Primes", ["api/generated/gpuguide.topics.primes.study"]),
     ]
     assert groups_of(Environment(tocs={"api/index": contents(listed)})) == (
         Group("Charts", (Entry("plot_time", "api/generated/gpuguide.plot_time"),)),
-        Group("Primes", (Entry("topics.primes", "api/generated/gpuguide.topics.primes"),)),
+        Group("Primes", (Entry("topics.primes", "api/generated/gpuguide.topics.primes.study"),)),
     )
 
 

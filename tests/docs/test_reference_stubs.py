@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpuguide_docs import reference_stubs
-from gpuguide_docs.layout import Layout
-from gpuguide_docs.reference_stubs import changed_reference, sweep_stubs, write_stubs
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.show import reference_stubs
+from gpuguide_docs.show.reference_stubs import changed_reference, sweep_stubs, write_stubs
 
 INDEX = "Reference\n=========\n\nThe old one.\n\n   Study\n   topics.sort\n"
 

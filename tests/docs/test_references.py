@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.results import Fact, Measurement, Results, VariantInfo
-from gpuguide.sample import sample_results
-from gpuguide_docs.references import Reference, parse_reference, parse_size, size_text
-from gpuguide_docs.resolution import measured_on, resolve
+from gpuguide.results.records import Fact, Measurement, VariantInfo
+from gpuguide.results.results import Results
+from gpuguide.results.sample import sample_results
+from gpuguide_docs.show.references import Reference, parse_reference, parse_size, size_text
+from gpuguide_docs.show.resolution import measured_on, resolve
 
 RECORDING = SimpleNamespace(
     studies={"sample": sample_results()},

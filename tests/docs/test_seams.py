@@ -4,7 +4,7 @@ import inspect
 
 from sphinx_gallery import gen_rst
 
-from gpuguide_docs import seams
+from gpuguide_docs.replay import seams
 
 
 def test_no_seam_moved():
@@ -34,7 +34,7 @@ def test_what_the_replacements_rely_on_inside_the_caller_is_there():
 def test_the_settings_run_no_script_even_without_the_seams(tmp_path):
     from mini_project import write_project
 
-    from gpuguide_docs.gallery_settings import gallery_conf
+    from gpuguide_docs.pages.gallery_settings import gallery_conf
 
     conf = gallery_conf(write_project(tmp_path / "mini").layout)
     assert conf["plot_gallery"] is False

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuguide_docs.prose import prose_lines
-from gpuguide_docs.typed_figures import find_typed_figures
+from gpuguide_docs.contract.page_source import prose_lines
+from gpuguide_docs.contract.typed_figures import find_typed_figures
 
 HERE = Path(__file__).parent
 CAUGHT = [

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from gpuguide.exercises.model import Call, Exercise, KernelTask
-from gpuguide_docs import exercise_pool
+from gpuguide_docs.show import exercise_pool
 
 STATEMENT = """\
 Add *one* to each element. The kernel gets

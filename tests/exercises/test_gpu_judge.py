@@ -8,7 +8,6 @@ import answers
 import numpy as np
 import pytest
 
-from gpuguide import compilers
 from gpuguide.errors import BackendError
 from gpuguide.exercises import gpu_judge
 from gpuguide.exercises.cases import fortran, poisoned, strided
@@ -19,6 +18,7 @@ from gpuguide.exercises.pool import get, names
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
 from gpuguide.exercises.source_file import read_source
 from gpuguide.exercises.worker_process import WorkerProcess, describe
+from gpuguide.machine import compilers
 
 
 class FakeGpu:

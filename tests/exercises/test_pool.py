@@ -20,8 +20,8 @@ from pool_answers import (
 
 from gpuguide.exercises import get, names
 from gpuguide.exercises.model import LEVELS, POOL, Exercise
-from gpuguide_docs.prose import prose_lines
-from gpuguide_docs.typed_figures import find_typed_figures
+from gpuguide_docs.contract.page_source import prose_lines
+from gpuguide_docs.contract.typed_figures import find_typed_figures
 
 FILES = ("exercise.py", "statement.md", "hints.md", "stub.py", "solution.py")
 # Threads that all launches of an exercise may have together: a bound on a check's time that no clock shakes.

@@ -112,8 +112,8 @@ def bounded(n_bytes: int, passes: int) -> tuple[int, int]:
 
 def ours(copy: Copy, *, flush_bytes: int = 0, n_samples: int | None = None) -> float:
     """Return our median time of one launch in seconds, cold by a memset of `flush_bytes` if given."""
-    from gpuguide.timing import time_device
-    from gpuguide.timing_gpu import CupyClock
+    from gpuguide.measure.clocks import CupyClock
+    from gpuguide.measure.timing import time_device
 
     gpu = CupyClock(flush=_memset(flush_bytes) if flush_bytes else None)
     samples = time_device(copy.launch, gpu, cold=bool(flush_bytes), n_samples=n_samples, budget_s=0.5)

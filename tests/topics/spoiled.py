@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import MismatchError
-from gpuguide.study import Study, Variant
+from gpuguide.measure.plan import Variant
+from gpuguide.measure.study import Study
 
 Right = Callable[..., np.ndarray]
 

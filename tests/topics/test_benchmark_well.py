@@ -10,9 +10,10 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics import benchmark_well, square_roots
-from gpuguide.topics.maximum import maximum_reference
-from gpuguide.topics.square_roots import CLOSE, count_steps, far_guesses
+from gpuguide.topics.benchmark_well import square_roots
+from gpuguide.topics.benchmark_well import study as benchmark_well
+from gpuguide.topics.benchmark_well.square_roots import CLOSE, count_steps, far_guesses
+from gpuguide.topics.launch_sizes.maximum import maximum_reference
 
 MAKERS = ("study", "warm_study", "roots_study")
 FLOAT64 = np.dtype(np.float64)
@@ -24,7 +25,7 @@ FLOAT64 = np.dtype(np.float64)
 def test_variants_equal_the_reference_in_the_simulator(
     fresh_python: Callable[..., str], maker: str, variants: list[str]
 ) -> None:
-    count, names = in_simulator(fresh_python, "benchmark_well", SIZES, maker)
+    count, names = in_simulator(fresh_python, "benchmark_well.study", SIZES, maker)
     assert names == variants
     assert count == len(SIZES) * 2 * len(variants)
 
@@ -140,7 +141,7 @@ def test_squares_of_whole_numbers_come_out_exact() -> None:
 def test_a_second_call_finds_roots_in_the_simulator(simulator_python: Callable[..., str]) -> None:
     snippet = """
 import numpy as np
-from gpuguide.topics.square_roots import count_steps, far_guesses, improve
+from gpuguide.topics.benchmark_well.square_roots import count_steps, far_guesses, improve
 guess, number = far_guesses(300, np.dtype("float64"), np.random.default_rng(0), False)
 improve(guess, number)
 first = guess.copy()

@@ -13,9 +13,11 @@ import pytest
 from spoiled import assert_rejects
 
 from gpuguide.errors import ArgumentError
-from gpuguide.first_call import FirstCallError
-from gpuguide.topics import compile_cost, compile_parts, primes_compiled
-from gpuguide.topics.ufuncs import maximum_reference
+from gpuguide.measure.first_call import FirstCallError
+from gpuguide.topics.compile_cost import compile_parts
+from gpuguide.topics.compile_cost import study as compile_cost
+from gpuguide.topics.primes import compiled as primes_compiled
+from gpuguide.topics.ufuncs.study import maximum_reference
 
 ON_CPU = tuple(name for name in compile_cost.study().names if name != "kernel")
 
@@ -73,7 +75,7 @@ def test_the_cache_folder_is_put_back_after_an_error() -> None:
 def test_the_cache_folder_is_gone_when_the_process_ends(fresh_python: Callable[..., str]) -> None:
     printed = fresh_python("""
 from pathlib import Path
-from gpuguide.topics.compile_cost import cache_folder
+from gpuguide.topics.compile_cost.study import cache_folder
 print(Path(cache_folder()).is_dir(), cache_folder())
 """)
     there, folder = printed.split(maxsplit=1)
@@ -83,7 +85,11 @@ print(Path(cache_folder()).is_dir(), cache_folder())
 
 def test_a_fresh_process_compiles_and_the_next_one_reads(tmp_path: Path) -> None:
     """Two real processes; a GPU adds its parts to the second."""
-    command = [sys.executable, "-c", "from gpuguide.topics.compile_parts import first_call; first_call()"]
+    command = [
+        sys.executable,
+        "-c",
+        "from gpuguide.topics.compile_cost.compile_parts import first_call; first_call()",
+    ]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     said = []
     for _ in range(2):
@@ -103,7 +109,7 @@ class Processes:
         self.hits, self.returncode, self.caches = hits, returncode, []
 
     def __call__(self, command: list[str], env: Mapping[str, str], **options: object) -> SimpleNamespace:
-        assert command[-1] == "gpuguide.topics.compile_parts:first_call"
+        assert command[-1] == "gpuguide.topics.compile_cost.compile_parts:first_call"
         n = len(self.caches)
         self.caches.append(env["NUMBA_CACHE_DIR"])
         parts = {"imports": n, "first": 10 * n, "later": 100 * n}

@@ -10,8 +10,9 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics import divergence, escape_steps, recipes, smallest_divisor
-from gpuguide.topics.active_threads import active_share, warp_turns
+from gpuguide.topics.divergence import escape_steps, recipes, smallest_divisor
+from gpuguide.topics.divergence import study as divergence
+from gpuguide.topics.divergence.active_threads import active_share, warp_turns
 
 TOPICS = {"divergence": divergence, "smallest_divisor": smallest_divisor, "escape_steps": escape_steps}
 
@@ -41,7 +42,7 @@ def test_the_kernel_that_groups_finds_the_grouped_order_in_the_simulator(
     """What CuPy's running sum gives it on a GPU, NumPy's gives it here."""
     snippet = """
 import numpy as np
-from gpuguide.topics.divergence import find_orders, group_kernel
+from gpuguide.topics.divergence.study import find_orders, group_kernel
 for n in (1, 31, 33, 257):
     kind = np.random.default_rng(n).integers(0, 2, n, dtype=np.int32)
     order = np.full(n, -1, np.int32)

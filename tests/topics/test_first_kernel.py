@@ -10,21 +10,22 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics import first_call_parts, first_kernel
+from gpuguide.topics.first_kernel import first_call_parts
+from gpuguide.topics.first_kernel import study as first_kernel
 
 KERNELS = ("by_hand", "grid", "grid_stride", "four_per_thread")
 LAUNCHERS = [getattr(first_kernel, f"increment_{name}") for name in KERNELS]
 
 
 def test_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "first_kernel", SIZES)
+    count, names = in_simulator(fresh_python, "first_kernel.study", SIZES)
     assert names == sorted([*KERNELS, "numpy", "python_loop"])
     assert count == len(SIZES) * 2 * len(names)
 
 
 def test_four_per_thread_covers_full_and_partial_blocks(fresh_python: Callable[..., str]) -> None:
     sizes = (1023, 1024, 1025, 2300)
-    count, _ = in_simulator(fresh_python, "first_kernel", sizes, variants=("four_per_thread",))
+    count, _ = in_simulator(fresh_python, "first_kernel.study", sizes, variants=("four_per_thread",))
     assert count == len(sizes) * 2
 
 
@@ -86,7 +87,7 @@ def test_the_parts_of_the_first_call_are_those_of_the_processes_that_count(
         stdout = ""
 
     def run(command: list[str], env: Mapping[str, str], **options: object) -> Done:
-        assert command[-1] == "gpuguide.topics.first_call_parts:first_call"
+        assert command[-1] == "gpuguide.topics.first_kernel.first_call_parts:first_call"
         assert "NUMBA_CACHE_DIR" in env
         done = Done()
         done.stdout = next(printed)

@@ -10,8 +10,9 @@ from topic_sizes import in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics import boxes_3d, grids_2d_3d
-from gpuguide.topics.sectors import sectors_per_request
+from gpuguide.topics.grids_2d_3d import boxes_3d
+from gpuguide.topics.grids_2d_3d import study as grids_2d_3d
+from gpuguide.topics.grids_2d_3d.sectors import sectors_per_request
 
 IN_MATRIX = ("fast_16x16", "fast_32x8", "slow_16x16", "slow_32x8")
 IN_BOX = ("fast_32x8x1", "fast_8x8x8", "slow_32x8x1", "slow_8x8x8")
@@ -23,13 +24,13 @@ FAST_AXES = {2: (1, 0), 3: (2, 1, 0)}
 
 
 def test_matrix_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "grids_2d_3d", MATRIX_SIZES)
+    count, names = in_simulator(fresh_python, "grids_2d_3d.study", MATRIX_SIZES)
     assert names == sorted(IN_MATRIX)
     assert count == len(MATRIX_SIZES) * 2 * len(names)
 
 
 def test_box_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "boxes_3d", BOX_SIZES)
+    count, names = in_simulator(fresh_python, "grids_2d_3d.boxes_3d", BOX_SIZES)
     assert names == sorted(IN_BOX)
     assert count == len(BOX_SIZES) * 2 * len(names)
 

@@ -9,17 +9,18 @@ from spoiled import assert_rejects
 from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.ceilings import Ceilings
 from gpuguide.errors import ArgumentError, ClaimError, GpuGuideError, MismatchError
-from gpuguide.session import Machine, recording_session
-from gpuguide.topics import how_to_time, peer_agreement, six_clocks
-from gpuguide.topics.step_timer import StepTimer
+from gpuguide.measure.session import Machine, recording_session
+from gpuguide.measure.turns import StepTimer
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.topics.how_to_time import peer_agreement, six_clocks
+from gpuguide.topics.how_to_time import study as how_to_time
 
 # The operations ---------------------------------------------------------------------------------------------
 
 
 def test_add_one_equals_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    checks, names = in_simulator(fresh_python, "how_to_time", SIZES)
+    checks, names = in_simulator(fresh_python, "how_to_time.study", SIZES)
     assert names == ["numba", "numpy"]
     assert checks == len(SIZES) * 2 * len(names)
 
@@ -184,7 +185,7 @@ def test_clocks_want_at_least_one_sample(clock: str) -> None:
 
 def test_the_guides_own_clock_says_that_it_needs_a_gpu(fresh_python: Callable[..., str]) -> None:
     snippet = """
-from gpuguide.topics.six_clocks import behind_a_delay
+from gpuguide.topics.how_to_time.six_clocks import behind_a_delay
 try:
     behind_a_delay(lambda: None)
 except ValueError as error:

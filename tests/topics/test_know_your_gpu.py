@@ -9,8 +9,9 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics import know_your_gpu, reading
-from gpuguide.topics.equal_check import EqualCheck
+from gpuguide.measure.equal_check import EqualCheck
+from gpuguide.topics.know_your_gpu import reading
+from gpuguide.topics.know_your_gpu import study as know_your_gpu
 
 BYTES = tuple(4 * size for size in (*SIZES, 1025))
 TILES = tuple(4 * size for size in (0, 1, 31, 257, 1009, 4096, 4097))
@@ -18,13 +19,13 @@ LAUNCHERS = (know_your_gpu.write, know_your_gpu.copy, know_your_gpu.two_to_one)
 
 
 def test_mixes_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "know_your_gpu", BYTES)
+    count, names = in_simulator(fresh_python, "know_your_gpu.study", BYTES)
     assert names == ["copy", "two_to_one", "write"]
     assert count == len(BYTES) * 2 * len(names)
 
 
 def test_block_sums_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "reading", TILES)
+    count, names = in_simulator(fresh_python, "know_your_gpu.reading", TILES)
     assert (count, names) == (2 * len(TILES), ["read"])
 
 

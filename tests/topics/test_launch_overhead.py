@@ -10,20 +10,21 @@ from topic_sizes import in_simulator
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
 from fake_clock import FakeGpu, FakeHost
-from gpuguide.ceilings import Ceilings
-from gpuguide.device import EXAMPLE_DEVICE
 from gpuguide.errors import ArgumentError, NoGpuError
-from gpuguide.session import Machine, recording_session
-from gpuguide.topics import launch_kernels, launch_overhead
-from gpuguide.topics.how_to_time import qr_numpy
-from gpuguide.topics.launch_turns import launches_in_turns
+from gpuguide.machine.device import EXAMPLE_DEVICE
+from gpuguide.measure.session import Machine, recording_session
+from gpuguide.measure.turns import launches_in_turns
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.topics.how_to_time.study import qr_numpy
+from gpuguide.topics.launch_overhead import launch_kernels
+from gpuguide.topics.launch_overhead import study as launch_overhead
 
 COUNTS = (1, 3, 8)
 
 
 def test_any_number_of_arrays_gives_the_same_in_the_simulator(fresh_python: Callable[..., str]) -> None:
     names = [f"once_{n}" for n in COUNTS]
-    count, found = in_simulator(fresh_python, "launch_overhead", (1, 31, 1024), variants=tuple(names))
+    count, found = in_simulator(fresh_python, "launch_overhead.study", (1, 31, 1024), variants=tuple(names))
     assert (count, found) == (18, names)
 
 
@@ -161,7 +162,7 @@ def test_only_one_way_waits_for_the_stream(name: str, waits: int, monkeypatch: p
     import cupy as cp
     from numba.cuda.cudadrv.driver import driver
 
-    from gpuguide.backends import numba_view
+    from gpuguide.machine.backends import numba_view
 
     arrays = [cp.arange(1024, dtype="f4") for _ in range(8)]
     call = launch_overhead.busy_study().variant(name).call

@@ -10,15 +10,17 @@ from topic_sizes import in_simulator
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
 from fake_clock import FakeGpu, FakeHost
-from gpuguide.ceilings import Ceilings
-from gpuguide.device import EXAMPLE_DEVICE
 from gpuguide.errors import ArgumentError, MismatchError, NoGpuError
-from gpuguide.memory import HOST
-from gpuguide.session import Machine, recording_session
-from gpuguide.study import Study, Variant
-from gpuguide.topics import launch_sizes, residency
-from gpuguide.topics.maximum import maximum_reference
-from gpuguide.topics.shape_map import measure_map
+from gpuguide.machine.device import EXAMPLE_DEVICE
+from gpuguide.machine.memory import HOST
+from gpuguide.measure.plan import Variant
+from gpuguide.measure.session import Machine, recording_session
+from gpuguide.measure.study import Study
+from gpuguide.measure.turns import measure_map
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.topics.launch_sizes import residency
+from gpuguide.topics.launch_sizes import study as launch_sizes
+from gpuguide.topics.launch_sizes.maximum import maximum_reference
 
 # Shapes -----------------------------------------------------------------------------------------------------
 
@@ -35,7 +37,7 @@ def test_every_shape_has_a_variant_of_its_own() -> None:
 def test_shapes_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
     """A handful of the 113: they are two launchers with other numbers, tested for themselves."""
     chosen = ("t33_i1_all", "t32_i8_all", "t128_i1_b2", "t32_i4_b1")
-    count, names = in_simulator(fresh_python, "launch_sizes", (1, 257), "shapes_study", chosen)
+    count, names = in_simulator(fresh_python, "launch_sizes.study", (1, 257), "shapes_study", chosen)
     assert (count, names) == (16, sorted(chosen))
 
 
@@ -115,7 +117,7 @@ def test_a_map_without_a_gpu_says_so() -> None:
 
 
 def test_a_grid_leaves_a_receipt_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "launch_sizes", (1, 2, 5), "empty_study")
+    count, names = in_simulator(fresh_python, "launch_sizes.study", (1, 2, 5), "empty_study")
     assert (count, names) == (12, ["t1024", "t128"])
 
 
@@ -226,8 +228,8 @@ def test_stamps_leave_the_occupancy_as_it_is(
     from numba import float32
     from numba.cuda import dispatcher
 
-    from gpuguide.launch import occupancy
-    from gpuguide.topics.maximum_kernels import KERNELS
+    from gpuguide.machine.launch import occupancy
+    from gpuguide.topics.launch_sizes.maximum_kernels import KERNELS
 
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
     stamped = residency.stamped_kernel(items)

@@ -10,21 +10,21 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics import maximum, maximum_kernels
+from gpuguide.topics.launch_sizes import maximum, maximum_kernels
 
 ITEMS = {"one": 1, "two": 2, "four": 4, "eight": 8}
 LAUNCHERS = (maximum.maximum, maximum.maximum_grid_stride)
 
 
 def test_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "maximum", (*SIZES, 2049))
+    count, names = in_simulator(fresh_python, "launch_sizes.maximum", (*SIZES, 2049))
     assert names == ["eight", "four", "grid_stride", "one"]
     assert count == (len(SIZES) + 1) * 2 * len(names)
 
 
 ODD_LAUNCHES = """
 import numpy as np
-from gpuguide.topics.maximum import (
+from gpuguide.topics.launch_sizes.maximum import (
     maximum, maximum_grid_stride, maximum_inputs, maximum_reference
 )
 launches = [

@@ -9,11 +9,12 @@ import pytest
 from spoiled import assert_rejects
 
 from fake_clock import FakeHost
-from gpuguide.ceilings import Ceilings
 from gpuguide.errors import ArgumentError
-from gpuguide.session import Machine, recording_session
-from gpuguide.topics import compiler_in_the_clock, maximum_cpu
-from gpuguide.topics.maximum import maximum_reference
+from gpuguide.measure import turns as compiler_in_the_clock
+from gpuguide.measure.session import Machine, recording_session
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.topics.launch_sizes.maximum import maximum_reference
+from gpuguide.topics.maximum_cpu import study as maximum_cpu
 
 CUBES = (0, 1, 8, 27, 11**3, 32**3)
 FILLING = ("python", "numpy", "numpy_threads", "loops", "vectorize", "parallel")

@@ -9,8 +9,9 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts, numba_ptx
 from gpuguide.errors import ArgumentError
-from gpuguide.topics import loop_counters, numba_types, scaling
-from gpuguide.topics.float_instructions import FloatInstructions, float_instructions
+from gpuguide.topics.numba_types import loop_counters, scaling
+from gpuguide.topics.numba_types import study as numba_types
+from gpuguide.topics.numba_types.float_instructions import FloatInstructions, float_instructions
 
 NAMES = ("python_floats", "rounded_steps", "one_left", "float32_only")
 LEVELS = [getattr(numba_types, f"level_{name}") for name in NAMES]

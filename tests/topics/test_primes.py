@@ -11,14 +11,12 @@ from spoiled import assert_rejects, host_variant
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics import (
-    primes,
-    primes_bits,
-    primes_cpu,
-    primes_segmented,
-    primes_sieve,
-    primes_trial,
-)
+from gpuguide.topics.primes import bits as primes_bits
+from gpuguide.topics.primes import cpu as primes_cpu
+from gpuguide.topics.primes import segmented as primes_segmented
+from gpuguide.topics.primes import sieve as primes_sieve
+from gpuguide.topics.primes import study as primes
+from gpuguide.topics.primes import trial as primes_trial
 
 # None, few, words that are just full, primes and their neighbours, squares of primes.
 LIMITS = (0, 1, 2, 3, 4, 5, 9, 10, 13, 14, 17, 25, 26, 63, 64, 65, 66, 127, 128, 129, 130, 257, 961, 962)
@@ -81,7 +79,7 @@ def test_the_cpu_sieve_on_all_threads_is_right_for_small_limits(monkeypatch: pyt
 
 _SIMULATED = """
 import numpy as np
-from gpuguide.topics import primes_bits, primes_sieve, primes_trial
+from gpuguide.topics.primes import bits as primes_bits, sieve as primes_sieve, trial as primes_trial
 small = {"SEGMENT": 128, "THREADS_PER_BLOCK": 32, "SHORT_STEPS": 3, "BLOCKS_PER_STEP": 2}
 for name, value in small.items():
     assert hasattr(primes_sieve, name)
@@ -108,7 +106,7 @@ def test_kernels_equal_the_reference_in_the_simulator(
 
 def test_the_study_runs_in_the_simulator(fresh_python: Callable[..., str]) -> None:
     snippet = """
-from gpuguide.topics import primes, primes_sieve
+from gpuguide.topics.primes import study as primes, sieve as primes_sieve
 primes_sieve.SEGMENT, primes_sieve.THREADS_PER_BLOCK = 128, 32
 print(sorted({result.variant for result in primes.study().check_all((0, 2, 100, 300))}))
 """

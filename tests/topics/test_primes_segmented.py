@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, raw_facts
-from gpuguide.device import EXAMPLE_DEVICE
-from gpuguide.topics import primes_bits, primes_segmented
+from gpuguide.machine.device import EXAMPLE_DEVICE
+from gpuguide.topics.primes import bits as primes_bits
+from gpuguide.topics.primes import segmented as primes_segmented
 from kernel_emulator import needs_host_compiler
 from warp_emulator import EmulatedKernel
 

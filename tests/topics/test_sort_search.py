@@ -9,12 +9,13 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, raw_facts
 from gpuguide.errors import MismatchError
-from gpuguide.topics import sort_checks, sort_search
+from gpuguide.topics.sort_search import sort_checks
+from gpuguide.topics.sort_search import study as sort_search
 
 
 @pytest.mark.parametrize("maker", ["study", "argsort_study"])
 def test_host_variants_pass_in_the_simulator(fresh_python: Callable[..., str], maker: str) -> None:
-    count, names = in_simulator(fresh_python, "sort_search", SIZES, maker)
+    count, names = in_simulator(fresh_python, "sort_search.study", SIZES, maker)
     assert (count, names) == (2 * len(SIZES), ["numpy"])
 
 

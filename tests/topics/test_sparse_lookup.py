@@ -10,14 +10,14 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics import sparse_dictionary, sparse_lookup
+from gpuguide.topics.sort_search import sparse_dictionary, sparse_lookup
 
 KERNELS = ("branching", "branchless", "four_per_thread", "shared_top", "bucket")
 LAUNCHERS = [getattr(sparse_lookup, f"lookup_{name}") for name in KERNELS]
 
 
 def test_all_ways_equal_the_table_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "sparse_lookup", SIZES)
+    count, names = in_simulator(fresh_python, "sort_search.sparse_lookup", SIZES)
     assert names == sorted([*KERNELS, "numpy", "python_dict"])
     assert count == len(SIZES) * 2 * len(names)
 
@@ -26,8 +26,8 @@ def test_kernels_find_every_key_in_dictionaries_of_any_size(fresh_python: Callab
     """One key, powers of two and their neighbours, and just around the samples in shared memory."""
     snippet = """
 import numpy as np
-from gpuguide.topics import sparse_lookup
-from gpuguide.topics.sparse_dictionary import bucket_starts, lookup_reference
+from gpuguide.topics.sort_search import sparse_lookup
+from gpuguide.topics.sort_search.sparse_dictionary import bucket_starts, lookup_reference
 for m in (1, 2, 3, 4, 8, 9, 1022, 1023, 1024, 1025, 2049):
     keys = np.arange(3, 3 + 2 * m, 2, dtype=np.int32)
     words = np.arange(10, 10 + m, dtype=np.uint64)

@@ -11,7 +11,8 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics import kepler, row_ufuncs, ufunc_parts, ufunc_rivals, ufuncs
+from gpuguide.topics.ufuncs import kepler, row_ufuncs, ufunc_parts, ufunc_rivals
+from gpuguide.topics.ufuncs import study as ufuncs
 
 TOPICS = {"ufuncs": ufuncs, "kepler": kepler, "row_ufuncs": row_ufuncs}
 ON_THE_GPU_ONLY = {
@@ -33,7 +34,7 @@ def test_the_simulator_has_no_ufuncs(simulator_python: Callable[..., str]) -> No
     """The day that this fails, the variants of the studies can run in the simulator, too."""
     printed = simulator_python("""
 import numpy as np
-from gpuguide.topics import row_ufuncs, ufuncs
+from gpuguide.topics.ufuncs import row_ufuncs, study as ufuncs
 points = np.zeros((2, 3), np.float32)
 for call in (ufuncs.gpu_ufunc, lambda: row_ufuncs.gpu_gufunc()(points, points)):
     try:
@@ -278,8 +279,8 @@ def test_a_gpu_ufunc_has_no_types_but_those_it_was_given() -> None:
 def test_a_ufunc_waits_for_the_stream_of_cupy_arrays_and_not_for_views() -> None:
     import cupy as cp
 
-    from gpuguide.backends import current_stream, numba_view
-    from gpuguide.session import current
+    from gpuguide.machine.backends import current_stream, numba_view
+    from gpuguide.measure.session import current
 
     gpu = current().machine.gpu
     assert gpu is not None
@@ -313,7 +314,7 @@ def test_without_a_gpu_the_parts_say_so(fresh_python: Callable[..., str]) -> Non
         """
 import numpy as np
 from gpuguide.errors import NoGpuError
-from gpuguide.topics import ufunc_parts
+from gpuguide.topics.ufuncs import ufunc_parts
 host = np.ones(4, np.float32)
 for call in (
     lambda: ufunc_parts.first_call_parts(host, host),

@@ -9,11 +9,11 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics import why_gpu
+from gpuguide.topics.why_gpu import study as why_gpu
 
 
 def test_all_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "why_gpu", SIZES, variants=("python", "numpy", "gpu"))
+    count, names = in_simulator(fresh_python, "why_gpu.study", SIZES, variants=("python", "numpy", "gpu"))
     assert names == ["gpu", "numpy", "python"]
     assert count == 2 * len(SIZES) * len(names)
 

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from fake_clock import FakeGpu, FakeHost
-from gpuguide.ceilings import Ceilings
-from gpuguide.device import EXAMPLE_DEVICE
 from gpuguide.errors import ArgumentError, NoGpuError
-from gpuguide.session import Machine, recording_session
-from gpuguide.topics import turns, wrong_clocks
-from gpuguide.topics.turns import gpu_clock, in_turns
+from gpuguide.machine.device import EXAMPLE_DEVICE
+from gpuguide.measure import turns
+from gpuguide.measure.session import Machine, recording_session
+from gpuguide.measure.turns import gpu_clock, in_turns
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.topics.benchmark_well import wrong_clocks
 
 LAUNCH_NS, WORK_NS, COLD_NS = 20_000, 50_000, 30_000
 SECONDS = 1e-9

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.buffers import pattern
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Call
-from gpuguide.launch import blocks_1d
+from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.buffers import pattern
 
 __all__ = [
     "BLOCKS",

@@ -10,7 +10,6 @@ from importlib import import_module
 from types import FrameType, SimpleNamespace
 from typing import Any
 
-from gpuguide import compilers
 from gpuguide.errors import BackendError
 from gpuguide.exercises import ptxas
 from gpuguide.exercises.answer import Answer, check_parameters
@@ -19,7 +18,8 @@ from gpuguide.exercises.model import Exercise, KernelTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.unsupported import unsupported
-from gpuguide.loading import numba_cuda, simulated
+from gpuguide.machine import compilers
+from gpuguide.machine.backends import numba_cuda, simulated
 
 __all__ = ["compile_finding", "judge_compile", "why_nothing_compiles"]
 

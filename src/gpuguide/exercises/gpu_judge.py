@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gpuguide import compilers
-from gpuguide.backends import cupy, current_stream, numba_view
 from gpuguide.errors import BackendError
 from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.compare import arrays, changed_inputs, wrong_results
@@ -21,7 +19,9 @@ from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulate import with_line
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.unsupported import unsupported
-from gpuguide.memory import is_out_of_memory
+from gpuguide.machine import compilers
+from gpuguide.machine.backends import cupy, current_stream, numba_view
+from gpuguide.machine.memory import is_out_of_memory
 
 __all__ = ["N_REPEAT", "CudaGpu", "Gpu", "judge_launches", "judge_on_gpu"]
 

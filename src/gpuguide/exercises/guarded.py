@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.buffers import pattern
+from gpuguide.measure.buffers import pattern
 
 __all__ = ["GUARD_BYTES", "GuardedBytes"]
 
@@ -24,7 +24,7 @@ class GuardedBytes:
     array : numpy.ndarray
         Any strides that are not negative.
     role : str
-        Pattern of the zones, see `gpuguide.buffers.pattern`.
+        Pattern of the zones, see `gpuguide.measure.buffers.pattern`.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.trace.findings import Finding
-from gpuguide.memory import is_out_of_memory
+from gpuguide.machine.memory import is_out_of_memory
 
 __all__ = ["judge_function"]
 

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 
-from gpuguide.device import require_gpu
 from gpuguide.errors import ArgumentError, NoGpuError, unknown
 from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.compile_lane import judge_compile
@@ -19,7 +18,8 @@ from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
 from gpuguide.exercises.source_file import execute, last_function, read_source
 from gpuguide.exercises.worker_process import WorkerProcess, describe
-from gpuguide.loading import nvml
+from gpuguide.machine.backends import nvml
+from gpuguide.machine.device import require_gpu
 
 __all__ = ["choose_lanes", "judge", "judge_in_lanes"]
 

@@ -24,7 +24,7 @@ from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.report import LaneReport
 from gpuguide.exercises.source_file import execute
-from gpuguide.loading import cupy, numba_cuda
+from gpuguide.machine.backends import cupy, numba_cuda
 
 __all__ = ["main", "perform"]
 

@@ -5,7 +5,7 @@ import pytest
 from device_behaviour import BEHAVIOUR
 
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
-from gpuguide.loading import cupy
+from gpuguide.machine.backends import cupy
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from launching import launch, poisoned, ramp
 from gpuguide.exercises.trace import Finding, Trace, draw_svg, draw_text
 from gpuguide.exercises.trace.picture import GAP
 from gpuguide.exercises.trace.pictures import picture
-from gpuguide.safe_svg import check_svg
+from gpuguide.recordings.markup import check_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -78,7 +78,7 @@ IMPORTS = [
     "from numba import cuda, float32\nimport math",
     "from numba import cuda as cuda\nfrom numba import types, float32\nimport math",
     "import numba.cuda\nimport math\nfrom numba import cuda\nfrom numba.core.types import float32",
-    "from gpuguide.backends import cuda, jit\nfrom numpy import float32\nimport math",
+    "from gpuguide.machine.backends import cuda, jit\nfrom numpy import float32\nimport math",
     "from numba import *\nfrom numba import cuda, float32\nfrom math import sqrt\nimport math",
     "",
 ]

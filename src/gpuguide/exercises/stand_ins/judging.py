@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
 from gpuguide.exercises.trace.findings import Finding
-from gpuguide.units import format_quantity
+from gpuguide.results.units import format_quantity
 
 __all__ = [
     "attempt",

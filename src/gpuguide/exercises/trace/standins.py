@@ -160,5 +160,5 @@ def modules(cuda: Any) -> dict[str, Any]:
         "numpy": StandIn("numpy", _NUMPY),
         "math": StandIn("math", _MATH),
         "cmath": StandIn("cmath", _CMATH),
-        "gpuguide.backends": StandIn("gpuguide.backends", {"cuda": cuda}),
+        "gpuguide.machine.backends": StandIn("gpuguide.machine.backends", {"cuda": cuda}),
     }

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuguide.exercises.cases import in_words, matrix_in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-from gpuguide.launch import blocks_1d
+from gpuguide.machine.launch import blocks_1d
 
 # Rows, columns, and threads per block along x and y. The grid covers the longer side along both axes.
 LAUNCHES = (

@@ -14,7 +14,7 @@ from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, li
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.exercises.trace.findings import Finding
-from gpuguide.loading import cupy
+from gpuguide.machine.backends import cupy
 
 SHAPES = ((4, 6), (1, 2), (33, 17), (128, 64))
 TOLERANCE = 1e-5

@@ -14,7 +14,7 @@ from gpuguide.exercises.stand_ins.judging import attempt, count, lines_text
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.exercises.trace.findings import Finding
-from gpuguide.loading import cupy
+from gpuguide.machine.backends import cupy
 
 CASES = ((5, np.float32), (1, np.float32), (4, np.float64), (1000, np.float32), (257, np.float64))
 

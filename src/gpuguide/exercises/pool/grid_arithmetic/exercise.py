@@ -9,7 +9,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.stand_ins.judging import attempt, count, shown
 from gpuguide.exercises.trace.findings import Finding
-from gpuguide.launch import blocks_1d, grid_2d, grid_3d
+from gpuguide.machine.launch import blocks_1d, grid_2d, grid_3d
 
 Shape = tuple[int, ...]
 

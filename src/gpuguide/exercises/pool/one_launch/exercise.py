@@ -14,7 +14,7 @@ from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, li
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.exercises.trace.findings import Finding
-from gpuguide.loading import cupy
+from gpuguide.machine.backends import cupy
 
 SHAPES = ((4, 6), (3, 3), (1, 5), (5, 1), (1000, 16), (0, 4))
 

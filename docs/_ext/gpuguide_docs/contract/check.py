@@ -1,0 +1,1010 @@
+"""``python -m gpuguide_docs.contract.check``: holds every page to the contract. Its table goes into reports."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import itertools
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from gpuguide.errors import GpuGuideError
+from gpuguide.exercises.model import Exercise, FunctionTask, KernelTask
+from gpuguide.recordings.recompute import recompute, replay_claim
+from gpuguide.recordings.recording import Recording
+from gpuguide.results.records import ClaimResult, Measurement
+from gpuguide.results.results import Results
+from gpuguide_docs.contract.page_source import (
+    DirectiveUse,
+    Heading,
+    PageSource,
+    Paragraph,
+    prose_lines,
+    read_myst,
+    read_page,
+)
+from gpuguide_docs.contract.typed_figures import find_typed_figures
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.pages_toml import Experiment, Page, PagesError
+from gpuguide_docs.show.exercise_pool import find_exercise
+from gpuguide_docs.show.exercise_text import markdown_nodes
+from gpuguide_docs.show.kernel import shown_source
+from gpuguide_docs.show.module_source import ModuleSource
+from gpuguide_docs.show.references import Reference, parse_reference, parse_size
+from gpuguide_docs.show.resolution import resolve
+from gpuguide_docs.show.site import Site, shown_recording
+
+if TYPE_CHECKING:
+    from gpuguide_docs.pages.pages_toml import Page
+    from gpuguide_docs.replay.states import PageState
+
+__all__ = [
+    "EXERCISE_RULES",
+    "MEASURED_RULES",
+    "NEVER_WAIVED",
+    "PARTS",
+    "RULES",
+    "TEXT_RULES",
+    "Finding",
+    "PageFacts",
+    "PageReport",
+    "Rule",
+    "charted_variants",
+    "check_exercise",
+    "check_page",
+    "check_prose",
+    "check_site",
+    "glossary_terms",
+    "kernel_sources",
+    "main",
+    "shown_names",
+]
+
+
+_TERM = re.compile(r"^(?P<term>[A-Za-z0-9][^:`{#|]*)$")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that breaks the contract.
+
+    Attributes
+    ----------
+    page, rule, message : str
+        Page or file, the rule's code, and one sentence.
+    """
+
+    page: str
+    rule: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the contract.
+
+    Attributes
+    ----------
+    code : str
+        ``"C1"`` to ``"C13"``, or a word for what can never be waived.
+    asks : str
+        What it asks for, in a few words.
+    check : callable
+        Takes `PageFacts`, yields messages.
+    kinds : tuple of str
+        Kinds of pages that it holds for.
+    recorded : bool
+        Whether it looks at the recording: without a current one it is not applied.
+    """
+
+    code: str
+    asks: str
+    check: Callable[[PageFacts], Iterator[str]]
+    kinds: tuple[str, ...] = ("tutorial", "case", "clock")
+    recorded: bool = False
+
+
+class PageFacts:
+    """A page, its text and its recording.
+
+    Parameters
+    ----------
+    site : Site
+        Of the project.
+    page : Page
+        Its entry; its script or MyST file exists.
+    """
+
+    def __init__(self, site: Site, page: Page) -> None:
+        self.site = site
+        self.page = page
+
+    @cached_property
+    def source(self) -> PageSource:
+        """The page's text."""
+        read = read_myst if self.page.format == "myst" else read_page
+        return read(self.path)
+
+    @property
+    def path(self) -> Path:
+        """The file that the page is written in."""
+        return self.page.source(self.site.layout)
+
+    @cached_property
+    def state(self) -> PageState:
+        """How its recording stands; a page in MyST has none."""
+        return self.site.state(self.page.name)
+
+    @cached_property
+    def recording(self) -> Recording | None:
+        """The recording, if it is current."""
+        return shown_recording(self.state) if self.page.format == "script" else None
+
+    @property
+    def measured(self) -> Recording:
+        """The recording, for rules that are only applied to recorded pages."""
+        if self.recording is None:
+            raise LookupError(f"page {self.page.name!r} has no current recording")
+        return self.recording
+
+    @cached_property
+    def references(self) -> list[tuple[Reference, tuple[str, ...]]]:
+        """What its measured numbers refer to, each with the parts that it stands in."""
+        return [(parse_reference(use.text), use.parts) for use in self.source.role("measured")]
+
+    def others(self) -> Iterator[PageFacts]:
+        """Give the pages before this one that are written."""
+        for page in self.site.pages:
+            if page.name == self.page.name:
+                return
+            if page.source(self.site.layout).exists():
+                yield PageFacts(self.site, page)
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        """The terms of the glossary."""
+        path = self.site.layout.docs / "glossary.md"
+        return glossary_terms(path.read_text(encoding="utf-8")) if path.exists() else ()
+
+
+def glossary_terms(text: str) -> tuple[str, ...]:
+    r"""Read the terms of a glossary.
+
+    Parameters
+    ----------
+    text : str
+        MyST with ``glossary`` directives: terms at the margin, meanings indented.
+
+    Returns
+    -------
+    tuple of str
+        In order.
+
+    Examples
+    --------
+    >>> glossary_terms(":::{glossary}\nwarp\n  32 threads.\n\ngrid\n  All blocks.\n:::\n")
+    ('warp', 'grid')
+    """
+    terms, inside = [], False
+    for line in text.splitlines():
+        if line.startswith((":::", "```")):
+            inside = "{glossary}" in line
+        elif inside and _TERM.match(line):
+            terms.append(line.strip())
+    return tuple(terms)
+
+
+#: Parts in their order; the last three of them may be missing for the reasons that C3 names.
+PARTS = (
+    "idea",
+    "bare",
+    "predict",
+    "code",
+    "check",
+    "measure",
+    "reading",
+    "wrong",
+    "when-not-to",
+    "on-your-gpu",
+    "your-turn",
+    "next",
+)
+_OPEN_LINES = 30
+_SHARED_WORDS = 8
+_CLOCKS = re.compile(
+    r"perf_counter|time\.time\(|%timeit|%%time|cupyx\.profiler|cuda\.Event\(|get_elapsed_time"
+)
+
+
+def check_entry(facts: PageFacts) -> Iterator[str]:
+    """C1: the entry is complete, agrees with the text, and prerequisites come earlier."""
+    page, source = facts.page, facts.source
+    names = [each.name for each in facts.site.pages]
+    what = "page" if page.format == "myst" else "script"
+    if not 1 <= len(page.title.split()) <= 6:
+        yield f"the title has {len(page.title.split())} words; 1 to 6 are allowed"
+    if not 2 <= len(page.objectives) <= 4:
+        yield f"{len(page.objectives)} objectives; 2 to 4 are allowed"
+    if page.minutes < 1:
+        yield "minutes must be at least 1"
+    for key, shown in (("title", source.title), ("question", source.question)):
+        if getattr(page, key) != shown:
+            yield f"the {what}'s {key} is {shown!r}, its entry says {getattr(page, key)!r}"
+    if page.format == "myst" and page.script(facts.site.layout).exists():
+        yield "it is written in MyST and has a script, too; delete one of them"
+    for earlier in page.after:
+        if names.index(earlier) >= names.index(page.name):
+            yield f"{earlier!r} must come earlier in pages.toml"
+
+
+def check_words(facts: PageFacts) -> Iterator[str]:
+    """C2: 600 to 1800 words (a how-to 150 to 600), text between two code cells, short open code."""
+    low, high = (150, 600) if facts.page.kind == "how_to" else (600, 1800)
+    if not low <= facts.source.n_words <= high:
+        yield f"{facts.source.n_words} words of prose; {low} to {high} are allowed"
+    order = facts.source.order
+    pairs = sum(one == two == "code" for one, two in itertools.pairwise(order))
+    if pairs:
+        yield f"{pairs} times two pieces of code without a sentence between them"
+    for use in facts.source.code:
+        if use.n_lines > _OPEN_LINES:
+            yield f"line {use.cell.lineno}: open code of {use.n_lines} lines; {_OPEN_LINES} are allowed"
+    for kernel, code in kernel_sources(facts):
+        for definition in code.split("\n\n\n"):
+            n_lines = sum(bool(line.strip()) for line in definition.splitlines())
+            if n_lines > _OPEN_LINES:
+                yield f"line {kernel.line}: shown code of {n_lines} lines; {_OPEN_LINES} are allowed"
+
+
+def check_parts(facts: PageFacts) -> Iterator[str]:
+    """C3: the parts of a page in order; wrong where there is one, your-turn where there are exercises."""
+    optional = {"wrong"} | ({"your-turn"} if not facts.page.exercises else set())
+    parts = list(dict.fromkeys(facts.source.parts))
+    for name in parts:
+        if name not in PARTS:
+            yield f"there is no part {name!r}; the parts are {', '.join(PARTS)}"
+    for name in PARTS:
+        if name not in parts and name not in optional:
+            yield f"part {name!r} is missing (.. rst-class:: part-{name} before its heading)"
+    known = [name for name in parts if name in PARTS]
+    if known != sorted(known, key=PARTS.index):
+        yield f"the parts stand as {', '.join(known)}"
+    if not any("idea" in use.parts for use in facts.source.directive("drawing")):
+        yield "part 'idea' has no drawing"
+    headings = [heading.text for heading in facts.source.headings]
+    if "wrong" in parts and not any(text.startswith("Wrong on purpose: ") for text in headings):
+        yield "part 'wrong' needs a heading that begins with 'Wrong on purpose: '"
+
+
+def check_bare(facts: PageFacts) -> Iterator[str]:
+    """C4: a bare cell, without the guide's package, and its output."""
+    bare = [use for use in facts.source.code if "bare" in use.parts and use.cell.kind == "recorded"]
+    plain = [use for use in bare if "gpuguide" not in use.imports and "gg." not in use.cell.content]
+    if not plain:
+        yield "no recorded cell in part 'bare' that does without gpuguide"
+    elif facts.recording is not None:
+        shown = {output.cell for output in facts.recording.cells if output.stdout.strip() or output.html}
+        if not any(use.cell.index in shown for use in plain):
+            yield "the bare cell prints nothing"
+
+
+def check_numbers(facts: PageFacts) -> Iterator[str]:
+    """C8: six measured numbers of three metrics, one of them where the GPU does not pay."""
+    metrics = Counter(_metric(facts, reference) for reference, _ in facts.references)
+    if metrics.total() < 6:
+        yield f"{metrics.total()} measured numbers; at least 6 are asked for"
+    if len(metrics) < 3:
+        yield f"{len(metrics)} metrics ({', '.join(metrics)}); at least 3 are asked for"
+    if not any("when-not-to" in parts for _, parts in facts.references):
+        yield "no measured number in part 'when-not-to'"
+
+
+def _metric(facts: PageFacts, reference: object) -> str:
+    from gpuguide_docs.show.references import Reference
+
+    assert isinstance(reference, Reference)
+    if reference.kind == "fact" and facts.recording is not None and reference.name in facts.recording.facts:
+        return f"fact in {facts.recording.facts[reference.name].unit}"
+    return reference.metric
+
+
+def check_links(facts: PageFacts) -> Iterator[str]:
+    """C12: glossary terms linked, two links to other pages, nothing shared with another page."""
+    linked = {use.target.lower() for use in facts.source.role("term")}
+    prose = facts.source.prose.lower()
+    for term in facts.terms:
+        if re.search(rf"\b{re.escape(term.lower())}s?\b", prose) and term.lower() not in linked:
+            yield f"{term!r} is in the glossary and not linked at its first use"
+    targets = {use.target for use in facts.source.role("doc", "ref")}
+    if len(targets) < 2:
+        yield f"{len(targets)} links to other pages; at least 2 are asked for"
+    yield from _shared(facts)
+
+
+def _shared(facts: PageFacts) -> Iterator[str]:
+    """Compare with the pages before; the first that has the same is named."""
+    seen: dict[str, str] = {}
+    for other in facts.others():
+        texts = [*(heading.text for heading in other.source.headings), *_long(other)]
+        seen = {**{text.lower(): other.page.name for text in texts}, **seen}
+    own = _long(facts)
+    parts: list[Heading | Paragraph] = [*facts.source.headings, *facts.source.paragraphs]
+    for part in parts:
+        heading = isinstance(part, Heading)
+        if part.text.lower() in seen and (heading or part.text in own):
+            what = f"heading {part.text!r}" if heading else "this paragraph"
+            yield f"line {part.line}: {what} also stands on page {seen[part.text.lower()]!r}"
+
+
+def _long(facts: PageFacts) -> list[str]:
+    return [each.text for each in facts.source.paragraphs if len(each.text.split()) >= _SHARED_WORDS]
+
+
+def check_figures(facts: PageFacts) -> Iterator[str]:
+    """No typed time, rate, speed-up, energy or percentage of one, in text or in docstrings shown."""
+    for figure in find_typed_figures(facts.source.figures):
+        yield str(figure)
+    if facts.page.format == "script" and facts.source.role("rule"):
+        yield "the role rule is for hand-written pages about the method"
+    for kernel, code in kernel_sources(facts):
+        for figure in find_typed_figures(_comments(code)):
+            yield f"line {kernel.line}: in {kernel.argument}: {figure}"
+
+
+def _comments(code: str) -> list[tuple[int, str]]:
+    """Give docstrings and comments of a source."""
+    found = [
+        (node.lineno, ast.get_docstring(node) or "")
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+    lines = enumerate(code.splitlines(), start=1)
+    return found + [(number, line.partition("#")[2]) for number, line in lines if "#" in line]
+
+
+def check_shown(facts: PageFacts) -> Iterator[str]:
+    """Each experiment of the source documents is measured, or its code is shown."""
+    text = facts.path.read_text(encoding="utf-8") + "".join(code for _, code in kernel_sources(facts))
+    for experiment in facts.page.experiments:
+        if experiment.key and facts.page.format == "myst":
+            yield f"{experiment.id}: a page without a recording cannot measure it ({experiment.key})"
+        elif not experiment.key and not (experiment.shown and experiment.shown in text):
+            yield f"{experiment.id}: neither measured (key) nor shown ({experiment.shown!r})"
+
+
+def check_style(facts: PageFacts) -> Iterator[str]:
+    """No clock and no fallback in a script; a page of kind clock or how_to has clocks of its own."""
+    for use in facts.source.code:
+        code, line = use.cell.content, use.cell.lineno
+        clock = _CLOCKS.search(code)
+        if clock and facts.page.kind not in ("clock", "how_to") and not use.cell.is_wrong:
+            yield f"line {line}: {clock.group()!r} on a page that is not of kind 'clock' or 'how_to'"
+        try:
+            tree = ast.parse(code)
+        except SyntaxError as error:
+            yield f"line {line}: this code is not Python: {error.msg}"
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Try) and any(isinstance(each, ast.Import) for each in node.body):
+                yield f"line {line}: try: import on a page; the package says what is missing"
+            if isinstance(node, ast.If) and re.search(r"gpu|cuda", ast.unparse(node.test), re.IGNORECASE):
+                yield f"line {line}: if {ast.unparse(node.test)}: a page runs on a GPU"
+
+
+def kernel_sources(facts: PageFacts) -> Iterator[tuple[DirectiveUse, str]]:
+    """Give what the page's kernel directives show.
+
+    Parameters
+    ----------
+    facts : PageFacts
+        Of the page.
+
+    Yields
+    ------
+    DirectiveUse
+        The directive.
+    str
+        Source; empty where module or name is not known, which the build reports.
+    """
+    for use in facts.source.directive("kernel"):
+        try:
+            source = ModuleSource(facts.site.layout.source, use.argument)
+            yield use, shown_source(source, shown_names(use) or list(source.names))
+        except GpuGuideError:
+            yield use, ""
+
+
+def shown_names(use: DirectiveUse) -> list[str]:
+    """Names that a kernel directive shows.
+
+    Parameters
+    ----------
+    use : DirectiveUse
+        The directive.
+
+    Returns
+    -------
+    list of str
+        As its option ``:names:`` gives them.
+    """
+    return use.options.get("names", "").replace(",", " ").split()
+
+
+_ALL = ("tutorial", "case", "clock", "how_to", "explanation")
+TEXT_RULES = (
+    Rule("C1", "complete entry", check_entry, _ALL),
+    Rule("C2", "words, open code", check_words, ("tutorial", "case", "clock", "how_to")),
+    Rule("C3", "parts in order", check_parts),
+    Rule("C4", "bare cell with output", check_bare),
+    Rule("C8", "six numbers, three metrics", check_numbers),
+    Rule("C12", "terms and links", check_links),
+    Rule("figures", "no typed figure", check_figures, _ALL),
+    Rule("shown", "the source's code", check_shown, _ALL),
+    Rule("style", "no clock, no fallback", check_style, _ALL),
+)
+
+
+_NUMBER = re.compile(r"\d")
+_CELL_BUDGET_S, _SLOW_S = 0.3, 0.2
+
+
+def charted_variants(facts: PageFacts) -> Iterator[tuple[Results, list[str]]]:
+    """Give the studies that drawn cells plot, each with the variants that they name (or all).
+
+    Parameters
+    ----------
+    facts : PageFacts
+        Of a recorded page.
+
+    Yields
+    ------
+    Results
+        A study.
+    list of str
+        Names of variants.
+    """
+    for use in facts.source.code:
+        if use.cell.kind != "drawn":
+            continue
+        for call in ast.walk(ast.parse(use.cell.content)):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("gg.plot_"):
+                yield from _plotted(facts, call)
+
+
+def _plotted(facts: PageFacts, call: ast.Call) -> Iterator[tuple[Results, list[str]]]:
+    named = facts.measured.names
+    used = [node.id for arg in call.args for node in ast.walk(arg) if isinstance(node, ast.Name)]
+    chosen = [
+        [str(item.value) for item in keyword.value.elts if isinstance(item, ast.Constant)]
+        for keyword in call.keywords
+        if keyword.arg == "variants" and isinstance(keyword.value, ast.List | ast.Tuple)
+    ]
+    for name in used:
+        if name in named:
+            results = facts.measured.studies[named[name]]
+            yield results, chosen[0] if chosen else [info.name for info in results.variants]
+
+
+def check_variants(facts: PageFacts) -> Iterator[str]:
+    """C5: each charted variant is shown in full and named in prose."""
+    shown = {
+        f"{use.argument}.{name}"
+        for use, code in kernel_sources(facts)
+        for name in shown_names(use) or re.findall(r"^def (\w+)", code, re.MULTILINE)
+    }
+    prose = " ".join([facts.source.prose, *(heading.text for heading in facts.source.headings)]).lower()
+    missed: set[str] = set()
+    for results, names in charted_variants(facts):
+        for info in (results.variant(name) for name in names):
+            if info.source.startswith("gpuguide.") and info.source not in shown:
+                missed.add(f"variant {info.name!r} is charted, and {info.source} is not shown")
+            words = {info.name.lower(), info.name.replace("_", " ").lower(), info.label.lower()}
+            if not any(word and word in prose for word in words):
+                missed.add(f"variant {info.name!r} is charted, and the text does not name it ({info.label})")
+    if "ladder" in facts.page.tags and max((len(n) for _, n in charted_variants(facts)), default=0) < 4:
+        missed.add("a ladder has at least four rungs")
+    yield from sorted(missed)
+
+
+def check_sizes(facts: PageFacts) -> Iterator[str]:
+    """C6: six sizes over three decades for a sweep, the source's size and dtype among them."""
+    for results in facts.measured.studies.values():
+        if len(results.sizes) > 2:
+            sizes = sorted(results.sizes)
+            if len(sizes) < 6 or sizes[-1] < 1000 * sizes[0]:
+                span = f"{len(sizes)} sizes from {sizes[0]} to {sizes[-1]}"
+                yield f"study {results.name!r} has {span}; six over three decades are asked for"
+
+
+def check_experiments(facts: PageFacts) -> Iterator[str]:
+    """Each experiment of the source documents that is measured has its size and dtype."""
+    for experiment in facts.page.experiments:
+        try:
+            problem = _experiment(facts, experiment) if experiment.key else ""
+        except GpuGuideError as error:
+            problem = str(error)
+        if problem:
+            yield f"{experiment.id}: {problem}"
+
+
+def _experiment(facts: PageFacts, experiment: Experiment) -> str:
+    reference = parse_reference(experiment.key)
+    if reference.page not in ("", facts.page.name):
+        return f"its key names another page, {reference.page!r}"
+    resolve(reference, facts.measured)
+    if not experiment.size or reference.kind == "fact":
+        return ""
+    results, size = facts.measured.studies[reference.name], parse_size(experiment.size)
+    if reference.kind == "cell" and reference.size < size:
+        return f"measured at {reference.size}, the source has {size}"
+    if experiment.dtype and results.dtype != experiment.dtype:
+        return f"measured in {results.dtype}, the source has {experiment.dtype}"
+    return ""
+
+
+def check_charts(facts: PageFacts) -> Iterator[str]:
+    """C7: two charts; captions with a measured number; alternative text with axes and two numbers."""
+    alternatives = [figure.alt for cell in facts.measured.cells for figure in cell.figures]
+    alternatives += _drawn_alternatives(facts)
+    if len(alternatives) < 2:
+        yield f"{len(alternatives)} charts; at least two are asked for"
+    captions = facts.source.directive("finding")
+    if len(captions) < min(2, len(alternatives)):
+        yield f"{len(captions)} captions (.. finding::) for {len(alternatives)} charts"
+    for caption in captions:
+        if ":measured:" not in caption.content:
+            yield f"line {caption.line}: the caption has no measured number"
+    for words in alternatives:
+        if len(_NUMBER.findall(words)) < 2 or len(words.split()) < 6:
+            yield f"alternative text names no axes or fewer than two numbers: {words[:60]!r}"
+
+
+def _drawn_alternatives(facts: PageFacts) -> list[str]:
+    from gpuguide_docs.replay.drawn_cells import draw
+
+    cells = tuple(use.cell for use in facts.source.code if use.cell.kind == "drawn")
+    if not cells:
+        return []
+    state = facts.state
+    outputs = draw(facts.site.layout, facts.page.name, cells, facts.measured, state.digest, facts.path)
+    return [picture.alt for output in outputs if output for picture in output.pictures]
+
+
+def check_claims(facts: PageFacts) -> Iterator[str]:
+    """C9: two claims of two variants each or of a ceiling; other samples make each false."""
+    claims = facts.measured.claims
+    if len(claims) < 2:
+        yield f"{len(claims)} claims; at least two are asked for"
+    for claim in claims:
+        if not claim.holds:
+            yield f"claim {claim.text!r} does not hold"
+        elif "share" not in claim.expression and not any(_falsified(facts.measured, claim)):
+            yield f"claim {claim.text!r} is not made false by swapping the samples of two variants"
+
+
+def _falsified(recording: Recording, claim: ClaimResult) -> Iterator[bool]:
+    """Swap the samples of the two variants that a claim names, and decide it again."""
+    try:
+        tree = ast.parse(claim.expression)
+    except SyntaxError:
+        return
+    words = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    for name, results in recording.studies.items():
+        known = {info.name for info in results.variants}
+        pair = list(dict.fromkeys(str(word) for word in words if word in known))[:2]
+        if len(pair) == 2:
+            swapped = results.swap_samples(*pair)
+            alone = replay_claim(claim, {name: results})
+            others = {} if alone is not None else recording.studies
+            again = replay_claim(claim, {**others, name: swapped})
+            about = alone is None or (alone.low, alone.high) == (claim.low, claim.high)
+            yield about and again is not None and not again.holds
+
+
+def check_gate(facts: PageFacts) -> Iterator[str]:
+    """C10: each timed variant passed the gate before and after, and the topic's tests exist."""
+    for results in facts.measured.studies.values():
+        for name in dict.fromkeys(cell.variant for cell in results.measurements if cell.n):
+            checks = [check for check in results.checks if check.variant == name]
+            kinds = {check.kind for check in checks}
+            if not {"exact", "random"} & kinds or "after" not in kinds:
+                done = ", ".join(sorted(kinds)) or "never"
+                yield f"{results.name}: {name!r} was timed; it was checked: {done}"
+            if not all(check.passed for check in checks):
+                yield f"{results.name}: {name!r} failed a check"
+    tests = facts.site.layout.root / "tests" / "topics" / f"test_{facts.page.topic}.py"
+    if not tests.exists():
+        yield f"there is no {tests.relative_to(facts.site.layout.root)}"
+
+
+def check_needs(facts: PageFacts) -> Iterator[str]:
+    """C13: peak memory and time within what the entry says."""
+    provenance, needs = facts.measured.provenance, facts.page.needs
+    # Where a page needs no GPU, what was seen there is the context that the recorder's clock opened.
+    if needs.gpus and provenance.peak_memory_bytes and provenance.peak_memory_bytes > needs.gib * 2**30:
+        used = provenance.peak_memory_bytes / 2**30
+        yield f"the run used {used:.1f} GiB of GPU memory, needs says {needs.gib:g}"
+    if provenance.run_time_s and provenance.run_time_s > 60 * facts.page.minutes:
+        yield f"the run took {provenance.run_time_s:.0f} s, longer than reading the page"
+
+
+def check_samples(facts: PageFacts) -> Iterator[str]:
+    """No quick or reduced run stands behind a page."""
+    for results in facts.measured.studies.values():
+        if results.quick:
+            yield f"study {results.name!r} is a quick run; record it in full"
+        for cell in results.measurements:
+            # After a batch of launches the clock waits for their work, so that is what a sample costs.
+            paid = results.measurement(cell.variant, cell.size) if cell.clock == "launch" else cell
+            if cell.clock != "first_call" and 0 < cell.n < _wanted_samples(paid):
+                yield f"{results.name}: {cell.variant!r} at {cell.size} has only {cell.n} samples"
+
+
+def _wanted_samples(cell: Measurement) -> int:
+    """Twenty, or as many as the rounds give where twenty did not fit into a cell's budget."""
+    taken_s = [ns / 1e9 for ns in cell.samples_ns]
+    if max(taken_s, default=0.0) > _SLOW_S:
+        return 3
+    # The budget is also spent on what surrounds the samples: flushes, delays, the wait for launches.
+    return 5 if sum(taken_s) > 0.8 * _CELL_BUDGET_S else 20
+
+
+def check_recomputed(facts: PageFacts) -> Iterator[str]:
+    """Medians, rates, tables and claims follow from the raw samples."""
+    yield from recompute(facts.measured)
+    recorded = [use.cell for use in facts.source.code if use.cell.kind == "recorded"]
+    shown = {cell.index: _shown_name(cell.content) for cell in recorded}
+    for output in facts.measured.cells:
+        study = facts.measured.names.get(shown.get(output.cell, ""), "")
+        if study and output.html and output.html != facts.measured.studies[study]._repr_html_():
+            yield f"the table under recorded cell {output.cell} is not what the samples of {study!r} give now"
+
+
+def _shown_name(code: str) -> str:
+    """Name that a cell shows as its last value."""
+    body = ast.parse(code).body
+    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    return last.id if isinstance(last, ast.Name) else ""
+
+
+def check_one_run(facts: PageFacts) -> Iterator[str]:
+    """All numbers of a page come from its own run."""
+    for reference, _ in facts.references:
+        if reference.page not in ("", facts.page.name):
+            yield f"a number of page {reference.page!r}; numbers of one page come from one run"
+
+
+def check_references(facts: PageFacts) -> Iterator[str]:
+    """Each measured number resolves."""
+    for use in facts.source.role("measured"):
+        try:
+            reference = replace(parse_reference(use.text), page="")
+            resolve(reference, facts.measured)
+        except GpuGuideError as error:
+            yield f"line {use.line}: {error}"
+
+
+_ALL_measured = ("tutorial", "case", "clock", "how_to", "explanation")
+MEASURED_RULES = (
+    Rule("C5", "variants shown and named", check_variants, recorded=True),
+    Rule("C6", "sizes of a sweep", check_sizes, recorded=True),
+    Rule("C7", "charts and captions", check_charts, recorded=True),
+    Rule("C9", "claims", check_claims, recorded=True),
+    Rule("C10", "gate", check_gate, recorded=True),
+    Rule("C13", "memory and time", check_needs, _ALL_measured, recorded=True),
+    Rule("experiments", "the source's sizes", check_experiments, _ALL_measured, recorded=True),
+    Rule("samples", "a full run", check_samples, _ALL_measured, recorded=True),
+    Rule("recomputed", "follows from samples", check_recomputed, _ALL_measured, recorded=True),
+    Rule("one run", "one run id", check_one_run, _ALL_measured),
+    Rule("numbers", "numbers resolve", check_references, _ALL_measured, recorded=True),
+)
+
+
+_ALL_exercises = ("tutorial", "case", "clock", "how_to", "explanation")
+_WITH_EXERCISES = ("tutorial", "case", "clock")
+_HINTS, _QUESTIONS = 2, 2
+
+
+def check_exercise(facts: PageFacts) -> Iterator[str]:
+    """C11: each exercise has a checker, two hints and a solution, and is shown; two folded questions."""
+    listed = facts.page.exercises
+    if facts.page.kind in _WITH_EXERCISES:
+        if not listed:
+            yield "no exercise"
+        yield from _questions(facts)
+    for name in listed:
+        try:
+            yield from _incomplete(find_exercise(name), facts.page.name)
+        except GpuGuideError as error:
+            yield str(error)
+    yield from _shown(facts)
+
+
+def _incomplete(exercise: Exercise, page: str) -> Iterator[str]:
+    name = f"exercise {exercise.name!r}"
+    task: object = exercise.task
+    if not isinstance(task, KernelTask | FunctionTask):
+        yield f"{name} has no checker: its task is {type(task).__name__}"
+    if page not in exercise.pages:
+        yield f"{name} belongs to {', '.join(exercise.pages) or 'no page'} by its own entry, not to this page"
+    if len(exercise.hints) < _HINTS:
+        yield f"{name} has {len(exercise.hints)} hints; at least {_HINTS} are asked for"
+    for what in ("statement", "stub", "solution"):
+        if not getattr(exercise, what).strip():
+            yield f"{name} has no {what}"
+    if exercise.stub.strip() == exercise.solution.strip():
+        yield f"{name}: its solution is its stub"
+    for text in (exercise.statement, *exercise.hints):
+        markdown_nodes(text, name)
+
+
+def _shown(facts: PageFacts) -> Iterator[str]:
+    uses = facts.source.directive("exercise")
+    shown = [use.argument for use in uses]
+    for name in facts.page.exercises:
+        if name not in shown:
+            yield f"exercise {name!r} is listed and not shown (.. exercise:: {name})"
+    for use in uses:
+        if use.argument not in facts.page.exercises:
+            yield f"line {use.line}: exercise {use.argument!r} is shown and not listed in pages.toml"
+        if shown.count(use.argument) > 1:
+            yield f"line {use.line}: exercise {use.argument!r} is shown {shown.count(use.argument)} times"
+        if facts.source.parts and "your-turn" not in use.parts:
+            yield f"line {use.line}: exercise {use.argument!r} stands outside of part 'your-turn'"
+
+
+def _questions(facts: PageFacts) -> Iterator[str]:
+    asked = [use for use in facts.source.directive("question") if "your-turn" in use.parts]
+    if len(asked) < _QUESTIONS:
+        yield f"{len(asked)} folded questions in part 'your-turn'; at least {_QUESTIONS} are asked for"
+
+
+EXERCISE_RULES = (Rule("C11", "exercise", check_exercise, _ALL_exercises),)
+
+
+RULES: tuple[Rule, ...] = tuple(
+    sorted(
+        (*TEXT_RULES, *EXERCISE_RULES, *MEASURED_RULES),
+        key=lambda rule: (rule.code[0] != "C", len(rule.code), rule.code),
+    )
+)
+NEVER_WAIVED = ("C4", "C8", "C9", "C10")
+_MOST_WAIVERS = 2
+BY_HAND = "by hand"
+#: Exercises state what an answer must keep to: at most 30 %, no more than 3 times.
+_LIMIT = re.compile(r"typed (?:percentage|speed-up '(?:factor of [^']*|[^']* times)')")
+NEEDS_A_GPU = "needs a GPU: a maintainer records this"
+
+
+@dataclass
+class PageReport:
+    """What came of one page.
+
+    Attributes
+    ----------
+    page : str
+        Its name.
+    status : str
+        Of its recording; ``"by hand"`` for a page that has none.
+    marks : dict of str to str
+        Rule -> ``"ok"``, ``"fails"``, ``"waived"`` or ``"waits"`` (for a recording).
+    findings : list of Finding
+        What must be mended.
+    waived : list of str
+        Rules not held, with the reasons given.
+    lacking : str
+        Why there is no current recording; empty where there is one.
+    excused : bool
+        Whether the page stands in ``pending.toml``.
+    """
+
+    page: str
+    status: str
+    marks: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    waived: list[str] = field(default_factory=list)
+    lacking: str = ""
+    excused: bool = False
+
+
+def check_page(site: Site, page: Page) -> PageReport:
+    """Hold one page to the contract.
+
+    Parameters
+    ----------
+    site : Site
+        Of the project.
+    page : Page
+        To be checked.
+
+    Returns
+    -------
+    PageReport
+        Rules that need a recording wait where there is none.
+    """
+    source = page.source(site.layout)
+    if not source.exists():
+        missing = Finding(page.name, "C1", f"{source.relative_to(site.layout.root)} is missing")
+        return PageReport(page.name, f"no {page.format}", findings=[missing])
+    facts = PageFacts(site, page)
+    if page.format == "myst":
+        report = PageReport(page.name, BY_HAND)
+    else:
+        try:
+            report = _recorded_report(facts)
+        except GpuGuideError as error:
+            return PageReport(page.name, "damaged", findings=[Finding(page.name, "recording", str(error))])
+    report.findings += _waivers(page)
+    for rule in RULES:
+        if page.kind in rule.kinds and not (rule.recorded and page.format == "myst"):
+            report.marks[rule.code] = _apply(rule, facts, report)
+    return report
+
+
+def _recorded_report(facts: PageFacts) -> PageReport:
+    state = facts.state
+    report = PageReport(facts.page.name, state.status, excused=state.status == "pending")
+    if facts.recording is None:
+        changed = f" (changed: {', '.join(state.changed)})" if state.changed else ""
+        report.lacking = f"{state.status}{changed}{f' ({state.reason})' if state.reason else ''}"
+    return report
+
+
+def _apply(rule: Rule, facts: PageFacts, report: PageReport) -> str:
+    if rule.recorded and facts.recording is None:
+        return "waits"
+    try:
+        messages = list(rule.check(facts))
+    except GpuGuideError as error:
+        messages = [str(error)]
+    if not messages:
+        return "ok"
+    if rule.code in facts.page.waivers and rule.code not in NEVER_WAIVED:
+        report.waived.append(f"{rule.code} waived: {facts.page.waivers[rule.code]}")
+        return "waived"
+    report.findings += [Finding(facts.page.name, rule.code, message) for message in messages]
+    return "fails"
+
+
+def _waivers(page: Page) -> Iterator[Finding]:
+    known = [rule.code for rule in RULES if rule.code.startswith("C")]
+    for code in page.waivers:
+        if code not in known:
+            yield Finding(page.name, "waivers", f"{code!r} cannot be waived; known are {', '.join(known)}")
+        if code in NEVER_WAIVED:
+            yield Finding(page.name, "waivers", f"{code} is never waived")
+    if len(page.waivers) > _MOST_WAIVERS:
+        yield Finding(
+            page.name, "waivers", f"{len(page.waivers)} waivers; at most {_MOST_WAIVERS} are allowed"
+        )
+
+
+def check_prose(layout: Layout) -> list[Finding]:
+    """Look for typed figures outside of the gallery: loose pages, README, exercises, docstrings of topics.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+
+    Returns
+    -------
+    list of Finding
+        By file.
+    """
+    texts = [*sorted(layout.docs.glob("*.md")), *sorted(layout.docs.glob("*.rst")), layout.root / "README.md"]
+    found = []
+    for path in texts:
+        if path.exists():
+            markup = "rst" if path.suffix == ".rst" else "md"
+            lines = prose_lines(path.read_text(encoding="utf-8"), markup)
+            found += _figures(layout, path, lines)
+    for path in sorted((layout.source / "gpuguide" / "exercises").rglob("*.md")):
+        lines = prose_lines(path.read_text(encoding="utf-8"), "md")
+        found += [finding for finding in _figures(layout, path, lines) if not _LIMIT.search(finding.message)]
+    for path in sorted((layout.source / "gpuguide" / "topics").rglob("*.py")):
+        found += _figures(layout, path, list(_docstrings(path)))
+    return found
+
+
+def _figures(layout: Layout, path: Path, lines: list[tuple[int, str]]) -> list[Finding]:
+    name = path.relative_to(layout.root).as_posix()
+    hint = ", or rule for what the method lays down"
+    return [Finding(name, "figures", f"{figure}{hint}") for figure in find_typed_figures(lines)]
+
+
+def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
+            first = getattr(node, "lineno", 0)
+            for number, line in prose_lines(ast.get_docstring(node) or ""):
+                if not line.lstrip().startswith((">>>", "...")):
+                    yield first + number, line
+
+
+def check_site(site: Site) -> tuple[list[PageReport], list[Finding]]:
+    """Hold everything to the contract.
+
+    Parameters
+    ----------
+    site : Site
+        Of the project.
+
+    Returns
+    -------
+    list of PageReport
+        In teaching order.
+    list of Finding
+        What is outside of the gallery.
+    """
+    return [check_page(site, page) for page in site.pages], check_prose(site.layout)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check, print a table and what must be mended.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Of the command line.
+
+    Returns
+    -------
+    int
+        0 if the contract holds, also where only recordings lack (unless ``--strict``); else 1.
+    """
+    parser = argparse.ArgumentParser(prog="make check", description="Hold every page to the contract.")
+    parser.add_argument("--strict", action="store_true", help="stale and missing recordings fail too")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="folder of the project")
+    options = parser.parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 180, highlight=False)
+    try:
+        reports, others = check_site(Site(Layout(options.root)))
+    except (GpuGuideError, PagesError) as error:
+        console.print(str(error), markup=False)
+        return 1
+    _print(console, reports, others)
+    return _verdict(console, reports, others, strict=options.strict)
+
+
+def _print(console: Console, reports: list[PageReport], others: list[Finding]) -> None:
+    table = Table(title="Contract", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in ("page", "recording", *(rule.code for rule in RULES)):
+        table.add_column(heading, no_wrap=True)
+    for report in reports:
+        marks = (report.marks.get(rule.code, "") for rule in RULES)
+        table.add_row(report.page, report.status, *(_SIGNS[mark] for mark in marks))
+    console.print(table)
+    console.print("+ holds   x fails   w waived   ? waits for a recording")
+    for report in reports:
+        for reason in report.waived:
+            console.print(f"{report.page}: {reason}", markup=False)
+    for finding in [*(each for report in reports for each in report.findings), *others]:
+        console.print(f"{finding.page}: {finding.rule}: {finding.message}", markup=False, soft_wrap=True)
+
+
+_SIGNS = {"ok": "+", "fails": "x", "waived": "w", "waits": "?", "": ""}
+
+
+def _verdict(console: Console, reports: list[PageReport], others: list[Finding], *, strict: bool) -> int:
+    lacking = [report for report in reports if report.lacking]
+    for report in lacking:
+        console.print(f"{report.page}: {report.lacking}; {NEEDS_A_GPU}", markup=False, soft_wrap=True)
+    n_findings = sum(len(report.findings) for report in reports) + len(others)
+    failing = [report for report in lacking if strict and not report.excused]
+    console.print(f"{len(reports)} pages, {n_findings} findings, {len(lacking)} recordings lacking")
+    return 1 if n_findings or failing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Downloads are lessons too: a page as the cells of a notebook that is complete."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from gpuguide_docs.downloads.markdown import Piece, pieces
+from gpuguide_docs.downloads.page_rst import page_document
+from gpuguide_docs.downloads.translation import PageTranslation
+from gpuguide_docs.pages.cells import Cell, read_cells
+from gpuguide_docs.show.install_command import pip_command, wheel_path
+from gpuguide_docs.show.resolution import measured_on
+from gpuguide_docs.show.site import Site, shown_recording
+
+if TYPE_CHECKING:
+    from gpuguide.recordings.recording import Recording
+    from gpuguide_docs.pages.pages_toml import Page
+
+__all__ = ["export_page"]
+
+_IMPORTS = "import matplotlib.pyplot as plt\nimport numpy as np\n\nimport gpuguide as gg"
+_PRESET = {
+    "facts": "from gpuguide.measure.session import current\n\nfacts = current().facts",
+    "ceilings": "ceilings = gg.machine_ceilings()",
+}
+
+
+def export_page(site: Site, page: Page, site_url: str = "") -> list[Piece]:
+    """Turn a page into the cells of its notebook.
+
+    Parameters
+    ----------
+    site : Site
+        Pages, claims and recordings.
+    page : Page
+        With a script.
+    site_url : str
+        Where the guide is served.
+
+    Returns
+    -------
+    list of Piece
+        How to install, imports, then the page: numbers written out, kernels as code to edit.
+
+    Raises
+    ------
+    ExportError
+        If the page holds a role or directive that has no form in a download.
+    """
+    cells = [_for_download(cell) for cell in read_cells(page.script(site.layout)) if cell.kind != "comment"]
+    document = page_document(cells, PageTranslation(site, page, site_url))
+    intro = Piece("markdown", _introduction(site, page, site_url))
+    return [intro, Piece("code", _IMPORTS), *pieces(document)]
+
+
+def _for_download(cell: Cell) -> Cell:
+    if cell.kind != "drawn":
+        return cell
+    lines = [line for line in cell.content.splitlines() if not line.strip().startswith("# draw")]
+    code = "\n".join(lines).strip("\n")
+    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    preset = [text for name, text in _PRESET.items() if name in used]
+    return Cell(cell.kind, cell.index, "\n".join([*preset, code]), cell.lineno)
+
+
+def _introduction(site: Site, page: Page, site_url: str) -> str:
+    address = f"{site_url.rstrip('/')}/{page.docname}.html"
+    title = f"[{page.title}]({address})" if site_url else page.title
+    recording = shown_recording(site.state(page.name))
+    lines = [
+        f"This is the page {title} of gpuguide, GPU programming in Python, measured.",
+        _measured(recording, bool(page.needs.gpus)),
+    ]
+    return "\n\n".join([*lines, _installation(page, site_url)])
+
+
+def _measured(recording: Recording | None, needs_gpu: bool) -> str:
+    if recording is None:
+        return "Its code was not measured yet, so numbers are missing in the text."
+    where = measured_on(recording.provenance, gpu=needs_gpu)
+    return f"The numbers in the text were measured on {where} (run {recording.run_id}). Yours will differ."
+
+
+def _installation(page: Page, site_url: str) -> str:
+    fetched = "" if site_url else f" fetch `{wheel_path()}` from there first."
+    served = f"the package, which only the guide's own site serves:{fetched}"
+    plain = _block(pip_command(site_url))
+    if not page.needs.gpus:
+        return f"To run it you need no GPU, only {served}\n\n{plain}"
+    gpus = "an NVIDIA GPU" if page.needs.gpus == 1 else f"{page.needs.gpus} NVIDIA GPUs"
+    with_gpu = _block(pip_command(site_url, "cuda13"))
+    said = f"To run it you need {gpus} and {served}\n\n{with_gpu}\n\n"
+    said += "Write `cuda12` for `cuda13` if `nvidia-smi` shows CUDA 12."
+    if not page.exercises:
+        return said
+    without = "The exercise needs" if len(page.exercises) == 1 else "The exercises need"
+    without += " no GPU. Where there is none, install this, and run the cells of an exercise alone:"
+    return f"{said}\n\n{without}\n\n{plain}"
+
+
+def _block(command: str) -> str:
+    return f"```\n{command}\n```"

@@ -1,0 +1,1 @@
+"""Where pages, their scripts and cells lie."""

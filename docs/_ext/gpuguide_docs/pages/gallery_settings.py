@@ -1,0 +1,78 @@
+"""What sphinx-gallery is told: one source for conf.py, the recorder and the tests."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from sphinx.errors import ExtensionError
+
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.pages_toml import load_pages
+
+__all__ = ["GALLERY", "ListedOrder", "gallery_conf"]
+
+#: The gallery's folder below Sphinx's source folder; sphinx-gallery writes it into tables of contents.
+GALLERY = "gallery"
+
+
+class ListedOrder:
+    """Sort key: the place of a page in ``pages.toml``.
+
+    Parameters
+    ----------
+    names : tuple of str
+        In order.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+    def __repr__(self) -> str:
+        # Sphinx compares configurations by this text, so it names the content and no address.
+        return f"ListedOrder({self.names!r})"
+
+    def __call__(self, path: str) -> int:
+        """Return the place of a script; an unknown one is an error that names the file."""
+        name = PurePath(path).stem
+        if name not in self.names:
+            raise ExtensionError(
+                f"{path}: this page is not in examples/pages.toml; add an entry there or delete it"
+            )
+        return self.names.index(name)
+
+
+def gallery_conf(layout: Layout) -> dict[str, Any]:
+    """Give ``sphinx_gallery_conf``.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies; its ``docs`` is Sphinx's source folder.
+
+    Returns
+    -------
+    dict
+        Serialisable. ``plot_gallery`` is False: even if every seam moved, a build would run no script.
+    """
+    return {
+        "examples_dirs": str(layout.examples),
+        "gallery_dirs": GALLERY,
+        "backreferences_dir": f"{GALLERY}/backreferences",
+        "filename_pattern": r"\.py$",
+        "ignore_pattern": r"(^|/)_",
+        "plot_gallery": False,
+        "within_subsection_order": ListedOrder(tuple(page.name for page in load_pages(layout))),
+        "doc_module": ("gpuguide",),
+        "inspect_global_variables": True,
+        "remove_config_comments": True,
+        "show_signature": False,
+        "write_computation_times": False,
+        "min_reported_time": 1e9,
+        "download_all_examples": False,
+        "notebook_extensions": set(),
+        "image_scrapers": (),
+        "reset_modules": (),
+        "parallel": False,
+        "binder": {},
+    }

@@ -1,0 +1,387 @@
+"""The reader of ``examples/pages.toml``: sections and pages in teaching order, and what each promises."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gpuguide_docs.pages.layout import Layout
+
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "LEVELS",
+    "Experiment",
+    "Needs",
+    "Page",
+    "PagesError",
+    "Section",
+    "load_pages",
+    "load_sections",
+]
+
+KINDS = ("tutorial", "case", "clock", "how_to", "explanation")
+LEVELS = ("beginner", "intermediate", "advanced")
+#: A script below ``examples`` with recorded outputs, or a MyST file below ``docs`` that measures nothing.
+FORMATS = ("script", "myst")
+_MYST_KINDS = ("how_to", "explanation")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class PagesError(ValueError):
+    """An entry of ``pages.toml`` is incomplete or wrong; the message names entry, key and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the guide.
+
+    Attributes
+    ----------
+    name : str
+        Folder below ``examples`` and part of the address.
+    title : str
+        Heading that readers see.
+    summary : str
+        One sentence under the heading.
+    """
+
+    name: str
+    title: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a reader's machine must have to run a page.
+
+    Attributes
+    ----------
+    gpus : int
+        Number of GPUs; 0 for a page that runs anywhere.
+    gib : float
+        GPU memory in GiB.
+    extras : tuple of str
+        Packages besides NumPy, CuPy and Numba.
+    """
+
+    gpus: int
+    gib: float = 0
+    extras: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of a source document that a page redoes.
+
+    Attributes
+    ----------
+    id : str
+        For example ``"S2.1"``.
+    key : str
+        Reference of the measured quantity, as the role ``measured`` takes it; empty when `shown` is given.
+    size : str
+        The source's size as an integer expression such as ``"4096**2"``; empty when it has none.
+    dtype : str
+        The source's dtype; empty when it has none.
+    shown : str
+        Words of code that the page must show, for an experiment that measures nothing.
+    """
+
+    id: str
+    key: str = ""
+    size: str = ""
+    dtype: str = ""
+    shown: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page's entry: where it stands and what it promises its readers.
+
+    Attributes
+    ----------
+    section, name, title, question, kind, level : str
+        `name` is unique in the guide and names the script, the recording and (by default) the topic.
+    minutes : int
+        Reading time.
+    needs : Needs
+        GPUs, memory and packages.
+    objectives : tuple of str
+        What the reader will be able to do: two to four, each beginning with a verb.
+    after : tuple of str
+        Names of pages to read before this one.
+    experiments : tuple of Experiment
+        Experiments of the source documents; never shown to readers.
+    exercises, tags : tuple of str
+        Names of exercises; words to find the page by.
+    waivers : dict of str to str
+        Contract rule -> reason why it does not fit this page.
+    machine : str or None
+        Machine whose recording the page shows; None for the primary one.
+    topic : str
+        Module below ``gpuguide.topics``.
+    format : str
+        ``"script"``, or ``"myst"`` for a page that is written by hand and has no recording.
+    top_bar : bool
+        Whether it stands in the site's top bar: its section then lists it without holding it.
+    """
+
+    section: str
+    name: str
+    title: str
+    question: str
+    kind: str
+    level: str
+    minutes: int
+    needs: Needs
+    objectives: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    experiments: tuple[Experiment, ...] = ()
+    exercises: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    waivers: dict[str, str] = field(default_factory=dict)
+    machine: str | None = None
+    topic: str = ""
+    format: str = "script"
+    top_bar: bool = False
+
+    @property
+    def docname(self) -> str:
+        """Sphinx's name of the page; those of scripts are generated below ``gallery``."""
+        place = f"{self.section}/{self.name}"
+        return place if self.format == "myst" else f"gallery/{place}"
+
+    def script(self, layout: Layout) -> Path:
+        """Path of the page's script.
+
+        Parameters
+        ----------
+        layout : Layout
+            Where the project lies.
+
+        Returns
+        -------
+        Path
+            ``examples/<section>/<name>.py``.
+        """
+        return layout.script(self.section, self.name)
+
+    def source(self, layout: Layout) -> Path:
+        """Path of the file that the page is written in.
+
+        Parameters
+        ----------
+        layout : Layout
+            Where the project lies.
+
+        Returns
+        -------
+        Path
+            The script, or ``docs/<section>/<name>.md``.
+        """
+        if self.format == "myst":
+            return layout.docs / self.section / f"{self.name}.md"
+        return self.script(layout)
+
+
+def load_sections(layout: Layout) -> tuple[Section, ...]:
+    """Read the sections in their order.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+
+    Returns
+    -------
+    tuple of Section
+        As listed in ``pages.toml``.
+
+    Raises
+    ------
+    PagesError
+        If a key is unknown, missing or of the wrong type.
+    """
+    return tuple(
+        Section(**_checked(entry, _SECTION_KEYS, f"section {number}"))
+        for number, entry in enumerate(_document(layout).get("section", []), start=1)
+    )
+
+
+def load_pages(layout: Layout) -> tuple[Page, ...]:
+    """Read the pages in teaching order.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+
+    Returns
+    -------
+    tuple of Page
+        As listed in ``pages.toml``.
+
+    Raises
+    ------
+    PagesError
+        If a key is unknown, missing or of the wrong type, a name stands twice, or a section, kind, level or
+        earlier page is not known.
+    """
+    sections = [section.name for section in load_sections(layout)]
+    pages: list[Page] = []
+    for number, entry in enumerate(_document(layout).get("page", []), start=1):
+        page = _page(entry, number)
+        where = f"page {page.name!r}"
+        _one_of(page.section, sections, f"{where}: section")
+        if page.name in {other.name for other in pages}:
+            raise PagesError(f"{where}: the name stands twice in pages.toml; rename one")
+        pages.append(page)
+    names = [page.name for page in pages]
+    for page in pages:
+        for earlier in page.after:
+            _one_of(earlier, names, f"page {page.name!r}: after")
+    return tuple(pages)
+
+
+def _document(layout: Layout) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(layout.pages_toml.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PagesError(f"{layout.pages_toml} is missing: it lists the guide's sections and pages") from None
+    except tomllib.TOMLDecodeError as error:
+        raise PagesError(f"{layout.pages_toml} is not valid TOML: {error}") from None
+    for key in document:
+        _one_of(key, ("section", "page"), "pages.toml: table")
+    return document
+
+
+def _page(entry: Mapping[str, Any], number: int) -> Page:
+    where = f"page {entry.get('name', f'number {number}')!r}"
+    values = _checked(entry, _PAGE_KEYS, where)
+    if not _NAME.fullmatch(values["name"]):
+        raise PagesError(f"{where}: name must be lower-case letters, digits and '_'")
+    _one_of(values["kind"], KINDS, f"{where}: kind")
+    _one_of(values["level"], LEVELS, f"{where}: level")
+    _one_of(values.get("format", "script"), FORMATS, f"{where}: format")
+    if values.get("format") == "myst" and values["kind"] not in _MYST_KINDS:
+        raise PagesError(
+            f"{where}: a page of kind {values['kind']!r} shows outputs of a GPU, so it is a script; "
+            f"format 'myst' is for kind {' or '.join(_MYST_KINDS)}"
+        )
+    values["needs"] = Needs(**_checked(values["needs"], _NEEDS_KEYS, f"{where}: needs"))
+    values["experiments"] = tuple(_experiment(item, where) for item in values.get("experiments", ()))
+    values.setdefault("topic", values["name"])
+    return Page(**values)
+
+
+def _experiment(item: object, where: str) -> Experiment:
+    if isinstance(item, str):
+        return Experiment(item)
+    if not isinstance(item, dict):
+        raise PagesError(
+            f'{where}: experiments holds ids or tables such as {{id = "S2.1", key = ...}}, not {item!r}'
+        )
+    return Experiment(**_checked(item, _EXPERIMENT_KEYS, f"{where}: experiments"))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise TypeError("a text that is not empty")
+    return value
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError("an integer, zero or more")
+    return value
+
+
+def _amount(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise TypeError("a number, zero or more")
+    return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError("a list of texts")
+    return tuple(_text(item) for item in value)
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("true or false")
+    return value
+
+
+def _table(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("a table")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("a list")
+    return value
+
+
+def _reasons(value: object) -> dict[str, str]:
+    return {key: _text(reason) for key, reason in _table(value).items()}
+
+
+_Keys = Mapping[str, tuple[Callable[[object], Any], bool]]  # key -> (reader, whether it must be given)
+_SECTION_KEYS: _Keys = dict.fromkeys(("name", "title", "summary"), (_text, True))
+_NEEDS_KEYS: _Keys = {
+    "gpus": (_count, True),
+    "gib": (_amount, False),
+    "extras": (_texts, False),
+}
+_EXPERIMENT_KEYS: _Keys = {
+    "id": (_text, True),
+    **dict.fromkeys(("key", "size", "dtype", "shown"), (_text, False)),
+}
+_PAGE_KEYS: _Keys = {
+    **dict.fromkeys(("section", "name", "title", "question", "kind", "level"), (_text, True)),
+    "minutes": (_count, True),
+    "needs": (_table, True),
+    "objectives": (_texts, True),
+    **dict.fromkeys(("after", "exercises", "tags"), (_texts, False)),
+    "experiments": (_list, False),
+    "waivers": (_reasons, False),
+    "machine": (_text, False),
+    "topic": (_text, False),
+    "format": (_text, False),
+    "top_bar": (_flag, False),
+}
+
+
+def _checked(entry: Mapping[str, Any], keys: _Keys, where: str) -> dict[str, Any]:
+    for key in entry:
+        _one_of(key, keys, f"{where}: key")
+    missing = [key for key, (_, required) in keys.items() if required and key not in entry]
+    if missing:
+        raise PagesError(f"{where}: {', '.join(missing)} missing; every entry needs it")
+    values = {}
+    for key, value in entry.items():
+        try:
+            values[key] = keys[key][0](value)
+        except TypeError as error:
+            raise PagesError(f"{where}: {key} must be {error}, and is {value!r}") from None
+    return values
+
+
+def _one_of(value: str, allowed: Mapping[str, Any] | tuple[str, ...] | list[str], where: str) -> None:
+    if value in allowed:
+        return
+    near = difflib.get_close_matches(value, list(allowed), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise PagesError(f"{where}: {value!r} is not one of {', '.join(allowed) or 'none yet'}{hint}")

@@ -1,0 +1,131 @@
+"""What a recording says of its machine: GPU, CPU, versions, date and commit."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuguide.machine.compilers import installed_version
+
+if TYPE_CHECKING:
+    from gpuguide.machine.cpu import CpuInfo
+    from gpuguide.results.records import Provenance
+
+__all__ = ["commit_of", "make_provenance", "versions"]
+
+# CuPy's wheels are named after the CUDA version; searching all distributions for them would take a second.
+_CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
+_PACKAGES = ("gpuguide", "numpy", "scipy", "numba", "numba-cuda", *_CUPY, "matplotlib", "cuda-bindings")
+
+
+def commit_of(root: Path) -> str:
+    """Name the commit that is measured.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        The checkout.
+
+    Returns
+    -------
+    str
+        From git, with ``+dirty`` when files differ; else ``GPUGUIDE_COMMIT``, else ``"unknown"``. A build
+        machine may have neither git nor a checkout; the measuring key decides, the commit informs.
+    """
+    given = os.environ.get("GPUGUIDE_COMMIT", "")
+    if given:
+        return given
+    try:
+        head = _git(root, "rev-parse", "HEAD")
+        # Recordings are what is being written: they do not make the measured code another.
+        changed = _git(root, "status", "--porcelain", "--", ".", ":(exclude)src/gpuguide/recorded")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{head}+dirty" if changed else head
+
+
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Give name and version of the packages that numbers depend on, those that are installed.
+
+    Returns
+    -------
+    tuple of (str, str)
+        In a fixed order.
+    """
+    return tuple((name, found) for name in _PACKAGES if (found := installed_version(name)))
+
+
+def make_provenance(
+    machine: str, commit: str, run_time_s: float, peak_memory_bytes: int | None, cpu_before: CpuInfo
+) -> Provenance:
+    """Describe the run that ends now.
+
+    Parameters
+    ----------
+    machine : str
+        Slug under which the recording is kept.
+    commit : str
+        From `commit_of`.
+    run_time_s : float
+        Seconds that the page took.
+    peak_memory_bytes : int or None
+        Most device memory that the page's process held; None without a GPU.
+    cpu_before : CpuInfo
+        Read when the run began, for the stolen time.
+
+    Returns
+    -------
+    Provenance
+        Fields that this machine cannot tell are None or empty.
+    """
+    from gpuguide.machine.cpu import cpu_info
+    from gpuguide.results.records import Provenance
+
+    cpu = cpu_info()
+    found = versions()
+    return Provenance(
+        machine=machine,
+        **_gpu_fields(),
+        compiler=next((f"{name} {number}" for name, number in found if name == "numba-cuda"), ""),
+        versions=found,
+        cpu=cpu.model,
+        n_cpus=cpu.n_cpus,
+        threads=cpu.threads,
+        blas=cpu.blas,
+        steal_s=round(max(0.0, cpu.steal_s - cpu_before.steal_s), 3),
+        utc_date=datetime.now(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z",
+        commit=commit,
+        run_time_s=round(run_time_s, 3),
+        peak_memory_bytes=peak_memory_bytes,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.release()} {platform.machine()}",
+    )
+
+
+def _gpu_fields() -> dict[str, Any]:
+    from gpuguide.machine.backends import has_gpu
+
+    if not has_gpu():
+        numbers = ("compute_capability", "sm_count", "l2_bytes", "memory_bytes", "sm_clock_hz")
+        more = ("memory_clock_hz", "power_limit_w", "ecc")
+        return {**dict.fromkeys((*numbers, *more)), "gpu": "none", "driver": "", "cuda": ""}
+    from gpuguide.machine.device import current
+
+    device = current()
+    same = ("compute_capability", "sm_count", "l2_bytes", "memory_bytes", "power_limit_w", "ecc", "driver")
+    return {
+        **{name: getattr(device, name) for name in same},
+        "sm_clock_hz": float(device.sm_clock_hz),
+        "memory_clock_hz": float(device.memory_clock_hz),
+        "gpu": device.name,
+        "cuda": device.cuda_runtime,
+    }

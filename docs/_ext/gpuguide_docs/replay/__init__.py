@@ -1,0 +1,1 @@
+"""Pages from recordings: the seams with sphinx-gallery, states, drawn cells, typed outputs."""

@@ -1,0 +1,98 @@
+"""Figures on disk: the light one, its dark twin, and the thumbnail of a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpuguide_docs.pages.files import write_if_changed
+from gpuguide_docs.replay.outputs import Picture, chart, image
+
+__all__ = ["PLAIN_THUMBNAIL", "FigureFolder", "write_thumbnail"]
+
+#: Shown for a page without a figure, and for one whose outputs are not those of its present code.
+PLAIN_THUMBNAIL = b"""\
+<svg xmlns="http://www.w3.org/2000/svg" width="400" height="280" viewBox="0 0 400 280">
+ <g fill="none" stroke="#8a94a3" stroke-width="6">
+  <path d="M70 50v170h270" stroke-linecap="round" stroke-linejoin="round"/>
+  <path d="M95 190L160 150L225 165L320 80" stroke-dasharray="4 14" stroke-linecap="round"/>
+ </g>
+</svg>
+"""
+
+
+class FigureFolder:
+    """Writes the figures of one page.
+
+    Parameters
+    ----------
+    docs : pathlib.Path
+        Sphinx's source folder.
+    folder : pathlib.Path
+        Where the figures go, below `docs`.
+    page : str
+        Name; begins the files' names, which are unique in the guide because page names are.
+    """
+
+    def __init__(self, docs: Path, folder: Path, page: str) -> None:
+        self.docs = docs
+        self.folder = folder
+        self.page = page
+        self.written: list[Path] = []
+        self.pictures: list[Picture] = []
+
+    def add(self, picture: Picture) -> str:
+        """Write a figure and its dark twin.
+
+        Parameters
+        ----------
+        picture : Picture
+            An SVG gets a twin, a bitmap does not.
+
+        Returns
+        -------
+        str
+            reST that shows whichever fits the reader's theme.
+        """
+        self.pictures.append(picture)
+        stem = f"{self.page}-{len(self.pictures)}"
+        if picture.suffix != ".svg":
+            path = self._write(f"{stem}{picture.suffix}", picture.data)
+            return chart(image(path, picture.alt, "recorded-figure dark-light"))
+        from gpuguide.charts.style import to_dark
+
+        light = self._write(f"{stem}-light.svg", picture.data)
+        dark = self._write(f"{stem}-dark.svg", to_dark(picture.data.decode()).encode())
+        twins = ((light, "only-light"), (dark, "only-dark"))
+        return chart("".join(image(path, picture.alt, f"recorded-figure {theme}") for path, theme in twins))
+
+    def _write(self, name: str, data: bytes) -> str:
+        path = self.folder / name
+        write_if_changed(path, data)
+        self.written.append(path)
+        return "/" + path.relative_to(self.docs).as_posix()
+
+
+def write_thumbnail(folder: Path, page: str, picture: Picture | None) -> Path:
+    """Write the thumbnail that sphinx-gallery's index pages look for.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        ``images/thumb`` of the section.
+    page : str
+        Name.
+    picture : Picture or None
+        None gives the plain one, so that a page never keeps a figure of other code.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+    """
+    suffix, data = (picture.suffix, picture.data) if picture else (".svg", PLAIN_THUMBNAIL)
+    path = folder / f"sphx_glr_{page}_thumb{suffix}"
+    for other in folder.glob(f"sphx_glr_{page}_thumb.*"):
+        if other != path:
+            other.unlink()
+    write_if_changed(path, data)
+    return path

@@ -1,0 +1,217 @@
+"""A page without running it: recorded cells from the transcript, drawn cells from the recorded results."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx.errors import ExtensionError
+
+from gpuguide_docs.pages.cells import DRAW, Block, Cell, cells_from_blocks
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.record.execution import CellError
+from gpuguide_docs.record.names import CodeName, page_names
+from gpuguide_docs.replay.drawn_cells import draw
+from gpuguide_docs.replay.figures import FigureFolder
+from gpuguide_docs.replay.outputs import Output, Picture, admonition, comment, literal, raw_html
+from gpuguide_docs.replay.states import PageState
+
+if TYPE_CHECKING:
+    from gpuguide.recordings.recording import CellOutput, Recording
+
+__all__ = ["ReplayedPage", "replay"]
+
+_NOT_DRAWN = "The chart that this code draws appears once the page is measured."
+_DRAFT = admonition(
+    "Draft, simulator",
+    ("Toy sizes in Numba's simulator, on a CPU: no figure and no number here says anything of a GPU.",),
+    "warning page-draft",
+)
+
+
+@dataclass(frozen=True)
+class ReplayedPage:
+    """A page ready for sphinx-gallery.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+        The script's blocks as shown: with the banner, without markers.
+    outputs : tuple of str
+        reST under each block.
+    names : dict
+        For back-references, as ``identify_names`` returns it.
+    figures : tuple of pathlib.Path
+        Files written.
+    pictures : tuple of Picture
+        Shown figures in order; the first is the thumbnail.
+    """
+
+    blocks: tuple[Block, ...]
+    outputs: tuple[str, ...]
+    names: dict[str, list[dict[str, Any]]]
+    figures: tuple[Path, ...]
+    pictures: tuple[Picture, ...]
+
+
+def replay(
+    layout: Layout,
+    state: PageState,
+    script: Path,
+    blocks: Sequence[tuple[str, str, int]],
+    draft: Sequence[Output | None] | None = None,
+) -> ReplayedPage:
+    """Make a page from its script and what was recorded; nothing recorded is executed.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+    state : PageState
+        Of the page.
+    script : pathlib.Path
+        ``examples/<section>/<page>.py``.
+    blocks : sequence of (type, content, lineno)
+        As sphinx-gallery parsed the script.
+    draft : sequence of Output or None, optional
+        Outputs of a preview, one a block, shown in the place of recorded ones.
+
+    Returns
+    -------
+    ReplayedPage
+        Figures are on disk; files that did not change were not touched.
+
+    Raises
+    ------
+    sphinx.errors.ExtensionError
+        If a drawn cell fails or a recorded output is not allowed; names file and line or cell.
+    """
+    cells = cells_from_blocks(blocks)
+    folder = FigureFolder(layout.docs, layout.gallery / script.parent.name / "images", state.page)
+    outputs = tuple(draft) if draft is not None else _outputs(layout, state, script, cells)
+    rendered = tuple(
+        _render(output, folder) if output else _note(cell)
+        for cell, output in zip(cells, outputs, strict=True)
+    )
+    stored: tuple[CodeName, ...] = ()
+    results: tuple[str, ...] = ()
+    if state.current and state.recording is not None:
+        stored = tuple(_code_name(name) for cell in state.recording.cells for name in cell.names)
+        results = tuple(state.recording.names)
+    above = (_DRAFT if draft is not None else _banner(state)) + comment("outputs " + _digest(state, outputs))
+    return ReplayedPage(
+        tuple(_shown(cell, above) for cell in cells),
+        rendered,
+        page_names((cell.content for cell in cells if cell.is_code), stored, results),
+        tuple(folder.written),
+        tuple(folder.pictures),
+    )
+
+
+def _outputs(
+    layout: Layout, state: PageState, script: Path, cells: Sequence[Cell]
+) -> tuple[Output | None, ...]:
+    if not state.current or state.recording is None:
+        return (None,) * len(cells)
+    recording = state.recording
+    drawn = [cell for cell in cells if cell.kind == "drawn"]
+    shown = script.relative_to(layout.root)
+    try:
+        drawings = draw(layout, state.page, tuple(drawn), recording, state.digest, script)
+    except CellError as error:
+        raise ExtensionError(f"Drawing failed, {error}") from error
+    recorded = {output.cell: output for output in recording.cells}
+    found: list[Output | None] = []
+    for cell in cells:
+        if cell.kind == "drawn":
+            where = f"{shown}:{cell.lineno}: drawn cell"
+            found.append(_checked(drawings[cell.index], where))
+        elif cell.kind == "recorded" and cell.index in recorded:
+            where = f"{_folder(recording) / 'transcript.json'}: cells[{cell.index}].html"
+            found.append(_checked(_from_transcript(recorded[cell.index], recording), where))
+        else:
+            found.append(None)
+    return tuple(found)
+
+
+def _folder(recording: Recording) -> Path:
+    assert recording.folder is not None, "a recording that was loaded knows its folder"
+    return recording.folder
+
+
+def _from_transcript(cell: CellOutput, recording: Recording) -> Output:
+    folder = _folder(recording)
+    pictures = tuple(
+        Picture((folder / figure.file).read_bytes(), Path(figure.file).suffix, figure.alt)
+        for figure in cell.figures
+    )
+    return Output(cell.stdout, cell.html, pictures)
+
+
+def _code_name(stored: Sequence[Any]) -> CodeName:
+    used, module, name, short, is_class = stored
+    return CodeName(used, module, name, short, is_class in (True, "True", "class"))
+
+
+def _checked(output: Output | None, where: str) -> Output | None:
+    if output is None:
+        return None
+    from gpuguide.errors import RecordingError
+    from gpuguide.recordings.markup import check_html
+
+    try:
+        check_html(output.html, file=where)
+    except RecordingError as error:
+        raise ExtensionError(str(error)) from error
+    return output
+
+
+def _render(output: Output, folder: FigureFolder) -> str:
+    pictures = "".join(folder.add(picture) for picture in output.pictures)
+    return f"\n{pictures}{literal(output.stdout)}{raw_html(output.html)}\n"
+
+
+def _note(cell: Cell) -> str:
+    return f"\n.. container:: not-measured\n\n   {_NOT_DRAWN}\n\n" if cell.kind == "drawn" else ""
+
+
+def _shown(cell: Cell, above: str) -> Block:
+    kind = "code" if cell.is_code else "text"
+    content = cell.content
+    if cell.kind == "drawn":
+        content = "\n".join(line for line in content.split("\n") if not line.strip().startswith(DRAW))
+    elif cell.kind == "text" and cell.index == 0:
+        # The digest makes Sphinx read the page again when a recording or a figure alone changed.
+        content = f"{content.rstrip()}\n\n{above}"
+    return Block(kind, content, cell.lineno)
+
+
+def _digest(state: PageState, outputs: Sequence[Output | None]) -> str:
+    whole = hashlib.sha256(state.fingerprint.encode())
+    for output in outputs:
+        whole.update(repr(output).encode())
+    return whole.hexdigest()[:32]
+
+
+def _banner(state: PageState) -> str:
+    if state.status == "current":
+        return ""
+    if state.status == "stale":
+        changed = ", ".join(state.changed)
+        return admonition(
+            "Not measured since its code changed",
+            (
+                f"What changed: {changed}. Outputs, charts and numbers of this page appear again "
+                "once it is recorded on a GPU.",
+            ),
+            "warning page-stale",
+        )
+    reason = (f"Why it waits: {state.reason}",) if state.reason else ()
+    return admonition(
+        "Not measured yet",
+        ("The code below has not been recorded on a GPU; its outputs, charts and numbers follow.", *reason),
+        "warning page-unmeasured",
+    )

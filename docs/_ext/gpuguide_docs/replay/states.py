@@ -1,0 +1,192 @@
+"""What each page can show: its recording when it is current, else why not. Loaded once a build."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from gpuguide_docs.pages.files import file_digest
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.pages_toml import Page, load_pages
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from gpuguide.recordings.recording import Recording
+
+__all__ = ["PageState", "States", "Status", "forget", "note_use", "outdated", "states_of"]
+
+Status = Literal["current", "stale", "missing", "pending"]
+
+_USES = "gpuguide_uses"
+
+
+@dataclass(frozen=True)
+class PageState:
+    """What a page can show.
+
+    Parameters
+    ----------
+    page : str
+        Name.
+    status : {"current", "stale", "missing", "pending"}
+        Stale: the code changed since. Missing: never recorded. Pending: waits for a GPU, with a reason.
+    recording : Recording or None
+        The recording, also of a stale page (never to be shown as that of the present code).
+    changed : tuple of str
+        Of a stale page, what changed.
+    reason : str
+        Of a pending page, why it waits.
+    digest : str
+        SHA-256 of the recording's manifest, which holds the hashes of its other files; "" without one.
+    """
+
+    page: str
+    status: Status
+    recording: Recording | None = None
+    changed: tuple[str, ...] = ()
+    reason: str = ""
+    digest: str = ""
+
+    @property
+    def current(self) -> bool:
+        """Whether outputs and numbers may be shown."""
+        return self.status == "current"
+
+    @property
+    def fingerprint(self) -> str:
+        """What a document that shows something of this page depends on."""
+        whole = "\n".join((self.page, self.status, self.digest, *self.changed, self.reason))
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+
+class States:
+    """The states of all pages, each found out when it is first asked for.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.pages = {page.name: page for page in load_pages(layout)}
+        self._known: dict[str, PageState] = {}
+
+    def __getitem__(self, name: str) -> PageState:
+        """Give the state of a page.
+
+        Parameters
+        ----------
+        name : str
+            Page in ``pages.toml``.
+
+        Returns
+        -------
+        PageState
+            Kept for the rest of the build.
+
+        Raises
+        ------
+        KeyError
+            If no page has this name.
+        gpuguide.errors.RecordingError
+            If the recording is damaged; names file and field.
+        """
+        if name not in self._known:
+            self._known[name] = self._find(self.pages[name])
+        return self._known[name]
+
+    def _find(self, page: Page) -> PageState:
+        from gpuguide.recordings import store as recordings
+
+        pending = {each.page: each for each in recordings.pending(self.layout.recorded)}
+        recording = recordings.find_or_none(page.name, page.machine, self.layout.recorded)
+        if recording is None:
+            if page.name in pending:
+                return PageState(page.name, "pending", reason=pending[page.name].reason)
+            return PageState(page.name, "missing")
+        digest = file_digest((recording.folder or Path()) / "run.json")
+        changed = recordings.staleness(recording, page.script(self.layout), self.layout.source)
+        if not changed:
+            return PageState(page.name, "current", recording, digest=digest)
+        if page.name in pending:
+            return PageState(page.name, "pending", recording, changed, pending[page.name].reason, digest)
+        return PageState(page.name, "stale", recording, changed, digest=digest)
+
+
+_STATES: dict[Path, States] = {}
+
+
+def states_of(layout: Layout) -> States:
+    """Give the states of a project, the same object during one build.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+
+    Returns
+    -------
+    States
+        Filled as pages are asked for.
+    """
+    if layout.root not in _STATES:
+        _STATES[layout.root] = States(layout)
+    return _STATES[layout.root]
+
+
+def forget(layout: Layout) -> None:
+    """Drop what is known, at the start of a build.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+    """
+    _STATES.pop(layout.root, None)
+
+
+def note_use(env: BuildEnvironment, state: PageState) -> None:
+    """Note that the document being read shows something of a page, and is read again when that changes.
+
+    Parameters
+    ----------
+    env : BuildEnvironment
+        Sphinx's environment while it reads a document.
+    state : PageState
+        The page's state.
+    """
+    uses: dict[str, dict[str, str]] = env.__dict__.setdefault(_USES, {})
+    uses.setdefault(env.docname, {})[state.page] = state.fingerprint
+
+
+def outdated(app: Sphinx, env: BuildEnvironment, states: States) -> set[str]:
+    """Find the documents to read again because a page that they use changed its state.
+
+    Parameters
+    ----------
+    app : Sphinx
+        The application.
+    env : BuildEnvironment
+        With the uses of the last build.
+    states : States
+        Of this build.
+
+    Returns
+    -------
+    set of str
+        Names of documents.
+    """
+    uses: dict[str, dict[str, str]] = env.__dict__.setdefault(_USES, {})
+    for gone in uses.keys() - env.found_docs:
+        del uses[gone]
+    return {
+        docname
+        for docname, pages in uses.items()
+        if any(page not in states.pages or states[page].fingerprint != seen for page, seen in pages.items())
+    }

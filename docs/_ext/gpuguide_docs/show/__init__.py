@@ -1,0 +1,1 @@
+"""Roles and directives: what readers see of numbers, kernels, results and exercises."""

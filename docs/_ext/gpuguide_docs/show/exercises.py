@@ -1,0 +1,187 @@
+"""Directives ``exercise`` and ``question``: what readers do themselves, with folded hints and answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from gpuguide.errors import GpuGuideError
+from gpuguide_docs.show.exercise_pool import (
+    check_call,
+    check_commands,
+    exercise_files,
+    exercise_id,
+    find_exercise,
+    home_of,
+    lanes_text,
+)
+from gpuguide_docs.show.exercise_text import markdown_nodes
+from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.site import site_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from gpuguide.exercises.model import Exercise
+
+__all__ = ["ExerciseDirective", "QuestionDirective", "exercise_node", "setup", "show_exercise"]
+
+
+class ExerciseDirective(SphinxDirective):
+    """``.. exercise:: NAME`` shows an exercise of the pool: task, stub, how to check it, hints, solution."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Show it, or name what the pool has instead."""
+        try:
+            node = show_exercise(self.env, self.state.document, self.arguments[0])
+        except GpuGuideError as error:
+            # Without this a document that failed would count as read, and the next build would pass.
+            self.env.note_reread()
+            raise self.error(f"exercise: {error}") from None
+        self.set_source_info(node)
+        return [node]
+
+
+class QuestionDirective(SphinxDirective):
+    """``.. question:: What is asked?`` with the answer under it, folded."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Fold the answer under the question."""
+        self.assert_has_content()
+        asked = " ".join(self.arguments[0].split())
+        if not asked.endswith("?"):
+            raise self.error(f"question: {asked!r} ends without a question mark")
+        name = nodes.make_id(f"question {asked}")
+        answer = _target(name, self.parse_content_to_nodes())
+        self.state.document.set_id(answer)
+        return [fold(asked, answer, classes=("gg-question-fold",))]
+
+
+def show_exercise(env: BuildEnvironment, document: nodes.document, name: str) -> nodes.container:
+    """Show an exercise on the page that is being read.
+
+    Parameters
+    ----------
+    env : BuildEnvironment
+        The page is read again when a file of the exercise changes.
+    document : docutils.nodes.document
+        The page.
+    name : str
+        Of the exercise.
+
+    Returns
+    -------
+    docutils.nodes.container
+        Its identifiers are registered, so that links from other pages find them.
+
+    Raises
+    ------
+    GpuGuideError
+        If there is no such exercise, or one of its texts is missing or not allowed.
+    """
+    exercise = find_exercise(name)
+    for path in exercise_files(exercise):
+        env.note_dependency(str(path))
+    node = exercise_node(exercise)
+    for part in node.findall(nodes.container):
+        if part["ids"]:
+            document.set_id(part)
+    home = home_of(site_of(env), name)
+    if home is None or home.docname == env.docname:
+        label = exercise_id(name)
+        env.domains.standard_domain.note_hyperlink_target(label, env.docname, label, exercise.title)
+    return node
+
+
+def exercise_node(exercise: Exercise) -> nodes.container:
+    """Build an exercise: heading, task, stub, how to check it, and folded hints and solution.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        One of the pool.
+
+    Returns
+    -------
+    docutils.nodes.container
+        With the identifiers ``exercise-NAME``, ``exercise-NAME-hint-1`` and ``exercise-NAME-solution``.
+
+    Raises
+    ------
+    ArgumentError
+        If a text holds what has no place in it.
+    """
+    about = f"{exercise.level} · {exercise.minutes} min · {lanes_text(exercise)}"
+    statement = markdown_nodes(exercise.statement, f"statement.md of exercise {exercise.name!r}")
+    return nodes.container(
+        "",
+        _heading(exercise),
+        nodes.paragraph("", about, classes=["gg-exercise-about"]),
+        *statement,
+        nodes.paragraph("", "Start from this:", classes=["gg-lead-in"]),
+        _code(exercise.stub.strip("\n"), "python"),
+        *_how_to_check(exercise),
+        *_hints(exercise),
+        fold("Solution", _target(exercise_id(exercise.name, "solution"), _solution(exercise))),
+        ids=[exercise_id(exercise.name)],
+        classes=["gg-exercise"],
+    )
+
+
+def _heading(exercise: Exercise) -> nodes.rubric:
+    link = nodes.reference("", "#", refid=exercise_id(exercise.name), classes=["headerlink"])
+    link["reftitle"] = "Link to this exercise"
+    heading = nodes.rubric("", "", nodes.Text(f"Exercise: {exercise.title}"), link)
+    heading["heading-level"] = 3
+    return heading
+
+
+def _how_to_check(exercise: Exercise) -> list[nodes.Node]:
+    return [
+        nodes.paragraph("", "Check it in a notebook:", classes=["gg-lead-in"]),
+        _code(check_call(exercise), "python"),
+        nodes.paragraph("", "Or on the command line, in a file of your own:", classes=["gg-lead-in"]),
+        _code(check_commands(exercise), "console"),
+    ]
+
+
+def _hints(exercise: Exercise) -> list[nodes.Node]:
+    return [
+        fold(
+            f"Hint {number}",
+            _target(
+                exercise_id(exercise.name, f"hint-{number}"),
+                markdown_nodes(hint, f"hint {number} of exercise {exercise.name!r}"),
+            ),
+        )
+        for number, hint in enumerate(exercise.hints, start=1)
+    ]
+
+
+def _solution(exercise: Exercise) -> list[nodes.Node]:
+    return [_code(exercise.solution.strip("\n"), "python")]
+
+
+def _target(name: str, content: list[nodes.Node]) -> nodes.container:
+    # The identifier is inside: browsers unfold what holds the target of a link, even without a script.
+    return nodes.container("", *content, ids=[name], classes=["gg-fold-target"])
+
+
+def _code(text: str, language: str) -> nodes.literal_block:
+    return nodes.literal_block(text, text, language=language)
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directives."""
+    app.setup_extension("gpuguide_docs.show.folded")
+    app.add_directive("exercise", ExerciseDirective)
+    app.add_directive("question", QuestionDirective)

@@ -1,0 +1,83 @@
+"""Directive ``install-command``: how to install the package from the wheel that the site itself serves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from gpuguide.machine.compilers import installed_version
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__all__ = ["InstallCommandDirective", "package_version", "pip_command", "setup", "wheel_path"]
+
+_EXTRAS = ("", "cuda12", "cuda13")
+
+
+def package_version() -> str:
+    """Give the version of the installed package.
+
+    Returns
+    -------
+    str
+        ``"0"`` where it is not installed, as in a copy of its source.
+    """
+    return installed_version("gpuguide") or "0"
+
+
+def wheel_path() -> str:
+    """Give the path of the wheel on the site.
+
+    Returns
+    -------
+    str
+        Below the site's address.
+    """
+    return f"_static/wheels/gpuguide-{package_version()}-py3-none-any.whl"
+
+
+def pip_command(site_url: str, extra: str = "") -> str:
+    """Write the command that installs the package.
+
+    Parameters
+    ----------
+    site_url : str
+        Where the guide is served; empty gives the command for a wheel that was fetched before.
+    extra : str
+        ``"cuda12"`` or ``"cuda13"``; empty for a machine without a GPU.
+
+    Returns
+    -------
+    str
+        It names the wheel, because no package index has this package.
+    """
+    bracket = f"[{extra}]" if extra else ""
+    if site_url:
+        return f'pip install "gpuguide{bracket} @ {site_url.rstrip("/")}/{wheel_path()}"'
+    return f'pip install "./{wheel_path().rpartition("/")[2]}{bracket}"'
+
+
+class InstallCommandDirective(SphinxDirective):
+    """``.. install-command::`` shows the command; its argument is the extra, ``cuda12`` or ``cuda13``."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Show it as a block to copy."""
+        extra = self.arguments[0] if self.arguments else ""
+        if extra not in _EXTRAS:
+            raise self.error(f"install-command: {extra!r} is no extra; write cuda12, cuda13, or nothing")
+        command = f"$ {pip_command(self.config.gpuguide_site_url, extra)}"
+        block = nodes.literal_block(command, command, language="console")
+        self.set_source_info(block)
+        return [block]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive."""
+    app.add_config_value("gpuguide_site_url", "", "env", str)
+    app.add_directive("install-command", InstallCommandDirective)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

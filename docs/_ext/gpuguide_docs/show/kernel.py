@@ -1,0 +1,116 @@
+"""Directive ``kernel``: code shown from the tested module, so that nothing untested stands on a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
+
+from gpuguide.errors import GpuGuideError
+from gpuguide_docs.show.module_source import ModuleSource
+from gpuguide_docs.show.site import site_of
+
+if TYPE_CHECKING:
+    from docutils.nodes import Element, Node, TextElement
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+__all__ = ["KernelDirective", "names_option", "setup", "shown_source"]
+
+
+def names_option(text: str | None) -> list[str]:
+    """Read the option ``:names:``.
+
+    Parameters
+    ----------
+    text : str or None
+        Names separated by commas or blanks.
+
+    Returns
+    -------
+    list of str
+        At least one.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    names = (text or "").replace(",", " ").split()
+    if not names:
+        raise ValueError("write the names to show, separated by commas")
+    return names
+
+
+def shown_source(source: ModuleSource, names: list[str]) -> str:
+    """Put definitions together as they are shown.
+
+    Parameters
+    ----------
+    source : ModuleSource
+        The module.
+    names : list of str
+        What to show, in this order.
+
+    Returns
+    -------
+    str
+        Two empty lines between functions.
+    """
+    return "\n\n\n".join(source.cut(name) for name in names)
+
+
+class KernelDirective(SphinxDirective):
+    """``.. kernel:: MODULE`` with ``:names:`` shows definitions and links their reference page."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {"names": names_option}
+
+    def run(self) -> list[nodes.Node]:
+        """Show the code, or name what the module has instead."""
+        module = self.arguments[0]
+        try:
+            source = ModuleSource(site_of(self.env).layout.source, module)
+            self.env.note_dependency(str(source.path))
+            names = self.options.get("names") or list(source.names)
+            code = shown_source(source, names)
+        except GpuGuideError as error:
+            self.env.note_reread()
+            raise self.error(f"kernel: {error}") from None
+        block = nodes.literal_block(code, code, language="python")
+        self.set_source_info(block)
+        return [nodes.container("", block, self._origin(module, names), classes=["gg-kernel"])]
+
+    def _origin(self, module: str, names: list[str]) -> nodes.paragraph:
+        line = nodes.paragraph(classes=["gg-kernel-origin"])
+        line += [nodes.Text("Tested code from "), self._link(module, module), nodes.Text(": ")]
+        for number, name in enumerate(names):
+            line += [nodes.Text(", ")] if number else []
+            line += self._link(f"{module}.{name}", name)
+        return line
+
+    def _link(self, target: str, text: str) -> addnodes.pending_xref:
+        return addnodes.pending_xref(
+            "",
+            nodes.literal("", text),
+            refdomain="py",
+            reftype="obj",
+            reftarget=target,
+            refdoc=self.env.docname,
+            gg_optional=True,
+        )
+
+
+def _allow_missing(
+    _app: Sphinx, _env: BuildEnvironment, node: addnodes.pending_xref, content: TextElement
+) -> Element | Node | None:
+    """Show a definition that the reference leaves out, a device function say, without a link."""
+    return content if node.get("gg_optional") else None
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_directive("kernel", KernelDirective)
+    app.connect("missing-reference", _allow_missing)

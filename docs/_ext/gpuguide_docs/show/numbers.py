@@ -1,0 +1,141 @@
+"""The roles ``measured`` and ``claimed``: numbers in prose that nobody typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxRole
+
+from gpuguide.errors import GpuGuideError, unknown
+from gpuguide_docs.show.references import parse_reference
+from gpuguide_docs.show.resolution import resolve
+from gpuguide_docs.show.site import shown_recording, site_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+    from gpuguide_docs.replay.states import PageState
+    from gpuguide_docs.show.site import Site
+
+__all__ = [
+    "NOT_MEASURED",
+    "ClaimedRole",
+    "MeasuredRole",
+    "RuleRole",
+    "number_node",
+    "setup",
+    "why_unmeasured",
+]
+
+NOT_MEASURED = "not measured yet"
+
+
+class number_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
+    """A number with what hover, focus or tap shows: attributes ``detail`` and ``tip`` (its identifier)."""
+
+
+class _NumberRole(SphinxRole):
+    """A role that becomes one number."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Give the number, or an error that the next build meets again."""
+        try:
+            text, detail, kind = self.number(site_of(self.env))
+        except GpuGuideError as error:
+            # Without this a document that failed would count as read, and the next build would pass.
+            self.env.note_reread()
+            message = self.inliner.reporter.error(f"{self.name} {self.text!r}: {error}", line=self.lineno)
+            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
+        node = number_node(self.rawtext, text, classes=[kind], detail=detail)
+        node["tip"] = f"gg-tip-{self.env.new_serialno('gg-tip')}"
+        self.set_source_info(node)
+        return [node], []
+
+    def number(self, site: Site) -> tuple[str, str, str]:
+        """Text, detail and class; GpuGuideError where there is none."""
+        raise NotImplementedError
+
+
+class MeasuredRole(_NumberRole):
+    """``:measured:`page:study[variant, 2**24].time```: a number from a recording."""
+
+    def number(self, site: Site) -> tuple[str, str, str]:
+        """Look the reference up in the recording of its page, or of this page."""
+        reference = parse_reference(self.text)
+        here = site.page_of(self.env.docname)
+        name = reference.page or (here.name if here else "")
+        if not name:
+            raise unknown("page", "", [page.name for page in site.pages])
+        state = site.state(name, self.env)
+        recording = shown_recording(state)
+        if recording is None:
+            return NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"
+        number = resolve(reference, recording)
+        return number.text, number.detail, "gg-measured"
+
+
+class ClaimedRole(_NumberRole):
+    """``:claimed:`s2_sort_speedup```: what a source document says."""
+
+    def number(self, site: Site) -> tuple[str, str, str]:
+        """Look the claim up in ``docs/claims.toml``."""
+        self.env.note_dependency(str(site.layout.docs / "claims.toml"))
+        if self.text not in site.claims:
+            raise unknown("claim", self.text, site.claims)
+        claim = site.claims[self.text]
+        return claim.text, claim.detail, "gg-claimed"
+
+
+class RuleRole(SphinxRole):
+    """``:rule:`0.2 s```: a figure that is a rule of the method and not a measurement."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Give the text as it stands; the check for typed figures passes over it."""
+        return [nodes.inline(self.rawtext, self.text, classes=["gg-rule"])], []
+
+
+def why_unmeasured(state: PageState) -> str:
+    """Say why a page's numbers cannot be shown.
+
+    Parameters
+    ----------
+    state : PageState
+        Of the page; not current.
+
+    Returns
+    -------
+    str
+        One clause for readers.
+    """
+    if state.status == "pending":
+        return f"waits for a GPU: {state.reason}"
+    if state.status == "stale":
+        return "the code changed since it was measured, and waits to be measured again"
+    return "this page was never measured"
+
+
+def _visit_html(writer: Any, node: number_node) -> None:
+    described = {"tabindex": "0", "aria-describedby": node["tip"]}
+    writer.body.append(writer.starttag(node, "span", "", **described))
+
+
+def _depart_html(writer: Any, node: number_node) -> None:
+    detail = writer.encode(node["detail"])
+    tip = f'<span class="gg-tip" role="tooltip" id="{node["tip"]}">{detail}</span>'
+    writer.body.append(f"{tip}</span>")
+
+
+def _pass(writer: Any, node: nodes.Node) -> None:
+    """Other formats show the text alone."""
+
+
+def setup(app: Sphinx) -> None:
+    """Register the roles and how their numbers are written."""
+    plain = (_pass, _pass)
+    app.add_node(
+        number_node, html=(_visit_html, _depart_html), latex=plain, text=plain, man=plain, texinfo=plain
+    )
+    app.add_role("measured", MeasuredRole())
+    app.add_role("claimed", ClaimedRole())
+    app.add_role("rule", RuleRole())

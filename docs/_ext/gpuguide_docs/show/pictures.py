@@ -1,0 +1,56 @@
+"""Directive ``drawing``: a picture of an idea, light and dark, told in words to those who cannot see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from gpuguide.errors import unknown
+from gpuguide_docs.show.site import site_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__all__ = ["DrawingDirective", "setup"]
+
+
+_FOR_PHONES = "@media"
+
+
+class DrawingDirective(SphinxDirective):
+    """``.. drawing:: NAME`` shows ``docs/_static/drawings/NAME.svg`` and its twin ``NAME-dark.svg``.
+
+    The content is the alternative text.
+    """
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Show both; the style sheet hides the one that does not fit the theme."""
+        name, words = self.arguments[0], " ".join(" ".join(self.content).split())
+        if not words:
+            raise self.error(f"drawing {name}: say under it, indented, what the drawing shows")
+        folder = site_of(self.env).layout.docs / "_static" / "drawings"
+        known = [path.stem for path in sorted(folder.glob("*.svg")) if not path.stem.endswith("-dark")]
+        for stem in (name, f"{name}-dark"):
+            if not (folder / f"{stem}.svg").exists():
+                self.env.note_reread()
+                raise self.error(f"drawing: {unknown('drawing', stem, known)}")
+        twins = [self._image(name, words, "only-light"), self._image(f"{name}-dark", words, "only-dark")]
+        # Some have larger words of their own for a narrow screen; the others scroll there, as charts do.
+        if _FOR_PHONES in (folder / f"{name}.svg").read_text(encoding="utf-8"):
+            return [*twins]
+        return [nodes.container("", *twins, classes=["gg-chart"])]
+
+    def _image(self, stem: str, words: str, theme: str) -> nodes.image:
+        image = nodes.image(uri=f"/_static/drawings/{stem}.svg", alt=words, classes=["gg-drawing", theme])
+        self.set_source_info(image)
+        return image
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_directive("drawing", DrawingDirective)

@@ -1,0 +1,157 @@
+"""What roles, directives, exporter and contract read: pages, claims and the state of each recording."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from gpuguide.errors import unknown
+from gpuguide_docs.pages.layout import Layout, layout_of
+from gpuguide_docs.pages.pages_toml import Page, load_pages
+from gpuguide_docs.replay.states import PageState, note_use, states_of
+from gpuguide_docs.show.claims_toml import Claim, load_claims
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from gpuguide.recordings.recording import Recording
+
+__all__ = ["Site", "setup", "shown_recording", "site_of"]
+
+_SITES: WeakKeyDictionary[BuildEnvironment, Site] = WeakKeyDictionary()
+
+
+class Site:
+    """Pages, claims and recordings of one project; everything is read once.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """The pages in teaching order."""
+        return load_pages(self.layout)
+
+    @cached_property
+    def claims(self) -> dict[str, Claim]:
+        """What the source documents claimed, by id."""
+        return load_claims(self.layout.docs / "claims.toml")
+
+    def page(self, name: str) -> Page:
+        """Find a page by its name.
+
+        Parameters
+        ----------
+        name : str
+            As in ``pages.toml``.
+
+        Returns
+        -------
+        Page
+            Its entry.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none; the message names the nearest.
+        """
+        for page in self.pages:
+            if page.name == name:
+                return page
+        raise unknown("page", name, [page.name for page in self.pages])
+
+    def page_of(self, docname: str) -> Page | None:
+        """Find the page that a Sphinx document shows.
+
+        Parameters
+        ----------
+        docname : str
+            For example ``"gallery/first_kernels/first_kernel"``.
+
+        Returns
+        -------
+        Page or None
+            None for hand-written documents.
+        """
+        return next((page for page in self.pages if page.docname == docname), None)
+
+    def state(self, name: str, env: BuildEnvironment | None = None) -> PageState:
+        """How a page's recording stands.
+
+        Parameters
+        ----------
+        name : str
+            Name of the page.
+        env : BuildEnvironment, optional
+            Environment that reads a document which shows something of that page: it is then read again
+            whenever the recording or its state changes.
+
+        Returns
+        -------
+        PageState
+            Current, stale, missing or pending.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such page.
+        RecordingError
+            If the recording is damaged: no build goes on with it.
+        """
+        state = states_of(self.layout)[self.page(name).name]
+        if env is not None:
+            note_use(env, state)
+            if state.recording is not None and state.recording.folder is not None:
+                env.note_dependency(str(state.recording.folder / "run.json"))
+        return state
+
+
+def shown_recording(state: PageState) -> Recording | None:
+    """Give the recording whose numbers may be shown.
+
+    Parameters
+    ----------
+    state : PageState
+        Of a page.
+
+    Returns
+    -------
+    Recording or None
+        None unless it is current.
+    """
+    return state.recording if state.status == "current" else None
+
+
+def site_of(env: BuildEnvironment) -> Site:
+    """Site of the project that Sphinx builds.
+
+    Parameters
+    ----------
+    env : BuildEnvironment
+        Sphinx's environment, which roles, directives and transforms know.
+
+    Returns
+    -------
+    Site
+        Read anew in each build.
+    """
+    return _SITES[env]
+
+
+def _remember(app: Sphinx) -> None:
+    _SITES[app.env] = Site(layout_of(app))
+
+
+def setup(app: Sphinx) -> None:
+    """Make the project known before anything is generated or read."""
+    if "gpuguide_root" not in app.config:
+        app.add_config_value("gpuguide_root", "", "env", str)
+    app.connect("builder-inited", _remember, priority=100)

@@ -1,0 +1,1 @@
+"""Results as charts: lines, dots and maps, in the guide's colours."""

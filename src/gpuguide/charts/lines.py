@@ -1,0 +1,295 @@
+"""Charts over the size: time, rate, share of the ceiling, speed-up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gpuguide.charts.marks import (
+    End,
+    colour_of,
+    draw_series,
+    label_ends,
+    mark_crossover,
+    measured_names,
+    new_axes,
+    region_words,
+    size_axis,
+    size_words,
+    time_axis,
+)
+from gpuguide.charts.style import MUTED, describe, style
+from gpuguide.errors import ArgumentError
+from gpuguide.results.units import format_quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from gpuguide.results.records import Measurement
+    from gpuguide.results.results import Results
+
+__all__ = ["plot_rate", "plot_share_of_ceiling", "plot_speedup", "plot_time"]
+
+
+def plot_time(
+    results: Results,
+    *,
+    variants: Sequence[str] | None = None,
+    clock: str | None = None,
+    crossover: tuple[str, str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the median time of each variant against the size, both axes logarithmic.
+
+    Parameters
+    ----------
+    results : Results
+        What a study measured.
+    variants : sequence of str, optional
+        Names of the variants to draw; all of them by default.
+    clock : str, optional
+        Another clock than each variant's own, for example ``"launch"``.
+    crossover : tuple of str, optional
+        Two variants; the bracket of sizes at which the second overtakes the first is shaded.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Seconds over size, the band from the first to the third quartile around each line. Hollow markers
+        are cells in which the host could not keep the queue filled (host-bound).
+
+    Raises
+    ------
+    UnknownNameError
+        If a variant is not in the results.
+    ArgumentError
+        If nothing was measured.
+
+    Examples
+    --------
+    >>> import gpuguide as gg
+    >>> from gpuguide.results.sample import sample_results
+    >>> gg.plot_time(sample_results()).get_xlabel()
+    'elements'
+    """
+    with style():
+        ax = new_axes(ax)
+        names = measured_names(results, variants, clock)
+        ends = [draw_series(ax, results, name, clock) for name in names]
+        size_axis(ax, results)
+        time_axis(ax)
+        ax.set_ylabel(f"time ({region_words(results, names, clock)})")
+        if crossover is not None:
+            mark_crossover(ax, results, *crossover)
+        label_ends(ax, ends)
+        describe(ax, _line_words(results, names, "Time", clock))
+    return ax
+
+
+def plot_rate(
+    results: Results,
+    *,
+    variants: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the memory traffic a second of each variant against the size.
+
+    Parameters
+    ----------
+    results : Results
+        What a study measured; variants without a traffic model are left out.
+    variants : sequence of str, optional
+        Names of the variants to draw; all of them by default.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Unique bytes read and written, divided by the median time, in GB/s (1e9 bytes).
+
+    Raises
+    ------
+    ArgumentError
+        If no variant declares its traffic.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.lines import plot_rate
+    >>> from gpuguide.results.sample import sample_results
+    >>> plot_rate(sample_results()).get_ylabel()
+    'GB/s (kernel only, warm cache)'
+    """
+    with style():
+        ax = new_axes(ax)
+        rows = {
+            name: [(m.size, m.bandwidth / 1e9) for m in _cells(results, name) if m.traffic and m.bandwidth]
+            for name in measured_names(results, variants, None)
+        }
+        names = [name for name in rows if rows[name]]
+        ends = _draw_points(ax, results, {name: rows[name] for name in names}, "a traffic model")
+        ax.set_ylabel(f"GB/s ({region_words(results, names, None)})")
+        ax.set_ylim(bottom=0)
+        label_ends(ax, ends)
+        describe(ax, _point_words(results, {n: rows[n] for n in names}, "Memory traffic in GB/s", "{:.0f}"))
+    return ax
+
+
+def plot_share_of_ceiling(
+    results: Results,
+    *,
+    variants: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how much of what the memory can do each variant reaches.
+
+    Each kernel is held against the measured ceiling of its own mix of reads and writes. Sizes that fit into
+    the L2 cache are left out, because there the cache answers and not the memory.
+
+    Parameters
+    ----------
+    results : Results
+        What a study measured, with the ceilings of the same machine.
+    variants : sequence of str, optional
+        Names of the variants to draw; all of them by default.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Per cent of the ceiling over size; 100 is the ceiling.
+
+    Raises
+    ------
+    ArgumentError
+        If no variant has a share: no ceilings, no traffic model, or all sizes fit into the cache.
+
+    Examples
+    --------
+    >>> import gpuguide as gg
+    >>> from gpuguide.results.sample import sample_results
+    >>> gg.plot_share_of_ceiling(sample_results()).get_ylabel()
+    '% of the ceiling of the same mix'
+    """
+    with style():
+        ax = new_axes(ax)
+        rows: dict[str, list[tuple[int, float]]] = {}
+        for name in measured_names(results, variants, None):
+            shares = [(m.size, results.share(name, m.size)) for m in _cells(results, name)]
+            rows[name] = [(size, 100 * share) for size, share in shares if share is not None]
+        rows = {name: points for name, points in rows.items() if points}
+        ends = _draw_points(ax, results, rows, "a share of a ceiling")
+        ax.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+        ax.set_ylim(0, 108)
+        ax.set_ylabel("% of the ceiling of the same mix")
+        label_ends(ax, ends)
+        describe(ax, _point_words(results, rows, "Share of the memory ceiling in per cent", "{:.0f}"))
+    return ax
+
+
+def plot_speedup(
+    results: Results,
+    baseline: str,
+    *,
+    variants: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how many times faster than a baseline each variant is, against the size.
+
+    Parameters
+    ----------
+    results : Results
+        What a study measured.
+    baseline : str
+        Name of the variant whose time is divided by the others'.
+    variants : sequence of str, optional
+        Names of the variants to draw; all but the baseline by default.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Baseline time over candidate time, logarithmic; 1 is level. The band is the 95 % interval.
+
+    Raises
+    ------
+    UnknownNameError
+        If the baseline or a variant is not in the results.
+    ArgumentError
+        If no size was measured for both.
+
+    Examples
+    --------
+    >>> import gpuguide as gg
+    >>> from gpuguide.results.sample import sample_results
+    >>> gg.plot_speedup(sample_results(), "numpy").get_ylabel()
+    'times as fast as NumPy'
+    """
+    with style():
+        ax = new_axes(ax)
+        base = {m.size for m in _cells(results, baseline)}
+        rows = {}
+        for name in measured_names(results, variants, None):
+            sizes = [m.size for m in _cells(results, name) if m.size in base and name != baseline]
+            if sizes:
+                rows[name] = [(size, results.speedup(name, baseline, size)) for size in sizes]
+        for name, points in rows.items():
+            x = [size for size, _ in points]
+            band = ([ratio.low for _, ratio in points], [ratio.high for _, ratio in points])
+            ax.fill_between(x, *band, color=colour_of(results, name), alpha=0.18, linewidth=0)
+        values = {name: [(size, ratio.value) for size, ratio in points] for name, points in rows.items()}
+        ends = _draw_points(ax, results, values, f"a size in common with {baseline!r}")
+        ax.axhline(1, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
+        ax.set_ylabel(f"times as fast as {results.variant(baseline).label}")
+        label_ends(ax, ends)
+        describe(ax, _point_words(results, values, f"Speed-up over {baseline}", "{:.3g} times"))
+    return ax
+
+
+def _cells(results: Results, name: str, clock: str | None = None) -> list[Measurement]:
+    cells = [results.measurement(name, size, clock) for size in results.sizes]
+    return [cell for cell in cells if cell is not None and cell.n]
+
+
+def _draw_points(
+    ax: Axes, results: Results, rows: Mapping[str, Sequence[tuple[int, float]]], what: str
+) -> list[End]:
+    """Draw one line a variant from (size, value) pairs, and return where the lines end."""
+    if not rows:
+        raise ArgumentError(f"{results.name}: no variant has {what}; nothing to draw")
+    ends = []
+    for name, points in rows.items():
+        x, y = zip(*points, strict=True)
+        colour = colour_of(results, name)
+        ax.plot(x, y, marker="o", color=colour)
+        ends.append((x[-1], y[-1], results.variant(name).label, colour))
+    size_axis(ax, results)
+    return ends
+
+
+def _line_words(results: Results, names: Sequence[str], what: str, clock: str | None) -> str:
+    rows = {name: list(zip(*results.series(name, clock), strict=True)) for name in names}
+    words = "; ".join(_ends(results, name, rows[name], lambda s: format_quantity(s, "s")) for name in names)
+    return f"{what} against {results.size_name}, both logarithmic. {words}."
+
+
+def _point_words(
+    results: Results, rows: Mapping[str, Sequence[tuple[int, float]]], what: str, fmt: str
+) -> str:
+    words = "; ".join(_ends(results, name, rows[name], fmt.format) for name in rows)
+    return f"{what} against {results.size_name}. {words}."
+
+
+def _ends(
+    results: Results, name: str, points: Sequence[tuple[int, float]], words: Callable[[float], str]
+) -> str:
+    """Say where a line begins and ends."""
+    (x0, y0), (x1, y1) = points[0], points[-1]
+    label = results.variant(name).label
+    return f"{label} from {words(y0)} at {size_words(x0)} to {words(y1)} at {size_words(x1)}"

@@ -1,0 +1,210 @@
+"""The marks charts are made of: lines with bands, labels at line ends, brackets, axes of sizes and times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuguide.charts.style import CPU_SERIES, INK, MUTED, SERIES
+from gpuguide.errors import ArgumentError
+from gpuguide.results.units import format_quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from gpuguide.results.results import Results
+
+__all__ = [
+    "End",
+    "colour_of",
+    "draw_series",
+    "label_ends",
+    "mark_crossover",
+    "measured_names",
+    "new_axes",
+    "region_words",
+    "size_axis",
+    "size_words",
+    "time_axis",
+]
+
+#: A line's end: x, y, label, colour.
+End = tuple[float, float, str, str]
+
+_MARKERS = "osD^vPX*"
+_REGIONS = {
+    "device": "kernel only",
+    "end_to_end": "end to end",
+    "host": "on the CPU",
+    "launch": "launch on the host",
+    "first_call": "first call",
+}
+
+
+def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
+    """Return the given axes, or fresh ones in the current style, of another height in inches if given."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    width, usual = plt.rcParams["figure.figsize"]
+    return plt.subplots(figsize=(width, height or usual))[1]
+
+
+def colour_of(results: Results, name: str) -> str:
+    """Return the colour of a variant: the same in every chart of a study, greys for a CPU beside a GPU."""
+    same = [info.name for info in results.variants if info.device == results.variant(name).device]
+    is_aside = results.variant(name).device == "cpu" and len(same) < len(results.variants)
+    colours = CPU_SERIES if is_aside else SERIES
+    return colours[same.index(name) % len(colours)]
+
+
+def measured_names(results: Results, variants: Sequence[str] | None, clock: str | None) -> list[str]:
+    """Return the wanted variants that have samples, in the study's order."""
+    names = [info.name for info in results.variants] if variants is None else list(variants)
+    for name in names:
+        results.variant(name)
+    return [name for name in names if len(results.series(name, clock)[0])]
+
+
+def _marker_of(results: Results, name: str) -> str:
+    return _MARKERS[[info.name for info in results.variants].index(name) % len(_MARKERS)]
+
+
+def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> End:
+    """Draw one variant's medians with the band of its quartiles, and return where the line ends."""
+    cells = [results.measurement(name, size, clock) for size in results.series(name, clock)[0]]
+    x = [cell.size for cell in cells]
+    y = [cell.median_s for cell in cells]
+    colour = colour_of(results, name)
+    low, high = zip(*(np.quantile(cell.samples_s, (0.25, 0.75)) for cell in cells), strict=True)
+    ax.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+    dashes = (0, (5, 2)) if results.variant(name).device == "cpu" else "-"
+    ax.plot(x, y, color=colour, marker=_marker_of(results, name), linestyle=dashes)
+    hollow = [cell for cell in cells if cell.host_bound]
+    if hollow:
+        ax.plot(
+            [cell.size for cell in hollow],
+            [cell.median_s for cell in hollow],
+            linestyle="none",
+            marker=_marker_of(results, name),
+            markerfacecolor="none",
+            markeredgecolor=colour,
+            markersize=10,
+        )
+    return (x[-1], y[-1], results.variant(name).label, colour)
+
+
+def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
+    """Write each line's name at its end, moved apart so that no two names touch.
+
+    ``gap`` is the least distance between two names in points.
+    """
+    if not ends:
+        raise ArgumentError("nothing was measured that could be drawn")
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    # Asking for the limits settles them. The layout, which takes longer, moves the axes little afterwards.
+    ax.get_xlim(), ax.get_ylim()
+    to_points = 72 / figure.dpi
+    heights = [ax.transData.transform((x, y))[1] * to_points for x, y, _, _ in ends]
+    order = np.argsort(heights)
+    placed = np.array(heights, dtype=float)
+    for before, after in pairwise(order):
+        placed[after] = max(placed[after], placed[before] + gap)
+    placed -= (placed - heights).mean()
+    for (x, y, label, colour), height, target in zip(ends, heights, placed, strict=True):
+        ax.annotate(
+            label,
+            (x, y),
+            xytext=(9, target - height),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontweight="bold",
+            fontsize=9.5,
+            annotation_clip=False,
+        )
+
+
+def mark_crossover(ax: Axes, results: Results, slower: str, faster: str) -> None:
+    """Shade the two measured sizes between which ``faster`` overtakes ``slower``, and say so."""
+    bracket = results.crossover(slower, faster)
+    if bracket is None:
+        return
+    low, high = bracket.slower_at, bracket.faster_at
+    ax.axvspan(low, high, color=MUTED, alpha=0.16, linewidth=0)
+    ax.annotate(
+        f"{results.variant(faster).label} overtakes\n{results.variant(slower).label}\n"
+        f"from {size_words(low)} to {size_words(high)}",
+        (np.sqrt(low * high), 0.98),
+        xycoords=("data", "axes fraction"),
+        ha="center",
+        va="top",
+        fontsize=8.5,
+        color=INK,
+    )
+
+
+def size_words(size: int) -> str:
+    """Return a size as readers say it: 2^20, 10^6, or grouped digits.
+
+    Examples
+    --------
+    >>> size_words(2**20), size_words(10**6), size_words(65_535)
+    ('2²⁰', '10⁶', '65 535')
+    """
+    for base in (10, 2):
+        power = round(float(np.log(size) / np.log(base))) if size > 0 else 0
+        if power >= (10 if base == 2 else 3) and base**power == size:
+            return f"{base}" + str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{size:,}".replace(",", " ")
+
+
+def size_axis(ax: Axes, results: Results) -> None:
+    """Make x a logarithmic axis of the measured sizes."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    ax.set_xscale("log")
+    sizes = [size for size in results.sizes if size > 0]
+    # Sizes that lie close together would print over one another.
+    gap = np.log(sizes[-1] / sizes[0]) / 11 if sizes else 0.0
+    kept = sizes[:1]
+    for size in sizes[1:]:
+        if np.log(size / kept[-1]) >= gap:
+            kept.append(size)
+    ax.xaxis.set_major_locator(FixedLocator(kept))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(lambda value, _: size_words(round(value)))
+    ax.set_xlabel(results.size_name)
+
+
+def time_axis(ax: Axes, axis: str = "y") -> None:
+    """Make an axis logarithmic in seconds, labelled in ns, µs, ms and s."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    getattr(ax, f"set_{axis}scale")("log")
+    ticks = getattr(ax, f"{axis}axis")
+    ticks.set_major_locator(LogLocator(base=10, numticks=8))
+    ticks.set_major_formatter(lambda value, _: _decade(value))
+    # At 2 and 5 of each decade: eight marks in each are a comb, and slow to draw.
+    ticks.set_minor_locator(LogLocator(base=10, subs=(2, 5), numticks=16))
+    ticks.set_minor_formatter(NullFormatter())
+
+
+def _decade(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
+        if seconds >= 0.9999 * scale:
+            return f"{seconds / scale:.4g} {unit}"
+    return format_quantity(seconds, "s")
+
+
+def region_words(results: Results, names: Sequence[str], clock: str | None) -> str:
+    """Say which part was timed and how the caches were, for an axis label."""
+    clocks = [clock or results.variant(name).clock for name in names if results.variant(name).device == "gpu"]
+    regions = list(dict.fromkeys(_REGIONS.get(word, word) for word in clocks)) or ["on the CPU"]
+    words = regions[0] if len(regions) == 1 else "clocks differ"
+    return f"{words}, {results.cache} cache"

@@ -1,0 +1,232 @@
+"""Charts at one size or of no size: all samples, what a time is made of, a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpuguide.charts.marks import colour_of, measured_names, new_axes, region_words, size_words, time_axis
+from gpuguide.charts.style import INK, SERIES, describe, style
+from gpuguide.errors import ArgumentError
+from gpuguide.results.units import format_quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from gpuguide.results.results import Results
+
+__all__ = ["plot_decomposition", "plot_heatmap", "plot_samples"]
+
+
+def plot_samples(
+    results: Results,
+    size: int,
+    *,
+    variants: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw every sample at one size, a row for each variant, with its median.
+
+    Parameters
+    ----------
+    results : Results
+        What a study measured.
+    size : int
+        One of the sizes of the study.
+    variants : sequence of str, optional
+        Names of the variants to draw; all of them by default.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Time on a logarithmic axis; the vertical position inside a row is the order of the samples.
+
+    Raises
+    ------
+    ArgumentError
+        If nothing was measured at this size.
+
+    Examples
+    --------
+    >>> import gpuguide as gg
+    >>> from gpuguide.results.sample import sample_results
+    >>> [tick.get_text() for tick in gg.plot_samples(sample_results(), 2**20).get_yticklabels()]
+    ['NumPy', 'Numba']
+    """
+    with style():
+        cells = [results.measurement(name, size) for name in measured_names(results, variants, None)]
+        cells = [cell for cell in cells if cell.n]
+        if not cells:
+            raise ArgumentError(f"plot_samples: nothing was measured at size {size}; sizes: {results.sizes}")
+        ax = new_axes(ax, 1.3 + 0.55 * len(cells))
+        for row, cell in enumerate(cells):
+            order = np.linspace(-0.28, 0.28, cell.n) if cell.n > 1 else np.zeros(1)
+            colour = colour_of(results, cell.variant)
+            ax.plot(
+                cell.samples_s, row + order, "o", color=colour, alpha=0.55, markersize=4, markeredgewidth=0
+            )
+            ax.plot([cell.median_s] * 2, [row - 0.38, row + 0.38], color=colour, linewidth=2.4)
+        ax.set_yticks(range(len(cells)), [results.variant(cell.variant).label for cell in cells])
+        ax.invert_yaxis()
+        ax.grid(visible=False, axis="y")
+        time_axis(ax, axis="x")
+        names = [cell.variant for cell in cells]
+        ax.set_xlabel(
+            f"time at {size_words(size)} {results.size_name} ({region_words(results, names, None)})"
+        )
+        words = (
+            f"{results.variant(c.variant).label}: {c.n} samples, median {format_quantity(c.median_s, 's')}"
+            for c in cells
+        )
+        describe(ax, f"All samples at {size} {results.size_name} on a time axis. {'; '.join(words)}.")
+    return ax
+
+
+def plot_decomposition(
+    bars: Mapping[str, Mapping[str, float]],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what a time is made of: one horizontal bar each, split into launch, compile, copy and work.
+
+    Parameters
+    ----------
+    bars : mapping of str to mapping of str to float
+        For each bar its parts in seconds, in the order in which they are drawn. A bar with one part is a
+        total to compare the others with.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Seconds along the bar.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no bar, or a part is negative or not finite.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.shapes import plot_decomposition
+    >>> ax = plot_decomposition({"first call": {"compile": 0.3, "work": 0.1}, "later": {"work": 0.1}})
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['first call', 'later']
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    parts = list(dict.fromkeys(part for bar in bars.values() for part in bar))
+    flat = [seconds for bar in bars.values() for seconds in bar.values()]
+    if not flat or not all(np.isfinite(s) and s >= 0 for s in flat):
+        raise ArgumentError(
+            f"plot_decomposition: expected bars of finite seconds of at least 0, got {dict(bars)!r}"
+        )
+    with style():
+        ax = new_axes(ax, 1.3 + 0.62 * len(bars))
+        colours = dict(zip(parts, SERIES * (1 + len(parts) // len(SERIES)), strict=False))
+        longest = max(sum(bar.values()) for bar in bars.values())
+        for row, bar in enumerate(bars.values()):
+            _stack(ax, row, bar, colours, longest)
+        ax.set_yticks(range(len(bars)), list(bars))
+        ax.invert_yaxis()
+        ax.grid(visible=False, axis="y")
+        ax.set_xlim(0, 1.16 * longest)
+        # Steps of 2.5 would be rounded on the way into two digits: 12.5 ms would read 13.
+        ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+        ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
+        ax.set_xlabel("time")
+        handles = [ax.barh(0, 0, color=colours[part], label=part) for part in parts]
+        ax.legend(handles=handles, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
+        words = (
+            f"{name}: " + ", ".join(f"{part} {format_quantity(s, 's')}" for part, s in bar.items())
+            for name, bar in bars.items()
+        )
+        describe(ax, f"Bars that split times into parts, in seconds. {'; '.join(words)}.")
+    return ax
+
+
+def plot_heatmap(
+    values: Sequence[Sequence[float]] | NDArray[Any],
+    *,
+    rows: Sequence[object],
+    columns: Sequence[object],
+    row_name: str,
+    column_name: str,
+    value_name: str,
+    fmt: str = "{:.0f}",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a table of numbers as coloured cells with the numbers in them.
+
+    Parameters
+    ----------
+    values : array_like, shape (len(rows), len(columns))
+        The numbers; NaN leaves a cell empty.
+    rows, columns : sequence
+        What the rows and columns stand for.
+    row_name, column_name, value_name : str
+        Names of the two axes and of the number, with its unit.
+    fmt : str
+        How a number is written in its cell.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The cells; a brighter one is a larger number.
+
+    Raises
+    ------
+    ArgumentError
+        If the shape does not fit the rows and columns, or no value is finite.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.shapes import plot_heatmap
+    >>> words = dict(row_name="threads", column_name="items a thread", value_name="% of the ceiling")
+    >>> plot_heatmap([[50, 60], [70, 95]], rows=[32, 64], columns=[1, 4], **words).get_ylabel()
+    'threads'
+    """
+    table = np.asarray(values, dtype=float)
+    if table.shape != (len(rows), len(columns)) or not np.isfinite(table).any():
+        raise ArgumentError(
+            f"plot_heatmap: expected finite numbers of shape {(len(rows), len(columns))}, got {table.shape}"
+        )
+    with style():
+        ax = new_axes(ax)
+        mesh = ax.pcolormesh(np.ma.masked_invalid(table), cmap="viridis", edgecolors="none")
+        low, high = np.nanmin(table), np.nanmax(table)
+        for row, column in np.argwhere(np.isfinite(table)):
+            value = table[row, column]
+            # Black on bright cells, white on dark ones: neither is a colour of the palette, so both stay.
+            colour = "#000000" if value > low + 0.6 * (high - low) else "#ffffff"
+            ax.text(
+                column + 0.5, row + 0.5, fmt.format(value), ha="center", va="center", color=colour, fontsize=9
+            )
+        ax.set_xticks(np.arange(len(columns)) + 0.5, [str(c) for c in columns])
+        ax.set_yticks(np.arange(len(rows)) + 0.5, [str(r) for r in rows])
+        ax.set(xlabel=column_name, ylabel=row_name)
+        ax.grid(visible=False)
+        ax.figure.colorbar(mesh, ax=ax, label=value_name).outline.set_visible(False)
+        describe(
+            ax,
+            f"Heat map of {value_name} by {row_name} and {column_name}, "
+            f"from {fmt.format(low)} to {fmt.format(high)}.",
+        )
+    return ax
+
+
+def _stack(ax: Axes, row: int, bar: Mapping[str, float], colours: Mapping[str, str], longest: float) -> None:
+    """Draw one bar's parts and write its total at the end."""
+    left = 0.0
+    for part, seconds in bar.items():
+        ax.barh(row, seconds, left=left, color=colours[part], height=0.62)
+        left += seconds
+    ax.text(left + 0.012 * longest, row, format_quantity(left, "s"), va="center", color=INK)

@@ -1,0 +1,202 @@
+"""How figures look: palette, fonts, deterministic SVG, and the dark twin of a light figure."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "CPU_SERIES",
+    "GRID",
+    "INK",
+    "MUTED",
+    "PALETTE",
+    "SERIES",
+    "alt_text",
+    "save_svg",
+    "style",
+    "to_dark",
+]
+
+INK, MUTED, GRID = "#1b1f24", "#5a6370", "#d8dce2"
+SERIES = ("#0060b9", "#b85c00", "#1a7f4b", "#8a3fb0", "#c0282d", "#00788a", "#7a5230", "#b5366f")
+CPU_SERIES = ("#4a5568", "#6e7787", "#39424f")
+
+#: Light colour -> dark twin. All light colours differ, so that one drawing serves both themes.
+PALETTE = {
+    INK: "#e6e8eb",
+    MUTED: "#a5adb8",
+    GRID: "#3a414b",
+    **dict(
+        zip(
+            SERIES,
+            ("#5aa9f5", "#f0a13c", "#4cc38a", "#c58af0", "#f2777a", "#45c1d0", "#c9a27a", "#ee87b6"),
+            strict=True,
+        )
+    ),
+    **dict(zip(CPU_SERIES, ("#9aa5b5", "#7f8a9a", "#b9c2ce"), strict=True)),
+}
+
+_HEX = re.compile(r"#[0-9a-f]{6}\b")
+_ALT = "alt: "
+
+_RC: dict[Any, Any] = {
+    "figure.figsize": (7.2, 4.05),
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "figure.constrained_layout.use": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.linewidth": 0.8,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.5,
+    "legend.frameon": False,
+    # Outlines, not text: the figure looks the same where the font is not installed.
+    "svg.fonttype": "path",
+    "svg.hashsalt": "gpuguide",
+}
+
+#: So that a figure is the same bytes each time.
+_NO_DATE = {"Date": None, "Creator": None}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in gpuguide's style inside the ``with`` block.
+
+    Yields
+    ------
+    None
+        Matplotlib's settings are restored afterwards.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from gpuguide.charts.style import INK, style
+    >>> with style():
+    ...     plt.rcParams["text.color"] == INK
+    True
+    """
+    import matplotlib as mpl
+    from cycler import cycler
+
+    with mpl.rc_context({**_RC, "axes.prop_cycle": cycler(color=SERIES)}):
+        yield
+
+
+def save_svg(figure: Figure) -> bytes:
+    """Write a figure as SVG, byte for byte the same each time.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        A figure drawn in the light colours of `PALETTE`.
+
+    Returns
+    -------
+    bytes
+        UTF-8 SVG without date or creator.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> save_svg(Figure()) == save_svg(Figure())
+    True
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    buffer, canvas, face = io.BytesIO(), figure.canvas, figure.get_facecolor()
+    with mpl.rc_context({key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt")}):
+        figure.set_facecolor("none")
+        # `Figure.savefig` would draw twice, first for the layout alone; one draw settles that as well.
+        FigureCanvasSVG(figure).print_svg(buffer, metadata=_NO_DATE)  # type: ignore[no-untyped-call]
+    figure.set_facecolor(face)
+    figure.set_canvas(canvas)
+    lines = (line.rstrip() for line in buffer.getvalue().decode().splitlines())
+    return ("\n".join(lines) + "\n").encode()
+
+
+def to_dark(svg: str) -> str:
+    """Give the dark twin of a light SVG: every light colour of `PALETTE` becomes its partner.
+
+    Parameters
+    ----------
+    svg : str
+        An SVG as `save_svg` writes it; colours are six-digit lower-case hexadecimals.
+
+    Returns
+    -------
+    str
+        The same drawing in the dark colours; colours outside the palette stay.
+
+    Examples
+    --------
+    >>> to_dark('<path style="stroke: #0060b9; fill: #123456"/>')
+    '<path style="stroke: #5aa9f5; fill: #123456"/>'
+    """
+    return _HEX.sub(lambda match: PALETTE.get(match.group(), match.group()), svg)
+
+
+def describe(ax: object, text: str) -> None:
+    """Attach alternative text to axes (a plot function's job)."""
+    ax.set_label(_ALT + text)  # type: ignore[attr-defined]
+
+
+def alt_text(figure: Figure) -> str:
+    """Say in words what a figure shows, for readers who cannot see it.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        A figure, best one drawn by a ``plot_*`` function, which knows its own description.
+
+    Returns
+    -------
+    str
+        One or more sentences that name the axes and, for drawn lines, their first and last values.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> _ = ax.plot([1, 10], [3, 4]); _ = ax.set(xlabel="elements", ylabel="time")
+    >>> alt_text(ax.figure)
+    'Chart of time against elements. It runs from 3 at 1 to 4 at 10.'
+    """
+    labels = [str(ax.get_label()) for ax in figure.axes]
+    own = [label.removeprefix(_ALT) for label in labels if label.startswith(_ALT)]
+    # A colour bar has axes too: where charts describe themselves, nothing else needs words.
+    return " ".join(own or [_describe_axes(ax) for ax in figure.axes]) or "Figure without axes."
+
+
+def _describe_axes(ax: object) -> str:
+    words = f"Chart of {ax.get_ylabel() or 'values'} against {ax.get_xlabel() or 'position'}."  # type: ignore[attr-defined]
+    lines = [line.get_xydata() for line in ax.get_lines() if len(line.get_xydata())]  # type: ignore[attr-defined]
+    for data in lines[:1]:
+        (x0, y0), (x1, y1) = data[0], data[-1]
+        words += f" It runs from {y0:.3g} at {x0:.3g} to {y1:.3g} at {x1:.3g}."
+    return words

@@ -1,0 +1,1 @@
+"""What is here: back ends, device, CPU, memory, launch shapes, compilers."""

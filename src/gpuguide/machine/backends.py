@@ -1,0 +1,499 @@
+"""CuPy and Numba CUDA for the rest of the package: lazily, and never with a silent fallback to the CPU."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib import import_module, metadata
+from types import ModuleType
+from typing import Any
+
+from gpuguide.errors import ArgumentError, BackendError
+
+__all__ = [
+    "RawKernel",
+    "array_module",
+    "cuda",
+    "cupy",
+    "current_stream",
+    "has_gpu",
+    "is_device_array",
+    "jit",
+    "numba_cuda",
+    "numba_view",
+    "numpy_too_new",
+    "nvml",
+    "raw_kernel",
+    "release",
+    "simulated",
+]
+
+
+def simulated() -> bool:
+    """Say whether kernels run in Numba's CUDA simulator, on the CPU.
+
+    Returns
+    -------
+    bool
+        True when ``NUMBA_ENABLE_CUDASIM`` is set to a non-zero number. It must be set before Numba is
+        imported; afterwards it has no effect on Numba.
+
+    Examples
+    --------
+    >>> import os
+    >>> simulated() == (os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"))
+    True
+    """
+    return os.environ.get("NUMBA_ENABLE_CUDASIM", "0").strip() not in ("", "0")
+
+
+def cupy() -> Any:
+    """Import CuPy.
+
+    Returns
+    -------
+    module
+        ``cupy``.
+
+    Raises
+    ------
+    BackendError
+        CuPy is not installed or cannot be imported; the message holds the cure.
+    """
+    if "cupy" in sys.modules:
+        return sys.modules["cupy"]
+    try:
+        with warnings.catch_warnings():
+            # A wheel needs no toolkit: that CuPy found none is worth a line of the doctor, not of every run.
+            warnings.filterwarnings("ignore", message="CUDA path could not be detected")
+            return import_module("cupy")
+    except ModuleNotFoundError as error:
+        if error.name != "cupy":
+            raise _broken("CuPy", error) from error
+        raise BackendError(
+            "CuPy is not installed. Install the one for your CUDA version: 'pip install cupy-cuda13x' "
+            "(driver 580 or newer) or 'pip install cupy-cuda12x' (driver 525 or newer)."
+        ) from None
+    except Exception as error:
+        raise _broken("CuPy", error) from error
+
+
+def nvml() -> Any:
+    """Import NVIDIA's management library and initialise it once.
+
+    Returns
+    -------
+    module or None
+        ``pynvml``; None without the package, the driver or a GPU.
+
+    Examples
+    --------
+    >>> library = nvml()
+    >>> library is None or library.__name__ == "pynvml"
+    True
+    """
+    try:
+        library = import_module("pynvml")
+        library.nvmlInit()
+    except Exception:  # the library is optional: without it clocks and power are unknown
+        return None
+    return library
+
+
+def has_gpu() -> bool:
+    """Say whether a real GPU can be used through CuPy; never raises.
+
+    Returns
+    -------
+    bool
+        False without CuPy, driver or GPU, and in the simulator.
+
+    Examples
+    --------
+    >>> has_gpu() in (True, False)
+    True
+    """
+    if simulated():
+        return False
+    try:
+        return int(cupy().cuda.runtime.getDeviceCount()) > 0
+    except Exception:  # CuPy raises its own classes, which cannot be named without importing it
+        return False
+
+
+@functools.cache
+def numba_cuda() -> ModuleType:
+    """Import ``numba.cuda``: NVIDIA's numba-cuda, or Numba's own with its simulator where that has no wheel.
+
+    Returns
+    -------
+    module
+        ``numba.cuda``.
+
+    Raises
+    ------
+    BackendError
+        Numba is missing, cannot be imported, or is of no use beside this NumPy; the message holds the cure.
+
+    Examples
+    --------
+    >>> numba_cuda().__name__
+    'numba.cuda'
+    """
+    if numpy_too_new() and not simulated():
+        # The import would succeed, and the first kernel fail to compile for want of numpy.row_stack.
+        raise BackendError(
+            f"numba-cuda {metadata.version('numba-cuda')} cannot compile kernels beside NumPy "
+            f"{metadata.version('numpy')}: run pip install 'numpy<2.5'."
+        )
+    try:
+        module = import_module("numba.cuda")
+        config = import_module("numba.core.config")
+    except ModuleNotFoundError as error:
+        if error.name != "numba":
+            raise _broken("Numba", error) from error
+        raise BackendError(
+            "Numba is not installed. Install it with NVIDIA's compiler: pip install 'numba-cuda[cu13]' "
+            "(driver 580 or newer) or 'numba-cuda[cu12]'."
+        ) from None
+    except Exception as error:
+        raise _broken("numba-cuda", error) from error
+    if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
+        # The guide launches tiny grids on purpose, and checks every kernel at sizes near zero.
+        setattr(config, "CUDA_LOW_OCCUPANCY_WARNINGS", 0)  # noqa: B010 - Numba makes it at run time
+    return module
+
+
+def _broken(name: str, error: BaseException) -> BackendError:
+    return BackendError(
+        f"{name} cannot be imported ({type(error).__name__}: {error}). "
+        "'gpuguide doctor' says what is installed and what to change."
+    )
+
+
+def numpy_too_new() -> bool:
+    """Say whether the installed NumPy is too new for the installed numba-cuda.
+
+    Returns
+    -------
+    bool
+        True for NumPy 2.5 or later beside numba-cuda 0.30, which compiles no kernel there.
+
+    Examples
+    --------
+    >>> numpy_too_new() in (True, False)
+    True
+    """
+    try:
+        numpy_version, numba_cuda_version = metadata.version("numpy"), metadata.version("numba-cuda")
+    except metadata.PackageNotFoundError:
+        return False
+    return release(numpy_version) >= (2, 5) and release(numba_cuda_version) < (0, 31)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """Read the leading numbers of a version, to compare it.
+
+    Parameters
+    ----------
+    version : str
+        A version such as ``"2.4.6"`` or ``"14.2.0rc1"``.
+
+    Returns
+    -------
+    tuple of int
+        The numbers up to the first part that does not start with a digit.
+
+    Examples
+    --------
+    >>> release("14.2.0rc1")
+    (14, 2, 0)
+    >>> release("2.5") >= (2, 5)
+    True
+    """
+    numbers = []
+    for part in version.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+    return tuple(numbers)
+
+
+# What the simulator's `cuda.jit` takes; launch_bounds, max_registers, lto and lineinfo raise there.
+_SIMULATOR_OPTIONS = frozenset(
+    {"device", "debug", "inline", "fastmath", "link", "opt", "cache", "shared_memory_carveout"}
+)
+# Above this a kernel must ask for its dynamic shared memory before the launch.
+_SHARED_BYTES_WITHOUT_ASKING = 48 * 1024
+
+cuda: Any  # numba.cuda, imported on first access by the module's __getattr__
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``numba.cuda`` when somebody writes ``from gpuguide.machine.backends import cuda``."""
+    if name == "cuda":
+        return numba_cuda()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def jit(function: Callable[..., Any] | None = None, *, signature: Any = None, **options: Any) -> Any:
+    """Compile a kernel or device function: ``numba.cuda.jit`` that works in the simulator too.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function to compile; without it a decorator is returned.
+    signature : str, numba signature or list of them, optional
+        Types to compile for at once. By default each kernel is compiled when first launched.
+    **options
+        Passed to ``numba.cuda.jit``. The simulator lacks ``launch_bounds``, ``max_registers``, ``lto`` and
+        ``lineinfo``, which change how fast a kernel is and not what it computes: there they are dropped.
+
+    Returns
+    -------
+    numba.cuda.dispatcher.CUDADispatcher or callable
+        Launched as ``kernel[blocks_per_grid, threads_per_block, stream](...)``.
+
+    Examples
+    --------
+    >>> from gpuguide.machine.backends import cuda, jit
+    >>> @jit(launch_bounds=256)
+    ... def add_one_kernel(x):
+    ...     i = cuda.grid(1)
+    ...     if i < x.size:
+    ...         x[i] += 1
+    >>> add_one_kernel.__name__
+    'add_one_kernel'
+    """
+    if simulated():
+        options = {name: value for name, value in options.items() if name in _SIMULATOR_OPTIONS}
+    numba_jit = numba_cuda().jit
+    decorate = numba_jit(**options) if signature is None else numba_jit(signature, **options)
+    return decorate if function is None else decorate(function)
+
+
+class RawKernel:
+    """A kernel in CUDA C++, compiled through CuPy when it is first launched.
+
+    Made by `raw_kernel`. Creating one needs neither CuPy nor a GPU.
+
+    Attributes
+    ----------
+    source : str
+        CUDA C++ with ``extern "C" __global__ void name(...)``.
+    name : str
+        The kernel's name in the source.
+    options : tuple of str
+        Options of NVRTC.
+    """
+
+    def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None:
+        if name not in source:
+            raise ArgumentError(f"The source must define the kernel {name!r}; it does not contain that name.")
+        if isinstance(options, str):
+            raise ArgumentError(f"options must be strings in a tuple, ({options!r},); got one string.")
+        self.source, self.name, self.options = source, name, tuple(options)
+
+    def __repr__(self) -> str:
+        return f"RawKernel({self.name!r}, options={self.options!r})"
+
+    @functools.cached_property
+    def module(self) -> Any:
+        """``cupy.RawModule``: the compiled source, for its other kernels and its constants."""
+        return cupy().RawModule(code=self.source, options=self.options)
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """``cupy.RawKernel``, with attributes such as ``num_regs`` and ``local_size_bytes``."""
+        return self.module.get_function(self.name)
+
+    def constant(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Return a ``__constant__`` or ``__device__`` array of the source as a CuPy array, to fill it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable in the source.
+        shape : tuple of int
+            Its shape.
+        dtype : numpy dtype
+            Its type.
+
+        Returns
+        -------
+        cupy.ndarray
+            A view; writing to it changes what the kernel reads.
+        """
+        return cupy().ndarray(shape, dtype=dtype, memptr=self.module.get_global(name))
+
+    def __call__(
+        self, grid: tuple[int, ...], block: tuple[int, ...], args: Sequence[Any], shared_bytes: int = 0
+    ) -> None:
+        """Launch on CuPy's current stream.
+
+        Parameters
+        ----------
+        grid, block : tuple of int
+            Blocks per grid and threads per block, x first.
+        args : sequence
+            CuPy arrays and NumPy scalars. A Python int is passed as 64 bits, a float as double.
+        shared_bytes : int
+            Dynamic shared memory per block, in bytes.
+        """
+        kernel = self.compiled
+        if shared_bytes > _SHARED_BYTES_WITHOUT_ASKING:
+            kernel.max_dynamic_shared_size_bytes = shared_bytes
+        kernel(grid, block, tuple(args), shared_mem=shared_bytes)
+
+
+def raw_kernel(source: str, name: str, options: Sequence[str] = ()) -> RawKernel:
+    """Describe a kernel in CUDA C++; it is compiled on first use.
+
+    Parameters
+    ----------
+    source : str
+        CUDA C++ with ``extern "C" __global__ void name(...)``.
+    name : str
+        The kernel's name in the source.
+    options : sequence of str
+        Options of NVRTC, for example ``("--use_fast_math",)``.
+
+    Returns
+    -------
+    RawKernel
+        Launched as ``kernel(grid, block, args)``.
+
+    Raises
+    ------
+    ArgumentError
+        The source does not contain the name.
+
+    Examples
+    --------
+    >>> raw_kernel('extern "C" __global__ void nothing() {}', "nothing")
+    RawKernel('nothing', options=())
+    """
+    return RawKernel(source, name, options)
+
+
+def is_device_array(x: Any) -> bool:
+    """Say whether an object is an array in GPU memory (or the simulator's stand-in for one).
+
+    Parameters
+    ----------
+    x : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for CuPy and Numba device arrays and whatever else speaks the CUDA array interface.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_device_array(np.zeros(3))
+    False
+    """
+    return hasattr(x, "__cuda_array_interface__") or bool(getattr(x, "__cuda_ndarray__", False))
+
+
+def array_module(x: Any) -> Any:
+    """Return the module whose functions fit an array.
+
+    Parameters
+    ----------
+    x : array
+        A NumPy or CuPy array.
+
+    Returns
+    -------
+    module
+        ``cupy`` for a CuPy array, else ``numpy``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> array_module(np.zeros(3)).__name__
+    'numpy'
+    """
+    if type(x).__module__.partition(".")[0] == "cupy":
+        return cupy()
+    import numpy
+
+    return numpy
+
+
+def numba_view(x: Any) -> Any:
+    """Wrap a CuPy array for Numba kernels, without copying and without waiting for the GPU.
+
+    A bare CuPy array is exported to Numba anew at each launch, which takes the host longer than the launch
+    itself; ``as_cuda_array(x)`` without ``sync=False`` waits for the stream. So wrap once, outside what is
+    timed: making a view costs about as much as a launch. The caller keeps the streams right, by launching
+    on `current_stream`.
+
+    Parameters
+    ----------
+    x : array
+        A CuPy array, or another object with the CUDA array interface; a Numba device array; in the
+        simulator a NumPy array.
+
+    Returns
+    -------
+    numba device array
+        A view of the same memory. Numba's own arrays, and NumPy arrays in the simulator, are returned as
+        they are.
+
+    Raises
+    ------
+    ArgumentError
+        `x` lies in host memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gpuguide.machine.backends import numba_view, simulated
+    >>> try:
+    ...     view = numba_view(np.zeros(3))
+    ... except ValueError as error:
+    ...     print(str(error)[:57])
+    numba_view expects an array in GPU memory, such as CuPy's
+    """
+    if getattr(x, "__cuda_ndarray__", False):
+        return x
+    if simulated() and type(x).__module__ == "numpy":
+        return x
+    if hasattr(x, "__cuda_array_interface__"):
+        return numba_cuda().as_cuda_array(x, sync=False)
+    raise ArgumentError(
+        "numba_view expects an array in GPU memory, such as CuPy's; got "
+        f"{type(x).__module__}.{type(x).__name__}. Copy it first: cupy.asarray(x)."
+    )
+
+
+def current_stream() -> Any:
+    """Return CuPy's current stream as Numba knows it, for ``kernel[grid, block, current_stream()]``.
+
+    Returns
+    -------
+    numba.cuda.cudadrv.driver.Stream or int
+        The same object each time for the same stream, so that Numba finds its launch configuration
+        again; 0 in the simulator.
+
+    Raises
+    ------
+    BackendError
+        CuPy or Numba cannot be imported.
+    """
+    if simulated():
+        return 0
+    return _external_stream(int(cupy().cuda.get_current_stream().ptr))
+
+
+@functools.lru_cache(maxsize=64)
+def _external_stream(pointer: int) -> Any:
+    return numba_cuda().external_stream(pointer)

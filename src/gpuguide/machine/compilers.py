@@ -1,0 +1,238 @@
+"""NVIDIA's compiler as Numba finds it here: whether a kernel compiles, what is missing, what installs it."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module, metadata
+from typing import Any
+
+from gpuguide.errors import BackendError
+from gpuguide.machine.backends import cupy, has_gpu, numba_cuda, nvml
+
+__all__ = [
+    "ARCHITECTURE",
+    "capability",
+    "cuda_extra",
+    "install_command",
+    "installed_version",
+    "missing_parts",
+    "names_a_library",
+    "why_not",
+]
+
+
+def installed_version(name: str) -> str | None:
+    """Look up an installed package.
+
+    Parameters
+    ----------
+    name : str
+        As it is installed: ``"numba-cuda"``.
+
+    Returns
+    -------
+    str or None
+        Its version; None where it is not installed.
+
+    Examples
+    --------
+    >>> installed_version("no-such-package") is None
+    True
+    """
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+ARCHITECTURE = (9, 0)
+"""Compute capability that kernels are compiled for where there is no GPU."""
+
+PARTS = {"nvvm": "NVVM", "nvrtc": "NVRTC", "nvJitLink": "nvJitLink"}
+"""The libraries that make a kernel of Numba's code: names for NVIDIA's search, and for readers."""
+
+# CUDA 13 compiles for no GPU older than this.
+_OLDEST_OF_CUDA_13 = (7, 5)
+_NAMES_A_LIBRARY = re.compile(r"\blib(?:nvrtc|nvvm|cudart|nvjitlink)|\.so\b|\.dll\b", re.I)
+
+
+def capability() -> tuple[int, int]:
+    """Return the compute capability to compile for.
+
+    Returns
+    -------
+    (int, int)
+        That of this machine's GPU; `ARCHITECTURE` without any.
+
+    Examples
+    --------
+    >>> capability() >= (5, 0)
+    True
+    """
+    if not has_gpu():
+        return ARCHITECTURE
+    text = str(cupy().cuda.Device().compute_capability)
+    return int(text[:-1]), int(text[-1])
+
+
+def missing_parts(names: tuple[str, ...] = tuple(PARTS)) -> tuple[str, ...]:
+    """Name the libraries of NVIDIA's compiler that are not found here.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Keys of `PARTS` to look for.
+
+    Returns
+    -------
+    tuple of str
+        As readers know them; empty without the search that numba-cuda brings along.
+
+    Examples
+    --------
+    >>> set(missing_parts()) <= {"NVVM", "NVRTC", "nvJitLink"}
+    True
+    """
+    try:
+        load = import_module("cuda.pathfinder").load_nvidia_dynamic_lib
+    except ImportError:
+        return ()
+    return tuple(PARTS[name] for name in names if not _is_found(load, name))
+
+
+def _is_found(load: Any, name: str) -> bool:
+    try:
+        load(name)
+    except Exception:  # one class of its own for each way not to find it
+        return False
+    return True
+
+
+def why_not(target: tuple[int, int]) -> str:
+    """Say why not even an empty kernel compiles here.
+
+    What a missing library raises depends on which one it is, and on the version of numba-cuda.
+
+    Parameters
+    ----------
+    target : (int, int)
+        Compute capability.
+
+    Returns
+    -------
+    str
+        The beginning of a sentence, without a full stop; empty where a kernel compiles.
+
+    Examples
+    --------
+    >>> isinstance(why_not((9, 0)), str)
+    True
+    """
+    try:
+        numba_cuda().compile_ptx(_empty_kernel, (), cc=target)
+    except BackendError as error:
+        return str(error).rstrip(".")
+    except Exception as error:  # NVIDIA's search, Numba and NVVM each raise classes of their own
+        missing = missing_parts()
+        if missing or names_a_library(error):
+            named = f" ({_listed(missing)} missing)" if missing else ""
+            return f"NVIDIA's compiler is not installed{named}"
+        return f"NVIDIA's compiler compiles nothing here: {_first_line(str(error))}"
+    return ""
+
+
+def names_a_library(error: BaseException) -> bool:
+    """Say whether an error is about a library that is not found, and not about a kernel.
+
+    Parameters
+    ----------
+    error : BaseException
+        What compiling or launching raised.
+
+    Returns
+    -------
+    bool
+        False for what Numba says of a reader's code.
+
+    Examples
+    --------
+    >>> names_a_library(RuntimeError('Failure finding "libnvrtc.so.13"')), names_a_library(TypeError("k"))
+    (True, False)
+    """
+    return isinstance(error, ImportError) or _NAMES_A_LIBRARY.search(str(error)) is not None
+
+
+def _empty_kernel() -> None:
+    """Do nothing."""
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    joined = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return f"{joined} {'are' if len(names) > 1 else 'is'}"
+
+
+def _first_line(text: str) -> str:
+    return next(
+        (line.strip().rstrip(".") for line in text.splitlines() if line.strip()), "it does not say why"
+    )
+
+
+def cuda_extra(target: tuple[int, int] = ARCHITECTURE) -> str:
+    """Choose the extra of this package that fits the machine.
+
+    Parameters
+    ----------
+    target : (int, int)
+        Compute capability of the GPU.
+
+    Returns
+    -------
+    str
+        ``"cuda12"`` beside CuPy for CUDA 12, an older driver, or a GPU that CUDA 13 has dropped; else
+        ``"cuda13"``.
+
+    Examples
+    --------
+    >>> cuda_extra() in ("cuda12", "cuda13")
+    True
+    """
+    for extra in ("cuda12", "cuda13"):
+        if installed_version(f"cupy-{extra}x"):
+            return extra
+    library = nvml()
+    try:
+        driver = library.nvmlSystemGetCudaDriverVersion() if library is not None else 13_000
+    except Exception:  # NVML raises its own class, which cannot be named without importing it
+        driver = 13_000
+    return "cuda12" if driver < 13_000 or target < _OLDEST_OF_CUDA_13 else "cuda13"
+
+
+def install_command(extra: str) -> str:
+    """Write the command that installs what an extra of this package holds.
+
+    It names the parts and not this package, which no package index has.
+
+    Parameters
+    ----------
+    extra : str
+        ``"cuda12"`` or ``"cuda13"``.
+
+    Returns
+    -------
+    str
+        Begins with ``pip install``.
+
+    Examples
+    --------
+    >>> install_command("cuda13").startswith("pip install ")
+    True
+    """
+    try:
+        wanted = metadata.requires("gpuguide") or []
+    except metadata.PackageNotFoundError:  # a copy of the source
+        wanted = []
+    parts = [
+        text.partition(";")[0].strip() for text in wanted if re.search(rf"extra\s*==\s*.{extra}\b", text)
+    ]
+    parts = parts or [f"numba-cuda[{extra.replace('cuda', 'cu')}]", f"cupy-{extra}x"]
+    return "pip install " + " ".join(f"'{part}'" for part in parts)

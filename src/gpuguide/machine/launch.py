@@ -1,0 +1,290 @@
+"""Launch sizes: grids in one, two and three dimensions, grid-stride loops, and occupancy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.device import DeviceInfo
+
+__all__ = ["Occupancy", "blocks_1d", "grid_2d", "grid_3d", "grid_stride_blocks", "occupancy"]
+
+MAX_THREADS_PER_BLOCK = 1024
+_MAX_GRID = (2**31 - 1, 65535, 65535)
+_MAX_REGISTERS_PER_THREAD = 255
+
+
+def blocks_1d(n: int, threads_per_block: int) -> int:
+    """Count the blocks that give each of `n` elements a thread.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements, at least 0.
+    threads_per_block : int
+        1 to 1024.
+
+    Returns
+    -------
+    int
+        Blocks per grid, rounded up; 1 for ``n = 0``, because CUDA refuses an empty grid. The kernel's own
+        bounds check then leaves everything alone.
+
+    Raises
+    ------
+    ArgumentError
+        An argument is out of range.
+
+    Examples
+    --------
+    >>> blocks_1d(1000, 256)
+    4
+    >>> blocks_1d(0, 256)
+    1
+    """
+    _check_int("n", n, 0)
+    _check_threads((threads_per_block,))
+    return _checked_grid((_ceil_div(n, threads_per_block),))[0]
+
+
+def grid_2d(shape: tuple[int, int], threads_per_block: tuple[int, int]) -> tuple[int, int]:
+    """Count the blocks that cover a matrix, with x along its columns.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of the matrix, as NumPy orders them.
+    threads_per_block : (int, int)
+        Threads along x (columns) and y (rows), as CUDA orders them.
+
+    Returns
+    -------
+    (int, int)
+        Blocks along x and y. Neighbouring threads hold neighbouring columns, so that a row-major array is
+        read in whole cache lines.
+
+    Raises
+    ------
+    ArgumentError
+        An argument is out of range.
+
+    Examples
+    --------
+    >>> grid_2d((100, 1000), (32, 8))
+    (32, 13)
+    """
+    x, y = _grid(shape, threads_per_block, 2)
+    return x, y
+
+
+def grid_3d(shape: tuple[int, int, int], threads_per_block: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Count the blocks that cover a three-dimensional array, with x along its last axis.
+
+    Parameters
+    ----------
+    shape : (int, int, int)
+        Shape of the array, slowest axis first, as NumPy orders them.
+    threads_per_block : (int, int, int)
+        Threads along x (last axis), y and z (first axis), as CUDA orders them; at most 64 along z.
+
+    Returns
+    -------
+    (int, int, int)
+        Blocks along x, y and z.
+
+    Raises
+    ------
+    ArgumentError
+        An argument is out of range.
+
+    Examples
+    --------
+    >>> grid_3d((16, 100, 1000), (32, 4, 2))
+    (32, 25, 8)
+    """
+    x, y, z = _grid(shape, threads_per_block, 3)
+    return x, y, z
+
+
+def grid_stride_blocks(n: int, threads_per_block: int, sm_count: int, blocks_per_sm: int) -> int:
+    """Count the blocks of a kernel whose threads loop over the data, a whole grid apart.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements, at least 0.
+    threads_per_block : int
+        1 to 1024.
+    sm_count : int
+        Streaming multiprocessors of the GPU.
+    blocks_per_sm : int
+        Blocks wanted on each of them.
+
+    Returns
+    -------
+    int
+        ``sm_count * blocks_per_sm``, or fewer when the data does not fill them; at least 1.
+
+    Raises
+    ------
+    ArgumentError
+        An argument is out of range.
+
+    Examples
+    --------
+    >>> grid_stride_blocks(2**28, 256, sm_count=132, blocks_per_sm=8)
+    1056
+    >>> grid_stride_blocks(1000, 256, sm_count=132, blocks_per_sm=8)
+    4
+    """
+    _check_int("n", n, 0)
+    _check_threads((threads_per_block,))
+    _check_int("sm_count", sm_count, 1)
+    _check_int("blocks_per_sm", blocks_per_sm, 1)
+    return max(1, min(_ceil_div(n, threads_per_block), sm_count * blocks_per_sm))
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """How many threads of a kernel one multiprocessor holds at once.
+
+    Parameters
+    ----------
+    blocks_per_sm : int
+        Blocks resident on one multiprocessor; 0 when the kernel cannot be launched.
+    warps_per_sm : int
+        Warps of those blocks.
+    share : float
+        `warps_per_sm` over the most that the hardware holds, 0 to 1.
+    limits : dict of str to int
+        Blocks per multiprocessor that each resource alone would allow: ``"threads"``, ``"blocks"`` and,
+        where the kernel uses them, ``"registers"`` and ``"shared memory"``.
+    limited_by : tuple of str
+        The resources that allow the fewest.
+    """
+
+    blocks_per_sm: int
+    warps_per_sm: int
+    share: float
+    limits: dict[str, int]
+    limited_by: tuple[str, ...]
+
+
+def occupancy(
+    threads_per_block: int, registers_per_thread: int, shared_bytes_per_block: int, device: DeviceInfo
+) -> Occupancy:
+    """Work out how many blocks of a kernel fit on one multiprocessor.
+
+    Parameters
+    ----------
+    threads_per_block : int
+        1 to 1024.
+    registers_per_thread : int
+        As the compiler reports them, at most 255.
+    shared_bytes_per_block : int
+        Static and dynamic shared memory of a block, in bytes.
+    device : DeviceInfo
+        The GPU.
+
+    Returns
+    -------
+    Occupancy
+        The resident blocks and warps, and what limits them.
+
+    Raises
+    ------
+    ArgumentError
+        An argument is out of range, or a block asks for more shared memory than the GPU gives one.
+
+    Notes
+    -----
+    The rules of NVIDIA's occupancy calculator: registers are given to a warp in units of 256 and spread
+    over four schedulers; shared memory comes in units of 128 bytes (256 before compute capability 8.0), and
+    from 8.0 on the system keeps 1024 bytes of each block's.
+
+    Examples
+    --------
+    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
+    >>> fits = occupancy(256, 64, 0, EXAMPLE_DEVICE)
+    >>> fits.blocks_per_sm, fits.share, fits.limited_by
+    (4, 0.5, ('registers',))
+    """
+    _check_threads((threads_per_block,))
+    _check_int("registers_per_thread", registers_per_thread, 0, _MAX_REGISTERS_PER_THREAD)
+    _check_int("shared_bytes_per_block", shared_bytes_per_block, 0, device.shared_bytes_per_block_optin)
+    warps = _ceil_div(threads_per_block, device.warp_size)
+    max_warps = device.max_threads_per_sm // device.warp_size
+    limits = {"threads": max_warps // warps, "blocks": device.max_blocks_per_sm}
+    if registers_per_thread:
+        limits["registers"] = _blocks_by_registers(warps, registers_per_thread, device)
+    if shared_bytes_per_block:
+        limits["shared memory"] = _blocks_by_shared_memory(shared_bytes_per_block, device)
+    blocks = min(limits.values())
+    limited_by = tuple(name for name, count in limits.items() if count == blocks)
+    return Occupancy(blocks, blocks * warps, blocks * warps / max_warps, limits, limited_by)
+
+
+def _blocks_by_registers(warps: int, registers_per_thread: int, device: DeviceInfo) -> int:
+    registers_per_warp = _round_up(registers_per_thread * device.warp_size, 256)
+    warps_per_scheduler = device.registers_per_sm // 4 // registers_per_warp
+    return warps_per_scheduler * 4 // warps
+
+
+def _blocks_by_shared_memory(shared_bytes: int, device: DeviceInfo) -> int:
+    modern = device.compute_capability >= (8, 0)
+    held = _round_up(shared_bytes + (1024 if modern else 0), 128 if modern else 256)
+    return device.shared_bytes_per_sm // held
+
+
+def _grid(shape: tuple[int, ...], threads_per_block: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    if len(shape) != ndim or len(threads_per_block) != ndim:
+        raise ArgumentError(
+            f"A {ndim}-D grid needs {ndim} numbers in shape and in threads_per_block; "
+            f"got shape={shape!r}, threads_per_block={threads_per_block!r}."
+        )
+    for axis, length in enumerate(shape):
+        _check_int(f"shape[{axis}]", length, 0)
+    _check_threads(threads_per_block)
+    blocks = (_ceil_div(n, t) for n, t in zip(reversed(shape), threads_per_block, strict=True))
+    return _checked_grid(tuple(blocks))
+
+
+def _checked_grid(blocks: tuple[int, ...]) -> tuple[int, ...]:
+    blocks = tuple(max(1, count) for count in blocks)
+    for axis, count, most in zip("xyz", blocks, _MAX_GRID, strict=False):
+        if count > most:
+            raise ArgumentError(
+                f"The grid would have {count} blocks along {axis}; CUDA takes at most {most}. "
+                "Use more threads per block, or let each thread loop over several elements."
+            )
+    return blocks
+
+
+def _check_threads(threads_per_block: tuple[int, ...]) -> None:
+    for axis, (count, most) in enumerate(zip(threads_per_block, (1024, 1024, 64), strict=False)):
+        name = "threads_per_block" if len(threads_per_block) == 1 else f"threads_per_block[{axis}]"
+        _check_int(name, count, 1, most)
+    if prod(threads_per_block) > MAX_THREADS_PER_BLOCK:
+        raise ArgumentError(
+            f"A block holds at most {MAX_THREADS_PER_BLOCK} threads; "
+            f"threads_per_block={threads_per_block!r} makes {prod(threads_per_block)}."
+        )
+
+
+def _check_int(name: str, value: int, low: int, high: int | None = None) -> None:
+    try:
+        fits = value.__index__() >= low and (high is None or value.__index__() <= high)
+    except AttributeError:
+        fits = False
+    if not fits or isinstance(value, bool):
+        wanted = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ArgumentError(f"{name} must be an integer {wanted}; got {value!r}.")
+
+
+def _ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _round_up(value: int, unit: int) -> int:
+    return _ceil_div(value, unit) * unit

@@ -1,0 +1,112 @@
+"""The memories that a study's arrays lie in, and what happens when one of them is full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuguide.machine.backends import cupy, numba_view
+
+__all__ = ["HOST", "Space", "device_space", "free_pools", "is_out_of_memory", "pool_bytes"]
+
+# What CUDA, cuFFT, cuSOLVER, cuBLAS and Numba say; CuPy's own error is a MemoryError.
+_SIGNS = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "ALLOC_FAILED", "NOT_ENOUGH_WORKSPACE")
+
+
+@dataclass(frozen=True)
+class Space:
+    """A memory to put arrays in.
+
+    Attributes
+    ----------
+    name : str
+        ``"host"`` or ``"device"``.
+    xp : module
+        ``numpy`` or ``cupy``; in tests of the device's path ``numpy``.
+    wrap : callable
+        Makes the view of an array that a Numba kernel takes.
+    """
+
+    name: str
+    xp: Any
+    wrap: Callable[[Any], Any] = lambda array: array
+
+    def put(self, x: NDArray[Any]) -> Any:
+        """Return a NumPy array in this memory: as it is on the host, a copy on the GPU.
+
+        Parameters
+        ----------
+        x : numpy.ndarray
+            Of any shape and strides.
+
+        Returns
+        -------
+        numpy.ndarray or cupy.ndarray
+            C-contiguous.
+        """
+        rows = np.asarray(x, order="C")
+        if self.xp is np:
+            return rows
+        # `cupy.asarray` would pin as much host memory first, which takes seconds for gigabytes.
+        copied = self.xp.empty(rows.shape, dtype=rows.dtype)
+        copied.set(rows)
+        return copied
+
+
+HOST = Space("host", np)
+"""NumPy arrays. In the simulator Numba kernels take them too."""
+
+
+def device_space() -> Space:
+    """Return the GPU's memory: CuPy arrays, and Numba views made once without synchronising.
+
+    Returns
+    -------
+    Space
+        For arrays on the current device.
+
+    Raises
+    ------
+    BackendError
+        CuPy cannot be imported.
+    """
+    return Space("device", cupy(), numba_view)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Say whether an error means that a memory is full.
+
+    Parameters
+    ----------
+    error : BaseException
+        Raised by NumPy, CuPy, Numba or a library of CUDA.
+
+    Returns
+    -------
+    bool
+        True for ``MemoryError`` (CuPy's is one) and for the errors by which CUDA's libraries say it.
+
+    Examples
+    --------
+    >>> is_out_of_memory(MemoryError("Unable to allocate 8 TiB")), is_out_of_memory(ValueError("no"))
+    (True, False)
+    """
+    return isinstance(error, MemoryError) or any(sign in str(error) for sign in _SIGNS)
+
+
+def pool_bytes(space: Space) -> int:
+    """Return the bytes that CuPy's memory pool holds at this moment; 0 for NumPy."""
+    pool = getattr(space.xp, "get_default_memory_pool", None)
+    return 0 if pool is None else int(pool().total_bytes())
+
+
+def free_pools(space: Space) -> None:
+    """Give what CuPy's pools hold and nobody uses back to the driver; nothing for NumPy."""
+    for name in ("get_default_memory_pool", "get_default_pinned_memory_pool"):
+        pool = getattr(space.xp, name, None)
+        if pool is not None:
+            pool().free_all_blocks()

@@ -1,0 +1,1 @@
+"""Everything that can change a number: studies, the gate, clocks, rounds, ceilings."""

@@ -1,0 +1,375 @@
+"""Guarded buffers: arrays with poisoned zones on both sides, so that a kernel beside its array is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.backends import is_device_array
+from gpuguide.machine.cpu import assign, in_threads
+from gpuguide.machine.memory import HOST, Space
+from gpuguide.measure import checking_kernels
+
+__all__ = [
+    "ALIGNMENT",
+    "Buffers",
+    "GuardedArray",
+    "blocks",
+    "first_difference",
+    "pattern",
+]
+
+ALIGNMENT = 512
+"""Bytes that the first element of every guarded array is aligned to, as CuPy's own arrays are."""
+
+_MIN_GUARD, _MAX_GUARD = 1 << 16, 1 << 22
+_BLOCK = 1 << 22
+_COMPARED_BLOCK = 1 << 19
+
+# Bits of the patterns by width in bytes. The two NaNs differ in their payload: a kernel that copies an
+# input's guard zone over the output's is seen although both are NaN.
+_SENTINEL_NAN = {2: 0x7E5A, 4: 0x7FC05A5A, 8: 0x7FF8005A5A5A5A5A}
+_POISON_NAN = {2: 0x7E3C, 4: 0x7FC03C3C, 8: 0x7FF8003C3C3C3C3C}
+_INFINITY = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}
+
+
+def pattern(dtype: np.dtype[Any], role: str) -> tuple[np.dtype[Any], int]:
+    """Return the bits that fill a guard zone or an output that nobody wrote yet.
+
+    Parameters
+    ----------
+    dtype : numpy dtype
+        Boolean, integer, float or complex.
+    role : str
+        ``"sentinel"`` for outputs: NaN or the smallest integer. For the zones around inputs ``"exact"``
+        (NaN or the largest integer) in the exact check and ``"random"`` (infinity or the smallest integer)
+        in the random one, so that what a kernel reads there shows in a sum, a maximum and a minimum.
+
+    Returns
+    -------
+    word : numpy dtype
+        Unsigned integer as wide as one component of `dtype`.
+    bits : int
+        The pattern.
+
+    Raises
+    ------
+    ArgumentError
+        `dtype` is of another kind.
+
+    Examples
+    --------
+    >>> pattern(np.dtype("int16"), "sentinel")
+    (dtype('uint16'), 32768)
+    >>> word, bits = pattern(np.dtype("float32"), "exact")
+    >>> word.type(bits).view(np.float32)
+    np.float32(nan)
+    """
+    if dtype.kind not in "biufc" or dtype.itemsize > 16 or (dtype.kind == "f" and dtype.itemsize > 8):
+        raise ArgumentError(
+            f"Guarded arrays hold booleans, integers, floats of at most 64 bits or complex; got {dtype}."
+        )
+    width = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    return np.dtype(f"u{width}"), _bits(dtype.kind, width, role)
+
+
+def _bits(kind: str, width: int, role: str) -> int:
+    if kind in "fc":
+        return {"sentinel": _SENTINEL_NAN, "exact": _POISON_NAN, "random": _INFINITY}[role][width]
+    if kind == "b":
+        return {"sentinel": 0xA5, "exact": 1, "random": 0}[role]
+    top = 1 << (8 * width - 1)
+    if kind == "i":
+        return {"sentinel": top, "exact": top - 1, "random": top}[role]
+    # The smallest unsigned integer is 0, too often the right answer: another rare value is the sentinel.
+    return {"sentinel": int("a5" * width, 16), "exact": 2 * top - 1, "random": 0}[role]
+
+
+class GuardedArray:
+    """An array of its own, aligned to 512 bytes, between two guard zones.
+
+    The zones touch the array's first and last byte, and are at least 64 KiB and two rows long (at most
+    4 MiB): a launch that forgets its bounds check writes there and nowhere else.
+
+    Parameters
+    ----------
+    space : Space
+        Where it lies.
+    shape : tuple of int
+        Its shape; any length may be 0.
+    dtype : numpy dtype
+        Its type.
+    role : str
+        Pattern of the zones, see `pattern`.
+
+    Attributes
+    ----------
+    array : numpy.ndarray or cupy.ndarray
+        The array itself, C-contiguous, not yet filled.
+
+    Examples
+    --------
+    >>> guarded = GuardedArray(HOST, (4,), np.dtype("int32"), "sentinel")
+    >>> guarded.fill(); guarded.array[0]
+    np.int32(-2147483648)
+    >>> guarded.damage()
+    ''
+    """
+
+    def __init__(self, space: Space, shape: tuple[int, ...], dtype: np.dtype[Any], role: str) -> None:
+        # NumPy scalars, since a Python int beyond int64 cannot be put into a CuPy array.
+        self._word, bits = pattern(dtype, role)
+        self._bits = self._word.type(bits)
+        self._sentinel = self._word.type(pattern(dtype, "sentinel")[1])
+        n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        guard = _guard_bytes(shape, n_bytes)
+        raw = space.xp.empty(2 * guard + n_bytes + ALIGNMENT, dtype=np.uint8)
+        begin = guard + (-(_address(raw) + guard)) % ALIGNMENT
+        end = begin + n_bytes
+        self.array = raw[begin:end].view(dtype).reshape(shape)
+        self._words = raw[begin:end].view(self._word)
+        self._before = raw[begin - guard : begin].view(self._word)
+        self._after = raw[end : end + guard].view(self._word)
+        self.repaint()
+
+    def repaint(self) -> None:
+        """Fill both zones with their pattern."""
+        _fill(self._before, self._bits)
+        _fill(self._after, self._bits)
+
+    def fill(self) -> None:
+        """Fill the array with the sentinel."""
+        _fill(self._words, self._sentinel)
+
+    def copy_from(self, pristine: Any) -> None:
+        """Copy an array of the same shape, dtype and memory into this one."""
+        if is_device_array(pristine):
+            checking_kernels.copy(self.array, pristine)
+        else:
+            assign(self.array, pristine)
+
+    def words(self) -> Any:
+        """Return the array's bits as a flat array of unsigned integers (a view)."""
+        return self._words
+
+    def untouched(self) -> bool:
+        """Say whether the array still holds nothing but the sentinel."""
+        return _is_full_of(self._words, self._sentinel)
+
+    def damage(self) -> str:
+        """Say which zone was written: ``"before"``, ``"after"`` or ``""``."""
+        if not _is_full_of(self._before, self._bits):
+            return "before"
+        return "" if _is_full_of(self._after, self._bits) else "after"
+
+
+def _fill(words: Any, bits: Any) -> None:
+    if is_device_array(words):
+        checking_kernels.fill(words, bits)
+    else:
+        assign(words, bits)
+
+
+def _is_full_of(words: Any, bits: Any) -> bool:
+    if is_device_array(words):
+        return checking_kernels.first_other(words, bits) is None
+    return bool((words == bits).all())
+
+
+def _guard_bytes(shape: tuple[int, ...], n_bytes: int) -> int:
+    two_rows = 2 * n_bytes // shape[0] if len(shape) > 1 and shape[0] else 0
+    return -(-min(max(_MIN_GUARD, two_rows), _MAX_GUARD) // ALIGNMENT) * ALIGNMENT
+
+
+def _address(raw: Any) -> int:
+    return int(raw.ctypes.data) if isinstance(raw, np.ndarray) else int(raw.data.ptr)
+
+
+class Buffers:
+    """The arrays of one size in one memory: inputs with a pristine copy, and the output.
+
+    Parameters
+    ----------
+    space : Space
+        Where they lie.
+    inputs : tuple
+        NumPy arrays, and scalars, which are passed on as they are. Never written to.
+    output : tuple of shape and dtype, optional
+        Of the array that ``call(*inputs, out)`` fills; None when no variant needs one.
+    role : str
+        ``"exact"`` or ``"random"``: what the inputs' guard zones hold.
+
+    Attributes
+    ----------
+    pristine : tuple
+        The inputs as they should be, in the same memory (on the host, the given arrays themselves).
+    output : GuardedArray or None
+        The output.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        inputs: tuple[Any, ...],
+        output: tuple[tuple[int, ...], np.dtype[Any]] | None,
+        role: str,
+    ) -> None:
+        self.space = space
+        self.pristine = tuple(space.put(x) if isinstance(x, np.ndarray) else x for x in inputs)
+        self._inputs = tuple(
+            GuardedArray(space, x.shape, x.dtype, role) if isinstance(x, np.ndarray) else x for x in inputs
+        )
+        self.output = None if output is None else GuardedArray(space, *output, role="sentinel")
+        self._views: dict[str, tuple[Any, ...]] = {}
+        self.restore()
+
+    def _guarded(self) -> Iterator[tuple[int, GuardedArray, Any]]:
+        for i, (guarded, pristine) in enumerate(zip(self._inputs, self.pristine, strict=True)):
+            if isinstance(guarded, GuardedArray):
+                yield i, guarded, pristine
+
+    def restore(self) -> None:
+        """Copy the pristine inputs back and make every guard zone whole."""
+        for _, guarded, pristine in self._guarded():
+            guarded.copy_from(pristine)
+            guarded.repaint()
+        self.blank()
+
+    def blank(self) -> None:
+        """Fill the output with its sentinel and make its guard zones whole."""
+        if self.output is not None:
+            self.output.fill()
+            self.output.repaint()
+
+    def reset(self) -> None:
+        """Copy the first pristine input back: what a variant that changes it needs before each call."""
+        for _, guarded, pristine in list(self._guarded())[:1]:
+            guarded.copy_from(pristine)
+
+    def first_input(self) -> Any:
+        """Return the array of the first input, which a variant that `mutates` makes its result."""
+        return next(self._guarded())[1].array
+
+    def arguments(self, arrays: str, *, with_output: bool) -> tuple[Any, ...]:
+        """Return what a variant is called with, the same objects each time.
+
+        Parameters
+        ----------
+        arrays : str
+            ``"numba"`` for views that Numba kernels take; else the arrays themselves.
+        with_output : bool
+            Whether the output is the last argument.
+
+        Returns
+        -------
+        tuple
+            Inputs, then the output.
+        """
+        if arrays not in self._views:
+            self._views[arrays] = self._make_views(arrays)
+        views = self._views[arrays]
+        return views if with_output or self.output is None else views[:-1]
+
+    def _make_views(self, arrays: str) -> tuple[Any, ...]:
+        everything = self._inputs if self.output is None else (*self._inputs, self.output)
+        wrap = self.space.wrap if arrays == "numba" else lambda array: array
+        return tuple(wrap(x.array) if isinstance(x, GuardedArray) else x for x in everything)
+
+    def changed_input(self, *, but_first: bool = False) -> tuple[int, int] | None:
+        """Return position and flat index of the first input element that differs from the pristine one.
+
+        Parameters
+        ----------
+        but_first : bool
+            Leave the first array out: it is the result of a variant that `mutates`.
+
+        Returns
+        -------
+        tuple of int or None
+            None when all are as they were.
+        """
+        for i, guarded, pristine in list(self._guarded())[1 if but_first else 0 :]:
+            same_width = pristine.reshape(-1).view(guarded.words().dtype)
+            index = first_difference(guarded.words(), same_width)
+            if index is not None:
+                return i, index // max(len(same_width) // max(pristine.size, 1), 1)
+        return None
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all arrays, the guard zones left out."""
+        arrays = [guarded.array for _, guarded, _ in self._guarded()]
+        arrays += [pristine for _, _, pristine in self._guarded() if self.space is not HOST]
+        arrays += [] if self.output is None else [self.output.array]
+        return sum(int(array.nbytes) for array in arrays)
+
+    def damage(self) -> str:
+        """Name the first array with a damaged guard zone: ``"before input 0"``; ``""`` if there is none."""
+        named = [(f"input {i}", guarded) for i, guarded, _ in self._guarded()]
+        named += [("the output", self.output)] if self.output is not None else []
+        for name, guarded in named:
+            side = guarded.damage()
+            if side:
+                return f"{side} {name}"
+        return ""
+
+
+def blocks(n: int, block: int = _BLOCK) -> Iterator[slice]:
+    """Cut a length into slices, so that comparing big arrays needs little memory.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements.
+    block : int
+        Elements of one slice.
+
+    Yields
+    ------
+    slice
+        In order, covering 0 to `n`.
+
+    Examples
+    --------
+    >>> list(blocks(5, block=2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for begin in range(0, n, block):
+        yield slice(begin, min(begin + block, n))
+
+
+def first_difference(a: Any, b: Any) -> int | None:
+    """Return the first index at which two flat arrays of one memory differ.
+
+    Parameters
+    ----------
+    a, b : numpy.ndarray or cupy.ndarray, 1-D
+        Of equal length and of one dtype.
+
+    Returns
+    -------
+    int or None
+        None when they are equal; NaN equals NaN.
+
+    Examples
+    --------
+    >>> first_difference(np.array([1, 2, 3]), np.array([1, 2, 4]))
+    2
+    """
+    if is_device_array(a) and a.dtype.kind in "fc":
+        return checking_kernels.compare(a, b, (), None, 0.0).first_wrong
+    if is_device_array(a):
+        at = checking_kernels.first_difference(a, b)
+        return None if at is None else at // int(a.itemsize)
+
+    def one(part: slice) -> int | None:
+        different = a[part] != b[part]
+        if different.any() and a.dtype.kind in "fc":
+            different &= ~(np.isnan(a[part]) & np.isnan(b[part]))
+        return int(part.start) + int(different.argmax()) if different.any() else None
+
+    found = in_threads(one, blocks(len(a), _COMPARED_BLOCK), a.nbytes)
+    return next((at for at in found if at is not None), None)

@@ -1,0 +1,275 @@
+"""The gate: no variant is timed before its result was checked, on exact and on random inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import MismatchError
+from gpuguide.machine.backends import is_device_array
+from gpuguide.machine.memory import HOST, Space
+from gpuguide.measure.buffers import Buffers
+from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
+from gpuguide.measure.plan import Check, Plan, Variant
+from gpuguide.measure.reference import Difference, Expected, Tolerance, expect
+from gpuguide.results.records import CheckResult
+from gpuguide.results.units import format_quantity, format_size
+
+__all__ = ["Check", "Tolerance", "Trial"]
+
+
+@dataclass
+class Trial:
+    """One set of inputs of one size, and what must come out: what variants are checked against.
+
+    Arrays are made when they are first needed, and each variant of one memory is given the same ones.
+
+    Parameters
+    ----------
+    plan : Plan
+        The study.
+    size : int
+        The size.
+    kind : str
+        ``"exact"`` or ``"random"``.
+    spaces : mapping
+        A `Space` for ``"host"`` and, where there is a GPU, for ``"device"``.
+    gpu : GpuClock, optional
+        Its stream is the current one while a GPU variant runs and is checked.
+    host : HostClock
+        Times the checked calls, so that slow ones need not be timed at all.
+    seed : int
+        Of the inputs.
+
+    Attributes
+    ----------
+    call_ns : dict of str to int
+        Host time of the checked call of each variant, in nanoseconds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def add_one(x, out):
+    ...     np.add(x, 1, out=out)
+    >>> plan = Plan("add", "Add one", (Variant("numpy", add_one, device="cpu", clock="host"),), (4,),
+    ...     inputs=lambda n, dtype, rng, exact: (np.arange(n, dtype=dtype),), reference=lambda x: x + 1)
+    >>> trial = Trial(plan, 4, "exact")
+    >>> trial.check(plan.variants[0]).passed
+    True
+    """
+
+    plan: Plan
+    size: int
+    kind: str
+    spaces: Mapping[str, Space] = field(default_factory=lambda: {"host": HOST})
+    gpu: GpuClock | None = None
+    host: HostClock = field(default_factory=SystemClock)
+    seed: int = 0
+    call_ns: dict[str, int] = field(default_factory=dict, init=False)
+    _buffers: dict[Space, Buffers] = field(default_factory=dict, init=False, repr=False)
+    _prepared: dict[Space, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def inputs(self) -> tuple[Any, ...]:
+        """The inputs on the host."""
+        return self.plan.make_inputs(self.size, exact=self.kind == "exact", seed=self.seed)
+
+    @cached_property
+    def spec(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Shape and dtype of the result."""
+        return self.plan.output_spec(self.size, self.inputs)
+
+    @cached_property
+    def expected(self) -> Expected:
+        """What the reference says; only where the study has one."""
+        assert self.plan.reference is not None
+        shape, dtype = self.spec
+        try:
+            return expect(
+                self.plan.reference, self.inputs, shape, dtype, self.plan.tolerance, self.size,
+                exact=self.kind == "exact",
+            )  # fmt: skip
+        except MismatchError as error:
+            raise MismatchError(f"Study {self.plan.name!r} at size {self.size:,}: {error}") from None
+
+    def describe_bytes(self) -> str:
+        """Return the size, and how many bytes inputs and output take, in words."""
+        shown = f"{format_size(self.size)} {self.plan.size_name}"
+        try:
+            shape, dtype = self.spec
+        except MemoryError:
+            return f"{shown}, whose inputs cannot even be made"
+        n_bytes = sum(x.nbytes for x in self.inputs if isinstance(x, np.ndarray))
+        n_bytes += int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        return f"{shown}, whose inputs and output take {format_quantity(n_bytes, 'B')}"
+
+    def buffers(self, variant: Variant) -> Buffers:
+        """Return the arrays that a variant works on.
+
+        Parameters
+        ----------
+        variant : Variant
+            One of the study's.
+
+        Returns
+        -------
+        Buffers
+            Shared with the other variants of the same memory.
+        """
+        space = self.spaces[variant.space]
+        if space not in self._buffers:
+            sharing = [other for other in self.plan.variants if self.spaces.get(other.space) is space]
+            needs_output = any(other.takes_output for other in sharing)
+            spec = self.spec if needs_output else None
+            self._buffers[space] = Buffers(space, self.inputs, spec, self.kind)
+        return self._buffers[space]
+
+    def call(self, variant: Variant) -> Callable[[], Any]:
+        """Return the variant's call on its buffers, without arguments."""
+        arguments = self.buffers(variant).arguments(variant.arrays, with_output=variant.takes_output)
+        return partial(variant.call, *arguments)
+
+    def on_stream(self, variant: Variant) -> AbstractContextManager[Any]:
+        """Return the context that a variant runs in: the GPU clock's stream for GPU variants."""
+        return self.gpu.use() if self.gpu is not None and variant.needs_gpu else nullcontext()
+
+    def check(self, variant: Variant) -> CheckResult:
+        """Restore all arrays, call the variant once, and compare.
+
+        Parameters
+        ----------
+        variant : Variant
+            One of the study's.
+
+        Returns
+        -------
+        CheckResult
+            Of a variant that passed.
+
+        Raises
+        ------
+        MismatchError
+            It did not: the message names variant, size, check, place, and both values.
+        """
+        with self.on_stream(variant):
+            self.buffers(variant).restore()
+            call = self.call(variant)
+            begin = self.host.now_ns()
+            returned = call()
+            self.synchronize(variant)
+            self.call_ns[variant.name] = self.host.now_ns() - begin
+            return self.verify(variant, returned, self.kind)
+
+    def synchronize(self, variant: Variant) -> None:
+        """Wait for a GPU variant."""
+        if self.gpu is not None and variant.needs_gpu:
+            self.gpu.synchronize()
+
+    def verify(self, variant: Variant, returned: Any, kind: str) -> CheckResult:
+        """Compare what a call left behind with what it should have.
+
+        Parameters
+        ----------
+        variant : Variant
+            What was called.
+        returned : object
+            What it returned; looked at when it `allocates`.
+        kind : str
+            ``"exact"``, ``"random"`` or ``"after"``.
+
+        Returns
+        -------
+        CheckResult
+            Of a variant that passed.
+
+        Raises
+        ------
+        MismatchError
+            A guard zone or an input was written, or the result is wrong.
+        """
+        if self.plan.check is None:
+            _ = self.expected  # a reference at fault is not the variant's
+        try:
+            with self.on_stream(variant):
+                output = self._result(variant, returned)
+                found = self._judge(variant, output)
+                self._look_beside(variant)
+        except MismatchError as error:
+            raise MismatchError(
+                f"Variant {variant.name!r} at size {self.size:,}, {kind} check: {error}"
+            ) from None
+        return CheckResult(variant.name, self.size, kind, found.largest, found.tolerance)
+
+    def _result(self, variant: Variant, returned: Any) -> Any:
+        buffers = self.buffers(variant)
+        if variant.mutates:
+            return buffers.first_input()
+        if variant.takes_output:
+            assert buffers.output is not None
+            return buffers.output.array
+        return _as_array(returned, buffers.space)
+
+    def _judge(self, variant: Variant, output: Any) -> Difference:
+        shape, dtype = self.spec
+        if output.dtype != dtype or output.shape != shape:
+            raise MismatchError(
+                f"expected a result of shape {shape}, dtype {dtype}; got {output.shape}, {output.dtype}."
+            )
+        buffers = self.buffers(variant)
+        if self.plan.check is not None:
+            return self._ask_check(self.plan.check, buffers, output)
+        found = self.expected.difference(output, buffers.pristine)
+        if found.first_wrong is not None:
+            raise MismatchError(self._describe(found, output, variant))
+        return found
+
+    def _ask_check(self, check: Check, buffers: Buffers, output: Any) -> Difference:
+        if buffers.space not in self._prepared:
+            self._prepared[buffers.space] = check.prepare(buffers.pristine)
+        largest, tolerance = check.compare(output, self._prepared[buffers.space])
+        if not largest <= tolerance:
+            raise MismatchError(f"largest difference {largest:.6g}, tolerance {tolerance:.6g}.")
+        return Difference(float(largest), float(tolerance))
+
+    def _describe(self, found: Difference, output: Any, variant: Variant) -> str:
+        assert found.first_wrong is not None
+        index = tuple(int(i) for i in np.unravel_index(found.first_wrong, output.shape or (1,)))
+        expected = self.expected.values.reshape(-1)[found.first_wrong]
+        got = output.reshape(-1)[found.first_wrong].item()
+        guarded = self.buffers(variant).output
+        untouched = variant.takes_output and guarded is not None and guarded.untouched()
+        return (
+            ("it wrote nothing. " if untouched else "")
+            + f"{found.n_wrong:,} of {output.size:,} elements are wrong, the first at index "
+            + f"{index[0] if len(index) == 1 else index}: expected {expected.item()!r}, got {got!r}; "
+            + f"largest difference {found.largest:.6g}, tolerance {found.tolerance:.6g}."
+        )
+
+    def _look_beside(self, variant: Variant) -> None:
+        buffers = self.buffers(variant)
+        zone = buffers.damage()
+        if zone:
+            raise MismatchError(f"it wrote outside its arrays, {zone}. Check the bounds of its indices.")
+        changed = buffers.changed_input(but_first=variant.mutates)
+        if changed:
+            raise MismatchError(
+                f"it changed input {changed[0]} at flat index {changed[1]:,}. "
+                "Inputs must stay as they are unless the variant says mutates=True."
+            )
+
+
+def _as_array(returned: Any, space: Space) -> Any:
+    if space.name == "device":
+        if not (is_device_array(returned) or isinstance(returned, space.xp.ndarray)):
+            raise MismatchError(f"expected a returned array in GPU memory; got {type(returned).__name__}.")
+        return space.xp.asarray(returned)
+    if is_device_array(returned) or not isinstance(returned, np.ndarray | np.generic):
+        raise MismatchError(
+            f"expected a returned NumPy array; got {type(returned).__module__}.{type(returned).__name__}."
+        )
+    return np.asarray(returned)

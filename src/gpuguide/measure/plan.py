@@ -1,0 +1,545 @@
+"""Shows a study as data before it runs: what is compared, on what, and what counts as right."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError, unknown
+from gpuguide.measure.buffers import blocks
+from gpuguide.measure.reference import Tolerance
+from gpuguide.results.records import Traffic, VariantInfo
+from gpuguide.results.units import format_size
+
+__all__ = [
+    "Check",
+    "Plan",
+    "Variant",
+    "check_sizes",
+    "first_line",
+    "generator",
+    "one_of",
+    "study_html",
+    "study_text",
+]
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DEVICES = ("gpu", "cpu")
+_CLOCKS = ("device", "end_to_end", "host", "first_call")
+_ARRAYS = ("cupy", "numba", "host")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to do what a study is about.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its study; what results and the text call it.
+    call : callable
+        ``call(*inputs, out)`` fills ``out``; with `allocates`, ``call(*inputs)`` returns the result; with
+        `mutates`, ``call(*inputs)`` leaves it in its first input.
+    label : str
+        For charts; by default the name with spaces.
+    device : str
+        ``"gpu"`` or ``"cpu"``.
+    clock : str
+        ``"device"`` (GPU time, and the launch apart), ``"end_to_end"`` (from the call until the result is
+        there, copies included), ``"host"`` (CPU variants), ``"first_call"`` (fresh processes).
+    arrays : str
+        What the call is given: ``"cupy"``, ``"numba"`` (views made once) or ``"host"``. CPU variants always
+        get host arrays; end-to-end ones do unless they ask for ``"numba"``: then the data is on the GPU
+        already, and the time is that of launch and work.
+    threads : int, optional
+        CPU threads that it uses.
+    traffic : callable, optional
+        ``traffic(n, dtype)`` returns the `Traffic` of one call.
+    mutates, allocates : bool
+        See `call`.
+    simulatable : bool
+        Whether Numba's simulator can run it.
+    batchable : bool
+        Whether several calls may follow one another within a sample.
+    max_size : int, optional
+        Largest size it can do; above, a row says `max_size_reason`.
+    max_size_reason : str
+        Why.
+    note : str
+        One sentence; by default the first line of the call's docstring.
+    target : str
+        For ``clock="first_call"``: ``"module:function"``, called without arguments in each fresh process.
+
+    Raises
+    ------
+    ArgumentError
+        An argument has a value that does not fit; the message says which, and what was expected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Variant("numpy", np.sort, device="cpu", clock="host", allocates=True).label
+    'numpy'
+    >>> Variant("mine", np.sort, device="gpo")
+    Traceback (most recent call last):
+        ...
+    gpuguide.errors.ArgumentError: Variant 'mine': device must be 'gpu' or 'cpu'; got 'gpo' (meant 'gpu'?).
+    """
+
+    name: str
+    call: Callable[..., Any]
+    label: str = ""
+    device: str = "gpu"
+    clock: str = "device"
+    arrays: str = "cupy"
+    threads: int | None = None
+    traffic: Callable[[int, np.dtype[Any]], Traffic] | None = None
+    mutates: bool = False
+    allocates: bool = False
+    simulatable: bool = True
+    batchable: bool = True
+    max_size: int | None = None
+    max_size_reason: str = ""
+    note: str = ""
+    target: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the arguments and fill in the label and the note."""
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise ArgumentError(
+                f"Variant: name must be a word of letters, digits and underscores; got {self.name!r}."
+            )
+        self._check()
+        if not self.label:
+            object.__setattr__(self, "label", self.name.replace("_", " "))
+        if not self.note:
+            object.__setattr__(self, "note", first_line(self.call))
+
+    def _check(self) -> None:
+        where = f"Variant {self.name!r}"
+        if not callable(self.call):
+            raise ArgumentError(f"{where}: call must be callable; got {self.call!r}.")
+        one_of(where, "device", self.device, _DEVICES)
+        one_of(where, "clock", self.clock, _CLOCKS)
+        one_of(where, "arrays", self.arrays, _ARRAYS)
+        problem = self._contradiction()
+        if problem:
+            raise ArgumentError(f"{where}: {problem}")
+        for name in ("threads", "max_size"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise ArgumentError(f"{where}: {name} must be an integer of at least 1; got {value!r}.")
+
+    def _contradiction(self) -> str:
+        if self.device == "cpu" and self.clock not in ("host", "first_call"):
+            return f"a CPU variant is timed by clock='host'; got {self.clock!r}."
+        if self.device == "gpu" and self.clock == "host":
+            return "clock='host' is for CPU variants; a GPU one takes 'device' or 'end_to_end'."
+        if self.device == "gpu" and self.clock == "device" and self.arrays == "host":
+            return "host arrays need clock='end_to_end', so that the copies are in the time."
+        if self.mutates and self.allocates:
+            return "it cannot both allocate its result and leave it in its first input; set one of the two."
+        if (self.clock == "first_call") != bool(self.target):
+            return "clock='first_call' and target='module:function' need each other."
+        return ""
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether it runs on the GPU."""
+        return self.device == "gpu"
+
+    @property
+    def space(self) -> str:
+        """Where its arrays lie: ``"host"`` or ``"device"``."""
+        copies = self.clock == "end_to_end" and self.arrays != "numba"
+        on_host = self.device == "cpu" or copies or self.arrays == "host"
+        return "host" if on_host else "device"
+
+    @property
+    def takes_output(self) -> bool:
+        """Whether the call's last argument is the output."""
+        return not (self.allocates or self.mutates)
+
+    def info(self) -> VariantInfo:
+        """Return what results keep of it."""
+        call = _innermost(self.call)
+        name = getattr(call, "__qualname__", type(call).__qualname__)
+        return VariantInfo(
+            name=self.name,
+            label=self.label,
+            note=self.note,
+            device=self.device,
+            clock=self.clock,
+            threads=self.threads,
+            source=f"{getattr(call, '__module__', None) or type(call).__module__}.{name}",
+            allocates=self.allocates,
+            mutates=self.mutates,
+        )
+
+
+def one_of(where: str, name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Raise ArgumentError, with the nearest word, unless a value is one of those allowed.
+
+    Parameters
+    ----------
+    where : str
+        What the message starts with.
+    name : str
+        The argument.
+    value : object
+        What came.
+    allowed : tuple of str
+        What may come.
+    """
+    if value in allowed:
+        return
+    near = difflib.get_close_matches(str(value), allowed, n=1)
+    hint = f" (meant {near[0]!r}?)" if near else ""
+    listed = " or ".join([", ".join(map(repr, allowed[:-1])), repr(allowed[-1])])
+    raise ArgumentError(f"{where}: {name} must be {listed}; got {value!r}{hint}.")
+
+
+def _innermost(call: Any) -> Any:
+    return _innermost(call.func) if isinstance(call, functools.partial) else call
+
+
+def first_line(thing: object) -> str:
+    """Return the first line of what somebody wrote as docstring, or ``""``.
+
+    Parameters
+    ----------
+    thing : object
+        A function, a ``functools.partial`` of one, or an object.
+
+    Returns
+    -------
+    str
+        Without the indentation.
+
+    Examples
+    --------
+    >>> first_line(first_line)
+    'Return the first line of what somebody wrote as docstring, or ``""``.'
+    """
+    thing = _innermost(thing)
+    text = getattr(thing, "__doc__", None) or ""
+    if text.startswith(type(thing).__name__ + "("):
+        return ""  # what dataclasses write when nobody wrote one
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+_CACHES = ("warm", "cold")
+
+
+class Check(Protocol):
+    """What replaces a reference where the right answer is not one array: a sort's, a factorisation's.
+
+    Both methods get arrays of one memory, NumPy or CuPy: take functions from `backends.array_module`. The
+    first line of the class's docstring is what a study shows as its tolerance.
+    """
+
+    def prepare(self, inputs: tuple[Any, ...]) -> Any:
+        """Return what `compare` needs to know of the inputs (a hash, a norm, the inputs themselves)."""
+        ...
+
+    def compare(self, output: Any, prepared: Any) -> tuple[float, float]:
+        """Return the largest difference and its tolerance; raise `MismatchError` saying what is wrong."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study without its verbs: the data that the gate and the run loop read; see `gpuguide.Study`."""
+
+    name: str
+    title: str
+    variants: tuple[Variant, ...]
+    sizes: tuple[int, ...]
+    inputs: Callable[[int, np.dtype[Any], np.random.Generator, bool], tuple[Any, ...]]
+    reference: Callable[..., Any] | None = None
+    check: Check | None = None
+    output: Callable[[int, np.dtype[Any]], tuple[Any, Any]] | None = None
+    dtype: str = "float32"
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    cache: str = "warm"
+    size_name: str = "elements"
+    input_note: str = ""
+    baseline: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        if not isinstance(self.name, str) or not self.name.isidentifier():
+            raise ArgumentError(f"Study: name must be an identifier; got {self.name!r}.")
+        where = f"Study {self.name!r}"
+        object.__setattr__(self, "variants", _variants(where, self.variants))
+        object.__setattr__(self, "sizes", check_sizes(where, self.sizes))
+        one_of(where, "cache", self.cache, _CACHES)
+        self._check_judge(where)
+        try:
+            np.dtype(self.dtype)
+        except TypeError:
+            raise ArgumentError(
+                f"{where}: dtype must name a NumPy type such as 'float32'; got {self.dtype!r}."
+            ) from None
+        if self.baseline and self.baseline not in [variant.name for variant in self.variants]:
+            raise ArgumentError(f"{where}: baseline: {unknown('variant', self.baseline, self.names)}")
+
+    def _check_judge(self, where: str) -> None:
+        if not callable(self.inputs):
+            raise ArgumentError(
+                f"{where}: inputs must be a callable of (n, dtype, rng, exact); got {self.inputs!r}."
+            )
+        if (self.reference is None) == (self.check is None):
+            came = "neither" if self.reference is None else "both"
+            raise ArgumentError(f"{where}: expected reference= or check=, one of the two; got {came}.")
+        if self.check is not None and not (hasattr(self.check, "prepare") and hasattr(self.check, "compare")):
+            raise ArgumentError(
+                f"{where}: check must have prepare(inputs) and compare(output, prepared); got {self.check!r}."
+            )
+        if not isinstance(self.tolerance, Tolerance):
+            raise ArgumentError(f"{where}: tolerance must be a Tolerance; got {self.tolerance!r}.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variants, in order."""
+        return tuple(variant.name for variant in self.variants)
+
+    @property
+    def tolerance_note(self) -> str:
+        """How results are judged, in a few words."""
+        if self.check is not None:
+            return first_line(self.check) or type(self.check).__name__
+        return str(self.tolerance) if np.dtype(self.dtype).kind in "fc" else "equal"
+
+    def variant(self, name: str) -> Variant:
+        """Return the variant of that name; an unknown one is an error with the nearest."""
+        for variant in self.variants:
+            if variant.name == name:
+                return variant
+        raise unknown("variant", name, self.names)
+
+    def chosen(self, names: Sequence[str] | None) -> tuple[Variant, ...]:
+        """Return the variants of these names, or all."""
+        if isinstance(names, str):
+            raise ArgumentError(f"variants must be a sequence of names, such as [{names!r}]; got a string.")
+        return self.variants if names is None else tuple(self.variant(name) for name in names)
+
+    def make_inputs(self, n: int, *, exact: bool, seed: int = 0) -> tuple[Any, ...]:
+        """Make the inputs of one size, the same each time.
+
+        Parameters
+        ----------
+        n : int
+            The size.
+        exact : bool
+            Whether they are to give an exact result in any order.
+        seed : int
+            Another one gives other random numbers.
+
+        Returns
+        -------
+        tuple
+            NumPy arrays and scalars.
+
+        Raises
+        ------
+        ArgumentError
+            The study's `inputs` returns something else, or constants to be timed on.
+        """
+        rng = generator(self.name, n, "exact" if exact else "random", seed)
+        made = self.inputs(n, np.dtype(self.dtype), rng, exact)
+        where = f"Study {self.name!r}: inputs"
+        if not isinstance(made, tuple) or not all(
+            isinstance(x, np.ndarray | np.generic | int | float) for x in made
+        ):
+            raise ArgumentError(
+                f"{where} must return a tuple of NumPy arrays and numbers; got {type(made).__name__}."
+            )
+        arrays = [x for x in made if isinstance(x, np.ndarray) and x.size > 8]
+        if not exact and arrays and all(map(_is_constant, arrays)):
+            raise ArgumentError(
+                f"{where} must vary: nothing is timed on constants, which hide what data cost."
+            )
+        return made
+
+    def output_spec(self, n: int, inputs: tuple[Any, ...]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and dtype of the result: the study's `output`, or those of the first input."""
+        if self.output is not None:
+            shape, dtype = self.output(n, np.dtype(self.dtype))
+            return (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
+        if not inputs or not isinstance(inputs[0], np.ndarray):
+            raise ArgumentError(
+                f"Study {self.name!r}: without an array as first input it needs "
+                "output=lambda n, dtype: (shape, dtype)."
+            )
+        return inputs[0].shape, inputs[0].dtype
+
+
+def generator(*words: object) -> np.random.Generator:
+    """Return a random generator that depends on the words and on nothing else.
+
+    Parameters
+    ----------
+    *words
+        Their text is hashed by SHA-256, since Python's own hash differs in each process.
+
+    Returns
+    -------
+    numpy.random.Generator
+        PCG64.
+
+    Examples
+    --------
+    >>> int(generator("sort", 1024, "random", 0).integers(1000))
+    676
+    """
+    digest = hashlib.sha256("\x1f".join(map(str, words)).encode()).digest()
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
+
+
+def check_sizes(where: str, sizes: Sequence[int], least: int = 1) -> tuple[int, ...]:
+    """Return sizes as a tuple of increasing integers, or raise ArgumentError.
+
+    Parameters
+    ----------
+    where : str
+        What the message starts with.
+    sizes : sequence of int
+        The sizes.
+    least : int
+        Smallest one allowed.
+
+    Returns
+    -------
+    tuple of int
+        The sizes.
+
+    Examples
+    --------
+    >>> check_sizes("Study 'sort'", [1, 2])
+    (1, 2)
+    """
+    if isinstance(sizes, str | int) or not len(sizes):
+        raise ArgumentError(f"{where}: sizes must be a sequence of at least one integer; got {sizes!r}.")
+    for size in sizes:
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
+            raise ArgumentError(f"{where}: every size must be an integer of at least {least}; got {size!r}.")
+    listed = tuple(int(size) for size in sizes)
+    for before, after in pairwise(listed):
+        if after <= before:
+            raise ArgumentError(f"{where}: sizes must increase; got {after} after {before}.")
+    return listed
+
+
+def _variants(where: str, variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    given = tuple(variants) if isinstance(variants, Sequence) else ()
+    if not given or not all(isinstance(variant, Variant) for variant in given):
+        raise ArgumentError(
+            f"{where}: variants must be a sequence of at least one Variant; got {variants!r}."
+        )
+    names = [variant.name for variant in given]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"{where}: two variants are named {name!r}; names must differ.")
+    return given
+
+
+def _is_constant(x: np.ndarray[Any, Any]) -> bool:
+    flat = x.reshape(-1)
+    return not any(bool((flat[part] != flat[0]).any()) for part in blocks(flat.size))
+
+
+_HEADINGS = ("variant", "runs on", "timed by", "bytes an element", "what it does")
+_REGIONS = {
+    "device": "GPU time, launch apart",
+    "end_to_end": "host, until the result is there",
+    "host": "host",
+    "first_call": "first call in a fresh process",
+}
+
+
+def study_text(plan: Plan) -> str:
+    """Return a study as text.
+
+    Parameters
+    ----------
+    plan : Plan
+        The study.
+
+    Returns
+    -------
+    str
+        Title, a table of the variants, and lines on sizes, inputs and tolerance.
+    """
+    rows = [_HEADINGS, *(_row(plan, variant) for variant in plan.variants)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADINGS) - 1)]
+    table = [
+        "  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in rows
+    ]
+    return "\n".join([plan.title, "", *table, "", *(f"{name}: {text}" for name, text in _facts(plan))])
+
+
+def study_html(plan: Plan) -> str:
+    """Return a study as HTML: one table, and one paragraph a line of facts.
+
+    Parameters
+    ----------
+    plan : Plan
+        The study.
+
+    Returns
+    -------
+    str
+        Tables and paragraphs, no script, all text escaped.
+    """
+    head = "".join(f'<th scope="col">{heading}</th>' for heading in _HEADINGS)
+    body = "".join(_html_row(_row(plan, variant)) for variant in plan.variants)
+    facts = "".join(f"<p><strong>{name}</strong>: {escape(text)}</p>" for name, text in _facts(plan))
+    return (
+        f'<div class="gg-study"><table><caption>{escape(plan.title)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{facts}</div>"
+    )
+
+
+def _html_row(row: tuple[str, ...]) -> str:
+    cells = "".join(f"<td>{escape(text)}</td>" for text in row[1:])
+    return f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>'
+
+
+def _row(plan: Plan, variant: Variant) -> tuple[str, ...]:
+    threads = {None: "", 1: ", 1 thread"}.get(variant.threads, f", {variant.threads} threads")
+    runs_on = "GPU" if variant.needs_gpu else f"CPU{threads}"
+    return variant.label, runs_on, _REGIONS[variant.clock], _bytes_an_element(plan, variant), variant.note
+
+
+def _bytes_an_element(plan: Plan, variant: Variant) -> str:
+    if variant.traffic is None:
+        return ""
+    n = plan.sizes[-1]
+    return f"{variant.traffic(n, np.dtype(plan.dtype)).bytes_total / n:.3g}"
+
+
+def _right(plan: Plan) -> str:
+    within = plan.tolerance_note
+    return within if within == "equal" else f"equal on exact inputs; on random ones within {within}"
+
+
+def _facts(plan: Plan) -> Iterable[tuple[str, str]]:
+    yield "Sizes", f"{', '.join(map(format_size, plan.sizes))} {plan.size_name} of {plan.dtype}"
+    if plan.input_note:
+        yield "Inputs", plan.input_note
+    yield "Right means", plan.tolerance_note if plan.check else _right(plan)
+    if plan.baseline:
+        yield "Compared with", plan.variant(plan.baseline).label
+    yield "Cache", plan.cache

@@ -1,0 +1,119 @@
+"""Big arrays of random numbers, drawn in several threads and yet the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.cpu import in_threads
+
+__all__ = ["uniform", "whole_numbers"]
+
+# Each slice has a generator of its own. Another length would give other numbers.
+_SLICE = 1 << 22
+
+
+def uniform(rng: np.random.Generator, n: int, dtype: Any = np.float64) -> np.ndarray[Any, Any]:
+    """Draw uniform random numbers from 0 to 1, in threads.
+
+    Up to 2**22 numbers they are those of ``rng.random``. More are cut into slices of that length, each drawn
+    by a child of the generator (``rng.spawn``): the result does not depend on the number of CPUs.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Made from a seed, as ``gpuguide.measure.plan.generator`` and ``numpy.random.default_rng`` do.
+    n : int
+        How many.
+    dtype : numpy dtype
+        Of floats.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        At least 0 and below 1 (float16: rounded, so that 1 may occur).
+
+    Raises
+    ------
+    ArgumentError
+        `n` is negative or `dtype` is not one of floats.
+
+    Examples
+    --------
+    >>> x = uniform(np.random.default_rng(1), 1000, "float32")
+    >>> x.dtype.name, bool((x >= 0).all() and (x < 1).all())
+    ('float32', True)
+    """
+    kind = np.dtype(dtype)
+    if kind.kind != "f":
+        raise ArgumentError(f"uniform expects a dtype of floats, such as 'float32'; got {kind}.")
+    drawn: Any = np.float64 if kind == np.float64 else np.float32
+    return _fill(rng, n, kind, lambda child, size: child.random(size, dtype=drawn))
+
+
+def whole_numbers(
+    rng: np.random.Generator, n: int, high: int, dtype: Any = np.int64, *, low: int = 0
+) -> np.ndarray[Any, Any]:
+    """Draw whole numbers, each as likely as any other, in threads.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Made from a seed; see `uniform` for how its children are used.
+    n : int
+        How many.
+    high : int
+        One more than the largest.
+    dtype : numpy dtype
+        Of integers or floats; the numbers must be exact in it.
+    low : int
+        The smallest.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        At least `low` and below `high`.
+
+    Raises
+    ------
+    ArgumentError
+        `n` is negative, or nothing lies from `low` to below `high`.
+
+    Examples
+    --------
+    >>> x = whole_numbers(np.random.default_rng(1), 1000, 2, "float32", low=-1)
+    >>> sorted(set(x.tolist()))
+    [-1.0, 0.0, 1.0]
+    """
+    if not low < high:
+        raise ArgumentError(f"whole_numbers expects low below high; got low={low}, high={high}.")
+    drawn: Any = next((kind for kind in (np.int8, np.int32) if _holds(kind, low, high)), np.int64)
+    return _fill(rng, n, np.dtype(dtype), lambda child, size: child.integers(low, high, size, dtype=drawn))
+
+
+def _holds(kind: Any, low: int, high: int) -> bool:
+    return bool(np.iinfo(kind).min <= low and high - 1 <= np.iinfo(kind).max)
+
+
+def _fill(
+    rng: np.random.Generator,
+    n: int,
+    dtype: np.dtype[Any],
+    draw: Callable[[np.random.Generator, int], np.ndarray[Any, Any]],
+) -> np.ndarray[Any, Any]:
+    if n < 0:
+        raise ArgumentError(f"expected how many numbers to draw, at least 0; got {n}.")
+    if n <= _SLICE:
+        return draw(rng, n).astype(dtype, copy=False)
+    made = np.empty(n, dtype)
+    starts = range(0, n, _SLICE)
+
+    def one(at: tuple[int, np.random.Generator]) -> None:
+        part = made[at[0] : at[0] + _SLICE]
+        part[...] = draw(at[1], part.size)
+
+    in_threads(one, zip(starts, rng.spawn(len(starts)), strict=True), made.nbytes)
+    return made

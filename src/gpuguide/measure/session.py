@@ -1,0 +1,408 @@
+"""What a page states besides its studies: single facts, wrong figures explained, claims that are checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError, ClaimError
+from gpuguide.machine import backends, device
+from gpuguide.machine.device import ClockReading, DeviceInfo
+from gpuguide.machine.memory import HOST, Space, device_space
+from gpuguide.measure.ceilings import measure
+from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
+from gpuguide.results import claims
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.results.records import ClaimResult, Fact
+from gpuguide.results.results import Results
+
+__all__ = [
+    "Machine",
+    "Session",
+    "claim",
+    "current",
+    "explained",
+    "fact",
+    "machine_ceilings",
+    "recording_session",
+]
+
+
+@dataclass
+class Machine:
+    """The clocks and memories that studies run on; tests put fakes in their place.
+
+    Attributes
+    ----------
+    gpu : GpuClock or None
+        None without a GPU.
+    info : DeviceInfo or None
+        What the GPU is.
+    spaces : dict of str to Space
+        ``"host"`` and, with a GPU or in the simulator, ``"device"``.
+    read_clocks : callable
+        Returns the GPU's clocks and why they are held down.
+    host : HostClock
+        The host's clock.
+    """
+
+    gpu: GpuClock | None = None
+    info: DeviceInfo | None = None
+    spaces: dict[str, Space] = field(default_factory=lambda: {"host": HOST})
+    read_clocks: Callable[[], ClockReading] = field(default_factory=lambda: device.clocks)
+    host: HostClock = field(default_factory=SystemClock)
+
+    @classmethod
+    def here(cls) -> Machine:
+        """Return this machine: with its GPU, in the simulator, or with neither."""
+        if backends.simulated():
+            # Numba's simulator takes NumPy arrays: the host's memory stands in for the GPU's.
+            return cls(spaces={"host": HOST, "device": HOST})
+        if not backends.has_gpu():
+            return cls()
+        from gpuguide.measure.clocks import CupyClock
+
+        clock: Any = CupyClock()
+        return cls(clock, device.current(), {"host": HOST, "device": device_space()})
+
+
+@dataclass
+class Session:
+    """What one run of a page collects.
+
+    Parameters
+    ----------
+    quick : bool
+        Take few samples; the results are marked and cannot be published.
+    budget_s : float or None
+        Seconds that the whole run may take; None: no limit.
+    ceilings : Ceilings or None
+        Ceilings measured before, to be used instead of measuring them; later, those that were measured.
+    seed : int
+        Another one gives other random inputs and orders.
+    commit : str
+        The commit that is measured.
+    clock : HostClock, optional
+        Replaces the machine's host clock.
+    recording : bool
+        Whether a claim that fails and a name used twice are errors.
+    given_machine : Machine, optional
+        Where studies run; by default this one, looked at when first needed.
+
+    Attributes
+    ----------
+    studies : dict of str to Results
+        By name, in the order they ran.
+    facts : dict of str to Fact
+        By name.
+    claims : list of ClaimResult
+        In the order they were made.
+    peak_memory_bytes : int
+        Most that CuPy's memory pool held after any size.
+
+    Examples
+    --------
+    >>> session = Session(budget_s=10)
+    >>> session.remaining_s() <= 10
+    True
+    """
+
+    quick: bool = False
+    budget_s: float | None = None
+    ceilings: Ceilings | None = None
+    seed: int = 0
+    commit: str = ""
+    clock: HostClock | None = None
+    recording: bool = False
+    studies: dict[str, Results] = field(default_factory=dict, init=False)
+    facts: dict[str, Fact] = field(default_factory=dict, init=False)
+    claims: list[ClaimResult] = field(default_factory=list, init=False)
+    peak_memory_bytes: int = field(default=0, init=False)
+    given_machine: Machine | None = None
+
+    def __post_init__(self) -> None:
+        """Start the clock."""
+        if self.budget_s is not None and not self.budget_s > 0:
+            raise ArgumentError(
+                f"Session.budget_s must be a positive number of seconds; got {self.budget_s!r}."
+            )
+        self._host = self.clock or SystemClock()
+        self._start_ns = self._host.now_ns()
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine, made when first needed: only then is CUDA touched."""
+        machine = self.given_machine or Machine.here()
+        if self.clock is not None:
+            machine.host = self.clock
+        return machine
+
+    def remaining_s(self) -> float:
+        """Return the seconds left of the budget, at least 0; infinity without one."""
+        if self.budget_s is None:
+            return math.inf
+        return max(0.0, self.budget_s - (self._host.now_ns() - self._start_ns) / 1e9)
+
+    def measure_ceilings(self) -> Ceilings:
+        """Return the ceilings; measured once a session, a few seconds of GPU time.
+
+        Raises
+        ------
+        NoGpuError
+            There is no GPU; the message holds the cure.
+        """
+        if self.ceilings is None:
+            gpu, info = self.machine.gpu, self.machine.info
+            if gpu is None or info is None:
+                info = device.require_gpu()
+                raise ArgumentError(
+                    f"This session was given a machine without a GPU; there is a {info.name}."
+                )
+            self.ceilings = measure(gpu, info)
+        return self.ceilings
+
+    def add_study(self, results: Results) -> None:
+        """Keep the results of a study; while recording, a name can be used once."""
+        self._refuse_twice("study", results.name, self.studies)
+        self.studies[results.name] = results
+
+    def add_fact(self, new: Fact) -> Fact:
+        """Keep a fact; while recording, a name can be used once."""
+        self._refuse_twice("fact", new.name, self.facts)
+        self.facts[new.name] = new
+        return new
+
+    def add_claim(self, new: ClaimResult) -> None:
+        """Keep a claim; while recording, a sentence can be claimed once."""
+        self._refuse_twice("claim", new.text, [known.text for known in self.claims])
+        self.claims.append(new)
+
+    def _refuse_twice(self, kind: str, name: str, known: Any) -> None:
+        if self.recording and name in known:
+            raise ArgumentError(
+                f"There is a {kind} {name!r} already; give each {kind} of a page another name."
+            )
+
+
+_sessions: list[Session] = [Session()]
+
+
+def current() -> Session:
+    """Return the session that studies, facts and claims go into.
+
+    Returns
+    -------
+    Session
+        The innermost recording session, else the one that every process starts with.
+    """
+    return _sessions[-1]
+
+
+@contextmanager
+def recording_session(**options: Any) -> Iterator[Session]:
+    """Collect what a page measures, and let failing claims raise.
+
+    Parameters
+    ----------
+    **options
+        Of `Session`.
+
+    Yields
+    ------
+    Session
+        Current until the context ends.
+
+    Examples
+    --------
+    >>> with recording_session(budget_s=60) as session:
+    ...     made = session.add_fact(Fact("answer", 42, "1"))
+    >>> session.facts["answer"].value
+    42
+    """
+    session = Session(**{"recording": True, **options})
+    _sessions.append(session)
+    try:
+        yield session
+    finally:
+        _sessions.remove(session)
+
+
+def machine_ceilings() -> Ceilings:
+    """Return what this machine can do at most, by mix of reads and writes.
+
+    Measured once a session; studies then show their share of it.
+
+    Returns
+    -------
+    Ceilings
+        Read, write, copy, two to one, PCIe, FP32, FP64, launch.
+
+    Raises
+    ------
+    NoGpuError
+        There is no GPU; the message holds the cure.
+
+    Examples
+    --------
+    >>> from gpuguide.errors import NoGpuError
+    >>> try:
+    ...     best = machine_ceilings().get("copy").value
+    ... except NoGpuError as error:
+    ...     best = 0.0
+    >>> best >= 0
+    True
+    """
+    return current().measure_ceilings()
+
+
+def fact(
+    name: str, value: float | int | str, *, unit: str, samples: Sequence[float] = (), note: str = ""
+) -> Fact:
+    """Keep one figure that is not part of a sweep, so that the text can show it.
+
+    Parameters
+    ----------
+    name : str
+        Unique on its page; letters, digits, underscores.
+    value : float, int or str
+        Finite; in base units (seconds, bytes).
+    unit : str
+        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"ratio"``, ``"share"``, ``"B"``, ``"1"``, ``"W"``, ``"Hz"`` or
+        ``"text"``.
+    samples : sequence of float
+        What the value was taken from, in the same unit.
+    note : str
+        One sentence, where the name does not say enough.
+
+    Returns
+    -------
+    Fact
+        As kept.
+
+    Raises
+    ------
+    ArgumentError
+        Name, value or unit do not fit; or, while recording, the name is taken.
+
+    Examples
+    --------
+    >>> fact("first_call_s", 0.41, unit="s").value
+    0.41
+    >>> fact("first_call_s", float("nan"), unit="s")
+    Traceback (most recent call last):
+        ...
+    gpuguide.errors.ArgumentError: fact 'first_call_s': value must be finite; got nan.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ArgumentError(f"fact: name must be a word of letters, digits and underscores; got {name!r}.")
+    plain = value.item() if isinstance(value, np.generic) else value
+    taken = tuple(float(sample) for sample in samples)
+    for what, numbers in (("value", (plain,)), ("every sample", taken)):
+        for number in numbers:
+            if isinstance(number, float) and not math.isfinite(number):
+                raise ArgumentError(f"fact {name!r}: {what} must be finite; got {number!r}.")
+    return current().add_fact(Fact(name, plain, unit, taken, note))
+
+
+def explained(name: str, parts: Sequence[float], whole: float, *, note: str = "") -> Fact:
+    """Keep how much of a wrong figure its parts explain, when each is timed apart.
+
+    A wrong figure counts as explained when the parts add up to 90 to 110 per cent of it. While a page is
+    recorded, anything else stops the recording; on another machine the share is only printed.
+
+    Parameters
+    ----------
+    name : str
+        Of the fact.
+    parts : sequence of float
+        Seconds, each at least 0.
+    whole : float
+        The wrong figure in seconds, above 0.
+    note : str
+        One sentence, where the name does not say enough.
+
+    Returns
+    -------
+    Fact
+        The share.
+
+    Raises
+    ------
+    ClaimError
+        While recording: the parts do not add up.
+    ArgumentError
+        A part or the whole is not a time.
+
+    Examples
+    --------
+    >>> explained("first_call", parts=(0.3, 0.1), whole=0.4).value
+    The parts explain 100 % of the whole.
+    1.0
+    """
+    if not whole > 0 or not all(part >= 0 for part in parts):
+        raise ArgumentError(
+            f"explained {name!r}: expected seconds, the whole above 0; got {list(parts)} and {whole}."
+        )
+    share = sum(parts) / whole
+    sentence = f"The parts explain {100 * share:.0f} % of the whole."
+    if current().recording and not 0.9 <= share <= 1.1:
+        raise ClaimError(
+            f"explained {name!r}: {sentence} Expected 90 to 110 %: a part is missing, or one is timed twice."
+        )
+    print(sentence)
+    return fact(name, share, unit="share", note=note)
+
+
+def claim(text: str, results: Results | Sequence[Results], predicate: Callable[..., bool]) -> None:
+    """Say something of results, and have it checked: a claim must hold for the whole interval.
+
+    The sentence is printed with its verdict and the figures that decided. While a page is recorded a claim
+    that fails stops the recording; on another machine it only says so. The session keeps all claims.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    results : Results or sequence of Results
+        What it is about; the predicate gets one argument for each.
+    predicate : callable
+        Returns True or False from ends of intervals.
+
+    Raises
+    ------
+    ClaimError
+        While recording: it does not hold; the message has the figures.
+    ArgumentError
+        An argument is of the wrong type, or the predicate returns no bool.
+
+    Examples
+    --------
+    >>> import gpuguide as gg
+    >>> from gpuguide.results.records import VariantInfo
+    >>> results = gg.Results(name="add", title="Add", size_name="elements", dtype="float32", sizes=(1000,),
+    ...     variants=(VariantInfo("one", "One"), VariantInfo("four", "Four")),
+    ...     measurements=(gg.Measurement("one", 1000, "device", (6000, 6200), (0, 1)),
+    ...                   gg.Measurement("four", 1000, "device", (3000, 3000), (0, 1))))
+    >>> claim("Four a thread beat one", results, lambda r: r.speedup("four", "one", 1000).low > 1)
+    Four a thread beat one: holds.
+        speedup(four, one, 10^3) 2.0× (2.00× to 2.07×)
+    ...
+    """
+    session = current()
+    result, figures = claims.decide(text, results, predicate)
+    verdict = {True: "holds", False: "does not hold", None: "cannot be decided on these results"}[
+        result.holds
+    ]
+    sentence = f"{text}: {verdict}. {'; '.join(map(str, figures)) or 'It looked at no figure'}."
+    if session.recording and not result.holds:
+        raise ClaimError(
+            f"{sentence} A claim must hold for the whole interval: reword it, or measure longer."
+        )
+    session.add_claim(result)
+    print(f"{text}: {verdict}.", *map(str, figures), sep="\n    ")

@@ -1,0 +1,714 @@
+"""Times calls by four clocks that are never mixed: device, launch, host, end to end.
+
+The rules are those of the guide's method page. A *timer* is made once for a call (it warms up, chooses how
+to time it, and measures what an empty kernel costs); each `sample()` of it is one integer of nanoseconds
+for `n_calls` calls. `time_device` and its sisters make a timer and sample it until that is enough; a study
+makes all its timers first and samples them in shuffled rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import cycle
+from typing import Any, Protocol
+
+from gpuguide.errors import ArgumentError
+from gpuguide.measure.clocks import MAX_DELAY_NS, CaptureError, GpuClock, HostClock, SystemClock, quiet
+from gpuguide.results.statistics import median, median_interval
+
+__all__ = [
+    "BATCH_NS",
+    "BUDGET_S",
+    "CPU_BUDGET_S",
+    "MAX_QUEUED_CALLS",
+    "MAX_SAMPLES",
+    "SHORT_NS",
+    "SLOW_NS",
+    "Call",
+    "DeviceTimer",
+    "HostTimer",
+    "Samples",
+    "Timer",
+    "device_timer",
+    "end_to_end_timer",
+    "enough",
+    "host_timer",
+    "keep_busy",
+    "launch_timer",
+    "run",
+    "time_device",
+    "time_end_to_end",
+    "time_host",
+    "time_launch",
+]
+
+
+Call = Callable[[], Any]
+
+DELAY_NS = 200_000
+MISSES_AT_LIMIT = 3
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a timer measured.
+
+    Attributes
+    ----------
+    ns
+        One total per sample, in nanoseconds, each of `n_calls` calls.
+    n_calls
+        Calls per sample.
+    method
+        ``"events"``, ``"graph"``, ``"batch"``, ``"host"`` or ``"process"``.
+    host_bound
+        True when the host could not stay ahead of the GPU: the samples are spans, launches included.
+    floor_ns
+        Nanoseconds that an empty kernel takes by the same method, or None where that means nothing.
+    notes
+        What a reader of the numbers should know, for example why no graph was used.
+
+    Examples
+    --------
+    >>> Samples((2_000, 4_000), n_calls=2).seconds
+    (1e-06, 2e-06)
+    """
+
+    ns: tuple[int, ...]
+    n_calls: int = 1
+    method: str = "events"
+    host_bound: bool = False
+    floor_ns: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> tuple[float, ...]:
+        """Seconds per call, one for each sample."""
+        return tuple(ns / self.n_calls / 1e9 for ns in self.ns)
+
+
+class Timer(Protocol):
+    """Anything that takes samples: `DeviceTimer` or `HostTimer`."""
+
+    @property
+    def host_bound(self) -> bool:
+        """True when the samples are spans."""
+        ...
+
+    def sample(self) -> int:
+        """Return the nanoseconds of one sample."""
+        ...
+
+    def samples(self, ns: Sequence[int]) -> Samples:
+        """Return `ns`, taken by this timer, together with how they were taken."""
+        ...
+
+
+@dataclass
+class DeviceTimer:
+    """GPU time of `launch`, by two events behind a delay that hides the host's part.
+
+    Attributes
+    ----------
+    gpu, launch
+        The clock, and what it times: one call, many, or the replay of a graph of many.
+    n_calls, method
+        How many calls one `launch` stands for, and by which method.
+    cold, reset
+        Whether the L2 cache is flushed, and what is called, untimed, before each sample.
+    delay_ns
+        Delay put before the work; doubled whenever the host was too late.
+    host_bound
+        Set when the longest delay was too short three times; from then on samples are spans without delay.
+    """
+
+    gpu: GpuClock
+    launch: Call
+    n_calls: int = 1
+    method: str = "events"
+    cold: bool = False
+    reset: Call | None = None
+    delay_ns: int = DELAY_NS
+    host_bound: bool = False
+    floor_ns: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def sample(self) -> int:
+        """Return the nanoseconds of one launch; samples for which the host was late are taken again."""
+        misses = 0
+        while True:
+            ns, hidden = self._attempt()
+            if hidden or self.host_bound:
+                return ns
+            if self.delay_ns < MAX_DELAY_NS:
+                self.delay_ns = min(2 * self.delay_ns, MAX_DELAY_NS)
+            else:
+                misses += 1
+                self.host_bound = misses == MISSES_AT_LIMIT
+
+    def samples(self, ns: Sequence[int]) -> Samples:
+        """Return `ns` with this timer's method, floor and notes."""
+        return Samples(tuple(ns), self.n_calls, self.method, self.host_bound, self.floor_ns, self.notes)
+
+    def _attempt(self) -> tuple[int, bool]:
+        """Launch once; return the nanoseconds and whether the host returned before the work began."""
+        gpu = self.gpu
+        with gpu.use(), quiet():
+            if self.reset is not None:
+                self.reset()
+            if self.cold:
+                gpu.flush()
+            if not self.host_bound:
+                gpu.delay(self.delay_ns)
+            start = gpu.record()
+            self.launch()
+            stop = gpu.record()
+            hidden = gpu.pending(start)
+            return gpu.elapsed_ns(start, stop), hidden
+
+
+@dataclass
+class HostTimer:
+    """Host time of `n_calls` calls.
+
+    Attributes
+    ----------
+    host, call, n_calls
+        The clock, what it times, and how many calls make one sample.
+    before, finish, after
+        Called before the clock starts, before it stops, and after it stopped.
+    context
+        Entered around each sample (a GPU's stream, or nothing).
+    """
+
+    host: HostClock
+    call: Call
+    n_calls: int = 1
+    before: Call | None = None
+    finish: Call | None = None
+    after: Call | None = None
+    context: Callable[[], AbstractContextManager[Any]] = nullcontext
+    host_bound: bool = False
+
+    def sample(self) -> int:
+        """Return the nanoseconds of one sample."""
+        call, repeats = self.call, range(self.n_calls)
+        with self.context(), quiet():
+            run(self.before)
+            start = self.host.now_ns()
+            for _ in repeats:
+                call()
+            run(self.finish)
+            stop = self.host.now_ns()
+            run(self.after)
+        return stop - start
+
+    def samples(self, ns: Sequence[int]) -> Samples:
+        """Return `ns` as samples of the method ``"host"``."""
+        return Samples(tuple(ns), self.n_calls, "host")
+
+
+def run(action: Call | None) -> None:
+    """Call `action` unless it is None."""
+    if action is not None:
+        action()
+
+
+SHORT_NS = 50_000
+"""Calls below this are timed many at once."""
+BATCH_NS = 1_000_000
+"""How long many calls together should last, in nanoseconds."""
+MAX_GRAPH_CALLS = 2_000
+MAX_QUEUED_CALLS = 256
+"""Most launches between two synchronisations: the queue holds about a thousand."""
+
+
+def device_timer(
+    call: Call | Sequence[Call],
+    gpu: GpuClock,
+    *,
+    cold: bool = False,
+    reset: Call | None = None,
+    batchable: bool = True,
+    capturable: bool = True,
+) -> DeviceTimer:
+    """Warm up, choose how to time `call` on the device, and return the timer.
+
+    Parameters
+    ----------
+    call : callable or sequence of callables
+        The work, put into the clock's stream; or several such calls to rotate over. For cold batches their
+        buffers should add up to three times the L2 cache, so that each call finds its own evicted.
+    gpu : GpuClock
+        The clock.
+    cold : bool
+        Flush the L2 cache before each sample. A single call is then timed alone, however short.
+    reset : callable, optional
+        Restores what the call changes; called, untimed, before each sample, which is then a single call.
+    batchable : bool
+        False for calls that must not follow one another within a sample.
+    capturable : bool
+        False for calls that must not be captured in a graph: those that allocate, since a replay would
+        write to memory that has gone back to the pool.
+
+    Returns
+    -------
+    DeviceTimer
+        With the method ``"events"``; for calls below 50 us ``"graph"`` (at least 1 ms of them replayed at
+        once), or ``"batch"`` (many under one delay) where no graph can be had.
+
+    Raises
+    ------
+    ArgumentError
+        There is no call, or a graph of it does nothing: its work goes into another stream.
+    """
+    calls = _as_calls(call)
+    launch: Call = calls[0] if len(calls) == 1 else _rotation(calls)
+    with gpu.use():
+        for _ in calls:
+            run(reset)
+            launch()
+        gpu.synchronize()
+    timer = DeviceTimer(gpu, launch, cold=cold, reset=reset)
+    call_ns = _estimate(timer)
+    alone = not batchable or reset is not None or (cold and len(calls) == 1)
+    if call_ns < SHORT_NS and not timer.host_bound and not alone:
+        timer = _many(timer, call_ns, len(calls), capturable)
+    return replace(timer, floor_ns=_floor(gpu, timer.method))
+
+
+def _as_calls(call: Call | Sequence[Call]) -> tuple[Call, ...]:
+    calls: tuple[Call, ...] = ()
+    if callable(call):
+        calls = (call,)
+    elif isinstance(call, Sequence):
+        calls = tuple(call)
+    if not calls or not all(callable(one) for one in calls):
+        raise ArgumentError(
+            f"expected a callable or a sequence of them, got {call!r}; "
+            "wrap the work in a function without arguments"
+        )
+    return calls
+
+
+def _rotation(calls: Sequence[Call]) -> Call:
+    """Return a call that makes the next of `calls` each time."""
+    turns = cycle(calls)
+
+    def next_call() -> None:
+        next(turns)()
+
+    return next_call
+
+
+def _repeated(call: Call, n: int) -> None:
+    for _ in range(n):
+        call()
+
+
+def _estimate(timer: DeviceTimer) -> int:
+    """Return the smallest of three samples (one when it is long), which also settles the delay."""
+    first = timer.sample()
+    return first if first > 10 * BATCH_NS else min(first, timer.sample(), timer.sample())
+
+
+def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> DeviceTimer:
+    """Return a timer of many calls in the place of `timer`, whose one call is too short."""
+    note = "not captured: the call is declared not capturable"
+    if capturable:
+        try:
+            return _not_nothing(_graph(timer, call_ns, n_sets))
+        except CaptureError as error:
+            note = f"not captured: {error}"
+    return replace(_batch(timer, call_ns, n_sets), notes=(*timer.notes, note))
+
+
+def _graph(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
+    """Return a timer of a graph that lasts at least 1 ms; inside it calls are shorter than one alone."""
+    n = _multiple(BATCH_NS / max(1, call_ns), n_sets, MAX_GRAPH_CALLS)
+    graph = _captured(timer, n)
+    longer = _multiple(n * BATCH_NS / max(1, graph.sample()), n_sets, MAX_GRAPH_CALLS)
+    return graph if longer <= n else _captured(timer, longer)
+
+
+def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
+    """Return `timer`; raise when its graph takes less than empty kernels do, so that it holds none."""
+    call_ns = timer.sample() / timer.n_calls
+    floor_ns = _floor(timer.gpu, "graph")
+    if call_ns < floor_ns / 2:
+        raise ArgumentError(
+            f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each "
+            f"and an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream "
+            "(kernel[grid, block, backends.current_stream()] in Numba)."
+        )
+    return timer
+
+
+def _captured(timer: DeviceTimer, n: int) -> DeviceTimer:
+    """Capture `n` calls; replay them once, because the first replay uploads the graph."""
+    gpu = timer.gpu
+    with gpu.use(), quiet():
+        graph = gpu.capture(timer.launch, n)
+        gpu.replay(graph)
+        gpu.synchronize()
+    return replace(timer, launch=partial(gpu.replay, graph), n_calls=n, method="graph")
+
+
+def _batch(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
+    """Return a timer of as many calls as the host can launch under one delay."""
+    n = _multiple(BATCH_NS / max(1, call_ns), n_sets, MAX_QUEUED_CALLS)
+    while n > 1:
+        batch = replace(timer, launch=partial(_repeated, timer.launch, n), n_calls=n, method="batch")
+        batch.sample()
+        if not batch.host_bound:
+            return batch
+        if n <= n_sets:
+            break
+        n = _multiple(n / 2, n_sets, n // 2)
+    return timer
+
+
+def _multiple(n: float, of: int, limit: int) -> int:
+    """Return the smallest multiple of `of` from `n` up, but at most `limit` (or `of` itself)."""
+    return of * max(1, min(math.ceil(n / of), limit // of))
+
+
+def _floor(gpu: GpuClock, method: str) -> int:
+    """Return the nanoseconds of an empty kernel timed by `method`, measured once for each clock."""
+    if method not in gpu.floors:
+        timer = DeviceTimer(gpu, gpu.empty)
+        _estimate(timer)
+        if method == "graph":
+            timer = _graph(timer, 1_000, 1)
+        elif method == "batch":
+            timer = _batch(timer, 1_000, 1)
+        gpu.floors[method] = round(median([timer.sample() for _ in range(11)]) / timer.n_calls)
+    return gpu.floors[method]
+
+
+BUDGET_S = 0.3
+"""Seconds that a cell of a study may take on the GPU."""
+CPU_BUDGET_S = 0.5
+"""Seconds that the samples of a cell may take on the CPU; a slow call gets its three samples all the same."""
+
+
+def launch_timer(
+    call: Call, gpu: GpuClock, *, host: HostClock | None = None, budget_s: float = BUDGET_S
+) -> HostTimer:
+    """Return a timer of the host's part of `call`: at most 256 launches between two synchronisations.
+
+    Fewer launches make a sample when the work behind them would fill more than a sixtieth of `budget_s`:
+    a full queue would make the host wait for the GPU.
+
+    Parameters
+    ----------
+    call : callable
+        Puts work into the current stream and does not wait for it.
+    gpu : GpuClock
+        The clock; the call runs with its stream as the current one.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+    budget_s : float
+        Seconds that all samples may take.
+
+    Returns
+    -------
+    HostTimer
+        Warmed up by two calls.
+    """
+    timer = end_to_end_timer(call, gpu, host=host)
+    round_trip_ns = max(1, timer.sample())
+    n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 60 // round_trip_ns)))
+    return replace(timer, n_calls=n_calls, finish=None, after=gpu.synchronize)
+
+
+def end_to_end_timer(
+    call: Call, gpu: GpuClock, *, host: HostClock | None = None, reset: Call | None = None
+) -> HostTimer:
+    """Return a timer of one call and the synchronisation that follows it, by the host's clock.
+
+    Parameters
+    ----------
+    call : callable
+        The work, transfers included.
+    gpu : GpuClock
+        The clock; the call runs with its stream as the current one.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+    reset : callable, optional
+        Restores what the call changes; called before each sample, untimed.
+
+    Returns
+    -------
+    HostTimer
+        Warmed up by one call.
+    """
+
+    def settle() -> None:
+        run(reset)
+        gpu.synchronize()
+
+    timer = HostTimer(host or SystemClock(), call, before=settle, finish=gpu.synchronize, context=gpu.use)
+    timer.sample()
+    return timer
+
+
+def host_timer(call: Call, *, host: HostClock | None = None, reset: Call | None = None) -> HostTimer:
+    """Return a timer of a CPU call; calls below 1 ms are repeated within a sample unless `reset` is given.
+
+    Parameters
+    ----------
+    call : callable
+        The work.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+    reset : callable, optional
+        Restores what the call changes; called before each sample, untimed.
+
+    Returns
+    -------
+    HostTimer
+        Warmed up by two calls, or by one that took over a second.
+    """
+    timer = HostTimer(host or SystemClock(), call, before=reset)
+    first_ns = timer.sample()
+    if first_ns > CPU_BUDGET_S * 1e9 or reset is not None:
+        return timer
+    return replace(timer, n_calls=max(1, math.ceil(BATCH_NS / max(1, timer.sample()))))
+
+
+MAX_SAMPLES = 100
+"""Most samples of a cell; longer batches take the place of more."""
+MIN_SAMPLES, MIN_SLOW_SAMPLES = 20, 3
+SLOW_NS = 200_000_000
+"""Nanoseconds above which a sample is slow, so that three are enough."""
+HALF_WIDTH = 0.01
+
+
+def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float = math.inf) -> bool:
+    """Return whether sampling may stop.
+
+    Parameters
+    ----------
+    samples_ns : sequence of int
+        The samples so far, in nanoseconds.
+    spent_s, budget_s : float
+        Seconds spent on them, and the most that may be spent.
+
+    Returns
+    -------
+    bool
+        True when the 95 % interval of the median is within 1 % of it on either side and there are 20
+        samples (3 when one takes over 0.2 s); when there are 100; or when the budget is spent.
+
+    Examples
+    --------
+    >>> enough([1000] * 19), enough([1000] * 20), enough([300_000_000] * 3)
+    (False, True, True)
+    >>> enough([1000, 2000], spent_s=0.4, budget_s=0.3)
+    True
+    """
+    n = len(samples_ns)
+    if n == 0:
+        return False
+    if n >= MAX_SAMPLES or spent_s >= budget_s:
+        return True
+    if n < (MIN_SLOW_SAMPLES if max(samples_ns) > SLOW_NS else MIN_SAMPLES):
+        return False
+    low, high = median_interval(samples_ns)
+    return (high - low) / 2 <= HALF_WIDTH * median(samples_ns)
+
+
+def time_device(
+    call: Call | Sequence[Call],
+    gpu: GpuClock,
+    *,
+    n_samples: int | None = None,
+    cold: bool = False,
+    reset: Call | None = None,
+    batchable: bool = True,
+    capturable: bool = True,
+    budget_s: float = BUDGET_S,
+    host: HostClock | None = None,
+) -> Samples:
+    """Return GPU times of `call`, as many as the stopping rule wants or `n_samples`.
+
+    Parameters
+    ----------
+    call : callable or sequence of callables
+        The work, or several such calls to rotate over.
+    gpu : GpuClock
+        The clock; the call runs with its stream as the current one.
+    n_samples : int, optional
+        How many samples, 1 to 100; by default as many as `enough` wants.
+    cold, reset, batchable, capturable
+        As for `device_timer`.
+    budget_s : float
+        Seconds for everything, the warm-up included.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+
+    Returns
+    -------
+    Samples
+        Spans, marked ``host_bound``, where the host could not stay ahead of the GPU.
+
+    Raises
+    ------
+    ArgumentError
+        The call puts its work into another stream, or an argument is not as described.
+    """
+    make = partial(
+        device_timer, call, gpu, cold=cold, reset=reset, batchable=batchable, capturable=capturable
+    )
+    return _collect(make, host, n_samples, budget_s)
+
+
+def time_launch(
+    call: Call,
+    gpu: GpuClock,
+    *,
+    n_samples: int | None = None,
+    budget_s: float = BUDGET_S,
+    host: HostClock | None = None,
+) -> Samples:
+    """Return host times of launching `call`; see `launch_timer`.
+
+    Parameters
+    ----------
+    call : callable
+        Puts work into the current stream and does not wait for it.
+    gpu : GpuClock
+        The clock; the call runs with its stream as the current one.
+    n_samples : int, optional
+        How many samples, 1 to 100; by default as many as `enough` wants.
+    budget_s : float
+        Seconds for everything, the warm-up included.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+
+    Returns
+    -------
+    Samples
+        Of up to 256 launches each.
+    """
+    return _collect(partial(launch_timer, call, gpu, host=host, budget_s=budget_s), host, n_samples, budget_s)
+
+
+def time_end_to_end(
+    call: Call,
+    gpu: GpuClock,
+    *,
+    n_samples: int | None = None,
+    reset: Call | None = None,
+    budget_s: float = BUDGET_S,
+    host: HostClock | None = None,
+) -> Samples:
+    """Return host times of `call` and the synchronisation after it.
+
+    Parameters
+    ----------
+    call : callable
+        The work, transfers included.
+    gpu : GpuClock
+        The clock; the call runs with its stream as the current one.
+    n_samples : int, optional
+        How many samples, 1 to 100; by default as many as `enough` wants.
+    reset : callable, optional
+        Restores what the call changes; called before each sample, untimed.
+    budget_s : float
+        Seconds for everything, the warm-up included.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+
+    Returns
+    -------
+    Samples
+        Of one call each.
+    """
+    return _collect(partial(end_to_end_timer, call, gpu, host=host, reset=reset), host, n_samples, budget_s)
+
+
+def time_host(
+    call: Call,
+    *,
+    n_samples: int | None = None,
+    reset: Call | None = None,
+    budget_s: float = CPU_BUDGET_S,
+    host: HostClock | None = None,
+) -> Samples:
+    """Return host times of a CPU call; see `host_timer`.
+
+    Parameters
+    ----------
+    call : callable
+        The work.
+    n_samples : int, optional
+        How many samples, 1 to 100; by default as many as `enough` wants.
+    reset : callable, optional
+        Restores what the call changes; called before each sample, untimed.
+    budget_s : float
+        Seconds for everything, the warm-up included.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+
+    Returns
+    -------
+    Samples
+        Each lasting about 1 ms or more, unless `reset` is given.
+
+    Examples
+    --------
+    >>> samples = time_host(lambda: sum(range(100)), n_samples=5)
+    >>> len(samples.ns), samples.method, samples.n_calls > 1
+    (5, 'host', True)
+    """
+    return _collect(partial(host_timer, call, host=host, reset=reset), host, n_samples, budget_s)
+
+
+def keep_busy(gpu: GpuClock, *, seconds: float = 0.2, host: HostClock | None = None) -> None:
+    """Read memory on the GPU for `seconds`, so that its clocks are up again after work on the CPU.
+
+    Parameters
+    ----------
+    gpu : GpuClock
+        The clock.
+    seconds : float
+        How long.
+    host : HostClock, optional
+        The host's clock; by default the system's.
+    """
+    clock = host or SystemClock()
+    end = clock.now_ns() + int(seconds * 1e9)
+    with gpu.use():
+        while clock.now_ns() < end:
+            for _ in range(MAX_QUEUED_CALLS // 4):
+                gpu.flush()
+            gpu.synchronize()
+
+
+def _collect(
+    make: Callable[[], Timer], host: HostClock | None, n_samples: int | None, budget_s: float
+) -> Samples:
+    """Make a timer and sample it: `n_samples` times, or until that is enough."""
+    if n_samples is not None and not 1 <= n_samples <= MAX_SAMPLES:
+        raise ArgumentError(f"expected 1 to {MAX_SAMPLES} samples, got n_samples={n_samples}")
+    clock = host or SystemClock()
+    start = clock.now_ns()
+    timer = make()
+    ns: list[int] = []
+    while not (
+        enough(ns, spent_s=(clock.now_ns() - start) / 1e9, budget_s=budget_s)
+        if n_samples is None
+        else len(ns) == n_samples
+    ):
+        was_host_bound = timer.host_bound
+        sample = timer.sample()
+        if timer.host_bound and not was_host_bound:
+            ns.clear()  # device times and spans do not mix
+        ns.append(sample)
+    return timer.samples(ns)

@@ -1,0 +1,407 @@
+"""A timer of named steps that add up, for programs that use the GPU."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from numba import njit
+
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.device import require_gpu
+from gpuguide.measure.clocks import GpuClock, quiet
+from gpuguide.measure.gate import Trial
+from gpuguide.measure.plan import generator
+from gpuguide.measure.session import current
+from gpuguide.measure.study import Study
+from gpuguide.measure.timing import (
+    MAX_QUEUED_CALLS,
+    DeviceTimer,
+    device_timer,
+    host_timer,
+    keep_busy,
+    launch_timer,
+)
+
+
+def gpu_clock() -> GpuClock:
+    """Return the guide's clock of this GPU: a stream with events, a delay and a flush of the L2 cache.
+
+    Returns
+    -------
+    GpuClock
+        The one that studies use, too.
+
+    Raises
+    ------
+    NoGpuError
+        There is no GPU.
+    ArgumentError
+        There is one, and the current session was told to do without.
+
+    Examples
+    --------
+    >>> from gpuguide.errors import NoGpuError
+    >>> try:
+    ...     gpu_clock().synchronize()
+    ... except NoGpuError:
+    ...     pass
+    """
+    gpu = current().machine.gpu
+    if gpu is None:
+        info = require_gpu()
+        raise ArgumentError(f"This session was given a machine without a GPU; there is a {info.name}.")
+    return gpu
+
+
+def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> dict[str, list[float]]:
+    """Take one reading of each clock in a turn, in an order shuffled anew, on the guide's stream.
+
+    Parameters
+    ----------
+    readings : mapping of str to callable
+        Each takes one reading, in seconds. The first of each does not count.
+    n_turns : int
+        How many readings of each.
+
+    Returns
+    -------
+    dict of str to list of float
+        Seconds, for the same names.
+
+    Raises
+    ------
+    NoGpuError
+        There is no GPU.
+    ArgumentError
+        `n_turns` is below 1, or there is no clock; or as for `gpu_clock`.
+
+    Examples
+    --------
+    >>> try:
+    ...     in_turns({})
+    ... except ArgumentError as error:
+    ...     print(error)
+    in_turns expects at least one clock and one turn; got 0 and 20.
+    """
+    if n_turns < 1 or not readings:
+        raise ArgumentError(
+            f"in_turns expects at least one clock and one turn; got {len(readings)} and {n_turns}."
+        )
+    gpu, order = gpu_clock(), generator("in_turns", *readings)
+    samples: dict[str, list[float]] = {name: [] for name in readings}
+    with gpu.use():
+        for read in readings.values():
+            read()
+        keep_busy(gpu, host=current().machine.host)
+        for _ in range(n_turns):
+            for name in order.permutation(list(readings)):
+                samples[str(name)].append(readings[str(name)]())
+                gpu.synchronize()
+    return samples
+
+
+def launches_in_turns(calls: Mapping[str, Callable[[], Any]], n_turns: int = 20) -> dict[str, list[float]]:
+    """Time the host's part of each call by the guide's launch clock, one sample of each in a turn.
+
+    Parameters
+    ----------
+    calls : mapping of str to callable
+        Each puts work into the current stream and does not wait for it.
+    n_turns : int
+        How many samples of each; their order is shuffled anew in each turn.
+
+    Returns
+    -------
+    dict of str to list of float
+        Seconds a launch, for the same names.
+
+    Raises
+    ------
+    NoGpuError
+        There is no GPU.
+    ArgumentError
+        `n_turns` is below 1, or there is no call.
+
+    Examples
+    --------
+    >>> try:
+    ...     launches_in_turns({})
+    ... except ArgumentError as error:
+    ...     print(error)
+    launches_in_turns expects at least one call and one turn; got 0 and 20.
+    """
+    if n_turns < 1 or not calls:
+        raise ArgumentError(
+            f"launches_in_turns expects at least one call and one turn; got {len(calls)} and {n_turns}."
+        )
+    machine = current().machine
+    if machine.gpu is None:
+        require_gpu()
+    assert machine.gpu is not None
+    order = generator("launches_in_turns", *calls)
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    with machine.gpu.use():
+        timers = {name: launch_timer(call, machine.gpu, host=machine.host) for name, call in calls.items()}
+        for _ in range(n_turns):
+            for name in order.permutation(list(timers)):
+                timer = timers[str(name)]
+                samples[str(name)] += timer.samples([timer.sample()]).seconds
+    return samples
+
+
+def beside_launches(
+    wrong: Callable[[], float], call: Callable[[], Any], n_turns: int = 10, n_calls: int = 100
+) -> tuple[list[float], list[float]]:
+    """Take samples of a wrong clock and of the launch alone in turns, so that a slow phase hits both.
+
+    Parameters
+    ----------
+    wrong : callable
+        Returns one sample of the wrong clock, in seconds a call.
+    call : callable
+        Launches what the wrong clock was meant to time, and does not wait for it.
+    n_turns : int
+        How many samples of each.
+    n_calls : int
+        Launches in a sample: as many as the wrong clock makes, at most 256.
+
+    Returns
+    -------
+    wrong_samples : list of float
+        Seconds a call of the wrong clock.
+    launch_samples : list of float
+        Seconds of queuing the same call.
+
+    Raises
+    ------
+    NoGpuError
+        There is no GPU.
+    ArgumentError
+        `n_turns` or `n_calls` is below 1, or `n_calls` above 256.
+
+    Examples
+    --------
+    >>> from gpuguide.errors import ArgumentError
+    >>> try:
+    ...     beside_launches(lambda: 1e-5, lambda: None, n_turns=0)
+    ... except ArgumentError as error:
+    ...     print(error)
+    beside_launches: n_turns must be at least 1; got 0.
+    """
+    if n_turns < 1:
+        raise ArgumentError(f"beside_launches: n_turns must be at least 1; got {n_turns}.")
+    if not 1 <= n_calls <= MAX_QUEUED_CALLS:
+        raise ArgumentError(f"beside_launches: n_calls must be from 1 to {MAX_QUEUED_CALLS}; got {n_calls}.")
+    gpu = current().machine.gpu
+    if gpu is None:
+        require_gpu()
+    assert gpu is not None
+    wrong_samples, launches = [], []
+    with gpu.use():  # both on one stream: the default one has a cost of its own
+        # As many launches a sample as in the wrong clock: the first few after a wait take longer.
+        timer = replace(launch_timer(call, gpu), n_calls=n_calls)
+        for _ in range(n_turns):
+            wrong_samples.append(wrong())
+            gpu.synchronize()
+            launches.append(timer.sample())
+    return wrong_samples, list(timer.samples(launches).seconds)
+
+
+def beside_compilation(
+    wrong: Callable[[Callable[..., Any]], float],
+    function: Any,
+    arguments: tuple[Any, ...],
+    n_turns: int = 7,
+) -> tuple[list[float], list[float], list[float]]:
+    """Take samples of a wrong clock, of the compilation and of a later call in turns.
+
+    Parameters
+    ----------
+    wrong : callable
+        Gets a function that was never called, so that its first call compiles; returns one sample of the
+        wrong clock, in seconds a call.
+    function : numba dispatcher
+        Made by ``njit``; called here once, so that its signature is known.
+    arguments : tuple
+        What it is called with.
+    n_turns : int
+        How many samples of each.
+
+    Returns
+    -------
+    wrong_samples : list of float
+        Seconds a call of the wrong clock.
+    compile_samples : list of float
+        Seconds of compiling the same function for the same types.
+    call_samples : list of float
+        Seconds of calling what is compiled already.
+
+    Raises
+    ------
+    ArgumentError
+        `n_turns` is below 1.
+
+    Examples
+    --------
+    >>> try:
+    ...     beside_compilation(lambda fresh: 0.1, None, (), n_turns=0)
+    ... except ArgumentError as error:
+    ...     print(error)
+    beside_compilation: n_turns must be at least 1; got 0.
+    """
+    if n_turns < 1:
+        raise ArgumentError(f"beside_compilation: n_turns must be at least 1; got {n_turns}.")
+    host = current().machine.host
+    later = host_timer(lambda: function(*arguments), host=host)
+    wrong_samples, compilations, calls = [], [], []
+    # Kept to the end: to free compiled code takes as long as to make it, and would fall into some sample.
+    all_fresh = []
+    for _ in range(n_turns):
+        all_fresh += [njit(function.py_func), njit(function.py_func)]
+        gc.collect()
+        with quiet():
+            wrong_samples.append(wrong(all_fresh[-2]))
+        gc.collect()
+        with quiet():
+            begin = host.now_ns()
+            all_fresh[-1].compile(function.signatures[0])
+            compilations.append((host.now_ns() - begin) / 1e9)
+        calls.append(later.sample() / later.n_calls / 1e9)
+    return wrong_samples, compilations, calls
+
+
+def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[float, ...]]:
+    """Check every variant of a study at one size, then time them all in shuffled rounds.
+
+    A study's own run times the launches, too, and takes samples until they agree. For the
+    cells of a map that would be too much: here each variant gets one sample a round, on the device's clock.
+
+    Parameters
+    ----------
+    study : Study
+        All its variants run on the GPU.
+    size : int
+        At which they are checked and timed.
+    n_rounds : int
+        How many samples of each.
+
+    Returns
+    -------
+    dict of str to tuple of float
+        Name of the variant -> seconds of each sample.
+
+    Raises
+    ------
+    MismatchError
+        A variant's result is wrong, before the clock or after it.
+    NoGpuError
+        There is no GPU.
+    ArgumentError
+        `n_rounds` is below 1.
+
+    Examples
+    --------
+    >>> from gpuguide.topics.launch_sizes.study import shapes_study
+    >>> try:
+    ...     measure_map(shapes_study(), 2**26, n_rounds=0)
+    ... except ArgumentError as error:
+    ...     print(error)
+    measure_map: n_rounds must be at least 1; got 0.
+    """
+    if n_rounds < 1:
+        raise ArgumentError(f"measure_map: n_rounds must be at least 1; got {n_rounds}.")
+    machine = current().machine
+    if machine.gpu is None:
+        require_gpu()
+    assert machine.gpu is not None
+    _passed(study, size, "exact")
+    trial = _passed(study, size, "random")
+    timers: dict[str, DeviceTimer] = {}
+    for variant in study.variants:
+        with trial.on_stream(variant):
+            timers[variant.name] = device_timer(trial.call(variant), machine.gpu, batchable=False)
+    samples: dict[str, list[int]] = {variant.name: [] for variant in study.variants}
+    order = generator(study.name, size, "map")
+    for _ in range(n_rounds):
+        keep_busy(machine.gpu, seconds=0.02, host=machine.host)
+        for name in order.permutation(study.names):
+            samples[str(name)].append(timers[str(name)].sample())
+    for variant in study.variants:
+        trial.check(variant)
+    return {name: timers[name].samples(ns).seconds for name, ns in samples.items()}
+
+
+def _passed(study: Study, size: int, kind: str) -> Trial:
+    machine = current().machine
+    trial = Trial(study, size, kind, machine.spaces, machine.gpu, host=machine.host)
+    for variant in study.variants:
+        trial.check(variant)
+    return trial
+
+
+class StepTimer:
+    """Adds up the time of named steps; a name may be used again, and steps may lie inside each other.
+
+    Every moment belongs to the innermost step that is open then, so that the steps never overlap and their
+    sum is the time spent in them.
+
+    Parameters
+    ----------
+    synchronize : callable, optional
+        Waits for the GPU, such as ``cupy.cuda.Device().synchronize``. Called where a step begins and ends:
+        otherwise work that is still queued would be booked on a later step.
+    now : callable
+        The clock, in seconds.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        Name of the step -> seconds so far.
+
+    Examples
+    --------
+    >>> ticks = iter([0, 1, 3, 7, 7.5, 10])
+    >>> timer = StepTimer(now=lambda: next(ticks))
+    >>> with timer.step("load"):
+    ...     with timer.step("work"):
+    ...         pass
+    >>> with timer.step("load"):
+    ...     pass
+    >>> timer.seconds
+    {'load': 7.5, 'work': 2}
+    """
+
+    def __init__(
+        self,
+        synchronize: Callable[[], object] = lambda: None,
+        now: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        self._synchronize, self._now = synchronize, now
+        self._open: list[str] = []
+        self._since = 0.0
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Book the time of the ``with`` block on a name, a new one or one used before."""
+        self._book()
+        self._open.append(name)
+        try:
+            yield
+        finally:
+            self._book()
+            self._open.pop()
+
+    def _book(self) -> None:
+        """Book the time since the last begin or end on the innermost open step."""
+        self._synchronize()
+        now = self._now()
+        if self._open:
+            name = self._open[-1]
+            self.seconds[name] = self.seconds.get(name, 0) + now - self._since
+        self._since = now

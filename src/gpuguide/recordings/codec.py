@@ -1,0 +1,355 @@
+"""A strict JSON codec for records: what is not exactly as declared is refused, and the error says where."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError, RecordingError, unknown
+
+__all__ = ["SCHEMA_VERSION", "dumps", "from_json", "loads", "to_json"]
+
+SCHEMA_VERSION = 1
+"""Version of the form in which records are written; another one is not read."""
+
+LARGEST = 2**63
+MOST_CHARACTERS = 10_000
+MOST_ITEMS = 100_000
+ODD_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+T = TypeVar("T")
+
+
+def to_json(obj: Any) -> dict[str, Any]:
+    """Turn a record into plain dicts, lists, texts and numbers that `from_json` reads back as its equal.
+
+    Parameters
+    ----------
+    obj : dataclass
+        A frozen dataclass with annotated fields. NumPy scalars become Python's.
+
+    Returns
+    -------
+    dict
+        One item a field, in the order of the fields, defaults written too.
+
+    Raises
+    ------
+    RecordingError
+        If a value is not what its field is annotated to be, or not finite; the message names the field.
+
+    Examples
+    --------
+    >>> from gpuguide.results.records import Traffic
+    >>> to_json(Traffic(bytes_read=8))
+    {'bytes_read': 8, 'bytes_written': 0, 'flops': 0, 'unit': 'fp32'}
+    """
+    plain: dict[str, Any] = _plain(obj, "")
+    from_json(type(obj), plain, "")
+    return plain
+
+
+def from_json(cls: type[T], data: Any, where: str) -> T:
+    """Build a record from plain data, refusing whatever its fields are not annotated to hold.
+
+    Parameters
+    ----------
+    cls : type
+        A dataclass, or a dict or tuple of some: ``dict[str, Results]``.
+    data : dict
+        What `loads` or `to_json` returned.
+    where : str
+        Where the data lies, for messages: a file, a path of fields, or ``"file.json: path.of.fields"``.
+
+    Returns
+    -------
+    object of type ``cls``
+        Equal to the one that was written.
+
+    Raises
+    ------
+    RecordingError
+        If a field is missing, unknown, of another type, not finite, too large, too long, or negative
+        where that makes no sense; or if the record itself refuses the values.
+
+    Examples
+    --------
+    >>> from gpuguide.results.records import Traffic
+    >>> data = {"bytes_read": 8, "bytes_written": -4, "flops": 0, "unit": "fp32"}
+    >>> from_json(Traffic, data, "study.traffic")
+    Traceback (most recent call last):
+    gpuguide.errors.RecordingError: study.traffic.bytes_written: expected an integer from 0 to 2**63, got -4
+    """
+    result: T = _read(cls, data, f"{where}: " if where.endswith(".json") else where, {})
+    return result
+
+
+def dumps(obj: Any) -> str:
+    r"""Write a record, or a dict of records and plain data, as text: the same for equal input.
+
+    Parameters
+    ----------
+    obj : dataclass or dict
+        The document.
+
+    Returns
+    -------
+    str
+        JSON, to be stored as UTF-8. The schema version comes first. Dicts have one entry a line; of a
+        list whose items are dicts or lists, each item stands on one line, so that a changed
+        measurement is a changed line.
+
+    Raises
+    ------
+    RecordingError
+        If something cannot be written exactly; the message names the place.
+
+    Examples
+    --------
+    >>> print(dumps({"sizes": (8, 16), "points": [{"x": 1}, {"x": 2}]}), end="")
+    {
+     "schema_version": 1,
+     "sizes": [8,16],
+     "points": [
+      {"x":1},
+      {"x":2}
+     ]
+    }
+    """
+    plain = to_json(obj) if dataclasses.is_dataclass(obj) else _plain(obj, "")
+    _refuse_numbers(plain, "")
+    rest = {key: value for key, value in plain.items() if key != "schema_version"}
+    return _layout({"schema_version": SCHEMA_VERSION, **rest}, 1) + "\n"
+
+
+def loads(text: str, where: str) -> dict[str, Any]:
+    """Read a document that `dumps` wrote.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+    where : str
+        The file that it comes from, for messages.
+
+    Returns
+    -------
+    dict
+        The document without its schema version; parts of it are for `from_json`.
+
+    Raises
+    ------
+    RecordingError
+        If the text is no JSON object, repeats a key, holds numbers that are not finite or too large,
+        or was written by another schema version.
+
+    Examples
+    --------
+    >>> loads('{"schema_version": 1, "sizes": [8]}', "run.json")
+    {'sizes': [8]}
+    >>> loads('{"schema_version": 2}', "run.json")
+    Traceback (most recent call last):
+    gpuguide.errors.RecordingError: run.json: schema_version: expected 1, got 2: record again, or install \
+the gpuguide that wrote it
+    """
+    try:
+        data = json.loads(text, object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"expected JSON: {error}", file=where) from error
+    if not isinstance(data, dict):
+        raise RecordingError(f"expected an object, got {_shown(data)}", file=where)
+    version = data.pop("schema_version", None)
+    if type(version) is not int or version != SCHEMA_VERSION:
+        cure = "record again, or install the gpuguide that wrote it"
+        message = f"expected {SCHEMA_VERSION}, got {_shown(version)}: {cure}"
+        raise RecordingError(message, file=where, field="schema_version")
+    _refuse_numbers(data, f"{where}: ")
+    return data
+
+
+def _plain(value: Any, path: str) -> Any:
+    """Return a value as dicts, lists and Python scalars."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {_key(key, path): _plain(item, _join(path, key)) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{path}[{i}]") for i, item in enumerate(value)]
+    raise _error(path, f"expected a record, dict, list, text or number, got {type(value).__name__}")
+
+
+def _read(kind: Any, value: Any, path: str, limits: Mapping[str, Any]) -> Any:
+    """Return a value as its annotation wants it; ``limits`` is the field's metadata."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        return _read_union(arguments, value, path, limits)
+    if origin is tuple:
+        return _read_tuple(arguments, value, path, limits)
+    if origin is dict:
+        _expect(isinstance(value, dict), "an object", value, path)
+        return {_key(k, path): _read(arguments[1], v, _join(path, k), limits) for k, v in value.items()}
+    if dataclasses.is_dataclass(kind):
+        return _read_record(kind, value, path)
+    _expect(_fits(kind, value, limits), _words(kind, limits), value, path)
+    return value  # also an int where a float stands: what is read back must be what was written
+
+
+def _read_union(kinds: Sequence[Any], value: Any, path: str, limits: Mapping[str, Any]) -> Any:
+    """Return a value as the first kind that takes it: a record if it is an object, else a scalar."""
+    if value is None and type(None) in kinds:
+        return None
+    kinds = [kind for kind in kinds if kind is not type(None)]
+    if len(kinds) == 1:
+        return _read(kinds[0], value, path, limits)
+    # An int stays one although a float would take it: 3 is read back as 3, not 3.0.
+    for kind in sorted(kinds, key=lambda kind: kind is float):
+        if _fits(kind, value, limits):
+            return value
+    raise _error(path, f"expected {' or '.join(_words(kind, limits) for kind in kinds)}, got {_shown(value)}")
+
+
+def _read_tuple(kinds: Sequence[Any], value: Any, path: str, limits: Mapping[str, Any]) -> tuple[Any, ...]:
+    if kinds[-1] is Ellipsis:
+        fits = isinstance(value, list) and len(value) <= MOST_ITEMS
+        _expect(fits, f"a list of at most {MOST_ITEMS} items", value, path)
+        if kinds[0] in (int, float) and _are_numbers(value, kinds[0], limits.get("minimum", 0)):
+            return tuple(value)
+        kinds = [kinds[0]] * len(value)
+    else:
+        fits = isinstance(value, list) and len(value) == len(kinds)
+        _expect(fits, f"a list of {len(kinds)} items", value, path)
+    pairs = zip(kinds, value, strict=True)
+    return tuple(_read(kind, item, f"{path}[{i}]", limits) for i, (kind, item) in enumerate(pairs))
+
+
+def _read_record(cls: Any, value: Any, path: str) -> Any:
+    _expect(isinstance(value, dict), f"an object ({cls.__name__})", value, path)
+    kinds = _kinds(cls)
+    for name in value:
+        if name not in kinds:
+            raise _error(path, str(unknown("field", name, kinds)))
+    for name in kinds:
+        if name not in value:
+            raise _error(path, f"expected the field {name!r}, got none")
+    fields = dataclasses.fields(cls)
+    read = {f.name: _read(kinds[f.name], value[f.name], _join(path, f.name), f.metadata) for f in fields}
+    try:
+        return cls(**read)
+    except ArgumentError as error:
+        raise _error(path, str(error)) from error
+
+
+@cache
+def _kinds(cls: Any) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def _fits(kind: Any, value: Any, limits: Mapping[str, Any]) -> bool:
+    """Tell whether a scalar is of a kind and within its limits."""
+    if kind is bool or isinstance(value, bool):
+        return kind is bool and isinstance(value, bool)
+    if kind is str:
+        return isinstance(value, str) and _is_sane(value) and value in limits.get("choices", (value,))
+    number = isinstance(value, int) or (kind is float and isinstance(value, float))
+    return number and limits.get("minimum", 0) <= value <= LARGEST
+
+
+def _are_numbers(values: list[Any], kind: type = float, least: float = -LARGEST) -> bool:
+    """Tell at once whether all are numbers within limits: samples are many, each on its own takes long."""
+    kinds = (int,) if kind is int else (int, float)
+    return all(type(value) in kinds and least <= value <= LARGEST for value in values)
+
+
+def _is_sane(text: str) -> bool:
+    """Tell whether a text is short, and free of control characters and lone surrogates."""
+    return len(text) <= MOST_CHARACTERS and not ODD_CHARACTERS.search(text)
+
+
+def _words(kind: Any, limits: Mapping[str, Any]) -> str:
+    """Say what a scalar field takes."""
+    if kind is bool:
+        return "true or false"
+    if kind is str:
+        choices = ", ".join(map(repr, limits.get("choices", ())))
+        return f"one of {choices}" if choices else f"a plain text of at most {MOST_CHARACTERS} characters"
+    least = limits.get("minimum", 0)
+    start = "-2**63" if least == -LARGEST else f"{least:g}"
+    return f"{'an integer' if kind is int else 'a number'} from {start} to 2**63"
+
+
+def _shown(value: Any) -> str:
+    """Show a value that was refused, shortly and as JSON names it."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else f"a list of {len(value)} items"
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return f"an integer of {value.bit_length()} bits"
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:60]}... ({len(value)} characters)"
+
+
+def _expect(fits: bool, words: str, value: Any, path: str) -> None:
+    if not fits:
+        raise _error(path, f"expected {words}, got {_shown(value)}")
+
+
+def _error(path: str, message: str) -> RecordingError:
+    file, colon, field = path.rpartition(": ")
+    return RecordingError(message, file=file if colon else "", field=field)
+
+
+def _join(path: str, name: object) -> str:
+    return f"{path}{name}" if not path or path.endswith(": ") else f"{path}.{name}"
+
+
+def _key(key: object, path: str) -> str:
+    if not isinstance(key, str) or len(key) > 200 or not _is_sane(key):
+        raise _error(path, f"expected names of at most 200 characters, got {str(key)[:60]!r}")
+    return key
+
+
+def _refuse_numbers(value: Any, path: str) -> None:
+    """Raise where plain data holds a number that is not finite or too large."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_numbers(item, _join(path, key))
+    elif isinstance(value, list) and not _are_numbers(value):
+        for i, item in enumerate(value):
+            _refuse_numbers(item, f"{path}[{i}]")
+    elif isinstance(value, int | float):
+        _expect(-LARGEST <= value <= LARGEST, "a number from -2**63 to 2**63", value, path)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+    return data
+
+
+def _layout(value: Any, indent: int) -> str:
+    """Write JSON with an entry of a dict a line, and an item a line of lists that are not of scalars."""
+    start, end = "\n" + " " * indent, "\n" + " " * (indent - 1)
+    if isinstance(value, dict) and value:
+        entries = (f"{_line(key)}: {_layout(item, indent + 1)}" for key, item in value.items())
+        return "{" + start + f",{start}".join(entries) + end + "}"
+    if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        return "[" + start + f",{start}".join(map(_line, value)) + end + "]"
+    return _line(value)
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

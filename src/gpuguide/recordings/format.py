@@ -1,0 +1,672 @@
+"""A recording as files and back: one run id over all of them, a limit on their size."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gpuguide.errors import ArgumentError, RecordingError
+from gpuguide.recordings.codec import dumps, from_json, loads, to_json
+from gpuguide.recordings.keys import PART_NAME, Keys
+from gpuguide.recordings.markup import check_html, check_png, check_svg, check_text, clean_svg
+from gpuguide.recordings.recording import (
+    CellOutput,
+    CellText,
+    FigureOutput,
+    FileEntry,
+    Manifest,
+    Measured,
+    Recording,
+    Transcript,
+)
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.results.results import Results
+
+__all__ = [
+    "MANIFEST",
+    "MEASUREMENTS",
+    "MOST_PAGE_BYTES",
+    "MOST_SAMPLES",
+    "TRANSCRIPT",
+    "check_contents",
+    "decode",
+    "encode",
+    "figure",
+    "label",
+    "parse",
+    "read_file",
+    "read_manifest",
+    "read_member",
+    "refuse_foreign",
+    "replace_files",
+    "run_id_of",
+    "sha256",
+]
+
+
+MANIFEST, MEASUREMENTS, TRANSCRIPT = "run.json", "measurements.json", "transcript.json"
+MOST_BYTES = 4 * 2**20
+MOST_DEPTH = 32
+
+_MEMBER = re.compile(r"measurements\.json|transcript\.json|figure-[0-9a-f]{8}\.(?:svg|png)")
+#: What a sweep may remove: files named by their content, and what an interrupted write left.
+_OURS = re.compile(r"figure-[0-9a-f]{8}\.(?:svg|png)|(?:measurements|transcript)-[0-9a-f]{8}\.json|\..+\.tmp")
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
+
+
+def sha256(data: bytes) -> str:
+    """Hash bytes, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def label(folder: Path, name: str) -> str:
+    """Name a file of a recording as messages do: machine, page, file."""
+    return f"{folder.parent.name}/{folder.name}/{name}"
+
+
+def read_file(folder: Path, name: str) -> bytes:
+    """Read one file of a recording.
+
+    Parameters
+    ----------
+    folder : Path
+        The recording.
+    name : str
+        A plain file name.
+
+    Returns
+    -------
+    bytes
+        What it holds.
+
+    Raises
+    ------
+    RecordingError
+        If it is missing, a link, not a plain file, or larger than 4 MiB (before anything is read).
+    """
+    path, where = folder / name, label(folder, name)
+    if folder.is_symlink() or path.is_symlink():
+        raise RecordingError("expected a plain file in a plain folder, got a symbolic link.", file=where)
+    if not path.is_file():
+        raise RecordingError("the file is missing; record the page again.", file=where)
+    if path.stat().st_size > MOST_BYTES:
+        size = path.stat().st_size
+        raise RecordingError(f"expected at most {MOST_BYTES} bytes, got {size}.", file=where)
+    return path.read_bytes()
+
+
+def parse(data: bytes, where: str) -> dict[str, object]:
+    """Read JSON strictly: UTF-8, limited depth, no repeated key, the current schema.
+
+    Parameters
+    ----------
+    data : bytes
+        A file's bytes.
+    where : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    dict
+        As `gpuguide.recordings.codec.loads` returns it.
+
+    Raises
+    ------
+    RecordingError
+        Names file and field.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordingError(
+            f"expected UTF-8, got the byte {data[error.start]:#x} at {error.start}.", file=where
+        ) from None
+    depth = 0
+    for token in _BRACKETS.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token.group(), 0)
+        if depth > MOST_DEPTH:
+            raise RecordingError(
+                f"expected JSON nested at most {MOST_DEPTH} deep, got more at {token.start()}.", file=where
+            )
+    return loads(text, where)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read ``run.json`` and check that it belongs to its folder and names only files in it.
+
+    Parameters
+    ----------
+    folder : Path
+        The recording.
+
+    Returns
+    -------
+    Manifest
+        Its files are not read yet.
+
+    Raises
+    ------
+    RecordingError
+        Names file and field.
+    """
+    where = label(folder, MANIFEST)
+    manifest = from_json(Manifest, parse(read_file(folder, MANIFEST), where), where)
+    for field, got, expected in (
+        ("page", manifest.page, folder.name),
+        ("machine", manifest.machine, folder.parent.name),
+        ("provenance.machine", manifest.provenance.machine, folder.parent.name),
+    ):
+        if got != expected:
+            raise RecordingError(
+                f"expected {expected!r}, as the folder is called, got {got!r}.", file=where, field=field
+            )
+    for i, entry in enumerate(manifest.files):
+        if not _MEMBER.fullmatch(entry.name) or entry.name in [other.name for other in manifest.files[:i]]:
+            raise RecordingError(
+                f"expected the plain name of a recording's file, each once, got {entry.name!r}.",
+                file=where,
+                field=f"files[{i}].name",
+            )
+    return manifest
+
+
+def read_member(folder: Path, entry: FileEntry) -> bytes:
+    """Read a file that the manifest names.
+
+    Parameters
+    ----------
+    folder : Path
+        The recording.
+    entry : FileEntry
+        Its entry.
+
+    Returns
+    -------
+    bytes
+        Of the hash that the manifest gives.
+
+    Raises
+    ------
+    RecordingError
+        If it is missing, or differs from what was recorded.
+    """
+    # Between the manifest and the last renaming, a file still has the name of its content: see replace_files.
+    name = _by_content(entry)
+    if not (folder / name).is_file():
+        name = entry.name
+    data = read_file(folder, name)
+    if sha256(data) != entry.sha256:
+        raise RecordingError(
+            f"the file was changed by hand or damaged: expected the hash {entry.sha256[:8]}..., "
+            f"got {sha256(data)[:8]}... Restore it or record the page again.",
+            file=label(folder, name),
+        )
+    return data
+
+
+def replace_files(folder: Path, files: Mapping[str, bytes], manifest: bytes) -> None:
+    """Put a new run in the place of the old one.
+
+    All files are written under names made of their content, which the old run does not use; then the
+    manifest is replaced, in one step; then the JSON files get their plain names, and what the manifest
+    does not name is removed. A crash anywhere leaves the old run or the new one, whole.
+
+    Parameters
+    ----------
+    folder : Path
+        The recording; made if need be.
+    files : mapping of str to bytes
+        Name -> content, of all files but the manifest.
+    manifest : bytes
+        Content of ``run.json``.
+
+    Raises
+    ------
+    OSError
+        If something could not be written; the old run stands.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        for name, data in files.items():
+            _write(folder / _by_content(FileEntry(name, sha256(data), "")), data)
+        _write(folder / MANIFEST, manifest)
+    finally:
+        # Tidying must not turn a good recording into a failed one; what is left over goes at the next save.
+        with contextlib.suppress(OSError, RecordingError):
+            _settle(folder)
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Keep from overwriting what somebody put there by hand: a copied or renamed folder, a link.
+
+    Parameters
+    ----------
+    folder : Path
+        Where a recording is about to be saved.
+
+    Raises
+    ------
+    RecordingError
+        If its manifest is another machine's or page's, or something on the way is a link.
+    """
+    for path in (folder.parent, folder, folder / MANIFEST):
+        if path.is_symlink():
+            raise RecordingError("expected a plain folder and file, got a symbolic link.", file=str(path))
+    if (folder / MANIFEST).exists():
+        try:
+            read_manifest(folder)
+        except RecordingError as error:
+            if error.field in ("machine", "page", "provenance.machine"):
+                raise
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(f".{path.name}.tmp")
+    part.write_bytes(data)
+    os.replace(part, path)
+
+
+def _settle(folder: Path) -> None:
+    """Give the files of the manifest on disk their plain names and remove what it does not name."""
+    entries = read_manifest(folder).files
+    for entry in entries:
+        by_content = folder / _by_content(entry)
+        if by_content.name != entry.name and by_content.exists():
+            os.replace(by_content, folder / entry.name)
+    kept = {entry.name for entry in entries}
+    for path in folder.iterdir():
+        if _OURS.fullmatch(path.name) and path.name not in kept:
+            path.unlink()
+
+
+def _by_content(entry: FileEntry) -> str:
+    stem, _, suffix = entry.name.partition(".")
+    return entry.name if stem.startswith("figure-") else f"{stem}-{entry.sha256[:8]}.{suffix}"
+
+
+MOST_SAMPLES = 100
+"""Most samples of one measurement; longer batches instead."""
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_FILES = dict.fromkeys(("machine", "page", "provenance", "keys"), MANIFEST) | {"cells": TRANSCRIPT}
+
+
+class _Place:
+    """A recording's field, for messages."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.folder = f"{recording.machine}/{recording.page}"
+
+    def file(self, field: str) -> str:
+        return f"{self.folder}/{_FILES.get(re.split(r'[.[]', field)[0], MEASUREMENTS)}"
+
+    def expect(self, holds: bool, field: str, expected: str, got: object) -> None:
+        if not holds:
+            raise RecordingError(f"expected {expected}, got {got!r}.", file=self.file(field), field=field)
+
+
+def check_contents(recording: Recording, figures: Mapping[str, bytes]) -> None:
+    """Refuse a recording whose parts do not fit together, or that holds what could act in a page.
+
+    Parameters
+    ----------
+    recording : Recording
+        Read, or about to be saved.
+    figures : mapping of str to bytes
+        Name -> content of its figures.
+
+    Raises
+    ------
+    RecordingError
+        Names file and field.
+    """
+    place = _Place(recording)
+    for field in ("machine", "page"):
+        name = getattr(recording, field)
+        place.expect(bool(_SLUG.fullmatch(name)), field, "lower-case letters, digits, '-' and '_'", name)
+    machine = recording.provenance.machine
+    place.expect(machine == recording.machine, "provenance.machine", repr(recording.machine), machine)
+    for field, text in _texts(dataclasses.replace(recording, folder=None), ""):
+        check_text(text, file=place.file(field), field=field)
+    _check_date(recording.provenance.utc_date, place)
+    _check_keys(recording.keys, place)
+    _check_measured(recording, place)
+    _check_cells(recording, place)
+    _check_figures(recording, figures, place)
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield every text, names of entries included, and its place."""
+    if isinstance(value, str):
+        yield path, value
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _texts(getattr(value, field.name), f"{path}.{field.name}" if path else field.name)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield path, key
+            yield from _texts(item, f"{path}.{key}")
+    elif isinstance(value, tuple) and not _are_samples(value):
+        for i, item in enumerate(value):
+            yield from _texts(item, f"{path}[{i}]")
+
+
+def _are_samples(values: tuple[Any, ...]) -> bool:
+    return all(type(value) is int for value in values)
+
+
+def _check_date(text: str, place: _Place) -> None:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        place.expect(False, "provenance.utc_date", "a date as 2026-11-21T10:00:00+00:00", text)
+
+
+def _check_keys(keys: Keys, place: _Place) -> None:
+    names = [name for name, _ in keys.parts]
+    for i, (name, digest) in enumerate(keys.parts):
+        fits = bool(PART_NAME.fullmatch(name)) and name not in names[:i]
+        place.expect(fits, f"keys.parts[{i}][0]", "'cell <number>' or a module of gpuguide, each once", name)
+        place.expect(bool(_DIGEST.fullmatch(digest)), f"keys.parts[{i}][1]", "a SHA-256", digest)
+    cells = [name for name in names if name.startswith("cell ")]
+    place.expect(cells == [f"cell {i + 1}" for i in range(len(cells))], "keys.parts", "cells in order", cells)
+    expected = Keys.of(keys.parts).measuring
+    place.expect(
+        keys.measuring == expected, "keys.measuring", f"{expected!r}, the hash of the parts", keys.measuring
+    )
+
+
+def _check_measured(recording: Recording, place: _Place) -> None:
+    for name, study in recording.studies.items():
+        place.expect(study.name == name, f"studies.{name}.name", repr(name), study.name)
+        _check_study(study, f"studies.{name}", place)
+    for name, fact in recording.facts.items():
+        place.expect(fact.name == name, f"facts.{name}.name", repr(name), fact.name)
+    for variable, study_name in recording.names.items():
+        place.expect(variable.isidentifier(), "names", "a variable's name", variable)
+        place.expect(study_name in recording.studies, f"names.{variable}", "a recorded study", study_name)
+    for i, claim in enumerate(recording.claims):
+        place.expect(
+            claim.holds is True, f"claims[{i}].holds", "true: recording fails otherwise", claim.holds
+        )
+    _check_ceilings(recording.ceilings, "ceilings", place)
+
+
+def _check_study(study: Results, field: str, place: _Place) -> None:
+    place.expect(not study.quick, f"{field}.quick", "false: a quick run cannot be published", study.quick)
+    for i, cell in enumerate(study.measurements):
+        n = len(cell.samples_ns)
+        where = f"{field}.measurements[{i}].samples_ns"
+        place.expect(n <= MOST_SAMPLES, where, f"at most {MOST_SAMPLES} samples", n)
+    _check_ceilings(study.ceilings, f"{field}.ceilings", place)
+
+
+def _check_ceilings(ceilings: Ceilings | None, field: str, place: _Place) -> None:
+    for i, item in enumerate(ceilings.items if ceilings else ()):
+        n = len(item.samples_ns)
+        where = f"{field}.items[{i}].samples_ns"
+        place.expect(n <= MOST_SAMPLES, where, f"at most {MOST_SAMPLES} samples", n)
+
+
+def _check_cells(recording: Recording, place: _Place) -> None:
+    digests = dict(recording.keys.parts)
+    last = -1
+    for i, cell in enumerate(recording.cells):
+        place.expect(
+            cell.cell > last, f"cells[{i}].cell", f"a number above {last}, each cell once", cell.cell
+        )
+        last = cell.cell
+        part = digests.get(f"cell {cell.cell + 1}")
+        place.expect(part is not None, f"cells[{i}].cell", "a cell that the keys have", cell.cell)
+        place.expect(cell.digest == part, f"cells[{i}].digest", f"{part!r}, as in the keys", cell.digest)
+        check_html(cell.html, file=place.file("cells"), field=f"cells[{i}].html")
+
+
+def _check_figures(recording: Recording, figures: Mapping[str, bytes], place: _Place) -> None:
+    named = dict(_figures(recording.cells))
+    for field, figure in named.items():
+        _check_figure(figure, figures.get(figure.file), field, place)
+    surplus = sorted(set(figures) - {figure.file for figure in named.values()})
+    place.expect(not surplus, "cells", "figures that cells name", surplus)
+
+
+def _figures(cells: tuple[CellOutput, ...]) -> Iterator[tuple[str, FigureOutput]]:
+    for i, cell in enumerate(cells):
+        for k, figure in enumerate(cell.figures):
+            yield f"cells[{i}].figures[{k}]", figure
+
+
+def _check_figure(figure: FigureOutput, data: bytes | None, field: str, place: _Place) -> None:
+    place.expect(bool(_DIGEST.fullmatch(figure.sha256)), f"{field}.sha256", "a SHA-256", figure.sha256)
+    stem = f"figure-{figure.sha256[:8]}"
+    place.expect(
+        figure.file in (f"{stem}.svg", f"{stem}.png"), f"{field}.file", f"{stem}.svg or .png", figure.file
+    )
+    place.expect(data is not None, f"{field}.file", "a figure that exists", figure.file)
+    got = sha256(data or b"")
+    place.expect(got == figure.sha256, f"{field}.sha256", f"{got!r}, the hash of the file", figure.sha256)
+    check = check_svg if figure.file.endswith(".svg") else check_png
+    check(data or b"", file=f"{place.folder}/{figure.file}")
+
+
+MOST_PAGE_BYTES = 150_000
+"""Most bytes of a page's recording, PNG figures not counted."""
+
+D = TypeVar("D", Measured, Transcript)
+
+_NO_RUN, _RUN = '"run_id": ""', '"run_id": "{}"'
+
+
+def figure(data: bytes, alt: str, suffix: str = ".svg") -> tuple[FigureOutput, bytes]:
+    """Name a figure by its content.
+
+    Parameters
+    ----------
+    data : bytes
+        As Matplotlib wrote it.
+    alt : str
+        Alternative text.
+    suffix : str
+        ``".svg"``, or ``".png"`` for photographs and large heat maps.
+
+    Returns
+    -------
+    FigureOutput
+        For the cell that made it.
+    bytes
+        What to store: an SVG without its document type.
+
+    Raises
+    ------
+    ArgumentError
+        If the suffix is another one.
+
+    Examples
+    --------
+    >>> output, data = figure(b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Nothing.")
+    >>> output.file
+    'figure-900fbe93.svg'
+    """
+    if suffix not in (".svg", ".png"):
+        raise ArgumentError(f"figure: suffix must be '.svg' or '.png'; got {suffix!r}.")
+    stored = clean_svg(data) if suffix == ".svg" else data
+    digest = sha256(stored)
+    return FigureOutput(f"figure-{digest[:8]}{suffix}", digest, alt), stored
+
+
+def encode(recording: Recording, figures: Mapping[str, bytes]) -> tuple[bytes, dict[str, bytes], str]:
+    """Write a recording as files.
+
+    Parameters
+    ----------
+    recording : Recording
+        Its run id and folder do not count.
+    figures : mapping of str to bytes
+        Name -> content of the figures that its cells name.
+
+    Returns
+    -------
+    manifest : bytes
+        Content of ``run.json``.
+    files : dict of str to bytes
+        All other files.
+    run_id : str
+        The first 16 hexadecimal digits of a hash over everything.
+
+    Raises
+    ------
+    RecordingError
+        If something cannot be stored, or is too large; names the largest parts.
+    """
+    check_contents(recording, figures)
+    documents = {MEASUREMENTS: dumps(_measured(recording)), TRANSCRIPT: dumps(_transcript(recording))}
+    contents = {name: sha256(text.encode()) for name, text in documents.items()}
+    contents |= {name: sha256(data) for name, data in figures.items()}
+    bare = Manifest(
+        "",
+        recording.machine,
+        recording.page,
+        recording.provenance,
+        recording.keys,
+        tuple(FileEntry(name, "", content) for name, content in contents.items()),
+    )
+    run_id = run_id_of(bare)
+    files = {name: _with_run(text, run_id) for name, text in documents.items()} | dict(figures)
+    entries = tuple(FileEntry(name, sha256(data), contents[name]) for name, data in files.items())
+    manifest = dumps(replace(bare, run_id=run_id, files=entries)).encode()
+    _check_size(recording, {MANIFEST: manifest, **files})
+    return manifest, files, run_id
+
+
+def run_id_of(manifest: Manifest) -> str:
+    """Compute the run id: over the manifest without hashes of files that hold the run id themselves."""
+    entries = tuple(FileEntry(entry.name, "", entry.content) for entry in manifest.files)
+    bare = to_json(replace(manifest, run_id="", files=entries))
+    # As it is read back: a float that was given as a whole number comes back as a float.
+    return sha256(dumps(from_json(Manifest, bare, "")).encode())[:16]
+
+
+def _with_run(text: str, run_id: str) -> bytes:
+    return text.replace(_NO_RUN, _RUN.format(run_id), 1).encode()
+
+
+def _measured(recording: Recording) -> Measured:
+    shared = [name for name, study in recording.studies.items() if study.ceilings == recording.ceilings]
+    with_ceilings = tuple(shared) if recording.ceilings is not None else ()
+    studies = {
+        name: replace(study, ceilings=None) if name in with_ceilings else study
+        for name, study in recording.studies.items()
+    }
+    return Measured(
+        "", recording.names, recording.facts, recording.claims, recording.ceilings, with_ceilings, studies
+    )
+
+
+def _transcript(recording: Recording) -> Transcript:
+    cells = (
+        CellText(c.cell, c.digest, tuple(c.stdout.split("\n")), tuple(c.html.split("\n")), c.figures, c.names)
+        for c in recording.cells
+    )
+    return Transcript("", tuple(cells))
+
+
+def _check_size(recording: Recording, files: Mapping[str, bytes]) -> None:
+    counted = {name: len(data) for name, data in files.items() if not name.endswith(".png")}
+    if sum(counted.values()) <= MOST_PAGE_BYTES:
+        return
+    parts = {name: size for name, size in counted.items() if name != MEASUREMENTS}
+    parts |= {f"study {name!r}": len(dumps(study)) for name, study in recording.studies.items()}
+    largest = sorted(parts.items(), key=lambda part: -part[1])[:3]
+    shown = ", ".join(f"{name} ({size} bytes)" for name, size in largest)
+    raise RecordingError(
+        f"expected at most {MOST_PAGE_BYTES} bytes a page, got {sum(counted.values())}; largest: {shown}. "
+        "Take fewer sizes or samples, or draw charts in cells that are not recorded.",
+        file=f"{recording.machine}/{recording.page}",
+    )
+
+
+def decode(folder: Path, *, complete: bool) -> Recording:
+    """Read a recording and check all of it.
+
+    Parameters
+    ----------
+    folder : Path
+        ``<root>/<machine>/<page>``.
+    complete : bool
+        Whether transcript and figures must be there.
+
+    Returns
+    -------
+    Recording
+        Without cells where the transcript is absent and need not be there.
+
+    Raises
+    ------
+    RecordingError
+        Names file and field.
+    """
+    manifest = read_manifest(folder)
+    entries = {entry.name: entry for entry in manifest.files}
+    where = label(folder, MANIFEST)
+    for name in (MEASUREMENTS, TRANSCRIPT):
+        if name not in entries:
+            raise RecordingError(f"expected an entry for {name}.", file=where, field="files")
+    if run_id_of(manifest) != manifest.run_id:
+        raise RecordingError("does not belong to these contents.", file=where, field="run_id")
+    measured = _document(Measured, folder, entries.pop(MEASUREMENTS), manifest)
+    if not complete and not (folder / TRANSCRIPT).exists():
+        recording = _assemble(manifest, measured, (), folder)
+        check_contents(recording, {})
+        return recording
+    transcript = _document(Transcript, folder, entries.pop(TRANSCRIPT), manifest)
+    recording = _assemble(manifest, measured, transcript.cells, folder)
+    check_contents(recording, {name: read_member(folder, entry) for name, entry in entries.items()})
+    return recording
+
+
+def _document(kind: type[D], folder: Path, entry: FileEntry, manifest: Manifest) -> D:
+    where = label(folder, entry.name)
+    data = read_member(folder, entry)
+    document = from_json(kind, parse(data, where), where)
+    expected, got = manifest.run_id, document.run_id
+    if got != expected:
+        raise RecordingError(
+            f"expected {expected!r}, as in {MANIFEST}, got {got!r}.", file=where, field="run_id"
+        )
+    if sha256(data.decode().replace(_RUN.format(got), _NO_RUN, 1).encode()) != entry.content:
+        raise RecordingError("does not say what the manifest was made from.", file=where, field="run_id")
+    return document
+
+
+def _assemble(manifest: Manifest, measured: Measured, cells: Iterable[CellText], folder: Path) -> Recording:
+    shared = set(measured.with_ceilings)
+    studies = {
+        name: replace(study, ceilings=measured.ceilings) if name in shared else study
+        for name, study in measured.studies.items()
+    }
+    return Recording(
+        machine=manifest.machine,
+        page=manifest.page,
+        provenance=manifest.provenance,
+        keys=manifest.keys,
+        run_id=manifest.run_id,
+        studies=studies,
+        facts=measured.facts,
+        claims=measured.claims,
+        ceilings=measured.ceilings,
+        names=measured.names,
+        cells=tuple(
+            CellOutput(c.cell, c.digest, "\n".join(c.stdout), "\n".join(c.html), c.figures, c.names)
+            for c in cells
+        ),
+        folder=folder,
+    )

@@ -1,0 +1,274 @@
+"""What a machine was seen to do at most, as data, and which part of it a measurement reaches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpuguide.errors import ImplausibleError, unknown
+from gpuguide.results.records import Measurement, Traffic, check_fields, one_of, refuse_twice
+
+__all__ = ["MEMORY_MIXES", "Ceiling", "Ceilings", "in_l2"]
+
+MEMORY_MIXES = {"write": 0.0, "copy": 0.5, "two_to_one": 2 / 3, "read": 1.0}
+"""Fraction of the bytes that are read, for each mix of device-memory traffic whose ceiling is measured."""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The most that this machine was seen to do of one kind.
+
+    Parameters
+    ----------
+    mix : str
+        ``"read"``, ``"write"``, ``"copy"``, ``"two_to_one"``, ``"h2d"``, ``"d2h"``, ``"both_ways"``,
+        ``"fp32"``, ``"fp64"``, ``"launch"`` (GPU time of an empty kernel in a graph) or ``"launch_host"``
+        (host time of launching it).
+    value : float
+        The ceiling in ``unit``.
+    unit : str
+        ``"B/s"``, ``"FLOP/s"`` or ``"s"``.
+    samples_ns : tuple of int
+        Nanoseconds of each sample.
+    work : int
+        Bytes or operations of one sample.
+    kernel : str
+        Which kernel was the best.
+
+    Examples
+    --------
+    >>> Ceiling("copy", 4.26e12, "B/s").value
+    4260000000000.0
+    """
+
+    mix: str = field(
+        metadata=one_of(
+            "read",
+            "write",
+            "copy",
+            "two_to_one",
+            "h2d",
+            "d2h",
+            "both_ways",
+            "fp32",
+            "fp64",
+            "launch",
+            "launch_host",
+        )
+    )
+    value: float
+    unit: str = field(metadata=one_of("B/s", "FLOP/s", "s"))
+    samples_ns: tuple[int, ...] = ()
+    work: int = 0
+    kernel: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """What one machine can do, by mix of reads and writes, as measured by one session.
+
+    Parameters
+    ----------
+    items : tuple of Ceiling
+        At most one for each mix.
+
+    Examples
+    --------
+    >>> ceilings = Ceilings((Ceiling("copy", 4.0e12, "B/s"), Ceiling("read", 4.5e12, "B/s")))
+    >>> ceilings.get("copy").value
+    4000000000000.0
+    >>> ceilings.for_traffic(Traffic(bytes_read=3, bytes_written=1))
+    4250000000000.0
+    """
+
+    items: tuple[Ceiling, ...] = ()
+
+    def __post_init__(self) -> None:
+        refuse_twice("Ceilings", "mix", [item.mix for item in self.items])
+
+    def get(self, mix: str) -> Ceiling:
+        """Return the ceiling of a mix; raises UnknownNameError, with the nearest, where there is none.
+
+        Examples
+        --------
+        >>> Ceilings((Ceiling("copy", 4.0e12, "B/s"),)).get("coppy")
+        Traceback (most recent call last):
+        gpuguide.errors.UnknownNameError: Unknown ceiling 'coppy'. Did you mean 'copy'?
+        """
+        for item in self.items:
+            if item.mix == mix:
+                return item
+        raise unknown("ceiling", mix, [item.mix for item in self.items])
+
+    def for_traffic(self, traffic: Traffic) -> float:
+        """Return the rate (B/s) that memory allows for this mix of reads and writes.
+
+        Between two measured mixes the rate is interpolated along the fraction of bytes that are read.
+
+        Parameters
+        ----------
+        traffic : Traffic
+            What a call reads and writes.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+
+        Raises
+        ------
+        UnknownNameError
+            If no two measured mixes enclose this one.
+
+        Examples
+        --------
+        >>> ceilings = Ceilings((Ceiling("write", 3.0e12, "B/s"), Ceiling("copy", 4.0e12, "B/s")))
+        >>> ceilings.for_traffic(Traffic(bytes_read=1, bytes_written=3))
+        3500000000000.0
+        """
+        fraction = traffic.read_fraction
+        points = sorted((MEMORY_MIXES[i.mix], i.value) for i in self.items if i.mix in MEMORY_MIXES)
+        below = [point for point in points if point[0] <= fraction]
+        above = [point for point in points if point[0] >= fraction]
+        if not below or not above:
+            kind = f"ceiling for a mix of which {fraction:.0%} is read"
+            raise unknown(kind, "memory", [item.mix for item in self.items])
+        (left, low), (right, high) = below[-1], above[0]
+        return low if right == left else low + (high - low) * (fraction - left) / (right - left)
+
+    def share(self, measurement: Measurement, l2_bytes: int | None) -> float | None:
+        """Return which part of its own mix's ceiling a kernel reaches.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Samples of a kernel, on the device clock.
+        l2_bytes : int or None
+            Size of the L2 cache.
+
+        Returns
+        -------
+        float or None
+            From 0 to 1. None where the ceiling says nothing: no samples, no traffic, another clock,
+            an unknown cache, or a working set below four times the L2, where the cache answers.
+
+        Raises
+        ------
+        ImplausibleError
+            If the share is over 1.02: traffic model, time or ceiling must be wrong.
+
+        Examples
+        --------
+        >>> ceilings = Ceilings((Ceiling("copy", 4.0e12, "B/s"),))
+        >>> traffic = Traffic(bytes_read=10**9, bytes_written=10**9)
+        >>> cell = Measurement("copy", 10**9, "device", (625_000,), (0,), traffic=traffic)
+        >>> ceilings.share(cell, l2_bytes=60_000_000), ceilings.share(cell, l2_bytes=10**9)
+        (0.8, None)
+        """
+        rate, traffic = measurement.bandwidth, measurement.traffic
+        if rate is None or traffic is None or measurement.clock != "device":
+            return None
+        if l2_bytes is None or in_l2(measurement, l2_bytes):
+            return None
+        return _at_most_one(rate / self.for_traffic(traffic), measurement, "memory")
+
+    def flop_share(self, measurement: Measurement) -> float | None:
+        """Return which part of its arithmetic unit's ceiling a kernel reaches.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Samples of a kernel, on the device clock, whose traffic counts operations.
+
+        Returns
+        -------
+        float or None
+            From 0 to 1; None without samples or operations, on another clock, or where the
+            ceiling of the unit was not measured.
+
+        Raises
+        ------
+        ImplausibleError
+            If the share is over 1.02.
+
+        Examples
+        --------
+        >>> ceilings = Ceilings((Ceiling("fp32", 5.0e13, "FLOP/s"),))
+        >>> cell = Measurement("fma", 1, "device", (2000,), (0,), traffic=Traffic(flops=50_000_000))
+        >>> ceilings.flop_share(cell)
+        0.5
+        """
+        rate, traffic = measurement.flop_rate, measurement.traffic
+        if rate is None or traffic is None or measurement.clock != "device":
+            return None
+        ceiling = {item.mix: item.value for item in self.items if item.unit == "FLOP/s"}.get(traffic.unit)
+        return None if ceiling is None else _at_most_one(rate / ceiling, measurement, traffic.unit)
+
+    def lack(self, measurement: Measurement, quantity: str, l2_bytes: int | None) -> str:
+        """Say why a measurement has no rate or no share.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            A cell with samples.
+        quantity : str
+            ``"rate"``, ``"flop_rate"``, ``"share"`` or ``"flop_share"``.
+        l2_bytes : int or None
+            Size of the L2 cache.
+
+        Returns
+        -------
+        str
+            The reason, to stand after a colon.
+
+        Examples
+        --------
+        >>> cell = Measurement("numpy", 8, "host", (900,), (0,), traffic=Traffic(bytes_read=64))
+        >>> Ceilings().lack(cell, "flop_rate", None), Ceilings().lack(cell, "share", None)
+        ('its traffic model counts no operations', 'a ceiling is held against the kernel clock alone')
+        """
+        traffic = measurement.traffic or Traffic()
+        if not (traffic.flops if "flop" in quantity else traffic.bytes_total):
+            return f"its traffic model counts no {'operations' if 'flop' in quantity else 'bytes'}"
+        if measurement.clock != "device":
+            return "a ceiling is held against the kernel clock alone"
+        if quantity == "share" and in_l2(measurement, l2_bytes):
+            return "its working set is below four times the L2, so that the cache answers"
+        return "this run knows no such ceiling, or not the size of the L2"
+
+
+def in_l2(measurement: Measurement, l2_bytes: int | None) -> bool:
+    """Tell whether a working set is below four times the L2, so that the cache answers for memory.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        The cell; without traffic it is never "in L2".
+    l2_bytes : int or None
+        Size of the L2 cache, None where it is unknown.
+
+    Returns
+    -------
+    bool
+        True where a share of the memory's ceiling would mislead.
+
+    Examples
+    --------
+    >>> cell = Measurement("copy", 8, reason="an example", traffic=Traffic(bytes_read=64, bytes_written=64))
+    >>> in_l2(cell, 32), in_l2(cell, 33), in_l2(cell, None)
+    (False, True, False)
+    """
+    if l2_bytes is None or measurement.traffic is None or not measurement.traffic.bytes_total:
+        return False
+    return measurement.traffic.bytes_total < 4 * l2_bytes
+
+
+def _at_most_one(share: float, measurement: Measurement, what: str) -> float:
+    if share > 1.02:
+        raise ImplausibleError(
+            f"{measurement.variant!r} at {measurement.size} would reach {share:.1%} of the {what} ceiling. "
+            "Expected at most 102 %: check its traffic model, and measure the ceilings again."
+        )
+    return min(share, 1.0)

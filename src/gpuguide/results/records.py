@@ -1,0 +1,561 @@
+"""The records of a run that belong to no study: single facts, claims, and where it all comes from."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from gpuguide.errors import ArgumentError
+from gpuguide.results import statistics as metrics
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "CLOCKS",
+    "SIGNED",
+    "CheckResult",
+    "ClaimResult",
+    "Fact",
+    "Measurement",
+    "Provenance",
+    "Traffic",
+    "VariantInfo",
+    "at_least",
+    "check_fields",
+    "one_of",
+    "refuse_twice",
+]
+
+
+def one_of(*choices: str) -> dict[str, Any]:
+    """Return the metadata of a text field that takes only these words.
+
+    Parameters
+    ----------
+    *choices : str
+        The words.
+
+    Returns
+    -------
+    dict
+        For ``dataclasses.field(metadata=...)``; the codec refuses other words too.
+
+    Examples
+    --------
+    >>> one_of("warm", "cold")
+    {'choices': ('warm', 'cold')}
+    """
+    return {"choices": choices}
+
+
+def at_least(minimum: float) -> dict[str, Any]:
+    """Return the metadata of a number field whose least value is not 0.
+
+    Parameters
+    ----------
+    minimum : float
+        The least value.
+
+    Returns
+    -------
+    dict
+        For ``dataclasses.field(metadata=...)``; the codec refuses less too.
+
+    Examples
+    --------
+    >>> at_least(1)
+    {'minimum': 1}
+    """
+    return {"minimum": minimum}
+
+
+SIGNED = at_least(-(2.0**63))
+"""Metadata of a number field that may be negative."""
+
+
+def check_fields(record: Any) -> None:
+    """Check the fields of a record against their metadata, when it is built.
+
+    Parameters
+    ----------
+    record : dataclass
+        Numbers, alone or in a tuple, must be finite and at least 0, or what `at_least` says.
+
+    Raises
+    ------
+    ArgumentError
+        If a field holds a word or a number that it does not take.
+
+    Examples
+    --------
+    >>> from gpuguide.results.records import Traffic
+    >>> Traffic(bytes_read=-8)
+    Traceback (most recent call last):
+    gpuguide.errors.ArgumentError: Traffic.bytes_read: expected at least 0; got -8.
+    """
+    for item in dataclasses.fields(record):
+        value, name = getattr(record, item.name), f"{type(record).__name__}.{item.name}"
+        choices = item.metadata.get("choices")
+        if choices and value not in choices:
+            raise ArgumentError(f"{name}: expected one of {', '.join(choices)}; got {value!r}.")
+        minimum = item.metadata.get("minimum", 0)
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, float) and not math.isfinite(number):
+                raise ArgumentError(f"{name}: expected a finite number; got {number!r}.")
+            if isinstance(number, int | float) and number < minimum:
+                raise ArgumentError(f"{name}: expected at least {minimum:g}; got {number!r}.")
+
+
+def refuse_twice(owner: str, kind: str, names: Iterable[Hashable]) -> None:
+    """Check that nothing is named twice.
+
+    Parameters
+    ----------
+    owner, kind : str
+        Whose names they are and what they name, for the message.
+    names : iterable
+        The names.
+
+    Raises
+    ------
+    ArgumentError
+        If one stands twice.
+
+    Examples
+    --------
+    >>> refuse_twice("Ceilings", "mix", ["read", "copy", "read"])
+    Traceback (most recent call last):
+    gpuguide.errors.ArgumentError: Ceilings: expected each mix once; got 'read' again.
+    """
+    seen: set[Hashable] = set()
+    for name in names:
+        if name in seen:
+            raise ArgumentError(f"{owner}: expected each {kind} once; got {name!r} again.")
+        seen.add(name)
+
+
+CLOCKS = ("device", "launch", "end_to_end", "host", "first_call")
+"""The regions of a program that are timed apart."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What one call must move and compute, by its model.
+
+    Parameters
+    ----------
+    bytes_read, bytes_written : int
+        Unique bytes of device memory, each counted once however often it is touched.
+    flops : int
+        Floating-point operations executed.
+    unit : str
+        What executes them: ``"fp32"``, ``"fp64"``, ``"fp64_tensor"``, ``"tf32"`` ...
+
+    Examples
+    --------
+    >>> traffic = Traffic(bytes_read=8, bytes_written=4)
+    >>> traffic.bytes_total, round(traffic.read_fraction, 3)
+    (12, 0.667)
+    """
+
+    bytes_read: int = 0
+    bytes_written: int = 0
+    flops: int = 0
+    unit: str = "fp32"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def bytes_total(self) -> int:
+        """Bytes read and written."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def read_fraction(self) -> float:
+        """Share of the bytes that are read, 0 where none are moved."""
+        return self.bytes_read / self.bytes_total if self.bytes_total else 0.0
+
+
+@dataclass(frozen=True)
+class VariantInfo:
+    """What is said of a variant: everything about it but its code.
+
+    Parameters
+    ----------
+    name : str
+        Short and unique in its study: ``"four"``.
+    label, note : str
+        For charts and tables: a few words; one sentence.
+    device : str
+        ``"gpu"`` or ``"cpu"``.
+    clock : str
+        The region that its time covers: ``"device"``, ``"end_to_end"``, ``"host"`` or ``"first_call"``.
+    threads : int or None
+        CPU threads used, where that is known.
+    source : str
+        Qualified name of the function: ``"gpuguide.topics.launch_sizes.maximum.four"``.
+    allocates, mutates : bool
+        Whether a call allocates its result; whether it changes its first input.
+
+    Examples
+    --------
+    >>> VariantInfo("cupy", "CuPy", clock="kernel")
+    Traceback (most recent call last):
+    gpuguide.errors.ArgumentError: VariantInfo.clock: expected one of device, launch, end_to_end, host, \
+first_call; got 'kernel'.
+    """
+
+    name: str
+    label: str
+    note: str = ""
+    device: str = field(default="gpu", metadata=one_of("gpu", "cpu"))
+    clock: str = field(default="device", metadata=one_of(*CLOCKS))
+    threads: int | None = field(default=None, metadata=at_least(1))
+    source: str = ""
+    allocates: bool = False
+    mutates: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All samples of one variant at one size on one clock, or the reason why there are none.
+
+    Parameters
+    ----------
+    variant : str
+        Name of the variant.
+    size : int
+        Size of the input, in the study's own unit.
+    clock : str
+        The region timed: ``"device"``, ``"launch"``, ``"end_to_end"``, ``"host"`` or ``"first_call"``.
+    samples_ns : tuple of int
+        Each the total of ``n_calls`` calls, in nanoseconds; empty where nothing was measured.
+    rounds : tuple of int
+        The round in which each sample was taken; ratios are taken within a round.
+    n_calls : int
+        Calls in one sample.
+    method : str
+        ``"events"``, ``"graph"``, ``"batch"``, ``"host"`` or ``"process"``.
+    cache : str
+        ``"warm"`` or ``"cold"``.
+    host_bound : bool
+        Whether the host could not keep the queue filled, so that the samples are spans.
+    floor_ns : int or None
+        What an empty kernel takes, measured the same way.
+    traffic : Traffic or None
+        What one call moves and computes.
+    reason : str
+        Why there are no samples; empty where there are.
+    notes : tuple of str
+        Warnings: a power cap, two modes.
+
+    Raises
+    ------
+    ArgumentError
+        If samples and rounds differ in number, or there are neither samples nor a reason, or both.
+
+    Examples
+    --------
+    >>> traffic = Traffic(bytes_read=8000, bytes_written=4000)
+    >>> cell = Measurement("four", 1000, "device", (500, 501, 499), (0, 1, 2), n_calls=10, traffic=traffic)
+    >>> cell.n, cell.median_s, cell.bandwidth
+    (3, 5e-08, 240000000000.0)
+    """
+
+    variant: str
+    size: int
+    clock: str = field(default="device", metadata=one_of(*CLOCKS))
+    samples_ns: tuple[int, ...] = ()
+    rounds: tuple[int, ...] = ()
+    n_calls: int = field(default=1, metadata=at_least(1))
+    method: str = field(default="events", metadata=one_of("events", "graph", "batch", "host", "process"))
+    cache: str = field(default="warm", metadata=one_of("warm", "cold"))
+    host_bound: bool = False
+    floor_ns: int | None = None
+    traffic: Traffic | None = None
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        cell = f"Measurement of {self.variant!r} at {self.size}"
+        if len(self.samples_ns) != len(self.rounds):
+            raise ArgumentError(
+                f"{cell}: expected a round for each of {self.n} samples; got {len(self.rounds)}."
+            )
+        if bool(self.samples_ns) == bool(self.reason):
+            what = f"both samples and the reason {self.reason!r}" if self.reason else "neither"
+            raise ArgumentError(f"{cell}: expected samples, or the reason why there are none; got {what}.")
+
+    @property
+    def n(self) -> int:
+        """Number of samples; 0 where nothing was measured."""
+        return len(self.samples_ns)
+
+    @property
+    def samples_s(self) -> NDArray[np.float64]:
+        """Seconds a call, of each sample, shape (n,)."""
+        return metrics.seconds(self.samples_ns, self.n_calls)
+
+    @cached_property
+    def median_s(self) -> float:
+        """Median time of a call in seconds; raises ArgumentError, with the reason, where there is none."""
+        return metrics.median(self._measured())
+
+    @cached_property
+    def interval_s(self) -> tuple[float, float]:
+        """The 95 % interval of the median by order statistics, in seconds a call."""
+        return metrics.median_interval(self._measured())
+
+    @cached_property
+    def iqr_s(self) -> float:
+        """Distance between the quartiles, in seconds a call."""
+        return metrics.iqr(self._measured())
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Unique bytes read and written a second (B/s); None without samples or traffic."""
+        if not (self.n and self.traffic and self.traffic.bytes_total):
+            return None
+        return metrics.bandwidth(self.traffic.bytes_total, self.median_s)
+
+    @property
+    def flop_rate(self) -> float | None:
+        """Floating-point operations a second (FLOP/s); None without samples or operations."""
+        if not (self.n and self.traffic and self.traffic.flops):
+            return None
+        return metrics.flop_rate(self.traffic.flops, self.median_s)
+
+    def by_round(self) -> dict[int, list[float]]:
+        """Return the seconds a call of each sample, grouped by round.
+
+        Examples
+        --------
+        >>> Measurement("four", 8, samples_ns=(4, 6, 8), rounds=(0, 0, 1)).by_round()
+        {0: [4e-09, 6e-09], 1: [8e-09]}
+        """
+        rounds: dict[int, list[float]] = {}
+        for number, sample in zip(self.rounds, self.samples_s, strict=True):
+            rounds.setdefault(number, []).append(float(sample))
+        return rounds
+
+    def with_samples_of(self, other: Measurement) -> Measurement:
+        """Return this cell with the samples, and how they were taken, of another one.
+
+        Examples
+        --------
+        >>> slow = Measurement("slow", 8, "device", (9,), (0,))
+        >>> fast = Measurement("fast", 8, "device", (4,), (0,))
+        >>> slow.with_samples_of(fast).samples_ns
+        (4,)
+        """
+        taken = ("samples_ns", "rounds", "n_calls", "method", "host_bound", "floor_ns")
+        return dataclasses.replace(self, **{name: getattr(other, name) for name in taken})
+
+    def _measured(self) -> NDArray[np.float64]:
+        if not self.n:
+            raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
+        return self.samples_s
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How far one variant's result lay from the reference at one size.
+
+    Parameters
+    ----------
+    variant : str
+        Name of the variant.
+    size : int
+        Size of the input.
+    kind : str
+        ``"exact"`` (integer-valued inputs, compared bit for bit), ``"random"``, or ``"after"`` timing.
+    largest_difference, tolerance : float
+        Largest absolute difference found, and the one allowed where it was found.
+
+    Examples
+    --------
+    >>> CheckResult("four", 1000, "random", largest_difference=2e-7, tolerance=1e-6).passed
+    True
+    """
+
+    variant: str
+    size: int
+    kind: str = field(metadata=one_of("exact", "random", "after"))
+    largest_difference: float
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the difference is within the tolerance."""
+        return self.largest_difference <= self.tolerance
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One named value that is not part of a sweep.
+
+    Parameters
+    ----------
+    name : str
+        Unique on its page.
+    value : float, int or str
+        The value in ``unit``.
+    unit : str
+        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"ratio"``, ``"share"``, ``"B"``, ``"1"``, ``"W"``, ``"J"``,
+        ``"Hz"``, or ``"text"`` for a str.
+    samples : tuple of float
+        What the value was taken from, in the same unit.
+    note : str
+        One sentence, where the name does not say enough.
+
+    Raises
+    ------
+    ArgumentError
+        If the unit is unknown, or the value is not of its kind.
+
+    Examples
+    --------
+    >>> Fact("first_call", 0.41, "s").value
+    0.41
+    >>> Fact("first_call", "0.41", "s")
+    Traceback (most recent call last):
+    gpuguide.errors.ArgumentError: Fact 'first_call': expected a number for unit 's'; got '0.41'.
+    """
+
+    name: str
+    value: float | int | str = field(metadata=SIGNED)
+    unit: str = field(
+        metadata=one_of("s", "B/s", "FLOP/s", "ratio", "share", "B", "1", "W", "J", "Hz", "text")
+    )
+    samples: tuple[float, ...] = field(default=(), metadata=SIGNED)
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        kind = "a text" if self.unit == "text" else "a number"
+        if isinstance(self.value, bool) or isinstance(self.value, str) != (self.unit == "text"):
+            raise ArgumentError(
+                f"Fact {self.name!r}: expected {kind} for unit {self.unit!r}; got {self.value!r}."
+            )
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """Whether a sentence held for the interval that was measured.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    holds : bool or None
+        None where it could not be decided.
+    low, high : float or None
+        The interval that it was decided on, in ``unit``, where there was one.
+    unit, expression : str
+        The interval's unit; the code that decided.
+
+    Examples
+    --------
+    >>> ClaimResult("Four a thread beat one", True, 1.6, 1.7, "ratio").holds
+    True
+    """
+
+    text: str
+    holds: bool | None
+    low: float | None = field(default=None, metadata=SIGNED)
+    high: float | None = field(default=None, metadata=SIGNED)
+    unit: str = ""
+    expression: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Where, when and with what a run was made: what one needs to take the numbers again.
+
+    Numbers that a machine does not tell are None, texts are empty.
+
+    Parameters
+    ----------
+    machine : str
+        The machine's short name, ``"nvidia-h200"``.
+    gpu : str
+        The GPU's full name.
+    compute_capability : tuple of int or None
+        Major and minor version.
+    sm_count, l2_bytes, memory_bytes : int or None
+        Streaming multiprocessors; bytes of the L2 cache and of the device memory.
+    sm_clock_hz, memory_clock_hz, power_limit_w : float or None
+        Highest clocks, power limit.
+    ecc : bool or None
+        Whether error correction is on.
+    driver, cuda, compiler : str
+        Versions of the driver and of CUDA; the name and version of what compiled the kernels.
+    versions : tuple of (str, str)
+        Name and version of each package.
+    cpu : str
+        Model of the CPU.
+    n_cpus, threads : int or None
+        Logical (often virtual) CPUs of the host; threads that libraries were allowed.
+    blas : str
+        The BLAS that NumPy calls.
+    steal_s : float or None
+        CPU seconds that the hypervisor gave to others during the run.
+    utc_date, commit : str
+        ISO 8601 date; the commit that was measured.
+    run_time_s : float or None
+        Duration of the whole run.
+    peak_memory_bytes : int or None
+        Most device memory in use at once.
+    python, platform : str
+        Version of Python; operating system.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> names = [field.name for field in dataclasses.fields(Provenance)]
+    >>> len(names), names[:3]
+    (25, ['machine', 'gpu', 'compute_capability'])
+    """
+
+    machine: str
+    gpu: str
+    compute_capability: tuple[int, int] | None
+    sm_count: int | None
+    l2_bytes: int | None
+    memory_bytes: int | None
+    sm_clock_hz: float | None
+    memory_clock_hz: float | None
+    power_limit_w: float | None
+    ecc: bool | None
+    driver: str
+    cuda: str
+    compiler: str
+    versions: tuple[tuple[str, str], ...]
+    cpu: str
+    n_cpus: int | None
+    threads: int | None
+    blas: str
+    steal_s: float | None
+    utc_date: str
+    commit: str
+    run_time_s: float | None
+    peak_memory_bytes: int | None
+    python: str
+    platform: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)

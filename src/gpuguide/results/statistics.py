@@ -1,0 +1,482 @@
+"""Arithmetic on measured times: rates, intensity, roofline, speed-up; intervals and units are re-exported."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuguide.errors import ArgumentError
+
+__all__ = [
+    "Ratio",
+    "arithmetic_intensity",
+    "bandwidth",
+    "bootstrap_ratio",
+    "flop_rate",
+    "iqr",
+    "is_bimodal",
+    "median",
+    "median_interval",
+    "quantile",
+    "roofline_bound",
+    "seconds",
+    "speedup",
+]
+
+
+Samples = Sequence[float] | NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two times with its interval.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The ratio and the ends of its interval; 2 means twice as fast.
+
+    Examples
+    --------
+    >>> Ratio(2.0, 1.9, 2.2).low > 1
+    True
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def median(samples: Samples) -> float:
+    """Return the median.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        At least one finite number.
+
+    Returns
+    -------
+    float
+        The middle value, or the mean of the middle two.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no sample, or one is not finite.
+
+    Examples
+    --------
+    >>> median([3.0, 1.0, 2.0])
+    2.0
+    """
+    return float(np.median(_finite(samples)))
+
+
+def quantile(samples: Samples, q: float) -> float:
+    """Return a quantile, linear between the samples next to it.
+
+    Definition 7 of Hyndman and Fan, The American Statistician 50(4), 1996 (NumPy's default).
+
+    Parameters
+    ----------
+    samples : sequence of float
+        At least one finite number.
+    q : float
+        From 0 (least) to 1 (largest).
+
+    Returns
+    -------
+    float
+        The quantile, in the unit of the samples.
+
+    Raises
+    ------
+    ArgumentError
+        If ``q`` is outside 0 to 1, there is no sample, or one is not finite.
+
+    Examples
+    --------
+    >>> quantile([1.0, 2.0, 3.0], 0.25)
+    1.5
+    """
+    if not 0 <= q <= 1:
+        raise ArgumentError(f"q must be from 0 to 1; got {q!r}.")
+    return float(np.quantile(_finite(samples), q))
+
+
+def iqr(samples: Samples) -> float:
+    """Return the distance between the first and the third quartile.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        At least one finite number.
+
+    Returns
+    -------
+    float
+        Half of the samples lie within this width, in their unit.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no sample, or one is not finite.
+
+    Examples
+    --------
+    >>> iqr([1.0, 2.0, 3.0, 4.0, 5.0])
+    2.0
+    """
+    return quantile(samples, 0.75) - quantile(samples, 0.25)
+
+
+def median_interval(samples: Samples, level: float = 0.95) -> tuple[float, float]:
+    """Return an interval that holds the true median, whatever the distribution.
+
+    The narrowest symmetric pair of order statistics whose exact binomial coverage reaches ``level``
+    (Hahn and Meeker, Statistical Intervals, 1991, section 5.2).
+
+    Parameters
+    ----------
+    samples : sequence of float
+        At least one finite number, independent of each other.
+    level : float
+        Probability that the interval covers the median, between 0 and 1.
+
+    Returns
+    -------
+    tuple of float
+        Its ends, both of them samples. Too few samples (below 6 for 95 %) give their range, which
+        covers less than ``level``.
+
+    Raises
+    ------
+    ArgumentError
+        If the level is not between 0 and 1, there is no sample, or one is not finite.
+
+    Examples
+    --------
+    >>> median_interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
+    (2.0, 8.0)
+    >>> median_interval([3.0, 1.0])
+    (1.0, 3.0)
+    """
+    if not 0 < level < 1:
+        raise ArgumentError(f"level must be between 0 and 1; got {level!r}.")
+    ordered = np.sort(_finite(samples))
+    n = len(ordered)
+    # The chance that the median lies below the sample of rank k + 1 is sum(C(n, i), i <= k) / 2^n.
+    rank, tail = 0, 1
+    while (tail + math.comb(n, rank + 1)) / 2**n <= (1 - level) / 2:
+        rank += 1
+        tail += math.comb(n, rank)
+    return float(ordered[rank]), float(ordered[n - 1 - rank])
+
+
+def bootstrap_ratio(
+    baseline_rounds: Sequence[Samples],
+    candidate_rounds: Sequence[Samples],
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Ratio:
+    """Return how many times as fast a candidate is as a baseline, by rounds.
+
+    A ratio is taken within each round, of the medians of its samples, so that a drift of the machine
+    from round to round cancels. The value is the median of these ratios; its interval is the
+    percentile bootstrap over rounds (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+    chapter 13). Fewer than three rounds cannot be resampled: there the interval runs from the least
+    to the largest ratio of the ends of the two medians' intervals.
+
+    Parameters
+    ----------
+    baseline_rounds, candidate_rounds : sequence of sequence of float
+        The samples of each round, positive, the same rounds in the same order.
+    level : float
+        Coverage of the interval, between 0 and 1.
+    n_resamples : int
+        Resamples of the rounds.
+    seed : int
+        Of the resampling: the same samples give the same interval.
+
+    Returns
+    -------
+    Ratio
+        Baseline time over candidate time.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no round, the rounds differ in number, or a sample is not positive.
+
+    Examples
+    --------
+    >>> bootstrap_ratio([[8.0], [8.2], [7.8]], [[4.0], [4.1], [3.9]])
+    Ratio(value=2.0, low=2.0, high=2.0)
+    """
+    if not baseline_rounds or len(baseline_rounds) != len(candidate_rounds):
+        raise ArgumentError(
+            "Expected the same rounds, at least one, of baseline and candidate; "
+            f"got {len(baseline_rounds)} and {len(candidate_rounds)}."
+        )
+    baseline = [_positive(samples) for samples in baseline_rounds]
+    candidate = [_positive(samples) for samples in candidate_rounds]
+    ratios = np.array([median(b) / median(c) for b, c in zip(baseline, candidate, strict=True)])
+    value = median(ratios)
+    if len(ratios) < 3:
+        base, cand = (median_interval(np.concatenate(rounds), level) for rounds in (baseline, candidate))
+        low, high = base[0] / cand[1], base[1] / cand[0]
+    else:
+        picks = np.random.default_rng(seed).integers(0, len(ratios), (n_resamples, len(ratios)))
+        medians = np.median(ratios[picks], axis=1)
+        low, high = (quantile(medians, q) for q in ((1 - level) / 2, (1 + level) / 2))
+    return Ratio(value, min(low, value), max(high, value))
+
+
+def is_bimodal(samples: Samples, least_apart: float = 0.02) -> bool:
+    """Tell whether samples lie in two separate groups, as when a clock changes while they are taken.
+
+    The samples are split in two where the squared distance to the groups' means is least. There are
+    two modes where each group holds a fifth of the samples at least, the means are ``least_apart``
+    apart, and Ashman's D, their distance over the root mean square of the groups' standard deviations,
+    exceeds 5 (Ashman, Bird and Zepf, The Astronomical Journal 108, 1994). Splitting one group in two
+    gives a D of 2.7 (normal) to 3.5 (uniform), hence not their limit of 2.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        Times, in any unit. Fewer than 20 say too little: never two modes.
+    least_apart : float
+        Distance of the modes, relative to the faster one, below which they do not matter.
+
+    Returns
+    -------
+    bool
+        Whether a warning is due. Of sets of 20 samples from one mode, at most 4 in 100 give one.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no sample, or one is not finite.
+
+    Examples
+    --------
+    >>> is_bimodal([10.0, 10.1] * 6 + [12.0, 12.1] * 6), is_bimodal([10.0, 10.1, 10.2, 12.0] * 6)
+    (True, True)
+    >>> is_bimodal([10.0 + 0.1 * i for i in range(24)])
+    False
+    """
+    ordered = np.sort(_finite(samples))
+    n = len(ordered)
+    if n < 20:
+        return False
+    least = math.ceil(n / 5)
+    splits = [(ordered[:k], ordered[k:]) for k in range(least, n - least + 1)]
+    fast, slow = min(splits, key=lambda split: sum(len(group) * group.var() for group in split))
+    apart = slow.mean() - fast.mean()
+    spread = math.sqrt((fast.var(ddof=1) + slow.var(ddof=1)) / 2)
+    return bool(apart > least_apart * abs(fast.mean()) and apart > 5 * spread)
+
+
+def _finite(samples: Samples) -> NDArray[np.float64]:
+    values = np.asarray(samples, dtype=np.float64)
+    if values.ndim != 1 or not values.size:
+        raise ArgumentError(f"Expected a sequence of at least one sample; got shape {values.shape}.")
+    if not np.isfinite(values).all():
+        raise ArgumentError("Expected finite samples; got NaN or infinity among them.")
+    return values
+
+
+def _positive(samples: Samples) -> NDArray[np.float64]:
+    values = _finite(samples)
+    if not (values > 0).all():
+        raise ArgumentError(f"Expected positive times; got {values.min():g} among them.")
+    return values
+
+
+def bandwidth(n_bytes: float, time_s: float) -> float:
+    """Return the bytes moved a second.
+
+    Parameters
+    ----------
+    n_bytes : float
+        Unique bytes read and written.
+    time_s : float
+        Seconds that they took.
+
+    Returns
+    -------
+    float
+        Bytes a second.
+
+    Raises
+    ------
+    ArgumentError
+        If the time is not positive, or the bytes are negative.
+
+    Examples
+    --------
+    >>> bandwidth(12e9, 3e-3)
+    4000000000000.0
+    """
+    return _not_negative("n_bytes", n_bytes) / _positive_metrics("time_s", time_s)
+
+
+def flop_rate(flops: float, time_s: float) -> float:
+    """Return the floating-point operations a second.
+
+    Parameters
+    ----------
+    flops : float
+        Operations executed; a fused multiply-add counts two.
+    time_s : float
+        Seconds that they took.
+
+    Returns
+    -------
+    float
+        FLOP/s.
+
+    Raises
+    ------
+    ArgumentError
+        If the time is not positive, or the count is negative.
+
+    Examples
+    --------
+    >>> flop_rate(1e9, 2e-3)
+    500000000000.0
+    """
+    return _not_negative("flops", flops) / _positive_metrics("time_s", time_s)
+
+
+def arithmetic_intensity(flops: float, n_bytes: float) -> float:
+    """Return the operations for each byte of memory traffic.
+
+    Parameters
+    ----------
+    flops, n_bytes : float
+        Operations executed and unique bytes moved.
+
+    Returns
+    -------
+    float
+        FLOP/byte.
+
+    Raises
+    ------
+    ArgumentError
+        If no byte is moved, or a count is negative.
+
+    Examples
+    --------
+    >>> arithmetic_intensity(2e9, 8e9)
+    0.25
+    """
+    return _not_negative("flops", flops) / _positive_metrics("n_bytes", n_bytes)
+
+
+def roofline_bound(intensity: float, peak_bandwidth: float, peak_flops: float) -> float:
+    """Return the highest rate that memory and arithmetic units together allow.
+
+    The roofline of Williams, Waterman and Patterson, Communications of the ACM 52(4), 2009.
+
+    Parameters
+    ----------
+    intensity : float
+        FLOP/byte.
+    peak_bandwidth : float
+        Bytes a second.
+    peak_flops : float
+        FLOP/s.
+
+    Returns
+    -------
+    float
+        FLOP/s.
+
+    Raises
+    ------
+    ArgumentError
+        If a peak is not positive, or the intensity is negative.
+
+    Examples
+    --------
+    >>> roofline_bound(0.25, 4e12, 5e13), roofline_bound(100, 4e12, 5e13)
+    (1000000000000.0, 50000000000000.0)
+    """
+    memory = _not_negative("intensity", intensity) * _positive_metrics("peak_bandwidth", peak_bandwidth)
+    return min(memory, _positive_metrics("peak_flops", peak_flops))
+
+
+def speedup(baseline_s: float, candidate_s: float) -> float:
+    """Return how many times as fast the candidate is as the baseline.
+
+    Parameters
+    ----------
+    baseline_s, candidate_s : float
+        Their times in seconds, of the same region.
+
+    Returns
+    -------
+    float
+        ``baseline_s / candidate_s``; below 1 the candidate is slower.
+
+    Raises
+    ------
+    ArgumentError
+        If a time is not positive.
+
+    Examples
+    --------
+    >>> speedup(baseline_s=0.08, candidate_s=0.02)
+    4.0
+    """
+    return _positive_metrics("baseline_s", baseline_s) / _positive_metrics("candidate_s", candidate_s)
+
+
+def seconds(samples_ns: Sequence[int], n_calls: int = 1) -> NDArray[np.float64]:
+    """Return the seconds of one call from the nanoseconds of batches.
+
+    Parameters
+    ----------
+    samples_ns : sequence of int
+        Nanoseconds of each batch.
+    n_calls : int
+        Calls in one batch.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of float64, one value for each sample.
+
+    Raises
+    ------
+    ArgumentError
+        If there is not at least one call in a batch.
+
+    Examples
+    --------
+    >>> [float(value) for value in seconds([3000, 5000], n_calls=2)]
+    [1.5e-06, 2.5e-06]
+    """
+    # One division, so that the nearest float64 to each exact quotient comes out.
+    return np.asarray(samples_ns, dtype=np.float64) / (1e9 * _positive_metrics("n_calls", n_calls))
+
+
+def _positive_metrics(name: str, value: float) -> float:
+    if not (value > 0 and math.isfinite(value)):
+        raise ArgumentError(f"{name} must be positive and finite; got {value!r}.")
+    return value
+
+
+def _not_negative(name: str, value: float) -> float:
+    if not (value >= 0 and math.isfinite(value)):
+        raise ArgumentError(f"{name} must be finite and at least 0; got {value!r}.")
+    return value

@@ -1,0 +1,241 @@
+"""First calls in fresh processes, with an empty and with a filled cache, and the compiler timed alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.backends import cupy, has_gpu
+from gpuguide.measure.clocks import SystemClock
+from gpuguide.measure.first_call import FirstCallError, time_first_call
+
+Seconds = dict[str, list[float]]
+EDGE = 32
+CALLS = 5
+"""Calls that the wrong clock averages over."""
+
+
+def first_call() -> None:
+    """Do everything for the first time, and print how long each part took; run in a process of its own.
+
+    Import Numba ("imports"); call a function with ``cache=True`` ("first"): that compiles and writes it, or
+    reads it where the cache is filled; call it again ("later"). Then, where the cache was filled and there
+    is a GPU: load CuPy and make a context ("context"), compile a kernel ("kernel_compile"), launch it and
+    wait for it ("kernel_call").
+    """
+    clock = SystemClock()
+    marks = [clock.now_ns()]
+    numba: Any = import_module("numba")
+    marks.append(clock.now_ns())
+    topic = import_module("gpuguide.topics.compile_cost.study")
+    loops = numba.njit(cache=True)(topic.larger_loops)
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, EDGE, EDGE, EDGE), np.float32)
+    out = np.empty_like(a)
+    names = ["imports", "", "first", "later"]  # what has no name is not reported
+    marks.append(clock.now_ns())
+    for _ in range(2):
+        loops(a, b, out)
+        marks.append(clock.now_ns())
+    if not np.array_equal(out, np.maximum(a, b)):
+        raise ArgumentError("The compiled loops give a wrong result.")
+    if loops.stats.cache_hits and has_gpu():
+        names += ["context", "kernel_compile", "kernel_call"]
+        marks += _first_kernel((a, b, out), clock)
+    parts = dict(zip(names, (stop - start for start, stop in pairwise(marks)), strict=True))
+    parts.pop("")
+    print(json.dumps({"hits": sum(loops.stats.cache_hits.values()), "parts": parts}))
+
+
+def _first_kernel(arrays: tuple[np.ndarray, ...], clock: SystemClock) -> list[int]:
+    """Return the times after the context, the compilation and the call of a kernel."""
+    cp, boxes = cupy(), import_module("gpuguide.topics.grids_2d_3d.boxes_3d")
+    marks = []
+    a, b, out = (cp.asarray(x) for x in arrays)
+    cp.cuda.Device().synchronize()
+    marks.append(clock.now_ns())
+    boxes.maximum_fast_kernel.compile(f"void({', '.join(['float32[:,:,::1]'] * 3)})")
+    marks.append(clock.now_ns())
+    boxes.maximum_fast(a, b, out)
+    cp.cuda.Device().synchronize()
+    marks.append(clock.now_ns())
+    return marks
+
+
+def measure_fresh_processes(n_processes: int = 5) -> Seconds:
+    """Time first calls in fresh processes: each empty cache is filled by one and read by the next.
+
+    Parameters
+    ----------
+    n_processes : int
+        Pairs of processes that count; one pair more runs first.
+
+    Returns
+    -------
+    dict of str to list of float
+        Seconds, one for each pair: ``"imports"``, ``"first"``, ``"later"`` with an empty cache,
+        ``"cached"`` with a filled one, and with a GPU ``"context"``, ``"kernel_compile"``,
+        ``"kernel_call"``.
+
+    Raises
+    ------
+    FirstCallError
+        A process failed, or did not find what the one before had written.
+    """
+    taken: Seconds = {}
+    n_pairs = 0
+
+    def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:
+        nonlocal n_pairs
+        empty, _ = _process(command, environment, timeout_s, hits=0)
+        filled, printed = _process(command, environment, timeout_s, hits=1)
+        n_pairs += 1
+        if n_pairs > 1:  # the first pair brings files into memory
+            both = {**empty, "cached": filled["first"], **_only_gpu(filled)}
+            for name, ns in both.items():
+                taken.setdefault(name, []).append(ns / 1e9)
+        return printed
+
+    time_first_call(f"{__name__}:first_call", n_processes=n_processes, run=run)
+    return taken
+
+
+def _process(
+    command: list[str], environment: Mapping[str, str], timeout_s: float, *, hits: int
+) -> tuple[dict[str, int], str]:
+    """Run one process; return its parts in nanoseconds, and what it printed."""
+    done = subprocess.run(
+        command,
+        env=dict(environment),
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    if done.returncode:
+        raise FirstCallError(
+            f"{command[-1]}: exit status {done.returncode}\n{done.stderr[-2000:]}"
+        )
+    said = json.loads(done.stdout.splitlines()[-2])
+    if said["hits"] != hits:
+        raise FirstCallError(
+            f"Expected {hits} functions from the cache on disk; got {said['hits']}."
+        )
+    parts: dict[str, int] = said["parts"]
+    return parts, done.stdout
+
+
+def _only_gpu(parts: Mapping[str, int]) -> dict[str, int]:
+    return {name: ns for name, ns in parts.items() if name.startswith(("context", "kernel"))}
+
+
+def time_compiling(
+    function: Callable[..., Any], arguments: tuple[Any, ...], n_turns: int = 3, **options: Any
+) -> list[float]:
+    """Time how long @njit compiles a function for the types of its arguments, anew each time.
+
+    One turn comes first and is not counted: it loads what the compiler needs.
+
+    Parameters
+    ----------
+    function : callable
+        In the Python that Numba compiles.
+    arguments : tuple
+        What it is to be called with.
+    n_turns : int
+        How many samples to take.
+    **options
+        Of ``numba.njit``: ``parallel=True``, ``fastmath=True``.
+
+    Returns
+    -------
+    list of float
+        Seconds, one for each turn.
+
+    Raises
+    ------
+    ArgumentError
+        `n_turns` is below 1.
+
+    Examples
+    --------
+    >>> from gpuguide.topics.ufuncs.study import larger
+    >>> len(time_compiling(larger, (1.0, 2.0), n_turns=2))
+    2
+    """
+    _check(n_turns)
+    numba: Any = import_module("numba")
+    types = tuple(map(numba.typeof, arguments))
+    clock = SystemClock()
+    samples = []
+    for _ in range(n_turns + 1):
+        fresh = numba.njit(**options)(function)
+        start = clock.now_ns()
+        fresh.compile(types)
+        samples.append((clock.now_ns() - start) / 1e9)
+    return samples[1:]
+
+
+def average_with_compiler(n_turns: int = 7) -> Seconds:
+    """Average over five calls of fresh functions, the first of which compiles; time the parts in turns.
+
+    One turn comes first and is not counted.
+
+    Parameters
+    ----------
+    n_turns : int
+        How many samples of each.
+
+    Returns
+    -------
+    dict of str to list of float
+        Seconds. ``"average"``: a fifth of the five calls. ``"compile"``: compiling another fresh function.
+        ``"call"``: a call of what is compiled.
+
+    Raises
+    ------
+    ArgumentError
+        `n_turns` is below 1.
+
+    Examples
+    --------
+    >>> taken = average_with_compiler(n_turns=1)
+    >>> taken["average"][0] > taken["call"][0]
+    True
+    """
+    _check(n_turns)
+    numba: Any = import_module("numba")
+    loops = import_module("gpuguide.topics.compile_cost.study").larger_loops
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, EDGE, EDGE, EDGE), np.float32)
+    arrays = (a, b, np.empty_like(a))
+    types = tuple(map(numba.typeof, arrays))
+    clock = SystemClock()
+    taken: Seconds = {"average": [], "compile": [], "call": []}
+    for turn in range(n_turns + 1):
+        fresh, other = numba.njit(loops), numba.njit(loops)
+        marks = [clock.now_ns()]
+        for _ in range(CALLS):
+            fresh(*arrays)
+        marks.append(clock.now_ns())
+        other.compile(types)
+        marks.append(clock.now_ns())
+        for _ in range(CALLS):
+            other(*arrays)
+        marks.append(clock.now_ns())
+        if turn:
+            for name, (start, stop) in zip(taken, pairwise(marks), strict=True):
+                taken[name].append((stop - start) / 1e9 / (1 if name == "compile" else CALLS))
+    return taken
+
+
+def _check(n_turns: int) -> None:
+    if n_turns < 1:
+        raise ArgumentError(f"Expected at least 1 turn; got {n_turns}.")

@@ -1,0 +1,196 @@
+"""How long blocks live on a multiprocessor, and how many bytes are on their way to it, by clock stamps."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.machine.backends import RawKernel, cupy, raw_kernel
+from gpuguide.measure.equal_check import EqualCheck
+from gpuguide.topics.launch_sizes.maximum import checked_size, maximum_reference
+
+ITEMS = (1, 2, 4, 8)
+LOADED_BYTES = 8
+"""Bytes that one element makes a thread load: a float32 of each input."""
+
+STAMPED_SOURCE = r"""
+// The larger of two, ITEMS a thread. The first thread of each block notes its multiprocessor and that
+// multiprocessor's clock: at its start, when the block's last load has arrived, and after its stores.
+__device__ __forceinline__ long long now() {
+    long long cycles;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles) :: "memory");
+    return cycles;
+}
+extern "C" __global__ void maximum_stamped(
+    const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
+    long long* __restrict__ stamps) {
+    const long long begin = now();
+    const long long width = blockDim.x;
+    const long long i = blockIdx.x * width * ITEMS + threadIdx.x;
+    float x[ITEMS], y[ITEMS], all = 0.0f;
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) x[k] = a[i + k * width];
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) y[k] = b[i + k * width];
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) all += x[k] + y[k];
+    // The barrier asks for a value that needs every load, so that nobody passes it before they arrive.
+    const bool never = __syncthreads_or(all == -1.8e23f);
+    const long long loaded = now();
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k)
+        out[i + k * width] = x[k] > y[k] || isnan(x[k]) ? x[k] : y[k];
+    if (threadIdx.x == 0 && !never) {
+        unsigned int multiprocessor;
+        asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+        long long* mine = stamps + 4LL * blockIdx.x;
+        mine[0] = multiprocessor;
+        mine[1] = begin;
+        mine[2] = loaded;
+        mine[3] = now();
+    }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Residency:
+    """What a launch looked like from inside, averaged over the multiprocessors.
+
+    Attributes
+    ----------
+    blocks_per_sm : float
+        Blocks that were on a multiprocessor at the same time, on average.
+    bytes_in_flight : float
+        Bytes that were on their way to a multiprocessor at the same time, on average.
+    wait_cycles : float
+        Clock cycles from a block's start until its last load had arrived.
+    life_cycles : float
+        Clock cycles from a block's start until after its stores.
+    """
+
+    blocks_per_sm: float
+    bytes_in_flight: float
+    wait_cycles: float
+    life_cycles: float
+
+
+@functools.cache
+def stamped_kernel(items_per_thread: int) -> RawKernel:
+    """Return the kernel that takes the maximum and stamps its blocks.
+
+    Parameters
+    ----------
+    items_per_thread : {1, 2, 4, 8}
+        Elements of each thread.
+
+    Returns
+    -------
+    RawKernel
+        Takes ``(a, b, out, stamps)``; the arrays hold whole blocks of work.
+
+    Raises
+    ------
+    ArgumentError
+        Another number of items.
+
+    Examples
+    --------
+    >>> stamped_kernel(4).name
+    'maximum_stamped'
+    """
+    if items_per_thread not in ITEMS:
+        raise ArgumentError(f"items_per_thread must be 1, 2, 4 or 8; got {items_per_thread!r}.")
+    return raw_kernel(f"#define ITEMS {items_per_thread}\n{STAMPED_SOURCE}", "maximum_stamped")
+
+
+def measure_residency(
+    a: Any, b: Any, out: Any, items_per_thread: int, threads_per_block: int
+) -> Residency:
+    """Launch the stamped kernel twice, check its result, and read the second launch's stamps.
+
+    Parameters
+    ----------
+    a, b, out : cupy.ndarray of float32, shape (n,)
+        Inputs, and the array that is filled.
+    items_per_thread : {1, 2, 4, 8}
+        Elements of each thread.
+    threads_per_block : int
+        1 to 1024.
+
+    Returns
+    -------
+    Residency
+        Averages over all blocks and multiprocessors.
+
+    Raises
+    ------
+    ArgumentError
+        The arrays are not one-dimensional float32 of one length, or do not hold whole blocks of work.
+    MismatchError
+        The kernel's result is wrong.
+    """
+    n, width = checked_size(a, b, out), threads_per_block * items_per_thread
+    if not n or n % width:
+        raise ArgumentError(
+            f"expected a multiple of {width} elements, {items_per_thread} for each thread; got {n}."
+        )
+    blocks = n // width
+    stamps = cupy().zeros((blocks, 4), dtype=np.int64)
+    kernel = stamped_kernel(items_per_thread)
+    for _ in range(2):
+        kernel((blocks,), (threads_per_block,), (a, b, out, stamps))
+    EqualCheck(maximum_reference).compare(out, maximum_reference(a, b))
+    return residency(stamps.get(), LOADED_BYTES * width)
+
+
+def residency(stamps: np.ndarray, bytes_per_block: int) -> Residency:
+    """Work out averages from the stamps of all blocks of a launch.
+
+    The clocks of two multiprocessors differ, so each is looked at alone: what its blocks spent, added up,
+    over the time from its first block's start to its last block's end (Little's law).
+
+    Parameters
+    ----------
+    stamps : ndarray of int64, shape (blocks, 4)
+        Multiprocessor, and its clock at the block's start, after its loads and at its end.
+    bytes_per_block : int
+        What a block loads.
+
+    Returns
+    -------
+    Residency
+        Averages over the multiprocessors that had a block.
+
+    Raises
+    ------
+    MismatchError
+        A block's clock ran backwards: its stamps were not written.
+
+    Examples
+    --------
+    >>> two_at_a_time = np.array([[7, 0, 60, 100], [7, 0, 80, 100], [9, 5, 45, 55]])
+    >>> residency(two_at_a_time, 1000)
+    Residency(blocks_per_sm=1.5, bytes_in_flight=1100.0, wait_cycles=60.0, life_cycles=83.33333333333333)
+    """
+    multiprocessor, begin, loaded, end = stamps.T
+    if not bool(((begin <= loaded) & (loaded <= end) & (begin < end)).all()):
+        raise MismatchError("A block's clock ran backwards: not all blocks left their stamps.")
+    names, place = np.unique(multiprocessor, return_inverse=True)
+    first = np.full(names.size, np.iinfo(np.int64).max)
+    last = np.full(names.size, np.iinfo(np.int64).min)
+    np.minimum.at(first, place, begin)
+    np.maximum.at(last, place, end)
+    span = last - first
+    life = np.bincount(place, weights=end - begin) / span
+    wait = np.bincount(place, weights=loaded - begin) / span
+    return Residency(
+        blocks_per_sm=float(life.mean()),
+        bytes_in_flight=float(wait.mean() * bytes_per_block),
+        wait_cycles=float((loaded - begin).mean()),
+        life_cycles=float((end - begin).mean()),
+    )

@@ -1,0 +1,256 @@
+"""Launch sizes: one maximum in many shapes of launch, and grids of 1 to 2**24 blocks that do nothing."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.measure.equal_check import EqualCheck
+from gpuguide.measure.plan import Variant
+from gpuguide.measure.study import Study
+from gpuguide.topics.launch_sizes.maximum import (
+    INPUT_NOTE,
+    maximum,
+    maximum_cupy,
+    maximum_grid_stride,
+    maximum_inputs,
+    maximum_reference,
+    maximum_traffic,
+)
+
+ELEMENTS = 2**26
+ITEMS = (1, 2, 4, 8)
+COVERING_THREADS = (32, 33, 64, 128, 256, 512, 1024)
+LOOPING_THREADS = (32, 64, 128, 256, 512, 1024)
+LOOPING_ITEMS = (1, 4)
+BLOCKS_PER_SM = (1, 2, 4, 8, 16, 32, 64)
+EMPTY_THREADS = (128, 1024)
+EMPTY_SIZES = (1, 2**6, 2**12, 2**16, 2**21, 2**24)
+
+
+def shape_name(
+    threads_per_block: int, items_per_thread: int, blocks_per_sm: int | None = None
+) -> str:
+    """Name a shape of launch, as the variants of `shapes_study` are named.
+
+    Parameters
+    ----------
+    threads_per_block, items_per_thread : int
+        Threads of a block, and elements that each takes at a time.
+    blocks_per_sm : int, optional
+        Blocks for each multiprocessor; by default as many as cover the arrays.
+
+    Returns
+    -------
+    str
+        Such as ``"t128_i4_b2"``.
+
+    Examples
+    --------
+    >>> shape_name(128, 4, 2), shape_name(33, 1)
+    ('t128_i4_b2', 't33_i1_all')
+    """
+    blocks = "all" if blocks_per_sm is None else f"b{blocks_per_sm}"
+    return f"t{threads_per_block}_i{items_per_thread}_{blocks}"
+
+
+def shapes_study() -> Study:
+    """Describe the comparison of launch shapes for one maximum, and of CuPy's ufunc.
+
+    Returns
+    -------
+    Study
+        A variant for each shape, at 2**26 float32.
+
+    Examples
+    --------
+    >>> study = shapes_study()
+    >>> len(study.variants), study.variant("t128_i4_b2").label
+    (113, '128 threads, 4 a thread, 2 blocks a multiprocessor')
+    """
+    covering = (_covering(t, i) for t in COVERING_THREADS for i in ITEMS)
+    looping = (
+        _looping(t, i, b) for i in LOOPING_ITEMS for t in LOOPING_THREADS for b in BLOCKS_PER_SM
+    )
+    cupy = Variant(
+        "cupy",
+        maximum_cupy,
+        label="CuPy maximum",
+        simulatable=False,
+        traffic=maximum_traffic,
+    )
+    return Study(
+        name="shapes",
+        title="One maximum in many shapes of launch",
+        variants=(cupy, *covering, *looping),
+        sizes=(ELEMENTS,),
+        inputs=maximum_inputs,
+        check=EqualCheck(maximum_reference),
+        dtype="float32",
+        input_note=INPUT_NOTE,
+        baseline="cupy",
+    )
+
+
+def rules_study() -> Study:
+    """Describe four shapes that rules of thumb are about, and CuPy's, one element a thread in each.
+
+    Returns
+    -------
+    Study
+        33 and 64 threads a block; 4 and 16 blocks of 128 threads a multiprocessor; at 2**26 float32.
+
+    Examples
+    --------
+    >>> [variant.name for variant in rules_study().variants]
+    ['cupy', 'threads_33', 'threads_64', 'threads_128', 'blocks_4', 'blocks_16']
+    """
+    renamed = {
+        "threads_33": _covering(33, 1),
+        "threads_64": _covering(64, 1),
+        "threads_128": _covering(128, 1),
+        "blocks_4": _looping(128, 1, 4),
+        "blocks_16": _looping(128, 1, 16),
+    }
+    shapes = shapes_study()
+    return replace(
+        shapes,
+        name="rules",
+        title="Rules of thumb, one element a thread",
+        variants=(
+            shapes.variant("cupy"),
+            *(replace(variant, name=name) for name, variant in renamed.items()),
+        ),
+    )
+
+
+@jit
+def empty_kernel(out: Any) -> None:
+    """Do nothing; only the last block leaves a receipt: its index, and the next."""
+    last = cuda.gridDim.x - 1
+    if cuda.blockIdx.x == last and cuda.threadIdx.x == 0:
+        out[0] = last
+        out[1] = last + 1
+
+
+def empty_grid(blocks_per_grid: int, out: Any, threads_per_block: int = 128) -> None:
+    """Launch blocks that have nothing to do.
+
+    Parameters
+    ----------
+    blocks_per_grid : int
+        At least 1.
+    out : device array of int64, shape (2,)
+        Filled with the index of the last block and the number of blocks.
+    threads_per_block : int
+        1 to 1024.
+
+    Raises
+    ------
+    ArgumentError
+        The grid is empty, or `out` has another shape or dtype.
+
+    Examples
+    --------
+    >>> try:
+    ...     empty_grid(0, np.zeros(2, np.int64))
+    ... except ValueError as error:
+    ...     print(error)
+    empty_grid expects at least one block and an int64 array of shape (2,); got 0, (2,) int64.
+    """
+    if blocks_per_grid < 1 or out.shape != (2,) or out.dtype != np.int64:
+        raise ArgumentError(
+            "empty_grid expects at least one block and an int64 array of shape (2,); "
+            f"got {blocks_per_grid}, {out.shape} {out.dtype}."
+        )
+    empty_kernel[blocks_per_grid, threads_per_block, current_stream()](numba_view(out))
+
+
+def empty_reference(blocks_per_grid: int) -> np.ndarray:
+    """Return the receipt of a grid: the index of its last block, and the number of its blocks.
+
+    Parameters
+    ----------
+    blocks_per_grid : int
+        At least 1.
+
+    Returns
+    -------
+    ndarray of int64, shape (2,)
+        The two numbers.
+
+    Examples
+    --------
+    >>> empty_reference(16).tolist()
+    [15, 16]
+    """
+    return np.array([blocks_per_grid - 1, blocks_per_grid])
+
+
+def empty_study() -> Study:
+    """Describe the timing of grids that do nothing, by the number of their blocks.
+
+    Returns
+    -------
+    Study
+        Blocks of 128 and of 1024 threads, from 1 to 2**24 of them.
+
+    Examples
+    --------
+    >>> empty_study().sizes[-1] == 2**24
+    True
+    """
+    return Study(
+        name="empty",
+        title="Grids that do nothing",
+        variants=tuple(
+            Variant(
+                f"t{threads}",
+                functools.partial(empty_grid, threads_per_block=threads),
+                label=f"{threads} threads a block",
+                arrays="numba",
+                note=f"Blocks of {threads} threads, of which one in the whole grid writes a receipt.",
+            )
+            for threads in EMPTY_THREADS
+        ),
+        sizes=EMPTY_SIZES,
+        inputs=lambda n, dtype, rng, exact: (n,),
+        reference=empty_reference,
+        output=lambda n, dtype: ((2,), dtype),
+        dtype="int64",
+        size_name="blocks",
+        input_note="none",
+    )
+
+
+def _covering(threads: int, items: int) -> Variant:
+    return _shape(
+        shape_name(threads, items),
+        functools.partial(maximum, items_per_thread=items, threads_per_block=threads),
+        f"{threads} threads, {items} a thread",
+        "As many blocks as cover the arrays once.",
+    )
+
+
+def _looping(threads: int, items: int, blocks: int) -> Variant:
+    return _shape(
+        shape_name(threads, items, blocks),
+        functools.partial(
+            maximum_grid_stride,
+            items_per_thread=items,
+            threads_per_block=threads,
+            blocks_per_sm=blocks,
+        ),
+        f"{threads} threads, {items} a thread, {blocks} block{'s' * (blocks > 1)} a multiprocessor",
+        "A fixed number of blocks, whose threads loop.",
+    )
+
+
+def _shape(name: str, call: Callable[..., None], label: str, note: str) -> Variant:
+    return Variant(name, call, label=label, arrays="numba", traffic=maximum_traffic, note=note)

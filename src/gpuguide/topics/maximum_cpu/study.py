@@ -1,0 +1,323 @@
+"""The larger of two numbers on the CPU: interpreted, by NumPy and compiled, on one thread and on all."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numba
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+from gpuguide.measure.equal_check import EqualCheck
+from gpuguide.measure.plan import Variant
+from gpuguide.measure.study import Study
+from gpuguide.topics.launch_sizes.maximum import (
+    INPUT_NOTE,
+    maximum_inputs,
+    maximum_reference,
+    maximum_traffic,
+)
+
+SIDES = (8, 16, 32, 64, 128, 256)
+SIZES = tuple(side**3 for side in SIDES)
+THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
+
+
+def maximum_python(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """Compare in three nested Python loops, one element at a time.
+
+    Parameters
+    ----------
+    a, b, out : ndarray of float32, shape (l, m, n)
+        Inputs, and the array that is filled.
+
+    Raises
+    ------
+    ArgumentError
+        The shapes differ.
+
+    Examples
+    --------
+    >>> out = np.empty((1, 1, 2), np.float32)
+    >>> maximum_python(np.float32([[[1, 4]]]), np.float32([[[2, 3]]]), out)
+    >>> out.tolist()
+    [[[2.0, 4.0]]]
+    """
+    _check_shapes(a, b, out)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(a.shape[2]):
+                x, y = a[i, j, k], b[i, j, k]
+                out[i, j, k] = x if x > y or math.isnan(x) else y
+
+
+def maximum_numpy(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """Call np.maximum with out=, which fills an array that exists: one thread, no BLAS.
+
+    Parameters
+    ----------
+    a, b, out : ndarray of float32, of one shape
+        Inputs, and the array that is filled.
+
+    Examples
+    --------
+    >>> out = np.empty(2, np.float32)
+    >>> maximum_numpy(np.float32([1, 4]), np.float32([2, 3]), out)
+    >>> out.tolist()
+    [2.0, 4.0]
+    """
+    np.maximum(a, b, out=out)
+
+
+def maximum_numpy_new(a: np.ndarray, b: np.ndarray) -> Any:
+    """Call np.maximum without out=, so that each call makes a new array.
+
+    Parameters
+    ----------
+    a, b : ndarray of float32, of one shape
+        Inputs.
+
+    Returns
+    -------
+    ndarray of float32
+        A new array of the same shape.
+
+    Examples
+    --------
+    >>> maximum_numpy_new(np.float32([1, 4]), np.float32([2, 3])).tolist()
+    [2.0, 4.0]
+    """
+    return np.maximum(a, b)
+
+
+def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """Give each thread a part; NumPy lets go of Python's lock inside its loops.
+
+    Parameters
+    ----------
+    a, b, out : ndarray of float32, of one shape, C-contiguous
+        Inputs, and the array that is filled.
+
+    Raises
+    ------
+    ArgumentError
+        The shapes differ, or an array is not contiguous.
+
+    Examples
+    --------
+    >>> out = np.empty(2, np.float32)
+    >>> maximum_numpy_threads(np.float32([1, 4]), np.float32([2, 3]), out)
+    >>> out.tolist()
+    [2.0, 4.0]
+    """
+    _check_shapes(a, b, out)
+    if not (a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous):
+        raise ArgumentError(
+            "expected C-contiguous arrays, which can be cut into parts without copying; "
+            "use np.ascontiguousarray(x)."
+        )
+    flat_a, flat_b, flat_out = a.reshape(-1), b.reshape(-1), out.reshape(-1)
+    step = max(1, -(-out.size // THREADS))
+
+    def one(start: int) -> None:
+        part = slice(start, start + step)
+        np.maximum(flat_a[part], flat_b[part], out=flat_out[part])
+
+    list(_pool().map(one, range(0, out.size, step)))
+
+
+@numba.njit
+def larger(x: Any, y: Any) -> Any:
+    """Return the larger number; not a number (NaN) if one of the two is none."""
+    return x if x > y or math.isnan(x) else y
+
+
+@numba.njit
+def maximum_loops(a: Any, b: Any, out: Any) -> None:
+    """Run the three loops as machine code, on one thread.
+
+    Parameters
+    ----------
+    a, b, out : ndarray of float32, shape (l, m, n)
+        Inputs, and the array that is filled.
+
+    Raises
+    ------
+    ValueError
+        The shapes differ.
+
+    Examples
+    --------
+    >>> out = np.empty((1, 1, 2), np.float32)
+    >>> maximum_loops(np.float32([[[1, 4]]]), np.float32([[[2, 3]]]), out)
+    >>> out.tolist()
+    [[[2.0, 4.0]]]
+    """
+    if a.shape != out.shape or b.shape != out.shape:
+        raise ValueError("expected three arrays of one shape")
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(a.shape[2]):
+                out[i, j, k] = larger(a[i, j, k], b[i, j, k])
+
+
+@numba.njit(parallel=True)
+def maximum_parallel(a: Any, b: Any, out: Any) -> None:
+    """Share out the first loop among all threads.
+
+    Parameters
+    ----------
+    a, b, out : ndarray of float32, shape (l, m, n)
+        Inputs, and the array that is filled.
+
+    Raises
+    ------
+    ValueError
+        The shapes differ.
+
+    Examples
+    --------
+    >>> out = np.empty((1, 1, 2), np.float32)
+    >>> maximum_parallel(np.float32([[[1, 4]]]), np.float32([[[2, 3]]]), out)
+    >>> out.tolist()
+    [[[2.0, 4.0]]]
+    """
+    if a.shape != out.shape or b.shape != out.shape:
+        raise ValueError("expected three arrays of one shape")
+    for i in numba.prange(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(a.shape[2]):
+                out[i, j, k] = larger(a[i, j, k], b[i, j, k])
+
+
+@numba.vectorize
+def larger_ufunc(x: Any, y: Any) -> Any:
+    """Return the larger number; Numba makes a NumPy ufunc of it."""
+    return x if x > y or math.isnan(x) else y
+
+
+def maximum_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """Call the compiled ufunc with out=, which fills an array that exists: one thread.
+
+    Parameters
+    ----------
+    a, b, out : ndarray of float32, of one shape
+        Inputs, and the array that is filled.
+
+    Examples
+    --------
+    >>> out = np.empty(2, np.float32)
+    >>> maximum_vectorize(np.float32([1, 4]), np.float32([2, 3]), out)
+    >>> out.tolist()
+    [2.0, 4.0]
+    """
+    with np.errstate(invalid="ignore"):  # comparing with NaN sets a flag that ufuncs report
+        larger_ufunc(a, b, out)
+
+
+def maximum_vectorize_new(a: np.ndarray, b: np.ndarray) -> Any:
+    """Call the compiled ufunc without out=, so that each call makes a new array.
+
+    Parameters
+    ----------
+    a, b : ndarray of float32, of one shape
+        Inputs.
+
+    Returns
+    -------
+    ndarray of float32
+        A new array of the same shape.
+
+    Examples
+    --------
+    >>> maximum_vectorize_new(np.float32([1, 4]), np.float32([2, 3])).tolist()
+    [2.0, 4.0]
+    """
+    with np.errstate(invalid="ignore"):
+        return larger_ufunc(a, b)
+
+
+def study() -> Study:
+    """Describe the comparison of a Python loop, NumPy and compiled code, on one thread and on all.
+
+    Returns
+    -------
+    Study
+        Eight variants from 8**3 to 256**3 float32, in arrays of three dimensions.
+
+    Examples
+    --------
+    >>> 32**3 in study().sizes, 128**3 in study().sizes, 256**3 in study().sizes
+    (True, True, True)
+    """
+    return Study(
+        name="maximum_cpu",
+        title="Element-wise maximum on the CPU",
+        variants=(
+            _variant("python", maximum_python, "Python loop"),
+            _variant("numpy", maximum_numpy, "NumPy"),
+            _variant("numpy_new", maximum_numpy_new, "NumPy, new array", allocates=True),
+            _variant(
+                "numpy_threads", maximum_numpy_threads, "NumPy in threads", threads=THREADS
+            ),
+            _variant("loops", maximum_loops, "njit loops"),
+            _variant("vectorize", maximum_vectorize, "vectorize"),
+            _variant(
+                "vectorize_new", maximum_vectorize_new, "vectorize, new array", allocates=True
+            ),
+            _variant("parallel", maximum_parallel, "njit parallel", threads=THREADS),
+        ),
+        sizes=SIZES,
+        inputs=_cubes,
+        check=EqualCheck(maximum_reference),
+        dtype="float32",
+        input_note=INPUT_NOTE,
+        baseline="numpy",
+    )
+
+
+def _variant(
+    name: str,
+    call: Callable[..., Any],
+    label: str,
+    *,
+    threads: int = 1,
+    allocates: bool = False,
+) -> Variant:
+    return Variant(
+        name,
+        call,
+        label=label,
+        device="cpu",
+        clock="host",
+        threads=threads,
+        allocates=allocates,
+        traffic=maximum_traffic,
+    )
+
+
+def _cubes(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
+    side = round(n ** (1 / 3))
+    if side**3 != n:
+        raise ArgumentError(
+            f"the arrays are cubes, of 8, 27, 64 ... elements; there is none of {n}."
+        )
+    a, b = maximum_inputs(n, dtype, rng, exact)
+    return a.reshape(side, side, side), b.reshape(side, side, side)
+
+
+def _check_shapes(*arrays: np.ndarray) -> None:
+    shapes = [x.shape for x in arrays]
+    if len(set(shapes)) > 1:
+        raise ArgumentError(f"expected arrays of one shape; got {', '.join(map(str, shapes))}.")
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS)

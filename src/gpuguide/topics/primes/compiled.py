@@ -1,0 +1,164 @@
+"""All primes below a number, in Python and compiled before the clock starts."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from gpuguide.measure.plan import Variant
+from gpuguide.measure.study import Study
+
+SIZES = (10, 100, 1000, 3000, 10_000, 20_000)
+
+
+def primes_reference(upper: int) -> np.ndarray:
+    """Return all primes below a number, by the sieve of Eratosthenes.
+
+    Parameters
+    ----------
+    upper : int
+        One more than the largest number that is looked at.
+
+    Returns
+    -------
+    ndarray of int64, shape (k,)
+        In increasing order.
+
+    Examples
+    --------
+    >>> primes_reference(12).tolist()
+    [2, 3, 5, 7, 11]
+    """
+    is_prime = np.ones(max(upper, 2), bool)
+    is_prime[:2] = False
+    for number in range(2, upper):
+        if is_prime[number]:
+            is_prime[number * number :: number] = False
+    return np.flatnonzero(is_prime[: max(upper, 0)]).astype(np.int64)
+
+
+def find_primes(upper: int) -> list[int]:
+    """Return all primes below a number, by trying every divisor up to half of each.
+
+    Parameters
+    ----------
+    upper : int
+        One more than the largest number that is looked at.
+
+    Returns
+    -------
+    list of int
+        In increasing order.
+
+    Examples
+    --------
+    >>> find_primes(12)
+    [2, 3, 5, 7, 11]
+    """
+    all_primes = []
+    for i in range(2, upper):
+        for j in range(2, i // 2 + 1):
+            if i % j == 0:
+                break
+        else:
+            all_primes.append(i)
+    return all_primes
+
+
+@cache
+def compiled_find_primes() -> Any:
+    """Return `find_primes` as @njit makes it, the same each time, so that it is compiled once.
+
+    Returns
+    -------
+    numba.core.registry.CPUDispatcher
+        Compiled at its first call.
+
+    Examples
+    --------
+    >>> compiled_find_primes()(12)
+    [2, 3, 5, 7, 11]
+    """
+    return njit(find_primes)
+
+
+def primes_python(upper: int) -> np.ndarray:
+    """Search in Python.
+
+    Parameters
+    ----------
+    upper : int
+        One more than the largest number that is looked at.
+
+    Returns
+    -------
+    ndarray of int64, shape (k,)
+        In increasing order.
+
+    Examples
+    --------
+    >>> primes_python(12).tolist()
+    [2, 3, 5, 7, 11]
+    """
+    return np.array(find_primes(upper), np.int64)
+
+
+def primes_njit(upper: int) -> np.ndarray:
+    """Search with what @njit compiled before.
+
+    Parameters
+    ----------
+    upper : int
+        One more than the largest number that is looked at.
+
+    Returns
+    -------
+    ndarray of int64, shape (k,)
+        In increasing order.
+
+    Examples
+    --------
+    >>> primes_njit(12).tolist()
+    [2, 3, 5, 7, 11]
+    """
+    return np.array(compiled_find_primes()(upper), np.int64)
+
+
+def study() -> Study:
+    """Describe the comparison of a search in Python with one that was compiled before.
+
+    Returns
+    -------
+    Study
+        Two variants from 10 to 20 000.
+
+    Examples
+    --------
+    >>> 10_000 in study().sizes
+    True
+    """
+    return Study(
+        name="primes",
+        title="All primes below a number",
+        variants=(
+            _variant("python", primes_python, "Python"),
+            _variant("njit", primes_njit, "njit"),
+        ),
+        sizes=SIZES,
+        inputs=lambda n, dtype, rng, exact: (n,),
+        reference=primes_reference,
+        output=lambda n, dtype: (primes_reference(n).shape, dtype),
+        dtype="int64",
+        size_name="upper end",
+        input_note="the upper end itself",
+        baseline="python",
+    )
+
+
+def _variant(name: str, call: Any, label: str) -> Variant:
+    return Variant(
+        name, call, label=label, device="cpu", clock="host", threads=1, allocates=True
+    )

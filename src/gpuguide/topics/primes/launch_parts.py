@@ -1,0 +1,122 @@
+"""Where the time goes when every number has a launch of its own: copy there, launch, work, copy back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.backends import cupy, current_stream, numba_view
+from gpuguide.machine.device import require_gpu
+from gpuguide.measure.clocks import SystemClock
+from gpuguide.measure.session import current
+from gpuguide.topics.primes.trial import check_prime_kernel
+
+PARTS = ("copy there", "launch", "work", "copy back")
+NUMBERS = range(2, 10_000, 7)
+"""Numbers that stand for all below 10 000: even and odd ones, small and large."""
+
+
+def time_launch_a_number(
+    numbers: Sequence[int] = NUMBERS, n_turns: int = 10
+) -> dict[str, tuple[float, ...]]:
+    """Time the test of some numbers, one launch each, as a whole and in parts, in turns.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        What is tested.
+    n_turns : int
+        How often; the host has fast and slow phases, so both ways of timing take turns.
+
+    Returns
+    -------
+    dict of str to tuple of float
+        ``"whole"`` and each of `PARTS` -> seconds a number, one for each turn.
+
+    Raises
+    ------
+    NoGpuError
+        There is no GPU.
+    ArgumentError
+        There is no number or no turn.
+
+    Examples
+    --------
+    >>> try:
+    ...     time_launch_a_number(())
+    ... except ArgumentError as error:
+    ...     print(error)
+    time_launch_a_number expects at least one number and one turn; got 0 and 10.
+    """
+    if not numbers or n_turns < 1:
+        raise ArgumentError(
+            "time_launch_a_number expects at least one number and one turn; "
+            f"got {len(numbers)} and {n_turns}."
+        )
+    gpu = current().machine.gpu
+    if gpu is None:
+        require_gpu()
+    assert gpu is not None
+    clock = SystemClock()
+    samples: dict[str, list[float]] = {name: [] for name in ("whole", *PARTS)}
+    with gpu.use():
+        check_alone(numbers[0], gpu.synchronize, lambda: None)  # compiles
+        for _ in range(n_turns):
+            begin = clock.now_ns()
+            for number in numbers:
+                check_alone(number, gpu.synchronize, lambda: None)
+            samples["whole"].append((clock.now_ns() - begin) / len(numbers) / 1e9)
+            spent_ns = np.sum(
+                [_parts_ns(number, gpu.synchronize) for number in numbers], axis=0
+            )
+            for name, ns in zip(PARTS, spent_ns, strict=True):
+                samples[name].append(float(ns) / len(numbers) / 1e9)
+    return {name: tuple(taken) for name, taken in samples.items()}
+
+
+def check_alone(number: int, synchronize: Callable[[], None], mark: Callable[[], Any]) -> bool:
+    """Test one number as `primes_one_launch` does, and call `mark` before and after each part.
+
+    Parameters
+    ----------
+    number : int
+        At least 2.
+    synchronize : callable
+        Waits for the kernel; fetching its result would do so, too.
+    mark : callable
+        Notes the time, or does nothing.
+
+    Returns
+    -------
+    bool
+        Whether it is prime.
+
+    Examples
+    --------
+    >>> from gpuguide.machine.backends import has_gpu
+    >>> if has_gpu():
+    ...     marks = []
+    ...     wait = cupy().cuda.runtime.deviceSynchronize
+    ...     assert check_alone(7, wait, lambda: marks.append("part"))
+    ...     assert len(marks) == len(PARTS) + 1
+    """
+    mark()
+    result = cupy().asarray(np.zeros(1, np.int32))
+    mark()
+    check_prime_kernel[1, 1, current_stream()](number, numba_view(result))
+    mark()
+    synchronize()
+    mark()
+    is_prime = bool(result.get()[0] > 0)
+    mark()
+    return is_prime
+
+
+def _parts_ns(number: int, synchronize: Callable[[], None]) -> list[int]:
+    clock, marks = SystemClock(), []
+    check_alone(number, synchronize, lambda: marks.append(clock.now_ns()))
+    return [stop - start for start, stop in pairwise(marks)]

@@ -1,0 +1,344 @@
+"""A sparse dictionary as two arrays, and what a look-up in it is held against: a dict, NumPy and CuPy.
+
+The values are strings of a fixed length of eight bytes, handled as unsigned 64-bit words.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.machine.backends import array_module
+
+N_KEYS = 10**6
+LARGEST_KEY = 10**7
+BUCKET_BITS = 6
+
+
+class SparseDictionary:
+    """A million keys between 1 and ten million, each with a string of eight characters.
+
+    Attributes
+    ----------
+    keys : ndarray of int32, shape (1_000_000,)
+        Sorted, each once.
+    words : ndarray of uint64, shape (1_000_000,)
+        The strings, eight bytes each; ``words.view("S8")`` shows them.
+    starts : ndarray of int32
+        Where the keys of each bucket begin; see `bucket_starts`.
+
+    Examples
+    --------
+    >>> dictionary = example_dictionary()
+    >>> dictionary.keys.size, dictionary.words.view("S8")[0][:1]
+    (1000000, b'v')
+    """
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(2022)
+        self.keys = np.sort(rng.permutation(LARGEST_KEY)[:N_KEYS] + 1).astype(np.int32)
+        numbers = self.keys.astype(np.int64) * 2_654_435_761 % 10**7
+        letters = np.full((N_KEYS, 8), ord("v"), np.uint8)
+        for place in range(7):
+            letters[:, 7 - place] = ord("0") + numbers // 10**place % 10
+        self.words = letters.view(np.uint64).ravel()
+        self.starts = bucket_starts(self.keys)
+
+    @cached_property
+    def mapping(self) -> dict[int, int]:
+        """The same as a Python dict."""
+        return dict(zip(self.keys.tolist(), self.words.tolist(), strict=True))
+
+
+def bucket_starts(keys: np.ndarray) -> np.ndarray:
+    """Find where each run of 64 numbers begins in the sorted keys: a table of contents.
+
+    Parameters
+    ----------
+    keys : ndarray of int32, shape (m,)
+        Sorted, none negative, at least one.
+
+    Returns
+    -------
+    ndarray of int32, shape (largest key // 64 + 2,)
+        The keys from ``64 * b`` to ``64 * b + 63`` stand from ``starts[b]`` to before ``starts[b + 1]``.
+
+    Examples
+    --------
+    >>> bucket_starts(np.array([3, 64, 70, 200], np.int32)).tolist()
+    [0, 1, 3, 3, 4]
+    """
+    n_buckets = (int(keys[-1]) >> BUCKET_BITS) + 1
+    edges = np.arange(n_buckets + 1, dtype=np.int64) << BUCKET_BITS
+    return np.searchsorted(keys, edges).astype(np.int32)
+
+
+@lru_cache(maxsize=1)
+def example_dictionary() -> SparseDictionary:
+    """Make the dictionary of the study, once.
+
+    Returns
+    -------
+    SparseDictionary
+        Always the same one.
+
+    Examples
+    --------
+    >>> example_dictionary() is example_dictionary()
+    True
+    """
+    return SparseDictionary()
+
+
+def lookup_reference(
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object = None
+) -> np.ndarray:
+    """Look up in a table with a place for every possible key: no search at all.
+
+    Parameters
+    ----------
+    queries : ndarray of int32, shape (n,)
+        Numbers to look up.
+    keys, words : ndarray of int32 and uint64, shape (m,)
+        The dictionary.
+    starts : object
+        Not used here.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n,)
+        The word of each query, 0 where it is no key.
+
+    Examples
+    --------
+    >>> lookup_reference(np.array([7, 8]), np.array([7]), np.array([42], np.uint64)).tolist()
+    [42, 0]
+    """
+    table = np.zeros(1 + max(int(queries.max(initial=0)), int(keys.max(initial=0))), np.uint64)
+    table[keys] = words
+    found: np.ndarray = table[queries]
+    return found
+
+
+class LookupCheck:
+    """The words found are exactly those of the reference.
+
+    Examples
+    --------
+    >>> check = LookupCheck()
+    >>> inputs = np.array([7, 8]), np.array([7]), np.array([42], np.uint64)
+    >>> check.compare(np.array([42, 0], np.uint64), check.prepare(inputs))
+    (0.0, 0.0)
+    """
+
+    def prepare(self, inputs: tuple[Any, ...]) -> np.ndarray:
+        """Work out the reference on the host.
+
+        Parameters
+        ----------
+        inputs : tuple of arrays
+            Queries, keys, words, and more that is not needed.
+
+        Returns
+        -------
+        ndarray of uint64, shape (n,)
+            What should come out.
+        """
+        return lookup_reference(
+            *(x.get() if hasattr(x, "get") else np.asarray(x) for x in inputs[:3])
+        )
+
+    def compare(self, output: Any, prepared: np.ndarray) -> tuple[float, float]:
+        """Compare bit for bit.
+
+        Parameters
+        ----------
+        output, prepared : array of uint64, shape (n,)
+            What came out, and what should.
+
+        Returns
+        -------
+        (float, float)
+            Largest difference and tolerance, both 0.
+
+        Raises
+        ------
+        MismatchError
+            A word differs.
+        """
+        xp = array_module(output)
+        if output.shape != prepared.shape:
+            raise MismatchError(
+                f"The output should have shape {prepared.shape}; it has {output.shape}."
+            )
+        wrong = xp.flatnonzero(output != xp.asarray(prepared))
+        if wrong.size:
+            i = int(wrong[0])
+            raise MismatchError(
+                f"{wrong.size} of {prepared.size} look-ups are wrong, the first at {i}: "
+                f"expected {int(prepared[i])}, got {int(output[i])}."
+            )
+        return 0.0, 0.0
+
+
+def lookup_python_dict(
+    queries: np.ndarray,
+    keys: np.ndarray,
+    words: np.ndarray,
+    starts: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Ask a Python dict that exists already, once a query.
+
+    Parameters
+    ----------
+    queries : ndarray of int32, shape (n,)
+        Numbers to look up.
+    keys, words, starts : ndarray
+        The study's dictionary; the dict made of it is used instead.
+    out : ndarray of uint64, shape (n,)
+        Filled.
+    """
+    find = example_dictionary().mapping.get
+    out[:] = [find(query, 0) for query in queries.tolist()]
+
+
+def lookup_numpy(
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object = None
+) -> np.ndarray:
+    """Search with np.searchsorted on one thread, then take the words at the places found.
+
+    Parameters
+    ----------
+    queries : ndarray of int32, shape (n,)
+        Numbers to look up.
+    keys, words : ndarray of int32 and uint64, shape (m,)
+        The dictionary, keys sorted.
+    starts : object
+        Not used here.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n,)
+        The word of each query, 0 where it is no key.
+
+    Examples
+    --------
+    >>> lookup_numpy(np.array([7, 8]), np.array([7]), np.array([42], np.uint64)).tolist()
+    [42, 0]
+    """
+    place = np.minimum(np.searchsorted(keys, queries), keys.size - 1)
+    return np.where(keys[place] == queries, words[place], np.uint64(0))
+
+
+def lookup_cupy(queries: Any, keys: Any, words: Any, starts: object = None) -> Any:
+    """Search with cp.searchsorted: several kernels, with their temporary arrays.
+
+    Parameters
+    ----------
+    queries : cupy.ndarray of int32, shape (n,)
+        Numbers to look up.
+    keys, words : cupy.ndarray of int32 and uint64, shape (m,)
+        The dictionary, keys sorted.
+    starts : object
+        Not used here.
+
+    Returns
+    -------
+    cupy.ndarray of uint64, shape (n,)
+        The word of each query, 0 where it is no key.
+    """
+    xp = array_module(queries)
+    place = xp.minimum(xp.searchsorted(keys, queries), keys.size - 1)
+    return xp.where(keys[place] == queries, words[place], np.uint64(0))
+
+
+def lookup_inputs(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
+    """Make queries, and copy the dictionary.
+
+    Parameters
+    ----------
+    n : int
+        Number of queries.
+    dtype : dtype
+        Of the queries.
+    rng : numpy.random.Generator
+        Where chance comes from.
+    exact : bool
+        Whether the queries are spread evenly over the whole range, with its two ends; otherwise every second
+        one is a key and the others are random.
+
+    Returns
+    -------
+    tuple of ndarray
+        Queries, keys, words, starts.
+
+    Examples
+    --------
+    >>> queries, *_ = lookup_inputs(3, np.dtype("int32"), np.random.default_rng(0), True)
+    >>> queries.tolist()
+    [0, 5000000, 10000001]
+    """
+    dictionary = example_dictionary()
+    if exact:
+        queries = np.linspace(0, LARGEST_KEY + 1, n).astype(dtype)
+    else:
+        queries = rng.integers(1, LARGEST_KEY + 1, n, dtype=dtype)
+        queries[::2] = dictionary.keys[rng.integers(0, N_KEYS, (n + 1) // 2)]
+    return (
+        queries,
+        dictionary.keys.copy(),
+        dictionary.words.copy(),
+        dictionary.starts.copy(),
+    )
+
+
+def checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
+    """Return how many queries there are, once all five arrays are seen to fit each other.
+
+    Parameters
+    ----------
+    queries, keys, words, starts, out : array
+        What a look-up is given; see `lookup_numpy`.
+
+    Returns
+    -------
+    int
+        Number of queries.
+
+    Raises
+    ------
+    ArgumentError
+        A shape or dtype does not fit, or there is no key.
+
+    Examples
+    --------
+    >>> ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
+    >>> checked_size(ints, ints, words, ints, words)
+    3
+    """
+    wanted = {
+        "queries": np.int32,
+        "keys": np.int32,
+        "words": np.uint64,
+        "starts": np.int32,
+        "out": np.uint64,
+    }
+    for (name, dtype), x in zip(
+        wanted.items(), (queries, keys, words, starts, out), strict=True
+    ):
+        if x.ndim != 1 or x.dtype != dtype:
+            raise ArgumentError(
+                f"lookup takes one-dimensional {name} of {np.dtype(dtype)}; got shape {x.shape}, {x.dtype}."
+            )
+    if not keys.size or keys.size != words.size or queries.size != out.size:
+        raise ArgumentError(
+            "lookup takes at least one key, a word for each key, and a place in out for each query; got "
+            f"{queries.size} queries, {keys.size} keys, {words.size} words, {out.size} places."
+        )
+    return int(queries.size)

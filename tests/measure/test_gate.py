@@ -1,0 +1,514 @@
+"""The gate must let right variants through and reject each kind of wrong one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from fake_clock import FakeGpu
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.machine.memory import HOST, Space
+from gpuguide.measure.gate import Trial
+from gpuguide.measure.plan import Plan, Variant
+from gpuguide.measure.reference import Expected, Tolerance
+
+N = 1000
+DEVICE = {"host": HOST, "device": Space("device", np)}
+
+
+def add_one(x, out):
+    """Add one."""
+    np.add(x, 1, out=out)
+
+
+def map_inputs(n, dtype, rng, exact):
+    return (rng.integers(-8, 8, n).astype(dtype) if exact else rng.random(n).astype(dtype),)
+
+
+def sum_inputs(n, dtype, rng, exact):
+    return (rng.integers(-1, 2, n).astype(dtype) if exact else rng.random(n).astype(dtype),)
+
+
+def plan_of(call=add_one, *, plan=None, **options):
+    variant = Variant("mine", call, **{"device": "cpu", "clock": "host", **options})
+    settings = {"inputs": map_inputs, "reference": lambda x: x + 1, **(plan or {})}
+    return Plan("add", "Add one", (variant,), (N,), **settings)
+
+
+def check(call=add_one, *, n=N, kinds=("exact", "random"), spaces=None, gpu=None, plan=None, **options):
+    made = plan_of(call, plan=plan, **options)
+    trials = [Trial(made, n, kind, spaces or {"host": HOST}, gpu) for kind in kinds]
+    return [trial.check(made.variants[0]) for trial in trials]
+
+
+def wrong_at(*indices, amount=1):
+    def call(x, out):
+        add_one(x, out)
+        for i in indices:
+            out[i] += amount
+
+    return call
+
+
+SUM = {
+    "inputs": sum_inputs,
+    "reference": lambda x: x.sum(),
+    "output": lambda n, dtype: ((), dtype),
+    "tolerance": Tolerance(c=4, serial=1, scale="sum"),
+}
+
+
+def sum_all(x, out):
+    out[...] = x.sum(dtype=np.float64)
+
+
+def test_a_right_variant_passes_both_checks():
+    exact, random = check()
+    assert (exact.kind, random.kind) == ("exact", "random")
+    assert (exact.largest_difference, exact.tolerance) == (0, 0)
+    assert random.largest_difference <= random.tolerance < 1e-5
+
+
+@pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 255, 256, 257])
+def test_awkward_sizes_pass(n):
+    assert len(check(n=n)) == 2
+
+
+@pytest.mark.parametrize("kind", ["exact", "random"])
+class TestRejects:
+    """Each wrong variant, by each of the two checks alone."""
+
+    def test_a_variant_that_writes_nothing(self, kind):
+        with pytest.raises(MismatchError, match=r"it wrote nothing\. 1,000 of 1,000 elements are wrong"):
+            check(lambda x, out: None, kinds=[kind])
+
+    @pytest.mark.parametrize("index", [0, N // 2, N - 1])
+    def test_one_wrong_element(self, kind, index):
+        with pytest.raises(
+            MismatchError, match=rf"1 of 1,000 elements are wrong, the first at index {index}:"
+        ):
+            check(wrong_at(index), kinds=[kind])
+
+    def test_one_element_left_out(self, kind):
+        def call(x, out):
+            out[:-1] = x[:-1] + 1
+
+        with pytest.raises(MismatchError, match=r"index 999: expected .*, got nan"):
+            check(call, kinds=[kind])
+
+    def test_a_shift_by_one(self, kind):
+        def call(x, out):
+            out[1:] = x[:-1] + 1
+            out[0] = x[0] + 1
+
+        with pytest.raises(MismatchError, match="elements are wrong"):
+            check(call, kinds=[kind])
+
+    def test_nan_where_the_reference_has_none(self, kind):
+        with pytest.raises(MismatchError, match=r"got nan; largest difference nan"):
+            check(wrong_at(5, amount=np.nan), kinds=[kind])
+
+    def test_infinity_where_the_reference_has_none(self, kind):
+        with pytest.raises(MismatchError, match=r"got inf; largest difference inf"):
+            check(wrong_at(5, amount=np.inf), kinds=[kind])
+
+    @pytest.mark.parametrize(("offset", "side"), [(-1, "before"), (N, "after")])
+    @pytest.mark.parametrize("argument", [0, 1])
+    def test_a_write_beside_an_array(self, kind, offset, side, argument):
+        def call(*arrays):
+            add_one(*arrays)
+            outside = np.lib.stride_tricks.as_strided(arrays[argument], (1,), (0,))
+            address = arrays[argument].ctypes.data + 4 * offset
+            outside = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_float * 1).from_address(address))
+            outside[0] = 1
+
+        name = ("input 0", "the output")[argument]
+        with pytest.raises(MismatchError, match=f"it wrote outside its arrays, {side} {name}"):
+            check(call, kinds=[kind])
+
+    @pytest.mark.parametrize("offset", [-1, N])
+    def test_a_read_beside_an_array(self, kind, offset):
+        def call(x, out):
+            address = x.ctypes.data + 4 * offset
+            outside = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_float * 1).from_address(address))
+            out[...] = x.sum(dtype=np.float64) + float(outside[0])
+
+        with pytest.raises(MismatchError, match=r"got (nan|inf)"):
+            check(call, kinds=[kind], plan=SUM)
+
+    def test_changed_inputs(self, kind):
+        def call(x, out):
+            add_one(x, out)
+            x[7] = 99
+
+        with pytest.raises(MismatchError, match=r"it changed input 0 at flat index 7\. .* mutates=True"):
+            check(call, kinds=[kind])
+
+    @pytest.mark.parametrize(
+        ("call", "got"),
+        [
+            (lambda x: (x + 1).astype("float64"), r"\(1000,\), float64"),
+            (lambda x: (x + 1).reshape(10, 100), r"\(10, 100\), float32"),
+            (lambda x: (x + 1)[:-1], r"\(999,\), float32"),
+        ],
+    )
+    def test_a_returned_array_of_another_dtype_or_shape(self, kind, call, got):
+        with pytest.raises(MismatchError, match=rf"expected .* \(1000,\), dtype float32; got {got}"):
+            check(call, allocates=True, kinds=[kind])
+
+    def test_something_returned_that_is_no_array(self, kind):
+        with pytest.raises(MismatchError, match=r"expected a returned NumPy array; got builtins\.list"):
+            check(lambda x: (x + 1).tolist(), allocates=True, kinds=[kind])
+
+    def test_a_wrong_element_by_a_variant_that_mutates(self, kind):
+        def call(x):
+            x += 1
+            x[3] += 1
+
+        with pytest.raises(MismatchError, match="index 3"):
+            check(call, mutates=True, kinds=[kind])
+
+
+def test_twice_the_tolerance_fails_and_half_of_it_passes():
+    plan = {"tolerance": Tolerance(c=4, serial=16)}
+
+    def off_by(share):
+        def call(x, out):
+            add_one(x, out)
+            factor = 4 * np.finfo(np.float32).eps * 16
+            out[17] = (np.float64(x[17]) + 1) * (1 + share * factor)
+
+        return call
+
+    assert check(off_by(0.5), kinds=["random"], plan=plan)[0].largest_difference > 0
+    with pytest.raises(MismatchError, match="index 17"):
+        check(off_by(2), kinds=["random"], plan=plan)
+
+
+def test_a_difference_below_the_tolerance_still_fails_the_exact_check():
+    with pytest.raises(MismatchError, match=r"exact check: 1 of .* tolerance 0\."):
+        check(wrong_at(17, amount=1e-6), kinds=["exact"])
+
+
+def test_one_lost_element_in_ten_million_fails_a_sum_by_the_exact_check():
+    def lossy(x, out):
+        at = int(np.flatnonzero(x)[-1])
+        out[...] = x.sum(dtype=np.float64) - x[at]
+
+    assert check(lossy, n=10**7, kinds=["random"], plan=SUM)  # rounding alone allows as much
+    with pytest.raises(MismatchError, match="1 of 1 elements are wrong"):
+        check(lossy, n=10**7, kinds=["exact"], plan=SUM)
+    assert check(sum_all, n=10**7, kinds=["exact"], plan=SUM)
+
+
+def test_the_message_names_variant_size_check_place_values_and_tolerance():
+    with pytest.raises(MismatchError) as caught:
+        check(wrong_at(3, 5, amount=2), kinds=["exact"])
+    x = plan_of().make_inputs(N, exact=True)[0]
+    assert str(caught.value) == (
+        "Variant 'mine' at size 1,000, exact check: 2 of 1,000 elements are wrong, the first at index 3: "
+        f"expected {float(x[3]) + 1!r}, got {float(x[3]) + 3!r}; largest difference 2, tolerance 0."
+    )
+
+
+def test_an_index_of_two_dimensions_is_named_as_such():
+    def call(x, out):
+        add_one(x, out)
+        out[1, 2] += 1
+
+    def inputs(n, dtype, rng, exact):
+        return (rng.integers(-8, 8, (n // 10, 10)).astype(dtype),)
+
+    with pytest.raises(MismatchError, match=r"index \(1, 2\)"):
+        check(call, plan={"inputs": inputs})
+
+
+class TestReference:
+    """A reference that nothing can be compared with is rejected too."""
+
+    @staticmethod
+    def integers(n, dtype, rng, exact):
+        return (rng.integers(90, 100, n).astype(dtype),)
+
+    def overflow(self, reference, dtype="int8", output=None):
+        plan = {"inputs": self.integers, "reference": reference, "dtype": dtype, "output": output}
+        with pytest.raises(MismatchError) as caught:
+            check(lambda x, out: None, plan=plan, kinds=["random"])
+        return str(caught.value)
+
+    def test_an_overflow_on_its_way(self):
+        message = self.overflow(lambda x: x + x)
+        assert message.startswith("Study 'add' at size 1,000: An integer overflows in the reference: ")
+        assert "in wider integers" in message
+
+    def test_an_overflow_of_64_bits(self):
+        assert "overflows" in self.overflow(lambda x: x * np.int64(2**60), dtype="int64")
+
+    def test_an_overflow_that_only_the_output_has(self):
+        message = self.overflow(lambda x: x.sum(), output=lambda n, dtype: ((), dtype))
+        assert "beyond int8" in message
+
+    def test_64_bit_results_that_fit_pass(self):
+        plan = {"inputs": self.integers, "reference": lambda x: x * 2, "dtype": "int64"}
+        assert check(lambda x, out: np.multiply(x, 2, out=out), plan=plan)
+
+    def test_another_shape(self):
+        with pytest.raises(
+            MismatchError, match=r"returns shape \(\); the study's output has shape \(1000,\)"
+        ):
+            check(plan={"reference": lambda x: x.sum()})
+
+    def test_an_inexact_result_on_exact_inputs(self):
+        with pytest.raises(MismatchError, match="not exact in float32 on the exact inputs"):
+            check(plan={"reference": lambda x: x / 3})
+
+    def test_it_gets_float64_copies_that_it_may_change(self):
+        seen = []
+
+        def reference(x):
+            seen.append(x.dtype)
+            x += 1
+            return x
+
+        assert check(plan={"reference": reference})
+        assert set(seen) == {np.dtype("float64")}
+
+    def test_fractions_for_an_integer_output(self):
+        plan = {"reference": lambda x: x + 0.5, "output": lambda n, dtype: (n, "int32")}
+        with pytest.raises(MismatchError, match="fractions where the study's output is int32"):
+            check(lambda x, out: None, plan=plan)
+
+
+class SumCheck:
+    """The sum is right to one part in a thousand."""
+
+    def prepare(self, inputs):
+        self.prepared = getattr(self, "prepared", 0) + 1
+        return float(inputs[0].sum(dtype=np.float64)) + N
+
+    def compare(self, output, prepared):
+        if np.isnan(output).any():
+            raise MismatchError("there are NaNs.")
+        return abs(float(output.sum(dtype=np.float64)) - prepared), 1e-3 * N
+
+
+class TestCheckObject:
+    """An object that judges in the place of a reference."""
+
+    def test_it_passes_and_prepares_once_for_each_inputs(self):
+        judge = SumCheck()
+        made = plan_of(plan={"reference": None, "check": judge})
+        trial = Trial(made, N, "random")
+        first, second = trial.check(made.variants[0]), trial.check(made.variants[0])
+        assert judge.prepared == 1
+        assert first == second
+        assert first.tolerance == 1
+
+    def test_its_error_is_named_and_its_tolerance_is_kept(self):
+        plan = {"reference": None, "check": SumCheck()}
+        with pytest.raises(
+            MismatchError, match=r"Variant 'mine' at size 1,000, exact check: there are NaNs\."
+        ):
+            check(lambda x, out: None, plan=plan)
+        with pytest.raises(MismatchError, match=r"largest difference 1000, tolerance 1\."):
+            check(lambda x, out: np.add(x, 2, out=out), plan=plan, kinds=["exact"])
+
+    def test_guard_zones_and_inputs_are_still_looked_at(self):
+        def call(x, out):
+            add_one(x, out)
+            x[0] = 99
+
+        with pytest.raises(MismatchError, match="changed input 0"):
+            check(call, plan={"reference": None, "check": SumCheck()})
+
+    def test_another_dtype_is_still_refused(self):
+        with pytest.raises(MismatchError, match=r"got .*float64"):
+            check(
+                lambda x: np.add(x, 1.0, dtype="f8"),
+                allocates=True,
+                plan={"reference": None, "check": SumCheck()},
+            )
+
+
+class TestOtherTypes:
+    """Booleans, integers and complex numbers."""
+
+    def test_a_boolean_that_was_not_written_is_not_taken_for_true(self):
+        plan = {"reference": lambda x: x > -100, "output": lambda n, dtype: (n, "bool")}
+
+        def all_but_one(x, out):
+            out[:-1] = True
+
+        with pytest.raises(MismatchError, match="1 of 1,000 elements are wrong, the first at index 999"):
+            check(all_but_one, plan=plan)
+        assert check(lambda x, out: out.fill(True), plan=plan)
+
+    def test_integers_must_be_equal(self):
+        def inputs(n, dtype, rng, exact):
+            return (rng.integers(0, 2**62, n),)
+
+        plan = {"inputs": inputs, "reference": lambda x: x + 1, "dtype": "int64"}
+        assert check(lambda x, out: np.add(x, 1, out=out), plan=plan)
+        with pytest.raises(MismatchError, match="1,000 of 1,000"):
+            check(lambda x, out: np.add(x, 2, out=out), plan=plan)
+
+    def test_complex_numbers(self):
+        def inputs(n, dtype, rng, exact):
+            parts = rng.integers(-4, 4, (2, n)) if exact else rng.random((2, n))
+            return ((parts[0] + 1j * parts[1]).astype(dtype),)
+
+        plan = {"inputs": inputs, "dtype": "complex64"}
+        assert check(plan=plan)
+        with pytest.raises(MismatchError, match="index 4"):
+            check(wrong_at(4, amount=1j), plan=plan)
+
+    def test_nan_and_infinity_that_the_reference_has_are_right(self):
+        def inputs(n, dtype, rng, exact):
+            x = map_inputs(n, dtype, rng, exact)[0]
+            x[:3] = np.nan, np.inf, -np.inf
+            return (x,)
+
+        assert check(plan={"inputs": inputs})
+
+        def call(x, out):
+            add_one(x, out)
+            out[1] = 5
+
+        with pytest.raises(MismatchError, match="index 1: expected inf, got 5"):
+            check(call, plan={"inputs": inputs})
+
+
+class TestDevicePath:
+    """GPU variants, with NumPy in the place of CuPy and a fake stream."""
+
+    def test_the_call_runs_on_the_clocks_stream_and_is_waited_for(self):
+        gpu = FakeGpu()
+        kernel = gpu.kernel(1000)
+
+        def call(x, out):
+            kernel()
+            add_one(x, out)
+
+        check(call, device="gpu", clock="device", spaces=DEVICE, gpu=gpu, kinds=["exact"])
+        assert gpu.log == ["call", "synchronize"]
+        assert gpu.depth == 0
+
+    def test_numba_variants_get_views(self):
+        seen = []
+        space = Space("device", np, lambda array: seen.append(array.shape) or array)
+        check(arrays="numba", device="gpu", clock="device", spaces={"host": HOST, "device": space})
+        assert seen == [(N,), (N,)] * 2
+
+    def test_end_to_end_variants_get_host_arrays(self):
+        made = plan_of(device="gpu", clock="end_to_end")
+        trial = Trial(made, N, "exact", DEVICE)
+        assert trial.buffers(made.variants[0]).space is HOST
+
+    def test_variants_of_one_memory_share_arrays_and_each_check_starts_anew(self):
+        made = plan_of()
+        lazy = Variant("lazy", lambda x, out: None, device="cpu", clock="host")
+        both = dataclasses.replace(made, variants=(*made.variants, lazy))
+        trial = Trial(both, N, "exact")
+        trial.check(both.variants[0])
+        with pytest.raises(MismatchError, match=r"Variant 'lazy'.* it wrote nothing"):
+            trial.check(both.variants[1])
+
+
+def test_inputs_differ_by_size_kind_study_and_seed_and_are_the_same_each_time():
+    made = plan_of()
+
+    def first(n=N, exact=False, seed=0, plan=made):
+        return plan.make_inputs(n, exact=exact, seed=seed)[0][0]
+
+    assert first() == first()
+    others = [
+        first(n=N + 1),
+        first(exact=True),
+        first(seed=1),
+        first(plan=dataclasses.replace(made, name="b")),
+    ]
+    assert first() not in others
+
+
+def test_random_inputs_must_vary_and_be_arrays():
+    with pytest.raises(ArgumentError, match="nothing is timed on constants"):
+        check(plan={"inputs": lambda n, dtype, rng, exact: (np.zeros(n, dtype),)})
+    with pytest.raises(ArgumentError, match="must return a tuple of NumPy arrays and numbers; got ndarray"):
+        check(plan={"inputs": lambda n, dtype, rng, exact: np.zeros(n, dtype)})
+
+
+class TestTolerance:
+    """The bound itself."""
+
+    def test_formula_for_a_sum(self):
+        tolerance = Tolerance(c=2, serial=lambda n: n // 256, scale="sum", threads=256)
+        assert tolerance.factor(1024, np.dtype("f4")) == pytest.approx(2 * 2**-23 * (4 + 8))
+        assert tolerance.magnitude((np.array([-1.0, 2.0]),)) == 3
+        assert Tolerance(scale="sum").factor(1024, np.dtype("f8")) == pytest.approx(4 * 2**-52 * 11)
+        assert tolerance.factor(1024, np.dtype("int32")) == 0
+
+    def test_elementwise_takes_the_operands_where_they_cancel(self):
+        expected = Expected(np.array([0.0, 1.0]), np.dtype("f4"), 1e-6)
+        got = np.array([5e-7, 1.0], "f4")
+        assert expected.difference(got, (np.array([1.0, 1.0]),)).n_wrong == 0
+        assert expected.difference(got, ()).first_wrong == 0
+
+    def test_a_callable_scale_is_per_element(self):
+        plan = {
+            "tolerance": Tolerance(
+                c=1, scale=lambda x: np.where(np.arange(x.size) < 10, 1e6, 10.0), threads=1
+            ),
+        }
+        assert check(wrong_at(9, amount=0.01), plan=plan, kinds=["random"])
+        with pytest.raises(MismatchError, match="index 10:"):
+            check(wrong_at(9, 10, amount=0.01), plan=plan, kinds=["random"])
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"c": 0}, "Tolerance.c must be a positive number; got 0"),
+            ({"serial": 0}, "Tolerance.serial must be at least 1; got 0"),
+            ({"threads": 0}, "Tolerance.threads must be at least 1; got 0"),
+            (
+                {"scale": "relative"},
+                "Tolerance.scale must be 'elementwise', 'sum' or a callable; got 'relative'",
+            ),
+        ],
+    )
+    def test_arguments_are_checked(self, options, message):
+        with pytest.raises(ArgumentError, match=message):
+            Tolerance(**options)
+
+
+def test_without_memory_for_the_expected_array_blocks_are_uploaded(monkeypatch):
+    class Full:
+        def __getattr__(self, name):
+            return getattr(np, name)
+
+        def asarray(self, x):
+            if x.size > 1 << 24:
+                raise MemoryError
+            return np.asarray(x)
+
+    monkeypatch.setattr("gpuguide.machine.backends.array_module", lambda x: Full())
+    n = (1 << 24) + 5
+    got = np.zeros(n, "int8")
+    got[-1] = 1
+    assert Expected(np.zeros(n, "int8"), np.dtype("int8"), 0.0).difference(got, ()).first_wrong == n - 1
+
+
+def test_differences_are_found_across_blocks(monkeypatch):
+    monkeypatch.setattr(
+        "gpuguide.measure.buffers.blocks", lambda n, block: (slice(i, i + 7) for i in range(0, n, 7))
+    )
+    expected = Expected(np.zeros(20), np.dtype("f4"), 0.0)
+    got = np.zeros(20, "f4")
+    got[[8, 15]] = 1, 3
+    found = expected.difference(got, ())
+    assert (found.n_wrong, found.first_wrong, found.largest) == (2, 8, 3)
+    got[3] = np.nan
+    found = expected.difference(got, ())
+    assert (found.n_wrong, found.first_wrong) == (3, 3)
+    assert np.isnan(found.largest)

@@ -1,0 +1,737 @@
+"""Recordings: saved and read back, replaced without a moment of damage, and refused when anything is off."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuguide.errors import ArgumentError, RecordingError, UnknownNameError
+from gpuguide.recordings import store as recordings
+from gpuguide.recordings.canonical import digest
+from gpuguide.recordings.keys import Keys
+from gpuguide.recordings.recording import CellOutput, Recording
+from gpuguide.results.ceilings import Ceiling, Ceilings
+from gpuguide.results.claims import decide
+from gpuguide.results.records import Fact, Measurement, Provenance
+from gpuguide.results.sample import sample_results
+
+MACHINE, PAGE = "nvidia-h200", "sort_search"
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><path d="M 0 0"/></svg>\n'
+PNG = b"\x89PNG\r\n\x1a\n....\x00\x00\x00\x00IEND\xaeB`\x82"
+
+
+def provenance(machine: str = MACHINE) -> Provenance:
+    blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Provenance)}
+    texts = ("gpu", "driver", "cuda", "compiler", "cpu", "blas", "commit", "python", "platform")
+    blank |= dict.fromkeys(texts, "x")
+    return Provenance(
+        **{**blank, "machine": machine, "utc_date": "2026-11-21T10:00:00+00:00", "versions": ()}
+    )
+
+
+def recording(
+    machine: str = MACHINE, page: str = PAGE, n: int = 0, svg: bytes = SVG
+) -> tuple[Recording, dict[str, bytes]]:
+    """A small recording with everything in it; another `n` is another run."""
+    results = dataclasses.replace(sample_results(), warnings=(f"run {n}",))
+    figure, data = recordings.figure(svg.replace(b"M 0 0", f"M 0 {n}".encode()), "Time against size.")
+    photo, photo_data = recordings.figure(PNG, "A photo.", ".png")
+    cells = ("import gpuguide as gg", "results = study().run()")
+    claim, _ = decide("Kernels win", results, lambda r: r.speedup("numba", "numpy", 2**26).low > 1)
+    made = Recording(
+        machine=machine,
+        page=page,
+        provenance=provenance(machine),
+        keys=recordings.measuring_key(cells, ["gpuguide.machine.launch"]),
+        studies={"sample": results},
+        facts={"first_call": Fact("first_call", 0.5, "s", (0.4, 0.6))},
+        claims=(claim,),
+        ceilings=results.ceilings,
+        names={"results": "sample"},
+        cells=(
+            CellOutput(
+                1,
+                digest(cells[1]),
+                stdout=".. include:: /etc/passwd\n\n>>> 1 / 0\n",
+                html=results._repr_html_(),
+                figures=(figure, photo),
+                names=(("gg.load", "gpuguide.recordings.store", "find", "gpuguide", False),),
+            ),
+        ),
+    )
+    return made, {figure.file: data, photo.file: photo_data}
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Recording:
+    made, figures = recording()
+    return recordings.save(made, figures, tmp_path)
+
+
+def folder_of(saved: Recording) -> Path:
+    assert saved.folder is not None
+    return saved.folder
+
+
+# Saved and read back
+
+
+def test_what_is_saved_is_read_back_equal(saved: Recording) -> None:
+    assert recordings.load(folder_of(saved)) == saved
+    assert recordings.validate(folder_of(saved)) == saved
+    assert len(saved.run_id) == 16
+
+
+def test_files_are_those_of_the_design(saved: Recording) -> None:
+    names = sorted(path.name for path in folder_of(saved).iterdir())
+    figures = sorted(figure.file for figure in saved.cells[0].figures)
+    assert names == [*figures, "measurements.json", "run.json", "transcript.json"]
+
+
+def test_a_measurement_stands_on_one_line(saved: Recording) -> None:
+    lines = (folder_of(saved) / "measurements.json").read_text().splitlines()
+    assert sum('"samples_ns"' in line and '"variant"' in line for line in lines) == 6
+
+
+def test_same_contents_have_the_same_run_id_and_others_another(tmp_path: Path) -> None:
+    ids = [recordings.save(*recording(n=n), tmp_path / str(i)).run_id for i, n in enumerate((0, 0, 1))]
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_ceilings_of_the_run_are_stored_once(saved: Recording) -> None:
+    text = (folder_of(saved) / "measurements.json").read_text()
+    assert text.count('"two_to_one"') == 1
+    assert recordings.load(folder_of(saved)).studies["sample"].ceilings == saved.ceilings
+
+
+@pytest.mark.parametrize("given", [None, Ceilings((Ceiling("copy", 1e12, "B/s"),))])
+def test_other_ceilings_stay_a_studys_own(given: Ceilings | None, tmp_path: Path) -> None:
+    made, figures = recording()
+    study = dataclasses.replace(made.studies["sample"], ceilings=given)
+    saved = recordings.save(dataclasses.replace(made, studies={"sample": study}), figures, tmp_path)
+    assert recordings.load(folder_of(saved)).studies["sample"].ceilings == given
+
+
+def test_text_is_stored_as_text(saved: Recording) -> None:
+    """Recorded reST, directives and prompts are data: they come back as they were."""
+    assert recordings.load(folder_of(saved)).cells[0].stdout == ".. include:: /etc/passwd\n\n>>> 1 / 0\n"
+
+
+def test_without_transcript_the_measurements_are_read(saved: Recording) -> None:
+    """The wheel has no transcripts and no figures; a build must not take that for a page without outputs."""
+    for path in folder_of(saved).iterdir():
+        if path.name not in ("run.json", "measurements.json"):
+            path.unlink()
+    assert recordings.load(folder_of(saved)) == dataclasses.replace(saved, cells=())
+    for read in (
+        lambda: recordings.validate(folder_of(saved)),
+        lambda: recordings.find_or_none(PAGE, root=root_of(saved)),
+    ):
+        with pytest.raises(RecordingError, match=r"transcript\.json: the file is missing"):
+            read()
+
+
+def root_of(saved: Recording) -> Path:
+    return folder_of(saved).parents[1]
+
+
+# Found
+
+
+def test_the_primary_machine_comes_first(saved: Recording) -> None:
+    root = root_of(saved)
+    for machine in ("aaa", "zzz"):
+        recordings.save(*recording(machine), root)
+    recordings.save(*recording("zzz", "other"), root)
+    assert recordings.machines(root) == (MACHINE, "aaa", "zzz")
+    assert recordings.pages("zzz", root) == ("other", PAGE)
+    assert recordings.find(PAGE, root=root).machine == MACHINE
+    assert recordings.find(PAGE, "zzz", root).machine == "zzz"
+    assert recordings.find("other", root=root).machine == "zzz"
+    shutil.rmtree(root / MACHINE)
+    assert recordings.find(PAGE, root=root).machine == "aaa"
+
+
+def test_unknown_names_are_answered_with_the_nearest(saved: Recording) -> None:
+    root = root_of(saved)
+    with pytest.raises(UnknownNameError, match=r"'sort_serch'.*'sort_search'"):
+        recordings.find("sort_serch", root=root)
+    with pytest.raises(UnknownNameError, match=r"machine 'nvidia-h20'.*'nvidia-h200'"):
+        recordings.find(PAGE, "nvidia-h20", root)
+    assert recordings.find_or_none("other", root=root) is None
+    assert recordings.find_or_none(PAGE, "other", root) is None
+    assert recordings.find_or_none(PAGE, None, root) == saved
+    assert recordings.machines(root / "nowhere") == ()
+
+
+def test_an_empty_folder_is_no_recording(tmp_path: Path) -> None:
+    (tmp_path / MACHINE / PAGE).mkdir(parents=True)
+    assert recordings.find_or_none(PAGE, root=tmp_path) is None
+
+
+def test_recordings_of_the_package_are_sound() -> None:
+    for machine in recordings.machines():
+        for page in recordings.pages(machine):
+            recordings.validate(recordings.ROOT / machine / page)
+
+
+# Replaced
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, k: int, kind: type[BaseException]) -> Callable[[], int]:
+    """Let the k-th change of the disk (write, replace, unlink) fail; answer how many there were."""
+    count = 0
+
+    def counted(change: Callable[..., Any], partial: bool) -> Callable[..., Any]:
+        def changed(*args: Any, **kwargs: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == k:
+                if partial:
+                    change(args[0], args[1][: len(args[1]) // 2])  # the disk is full half-way
+                raise kind("injected")
+            return change(*args, **kwargs)
+
+        return changed
+
+    monkeypatch.setattr(Path, "write_bytes", counted(Path.write_bytes, partial=True))
+    monkeypatch.setattr(os, "replace", counted(os.replace, partial=False))
+    monkeypatch.setattr(Path, "unlink", counted(Path.unlink, partial=False))
+    return lambda: count
+
+
+N_CHANGES = 13
+
+
+@pytest.mark.parametrize("kind", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize("k", range(1, N_CHANGES + 1))
+def test_a_failure_at_any_write_leaves_a_whole_recording(
+    k: int, kind: type[BaseException], saved: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = root_of(saved)
+    made, figures = recording(n=1)
+    with monkeypatch.context() as patch:
+        changes = fail_at(patch, k, kind)
+        try:
+            recordings.save(made, figures, root)
+            failed = False
+        except kind:
+            failed = True
+        assert changes() >= k, "more points of failure are tried than there are"
+    found = recordings.validate(folder_of(saved))
+    new = found.run_id != saved.run_id
+    assert found == saved or new
+    assert failed or new, "a save that reports success must have replaced the recording"
+    if k <= 10:  # four files written and named, then the manifest
+        assert found == saved
+    again = recordings.save(made, figures, root)
+    assert recordings.validate(folder_of(saved)) == again
+    assert len(list(folder_of(saved).iterdir())) == 5, "the next save leaves no orphan"
+
+
+def test_all_changes_of_the_disk_were_tried(saved: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        changes = fail_at(patch, 0, OSError)
+        recordings.save(*recording(n=1), root_of(saved))
+        assert changes() == N_CHANGES
+
+
+def test_a_killed_save_is_read_and_tidied(saved: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the new manifest and the last renaming no code of ours may run any more."""
+    with monkeypatch.context() as patch:
+        patch.setattr("gpuguide.recordings.format._settle", lambda folder: None)
+        new = recordings.save(*recording(n=1), root_of(saved))
+    assert len(list(folder_of(saved).iterdir())) > 5
+    assert recordings.validate(folder_of(saved)) == new
+    newest = recordings.save(*recording(n=2), root_of(saved))
+    assert recordings.validate(folder_of(saved)) == newest
+    assert len(list(folder_of(saved).iterdir())) == 5
+
+
+def test_first_save_that_fails_leaves_no_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        fail_at(patch, 9, OSError)
+        with pytest.raises(OSError, match="injected"):
+            recordings.save(*recording(), tmp_path)
+    assert recordings.find_or_none(PAGE, root=tmp_path) is None
+
+
+def test_files_of_others_are_left_alone(saved: Recording) -> None:
+    (folder_of(saved) / "NOTES.txt").write_text("mine")
+    recordings.save(*recording(n=1), root_of(saved))
+    assert (folder_of(saved) / "NOTES.txt").read_text() == "mine"
+
+
+def test_another_machine_is_never_touched(saved: Recording) -> None:
+    before = {path: path.read_bytes() for path in folder_of(saved).iterdir()}
+    recordings.save(*recording("mine", n=1), root_of(saved))
+    assert {path: path.read_bytes() for path in folder_of(saved).iterdir()} == before
+
+
+def test_a_folder_copied_from_another_machine_is_not_overwritten(saved: Recording) -> None:
+    copied = root_of(saved) / "mine" / PAGE
+    shutil.copytree(folder_of(saved), copied)
+    with pytest.raises(RecordingError, match=r"mine/sort_search/run\.json: machine: expected 'mine'"):
+        recordings.save(*recording("mine"), root_of(saved))
+    assert (copied / "run.json").read_bytes() == (folder_of(saved) / "run.json").read_bytes()
+
+
+@pytest.mark.parametrize("linked", ["machine", "page", "manifest"])
+def test_nothing_is_written_through_a_link(linked: str, tmp_path: Path) -> None:
+    target, folder = tmp_path / "elsewhere", tmp_path / "root" / MACHINE / PAGE
+    target.mkdir()
+    path = {"machine": folder.parent, "page": folder, "manifest": folder / "run.json"}[linked]
+    path.parent.mkdir(parents=True)
+    path.symlink_to(target / "x" if linked == "manifest" else target)
+    with pytest.raises(RecordingError, match="symbolic link"):
+        recordings.save(*recording(), tmp_path / "root")
+    assert list(target.iterdir()) == []
+
+
+# Refused when saved
+
+
+def variation(**changes: Any) -> tuple[Recording, dict[str, bytes]]:
+    made, figures = recording()
+    return dataclasses.replace(made, **changes), figures
+
+
+def with_cell(**changes: Any) -> tuple[Recording, dict[str, bytes]]:
+    made, figures = recording()
+    return dataclasses.replace(made, cells=(dataclasses.replace(made.cells[0], **changes),)), figures
+
+
+def with_study(**changes: Any) -> tuple[Recording, dict[str, bytes]]:
+    made, figures = recording()
+    return dataclasses.replace(
+        made, studies={"sample": dataclasses.replace(made.studies["sample"], **changes)}
+    ), figures
+
+
+def many_samples(n: int) -> tuple[Measurement, ...]:
+    return (Measurement("numba", 1024, samples_ns=tuple(range(n)), rounds=(0,) * n),)
+
+
+def figure_of(data: bytes, suffix: str = ".svg") -> tuple[Recording, dict[str, bytes]]:
+    output, stored = recordings.figure(data, "alt", suffix)
+    made, _ = with_cell(figures=(output,))
+    return made, {output.file: stored}
+
+
+REFUSED: dict[str, tuple[Callable[[], tuple[Recording, dict[str, bytes]]], str]] = {
+    "machine with a path": (lambda: variation(machine="../other"), "machine: expected lower-case letters"),
+    "page with a path": (lambda: variation(page="a/b"), "page: expected lower-case letters"),
+    "machine of somebody else": (lambda: variation(machine="mine"), "provenance.machine: expected 'mine'"),
+    "quick run": (lambda: with_study(quick=True), "studies.sample.quick"),
+    "too many samples": (
+        lambda: with_study(measurements=many_samples(101)),
+        "samples_ns: expected at most 100",
+    ),
+    "study of another name": (lambda: with_study(name="x"), "studies.sample.name: expected 'sample'"),
+    "fact of another name": (lambda: variation(facts={"x": Fact("y", 1, "1")}), "facts.x.name"),
+    "name without study": (lambda: variation(names={"r": "x"}), "names.r: expected a recorded study"),
+    "name that is none": (lambda: variation(names={"a b": "sample"}), "names: expected a variable's name"),
+    "failed claim": (
+        lambda: variation(claims=(dataclasses.replace(recording()[0].claims[0], holds=False),)),
+        "claims[0].holds: expected true",
+    ),
+    "cell of other code": (lambda: with_cell(digest="0" * 64), "cells[0].digest"),
+    "cell that the keys lack": (
+        lambda: with_cell(cell=7),
+        "cells[0].cell: expected a cell that the keys have",
+    ),
+    "cell twice": (
+        lambda: variation(cells=recording()[0].cells * 2),
+        "cells[1].cell: expected a number above 1",
+    ),
+    "script in HTML": (lambda: with_cell(html="<script></script>"), "cells[0].html: the element <script>"),
+    "control character": (lambda: with_cell(stdout="a\x0cb"), "cells[0].stdout: expected printable text"),
+    "line separator": (lambda: with_cell(stdout="a\u2028b"), "cells[0].stdout: expected printable text"),
+    "missing figure": (
+        lambda: (recording()[0], {}),
+        "cells[0].figures[0].file: expected a figure that exists",
+    ),
+    "surplus figure": (
+        lambda: (recording()[0], {**recording()[1], "figure-00000000.svg": SVG}),
+        "figures that cells name",
+    ),
+    "changed figure": (
+        lambda: (recording()[0], dict.fromkeys(recording()[1], SVG.replace(b"M", b"L"))),
+        "cells[0].figures[0].sha256: expected",
+    ),
+    "script in a figure": (
+        lambda: figure_of(SVG.replace(b"path", b"script")),
+        ".svg: line 1: the element <script>",
+    ),
+    "no PNG": (lambda: figure_of(SVG, ".png"), ".png: expected a PNG"),
+    "keys that do not add up": (
+        lambda: variation(keys=Keys("0" * 64, recording()[0].keys.parts)),
+        "keys.measuring: expected",
+    ),
+    "part outside the package": (
+        lambda: variation(keys=Keys.of([*recording()[0].keys.parts, ("gpuguide/../../x", "0" * 64)])),
+        "keys.parts[3][0]: expected",
+    ),
+    "date that is none": (
+        lambda: variation(provenance=dataclasses.replace(provenance(), utc_date="yesterday")),
+        "provenance.utc_date: expected a date",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_unsound_recordings_are_not_saved(name: str, tmp_path: Path) -> None:
+    make, message = REFUSED[name]
+    with pytest.raises(RecordingError) as caught:
+        recordings.save(*make(), tmp_path)
+    assert message in str(caught.value)
+    assert caught.value.file
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_large_page_is_refused_with_its_largest_parts(tmp_path: Path) -> None:
+    with pytest.raises(
+        RecordingError, match=r"at most 150000 bytes.*largest: figure-\w+\.svg \(200\d\d\d bytes\)"
+    ):
+        recordings.save(*figure_of(SVG.replace(b"M 0 0", b"M 0 0 " * 33334)), tmp_path)
+    recordings.save(*figure_of(PNG[:8] + bytes(200_000) + PNG[-8:], ".png"), tmp_path)  # PNG is not counted
+
+
+def test_figures_are_named_by_what_is_stored() -> None:
+    output, data = recordings.figure(b'<!DOCTYPE svg PUBLIC "a" "b">\n' + SVG, "alt")
+    assert data == SVG
+    assert output.sha256 == hashlib.sha256(SVG).hexdigest()
+    with pytest.raises(ArgumentError, match="suffix"):
+        recordings.figure(SVG, "alt", ".jpg")
+
+
+# Refused when read
+
+
+def hash_again(folder: Path) -> None:
+    """What a careful forger does: make the hashes of the manifest fit the files."""
+    manifest = json.loads((folder / "run.json").read_text())
+    for entry in manifest["files"]:
+        path = folder / entry["name"]
+        if path.is_file():
+            entry["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / "run.json").write_text(json.dumps(manifest))
+
+
+def edit(name: str, old: str, new: str, forged: bool = True) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        text = (folder / name).read_text()
+        assert old in text, (old, text[:500])
+        (folder / name).write_text(text.replace(old, new, 1))
+        if forged and name != "run.json":
+            hash_again(folder)
+
+    return apply
+
+
+def write(name: str, data: bytes, forged: bool = True) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        (folder / name).write_bytes(data)
+        if forged and name != "run.json":
+            hash_again(folder)
+
+    return apply
+
+
+def rename_figure(to: str) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        manifest = json.loads((folder / "run.json").read_text())
+        manifest["files"][2]["name"] = to
+        (folder / "run.json").write_text(json.dumps(manifest))
+
+    return apply
+
+
+def link(name: str) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        (folder / name).rename(folder.parent / "target")
+        (folder / name).symlink_to(folder.parent / "target")
+
+    return apply
+
+
+def remove_figure(folder: Path) -> None:
+    next(folder.glob("figure-*.svg")).unlink()
+
+
+def change_figure(folder: Path) -> None:
+    next(folder.glob("figure-*.svg")).write_bytes(SVG.replace(b"path", b"script"))
+
+
+SAMPLE = '"samples_ns":[980'
+DAMAGE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "truncated manifest": (
+        write("run.json", b'{"schema_version": 1, "run_id": "a'),
+        "run.json: expected JSON",
+    ),
+    "truncated measurements": (
+        write("measurements.json", b'{"schema_version": 1'),
+        "measurements.json: expected JSON",
+    ),
+    "empty file": (write("transcript.json", b""), "transcript.json: expected JSON"),
+    "edited sample": (
+        edit("measurements.json", SAMPLE, '"samples_ns":[981', False),
+        "measurements.json: the file was changed",
+    ),
+    "edited sample, forged": (
+        edit("measurements.json", SAMPLE, '"samples_ns":[981'),
+        "measurements.json: run_id: does not say",
+    ),
+    "edited date": (edit("run.json", "2026-11-21", "2026-11-22"), "run.json: run_id: does not belong"),
+    "other run id": (edit("run.json", '"run_id": "', '"run_id": "0'), "run.json: run_id: does not belong"),
+    "run id of one file": (
+        edit("transcript.json", '"run_id": "', '"run_id": "0'),
+        "transcript.json: run_id: expected",
+    ),
+    "missing measurements": (
+        lambda f: (f / "measurements.json").unlink(),
+        "measurements.json: the file is missing",
+    ),
+    "missing transcript": (
+        lambda f: (f / "transcript.json").unlink(),
+        "transcript.json: the file is missing",
+    ),
+    "missing figure": (remove_figure, ".svg: the file is missing"),
+    "changed figure": (change_figure, ".svg: the file was changed"),
+    "other schema": (
+        edit("run.json", '"schema_version": 1', '"schema_version": 2'),
+        "run.json: schema_version: expected 1, got 2",
+    ),
+    "other schema of a part": (
+        edit("measurements.json", '"schema_version": 1', '"schema_version": 2'),
+        "schema_version",
+    ),
+    "unknown field": (edit("run.json", '"page":', '"extra": 1, "page":'), "run.json: Unknown field 'extra'"),
+    "missing field": (edit("run.json", '"gpu": "x",', ""), "run.json: provenance: expected the field 'gpu'"),
+    "wrong type": (
+        edit("measurements.json", SAMPLE, '"samples_ns":["many"'),
+        "samples_ns[0]: expected an integer",
+    ),
+    "NaN": (
+        edit("measurements.json", '"value": 0.5', '"value": NaN'),
+        "measurements.json: facts.first_call.value",
+    ),
+    "infinity": (
+        edit("measurements.json", '"value": 0.5', '"value": 1e999'),
+        "measurements.json: facts.first_call.value",
+    ),
+    "huge integer": (edit("measurements.json", SAMPLE, '"samples_ns":[' + "9" * 30), "samples_ns[0]"),
+    "endless integer": (
+        edit("measurements.json", SAMPLE, '"samples_ns":[' + "9" * 5000),
+        "measurements.json: ",
+    ),
+    "negative sample": (edit("measurements.json", SAMPLE, '"samples_ns":[-1'), "samples_ns[0]"),
+    "repeated key": (
+        edit("run.json", '"page":', '"page": "x", "page":'),
+        "run.json: expected JSON: the key 'page' stands twice",
+    ),
+    "deep nesting": (
+        write("transcript.json", b"[" * 100_000),
+        "transcript.json: expected JSON nested at most",
+    ),
+    "giant file": (
+        write("measurements.json", b" " * (4 * 2**20 + 1)),
+        "measurements.json: expected at most 4194304 bytes",
+    ),
+    "not UTF-8": (
+        write("measurements.json", b'{"schema_version": 1, "x": "\xff"}'),
+        "expected UTF-8, got the byte 0xff",
+    ),
+    "no object": (write("run.json", b"[]"), "run.json: expected an object"),
+    "path outside": (
+        rename_figure("../../../etc/passwd"),
+        "run.json: files[2].name: expected the plain name",
+    ),
+    "absolute path": (rename_figure("/etc/passwd"), "run.json: files[2].name"),
+    "path of Windows": (rename_figure("..\\x.svg"), "run.json: files[2].name"),
+    "file twice": (rename_figure("measurements.json"), "run.json: files[2].name"),
+    "part of another kind": (rename_figure("measurements.json\n"), "run.json: files[2].name"),
+    "manifest is a link": (link("run.json"), "run.json: expected a plain file"),
+    "measurements are a link": (link("measurements.json"), "measurements.json: expected a plain file"),
+    "folder is a link": (
+        lambda f: (f.rename(f.parent / "x"), f.symlink_to(f.parent / "x"))[0],
+        "expected a plain file in a plain folder",
+    ),
+    "other page": (edit("run.json", f'"{PAGE}"', '"other"'), "run.json: page: expected 'sort_search'"),
+    "other machine": (
+        edit("run.json", f'"machine": "{MACHINE}"', '"machine": "x"'),
+        "run.json: machine: expected",
+    ),
+    "string of surrogates": (edit("run.json", '"gpu": "x"', '"gpu": "\\ud800"'), "run.json: provenance.gpu"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_refused_by_file_and_field(name: str, saved: Recording) -> None:
+    damage, message = DAMAGE[name]
+    damage(folder_of(saved))
+    with pytest.raises(RecordingError) as caught:
+        recordings.load(folder_of(saved), complete=True)
+    assert message in str(caught.value)
+    assert caught.value.file.startswith(f"{MACHINE}/{PAGE}/")
+
+
+def forge(saved: Recording, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> Path:
+    """Save what `save` refuses, with all hashes right."""
+    made, figures = with_cell(**changes)
+    with monkeypatch.context() as patch:
+        patch.setattr("gpuguide.recordings.format.check_contents", lambda *args: None)
+        recordings.save(made, figures, root_of(saved))
+    return folder_of(saved)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"html": "<p onclick='f()'>x</p>"}, "transcript.json: cells[0].html: the attribute 'onclick'"),
+        ({"html": "<img src=x onerror=alert(1)>"}, "transcript.json: cells[0].html: expected a plain tag"),
+        ({"cell": 5}, "transcript.json: cells[0].cell"),
+        ({"digest": "0" * 64}, "transcript.json: cells[0].digest"),
+        ({"stdout": "a\u2028b"}, "transcript.json: cells[0].stdout"),
+        ({"figures": ()}, "transcript.json: cells: expected figures that cells name"),
+    ],
+)
+def test_a_consistent_forgery_is_refused_for_what_it_holds(
+    changes: dict[str, Any], message: str, saved: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = forge(saved, monkeypatch, **changes)
+    with pytest.raises(RecordingError) as caught:
+        recordings.load(folder)
+    assert message in str(caught.value)
+
+
+def test_a_renamed_folder_is_refused(saved: Recording) -> None:
+    renamed = folder_of(saved).rename(folder_of(saved).with_name("renamed"))
+    with pytest.raises(
+        RecordingError, match="page: expected 'renamed', as the folder is called, got 'sort_search'"
+    ):
+        recordings.load(renamed)
+
+
+# Worked out again
+
+
+def test_a_sound_recording_follows_from_its_samples(saved: Recording) -> None:
+    assert recordings.recompute(saved) == ()
+
+
+def test_claims_facts_and_ceilings_that_do_not_follow_are_named(saved: Recording) -> None:
+    claim = dataclasses.replace(saved.claims[0], low=1000.0)
+    fact = Fact("first_call", 0.7, "s", (0.4, 0.6))
+    assert saved.ceilings is not None
+    item = dataclasses.replace(saved.ceilings.items[0], value=saved.ceilings.items[0].value * 1.1)
+    wrong = dataclasses.replace(
+        saved, claims=(claim,), facts={"first_call": fact}, ceilings=Ceilings((item,))
+    )
+    fields = [problem.partition(":")[0] for problem in recordings.recompute(wrong)]
+    assert fields == [f"ceilings.{item.mix}.value", "facts.first_call.value", "claims[0]"]
+
+
+def test_a_claim_flips_with_the_samples(saved: Recording) -> None:
+    swapped = {"sample": saved.studies["sample"].swap_samples("numba", "numpy")}
+    (problem,) = recordings.recompute(dataclasses.replace(saved, studies=swapped))
+    assert "does not hold" in problem
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "__import__('os').system('touch /tmp/never')",
+        "r.__class__.__mro__[1].__subclasses__()",
+        "r.table().text() == ''",
+        "r.__class__ is not None",
+        "(lambda: r)()",
+        "[r for _ in (1,)]",
+        "9 ** 9 ** 9 ** 9 > r.n",
+        "'a' * 10 ** 12 == r.sizes",
+        "r.speedup('numba', 'numpy', size).low > 1",
+        "open",
+        "r.",
+        "",
+        "r" + ".low" * 20_000,
+    ],
+)
+def test_code_of_a_claim_is_never_executed(expression: str, saved: Recording) -> None:
+    claim = dataclasses.replace(saved.claims[0], expression=expression)
+    assert recordings.replay_claim(claim, saved.studies) is None
+    assert recordings.recompute(dataclasses.replace(saved, claims=(claim,))) == ()
+
+
+# Stale
+
+
+def test_staleness_names_what_changed(tmp_path: Path) -> None:
+    src, script = tmp_path / "src", tmp_path / "examples" / "cupy" / "sort_search.py"
+    (src / "gpuguide").mkdir(parents=True)
+    script.parent.mkdir(parents=True)
+    (src / "gpuguide" / "launch.py").write_text("x = 1\n")
+    script.write_text('"Title"\nimport gpuguide as gg\n# %%\n# Text.\nresults = study().run()\n')
+    keys = recordings.measuring_key(
+        recordings.recorded_cells(script.read_text()), ["gpuguide.machine.launch"], src
+    )
+    saved = recordings.save(*variation(keys=keys), tmp_path / "recorded")
+    assert recordings.staleness(saved, script, src) == ()
+    script.write_text(script.read_text().replace("run()", "run(seed=1)"))
+    (src / "gpuguide" / "launch.py").write_text("x = 2\n")
+    assert recordings.staleness(saved, script, src) == (
+        "cell 2 of examples/cupy/sort_search.py",
+        "src/gpuguide/launch.py",
+    )
+
+
+# Pending
+
+ENTRY = 'pending = [{ page = "sort_search", reason = "no GPU", date = 2026-11-01 }]'
+
+
+def test_pending_pages_are_read(tmp_path: Path) -> None:
+    assert recordings.pending(tmp_path) == ()
+    (tmp_path / "pending.toml").write_text(ENTRY)
+    expected = (recordings.Pending("sort_search", "no GPU", date(2026, 11, 1)),)
+    assert recordings.pending(tmp_path, today=date(2026, 11, 15)) == expected
+    assert recordings.pending(tmp_path / "pending.toml", today=date(2026, 11, 15)) == expected
+
+
+def test_pages_that_waited_too_long_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "pending.toml").write_text(ENTRY)
+    with pytest.raises(RecordingError, match=r"pending\[0\]\.date: sort_search has waited .* for 15 days"):
+        recordings.pending(tmp_path, today=date(2026, 11, 16))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pending = [", "expected TOML"),
+        ("other = 1", "expected one list, 'pending'; got other"),
+        ("pending = 1", "expected one list"),
+        ("pending = ['sort_search']", "pending[0]: expected page, reason, date"),
+        (ENTRY.replace("reason", "why"), "pending[0]: expected page, reason, date"),
+        (ENTRY.replace('"no GPU"', '" "'), "pending[0].reason: expected a text"),
+        (ENTRY.replace("2026-11-01", '"today"'), "pending[0].date: expected a past day"),
+        (ENTRY.replace("2026-11-01", "2026-12-01"), "pending[0].date: expected a past day"),
+        (ENTRY.replace("]", ", " + ENTRY.partition("[")[2]), "pending[1].page: expected each page once"),
+    ],
+)
+def test_wrong_entries_are_named(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "pending.toml").write_text(text)
+    with pytest.raises(RecordingError) as caught:
+        recordings.pending(tmp_path, today=date(2026, 11, 10))
+    assert message in str(caught.value)
+
+
+def test_pending_list_of_the_package_is_sound() -> None:
+    recordings.pending(recordings.ROOT)
