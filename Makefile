@@ -6,6 +6,7 @@ PAGES ?=
 PAGE ?=
 STRICT ?=
 BUDGET ?= 600
+UPGRADE ?=
 OUT := docs/_build
 export PYTHONPATH := $(CURDIR)/docs/_ext:$(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 
@@ -19,10 +20,10 @@ SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 # A failed build must fail again until it is mended, so its environment is dropped.
 OR_FORGET := || { rm -f $(OUT)/doctrees/environment.pickle; exit 1; }
 
-.PHONY: html test doctest check record redraw preview serve lint wheelhouse clean help
+.PHONY: html test doctest check record redraw preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 14) else \
@@ -69,11 +70,27 @@ preview: $(READY)  ## run PAGE=name in the simulator at toy size and stamp it a 
 serve: html  ## build the guide and serve it at http://localhost:8000
 	@$(PY) -m http.server --directory $(OUT)/html 8000
 
+fix: $(READY)  ## mend the style that ruff can mend, and format
+	@$(PY) -m ruff check --fix --exit-zero .
+	@$(PY) -m ruff format .
+
 lint: $(READY)  ## check style, docstrings and types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m numpydoc lint $(shell find src/gpuguide -name '*.py' -not -path '*/pool/*/*')
 	@$(PY) -m mypy
+
+# One lock for every supported Python and system: uv writes a marker beside a version that only some of them take.
+# It has an environment of its own, so that it locks nothing of itself.
+UV := .cache/uv/bin/uv
+$(UV):
+	@$(PYTHON) -m venv .cache/uv
+	@.cache/uv/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.13,<0.14'
+
+lock: $(UV)  ## renew requirements.lock from pyproject.toml (UPGRADE="ruff numpy" or UPGRADE=all: newer versions)
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock" \
+	  --group docs --group test --group dev \
+	  $(if $(filter all,$(UPGRADE)),--upgrade,$(addprefix --upgrade-package ,$(UPGRADE))) -o requirements.lock pyproject.toml
 
 # What the GPU build machine lacks, for its Python 3.12: installed there from the folder .whl, without a network.
 WHEELS := numpy rich platformdirs markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel \
