@@ -121,6 +121,8 @@ SAME = {
     "warning text": (f"{WARN}warn('x')", f"{WARN}warn('y')"),
     "warnings.warn": (f"{WARNINGS}warnings.warn('x', U)", f"{WARNINGS}warnings.warn('y', U)"),
     "encoding that is the default": ("x = 1", "# -*- coding: UTF8 -*-\nx = 1"),
+    "encoding declared too late": ("x = 1\ny = 2", "x = 1\n# coding: latin-1\ny = 2"),
+    "encoding declared too late for other line ends": ("# a\nx = 1", "# a\rx = 1\r# coding: latin-1"),
     "docstring that names __doc__": ("def f(): return 1", "def f():\n    'Its __doc__.'\n    return 1"),
     "message that names __doc__": (
         "def f():\n    'One.'\n    raise A('no __doc__')",
@@ -211,6 +213,10 @@ DIFFERENT = {
         "def f():\n    'one'\nk = inspect.getsource(f)",
         "def f():\n    'two'\nk = inspect.getsource(f)",
     ),
+    "docstring that an annotation reads": (
+        "def f():\n    'one'\ndef g(x: f.__doc__): pass\ng.__annotations__",
+        "def f():\n    'two'\ndef g(x: f.__doc__): pass\ng.__annotations__",
+    ),
     "docstring and f-string": (
         "def f():\n    'one'\nk = f.__doc__",
         "def f():\n    f'one'\nk = f.__doc__",
@@ -228,6 +234,7 @@ DIFFERENT = {
     "unpacked arguments of an error": ("raise A(*f())", "raise A(*g())"),
     "bytes of an error": ("raise A(b'x')", "raise A(b'y')"),
     "formatted text of an error": ("raise A('%s' % f())", "raise A('%s' % g())"),
+    "operator of an error's text": ("raise A('x' + 'y')", "raise A('x' % 'y')"),
     "function that makes the error": ("raise make('x')", "raise make('y')"),
     "method that makes the error": ("raise self.make('x')", "raise self.make('y')"),
     "value of StopIteration": ("raise StopIteration('x')", "raise StopIteration('y')"),
@@ -246,6 +253,15 @@ DIFFERENT = {
         f"{WARNINGS}warnings.warn = f\nwarnings.warn('y')",
     ),
     "warn after a star": (f"{WARN}from a import *\nwarn('x')", f"{WARN}from a import *\nwarn('y')"),
+    "warn in a pattern": (
+        f"{WARN}match x:\n    case {{**warn}}: warn('x')",
+        f"{WARN}match x:\n    case {{**warn}}: warn('y')",
+    ),
+    "warn of a sibling": ("from .warnings import warn\nwarn('x')", "from .warnings import warn\nwarn('y')"),
+    "warnings bound twice": (
+        f"{WARNINGS}import a as warnings\nwarnings.warn('x')",
+        f"{WARNINGS}import a as warnings\nwarnings.warn('y')",
+    ),
     "warn unknown": ("warn('x')", "warn('y')"),
     "other module as warnings": (
         "import a as warnings\nwarnings.warn('x')",
@@ -321,6 +337,8 @@ def test_docstrings_of_a_file_count_on_request(tmp_path: Path) -> None:
         "def f(x: g.__doc__): pass",
         "raise A(f'{g.__doc__}')",
         "help(f)",
+        "import pydoc as p",
+        "from doctest import testmod",
         "x = f.__code__.co_consts[0]",
     ],
 )
