@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 from gpuguide.recordings import canonical
-from gpuguide.recordings.canonical import FIELDS, UnknownSyntaxError, digest, form
+from gpuguide.recordings.canonical import (
+    FIELDS,
+    UnknownSyntaxError,
+    digest,
+    digest_file,
+    form,
+    reads_docstrings,
+)
 
 CORPUS = Path(__file__).parent / "canonical_corpus"
 COMMITTED = json.loads((CORPUS / "digests.json").read_text())
@@ -70,6 +77,7 @@ def test_table_knows_every_node_and_field_of_this_python() -> None:
     left_out = {
         **{kind: {"ctx"} for kind in ("Attribute", "Subscript", "Starred", "Name", "List", "Tuple")},
         **{kind: {"type_comment"} for kind in ("Assign", "For", "AsyncFor", "With", "AsyncWith")},
+        # Annotations outside class bodies count where they are read or act: they have rules of their own.
         **{kind: {"returns", "type_comment"} for kind in ("FunctionDef", "AsyncFunctionDef")},
         "Module": {"type_ignores"},
         "arg": {"annotation", "type_comment"},
@@ -80,6 +88,10 @@ def test_table_knows_every_node_and_field_of_this_python() -> None:
             assert set(node._fields) - set(fields) == left_out.get(kind, set()), kind
 
 
+WARN = "from warnings import warn\n"
+WARNINGS = "import warnings\n"
+FIELDS_OF_A = "class A(NamedTuple):\n    float32: int\n    float64: int\n"
+
 SAME = {
     "comment": ("x = 1", "# one\nx = 1  # two\n"),
     "spelling of numbers and strings": ("x = 255, 1000, 'a'", 'x = (0xFF,\n 1_000, """a""")'),
@@ -89,10 +101,33 @@ SAME = {
     "docstring in place of pass": ("class A(B): pass", "class A(B):\n    'Doc.'"),
     "annotations of arguments": ("def f(x, *a, y=1): pass", "def f(x: int, *a: str, y: T = 1) -> None: pass"),
     "annotation of a variable": ("x = 1", "x: int = 1"),
-    "annotation without value": ("def f(): return 1", "def f():\n    x: int\n    return 1"),
-    "error text": ("raise A('x', 1) from e", "raise A(f'y {z}') from e"),
-    "warning text": ("warn('x')", "warn('y', stacklevel=3)"),
-    "warnings.warn": ("warnings.warn('x')", "warnings.warn(f'{y}', UserWarning)"),
+    "annotation without value": ("def f():\n    x: int", "def f():\n    x: str"),
+    "annotation without value in a module": ("x: int", "x: str"),
+    "annotations of methods": (
+        "class A:\n    def f(self, x): pass",
+        "class A:\n    def f(self, x: int) -> A: pass",
+    ),
+    "annotations in methods": (
+        "class A:\n    def f(self): self.x = 1",
+        "class A:\n    def f(self): self.x: int = 1",
+    ),
+    "variable after a class": ("class A:\n    x: int\ny = 1", "class A:\n    x: int\ny: int = 1"),
+    "error text": ("raise A('x', 1) from e", "raise A('y', 1) from e"),
+    "error text of a class in a module": ("raise errors._A('x')", "raise errors._A('y')"),
+    "error text as keyword": ("raise A(1, reason='x')", "raise A(1, reason='y')"),
+    "text around a value": ("raise A(f'x {y}')", "raise A(f'{y} is wrong; ' f'mend it')"),
+    "texts that are added": ("raise A('x ' + f'{y}')", "raise A(f'{y} z')"),
+    "value shown with its name": ("raise A(f'{x=}')", "raise A(f'{x!r}')"),
+    "warning text": (f"{WARN}warn('x')", f"{WARN}warn('y')"),
+    "warnings.warn": (f"{WARNINGS}warnings.warn('x', U)", f"{WARNINGS}warnings.warn('y', U)"),
+    "encoding that is the default": ("x = 1", "# -*- coding: UTF8 -*-\nx = 1"),
+    "encoding declared too late": ("x = 1\ny = 2", "x = 1\n# coding: latin-1\ny = 2"),
+    "encoding declared too late for other line ends": ("# a\nx = 1", "# a\rx = 1\r# coding: latin-1"),
+    "docstring that names __doc__": ("def f(): return 1", "def f():\n    'Its __doc__.'\n    return 1"),
+    "message that names __doc__": (
+        "def f():\n    'One.'\n    raise A('no __doc__')",
+        "def f():\n    'Two.'\n    raise A('no text')",
+    ),
     "line ends": ("x = '''a\nb'''", "x = '''a\r\nb'''\r\n"),
     "byte order mark": ("x = 1", "\ufeffx = 1"),
     "f-string without fields": ("x = 'ab'", "x = f'a' 'b'"),
@@ -114,6 +149,137 @@ DIFFERENT = {
     "raise and its cause": ("raise A('x') from e", "raise A('x')"),
     "class and instance": ("raise A", "raise a.A"),
     "other warn": ("log.warn('x')", "log.warn('y')"),
+    # Class bodies
+    "order of bare fields": (
+        FIELDS_OF_A,
+        "class A(NamedTuple):\n    float64: int\n    float32: int\n",
+    ),
+    "bare field": (FIELDS_OF_A, "class A(NamedTuple):\n    float32: int\n"),
+    "annotation of a bare field": ("class A:\n    x: int", "class A:\n    x: ClassVar[int]"),
+    "annotation of a field": ("class A:\n    x: int = 1", "class A:\n    x: InitVar[int] = 1"),
+    "field and attribute": ("class A:\n    x: int = 1", "class A:\n    x = 1"),
+    "value of a field": ("class A:\n    x: int = 1", "class A:\n    x: int = 2"),
+    "annotation as string": ("class A:\n    x: int", "class A:\n    x: 'int'"),
+    "text of an annotation": ("class A:\n    x: 'int'", "class A:\n    x: 'ClassVar[int]'"),
+    "field in parentheses": ("class A:\n    x: int = 1", "class A:\n    (x): int = 1"),
+    "field under a condition": ("class A:\n    if B:\n        x: int", "class A:\n    if B:\n        y: int"),
+    "field of a class in a method": (
+        "class A:\n    def f(self):\n        class B:\n            x: int\n        return B",
+        "class A:\n    def f(self):\n        class B:\n            y: int\n        return B",
+    ),
+    "field after a method": (
+        "class A:\n    def f(self): g()\n    x: int",
+        "class A:\n    def f(self): g()\n    y: int",
+    ),
+    # Annotations elsewhere that do something
+    "name made local": ("def f():\n    x: int\n    return x", "def f():\n    return x"),
+    "name in parentheses is not made local": (
+        "def f():\n    x: int\n    g(x)",
+        "def f():\n    (x): int\n    g(x)",
+    ),
+    "target that is evaluated": ("f().x: int", "g().x: int"),
+    "call in an annotation": ("def f(x: g()): pass", "def f(x: h()): pass"),
+    "call in a result's annotation": ("def f() -> g(): pass", "def f() -> h(): pass"),
+    "assignment in an annotation": ("x: (y := 1) = 2", "x: (y := 3) = 2"),
+    "annotations that are read": (
+        "def f(x: int): pass\ng(f.__annotations__)",
+        "def f(x: str): pass\ng(f.__annotations__)",
+    ),
+    "dispatch on annotations": (
+        "@singledispatch\ndef f(x): pass\n@f.register\ndef _(x: int): pass",
+        "@singledispatch\ndef f(x): pass\n@f.register\ndef _(x: str): pass",
+    ),
+    "annotations of the module that are read": (
+        "x: int = 1\ny = get_type_hints(module)",
+        "x: str = 1\ny = get_type_hints(module)",
+    ),
+    "future import": ("from __future__ import annotations\nx = 1", "x = 1"),
+    # Docstrings that are read
+    "docstring of a function that is read": (
+        "def f():\n    'one'\nk = RawKernel(f.__doc__, 'k')",
+        "def f():\n    'two'\nk = RawKernel(f.__doc__, 'k')",
+    ),
+    "docstring of a class that is read": (
+        "class A:\n    'one'\nk = inspect.getdoc(A)",
+        "class A:\n    'two'\nk = inspect.getdoc(A)",
+    ),
+    "docstring of the module that is read": ("'one'\nk = f(__doc__)", "'two'\nk = f(__doc__)"),
+    "docstring read by its name": (
+        "async def f():\n    'one'\nk = getattr(f, '__doc__')",
+        "async def f():\n    'two'\nk = getattr(f, '__doc__')",
+    ),
+    "docstring and help": ("def f():\n    'one'\nhelp(f)", "def f():\n    'two'\nhelp(f)"),
+    "docstring and its source": (
+        "def f():\n    'one'\nk = inspect.getsource(f)",
+        "def f():\n    'two'\nk = inspect.getsource(f)",
+    ),
+    "docstring that an annotation reads": (
+        "def f():\n    'one'\ndef g(x: f.__doc__): pass\ng.__annotations__",
+        "def f():\n    'two'\ndef g(x: f.__doc__): pass\ng.__annotations__",
+    ),
+    "docstring and f-string": (
+        "def f():\n    'one'\nk = f.__doc__",
+        "def f():\n    f'one'\nk = f.__doc__",
+    ),
+    # Messages: what is computed, and what is no message
+    "call in an error": ("raise A(f())", "raise A(g())"),
+    "call in an error's text": ("raise A(f'x {f()}')", "raise A(f'x {g()}')"),
+    "call in an error's added text": ("raise A('x' + f'{f()}')", "raise A('x' + f'{g()}')"),
+    "order of what an error computes": ("raise A(f'{f()}{g()}')", "raise A(f'{g()}{f()}')"),
+    "call in a format of an error": ("raise A(f'{x:{f()}}')", "raise A(f'{x:{g()}}')"),
+    "number of an error": ("raise A('x', 1)", "raise A('x', 2)"),
+    "attribute of an error": ("raise A(limit=3)", "raise A(limit=4)"),
+    "name of an error's attribute": ("raise A(limit='x')", "raise A(other='x')"),
+    "error without its text": ("raise A('x')", "raise A()"),
+    "unpacked arguments of an error": ("raise A(*f())", "raise A(*g())"),
+    "bytes of an error": ("raise A(b'x')", "raise A(b'y')"),
+    "formatted text of an error": ("raise A('%s' % f())", "raise A('%s' % g())"),
+    "operator of an error's text": ("raise A('x' + 'y')", "raise A('x' % 'y')"),
+    "function that makes the error": ("raise make('x')", "raise make('y')"),
+    "method that makes the error": ("raise self.make('x')", "raise self.make('y')"),
+    "value of StopIteration": ("raise StopIteration('x')", "raise StopIteration('y')"),
+    "call in a warning": (f"{WARN}warn(next(x))", f"{WARN}warn('x')"),
+    "call in a warning's text": (
+        WARNINGS + "warnings.warn(f'{next(x)}')",
+        f"{WARNINGS}warnings.warn('x')",
+    ),
+    "category of a warning": (f"{WARN}warn('x', A)", f"{WARN}warn('x', B)"),
+    "level of a warning": (f"{WARN}warn('x', stacklevel=2)", f"{WARN}warn('x', stacklevel=3)"),
+    "warn from elsewhere": ("from a import warn\nwarn('x')", "from a import warn\nwarn('y')"),
+    "warn defined here": (f"{WARN}def warn(x): f(x)\nwarn('x')", f"{WARN}def warn(x): f(x)\nwarn('y')"),
+    "warn as argument": (f"{WARN}def f(warn): warn('x')", f"{WARN}def f(warn): warn('y')"),
+    "warn replaced": (
+        f"{WARNINGS}warnings.warn = f\nwarnings.warn('x')",
+        f"{WARNINGS}warnings.warn = f\nwarnings.warn('y')",
+    ),
+    "warn after a star": (f"{WARN}from a import *\nwarn('x')", f"{WARN}from a import *\nwarn('y')"),
+    "warn in a pattern": (
+        f"{WARN}match x:\n    case {{**warn}}: warn('x')",
+        f"{WARN}match x:\n    case {{**warn}}: warn('y')",
+    ),
+    "warn of a sibling": ("from .warnings import warn\nwarn('x')", "from .warnings import warn\nwarn('y')"),
+    "warnings bound twice": (
+        f"{WARNINGS}import a as warnings\nwarnings.warn('x')",
+        f"{WARNINGS}import a as warnings\nwarnings.warn('y')",
+    ),
+    "warn unknown": ("warn('x')", "warn('y')"),
+    "other module as warnings": (
+        "import a as warnings\nwarnings.warn('x')",
+        "import a as warnings\nwarnings.warn('y')",
+    ),
+    "message of an assertion": ("assert x, 'y'", "assert x, 'z'"),
+    # The rest
+    "pass that ends a cell": ("f(x)", "f(x)\npass"),
+    "declared encoding": ("x = 'µ'", "# coding: latin-1\nx = 'µ'"),
+    "declared encoding in the second line": (
+        "#!python\nx = 'µ'",
+        "#!python\n# vim: fileencoding=latin-1\nx = 'µ'",
+    ),
+    "slots": ("class A: __slots__ = 'x', 'y'", "class A: __slots__ = 'y', 'x'"),
+    "global": ("def f():\n    global x\n    x = 1", "def f():\n    x = 1"),
+    "body of a lambda": ("f = lambda: 1", "f = lambda: 2"),
+    "guard of a case": ("match x:\n    case y if y: f()", "match x:\n    case y: f()"),
+    "debug text": ("x = f'{y=}'", "x = f'{y = }'"),
     "order of arguments": ("def f(a, b): pass", "def f(b, a): pass"),
     "default": ("def f(a=1): pass", "def f(a=2): pass"),
     "keyword-only": ("def f(a, *, b): pass", "def f(a, b): pass"),
@@ -140,6 +306,52 @@ def test_what_changes_no_number_changes_no_digest(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), DIFFERENT.values(), ids=DIFFERENT)
 def test_what_may_change_a_number_changes_the_digest(one: str, other: str) -> None:
     assert digest(one) != digest(other)
+
+
+def test_docstrings_count_on_request() -> None:
+    """Another module may read them."""
+    one, other = "def f():\n    'one'", "def f():\n    'two'"
+    assert digest(one) == digest(other)
+    assert digest(one, docstrings=True) != digest(other, docstrings=True)
+    assert digest("'the only line of a cell'", docstrings=True) != digest("", docstrings=True)
+    assert digest("x = 1", docstrings=True) == digest("x = 1")
+
+
+def test_docstrings_of_a_file_count_on_request(tmp_path: Path) -> None:
+    file = tmp_path / "topic.py"
+    file.write_text('"""One."""\n')
+    assert digest_file(file, docstrings=True) == digest('"""One."""', docstrings=True) != digest_file(file)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = kernel.__doc__",
+        "x = __doc__",
+        "x = getattr(f, '__doc__')",
+        "from a import __doc__ as text",
+        "import inspect as i\nx = i.getdoc(f)",
+        "from inspect import getdoc as g",
+        "x = eval('f.__doc__')",
+        "match f:\n    case A(__doc__=x): pass",
+        "def f(x: g.__doc__): pass",
+        "raise A(f'{g.__doc__}')",
+        "help(f)",
+        "import pydoc as p",
+        "from doctest import testmod",
+        "x = f.__code__.co_consts[0]",
+    ],
+)
+def test_readers_of_docstrings_are_seen(source: str) -> None:
+    assert reads_docstrings(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["x = 1  # __doc__", "'Its __doc__.'", "raise A('no __doc__')", "x.document = doc", "f(help='text')"],
+)
+def test_prose_does_not_read_docstrings(source: str) -> None:
+    assert not reads_docstrings(source)
 
 
 def test_unknown_node_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
