@@ -182,13 +182,13 @@ def test_the_list_shows_topics_and_recordings(
 def test_one_broken_recording_does_not_hide_the_others(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def load(folder: Path) -> Any:
+    def read(folder: Path) -> Any:
         if folder.name == "bad":
             raise RecordingError("not JSON", file="run.json")
         return SimpleNamespace(provenance=SimpleNamespace(utc_date="2026-11-21T10:00:00Z"))
 
     recordings: Any = ModuleType("gpuguide.recordings.store")
-    recordings.load, recordings.ROOT = load, tmp_path
+    recordings.read, recordings.ROOT = read, tmp_path
     recordings.machines, recordings.pages = lambda root: ("nvidia-h200",), lambda *_: ("bad", "good")
     monkeypatch.setitem(sys.modules, "gpuguide.recordings.store", recordings)
     monkeypatch.setattr("gpuguide.recordings.store", recordings, raising=False)

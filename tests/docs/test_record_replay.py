@@ -297,7 +297,7 @@ def test_a_script_that_no_list_names_is_an_error(make_project):
 
 def test_a_figure_that_alone_changed_is_published(project):
     folder = project.layout.recorded / MACHINE / "pictures"
-    old = recordings.load(folder, complete=True)
+    old = recordings.read(folder, complete=True)
     (name,) = (figure.file for cell in old.cells for figure in cell.figures)
     data = (folder / name).read_bytes().replace(b"#1f77b4", b"#c0282d")
     figure, stored = recordings.figure(data, "Another figure.")

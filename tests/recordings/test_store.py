@@ -86,7 +86,7 @@ def folder_of(saved: Recording) -> Path:
 
 
 def test_what_is_saved_is_read_back_equal(saved: Recording) -> None:
-    assert recordings.load(folder_of(saved)) == saved
+    assert recordings.read(folder_of(saved)) == saved
     assert recordings.validate(folder_of(saved)) == saved
     assert len(saved.run_id) == 16
 
@@ -110,7 +110,7 @@ def test_same_contents_have_the_same_run_id_and_others_another(tmp_path: Path) -
 def test_ceilings_of_the_run_are_stored_once(saved: Recording) -> None:
     text = (folder_of(saved) / "measurements.json").read_text()
     assert text.count('"two_to_one"') == 1
-    assert recordings.load(folder_of(saved)).studies["sample"].ceilings == saved.ceilings
+    assert recordings.read(folder_of(saved)).studies["sample"].ceilings == saved.ceilings
 
 
 @pytest.mark.parametrize("given", [None, Ceilings((Ceiling("copy", 1e12, "B/s"),))])
@@ -118,12 +118,12 @@ def test_other_ceilings_stay_a_studys_own(given: Ceilings | None, tmp_path: Path
     made, figures = recording()
     study = dataclasses.replace(made.studies["sample"], ceilings=given)
     saved = recordings.save(dataclasses.replace(made, studies={"sample": study}), figures, tmp_path)
-    assert recordings.load(folder_of(saved)).studies["sample"].ceilings == given
+    assert recordings.read(folder_of(saved)).studies["sample"].ceilings == given
 
 
 def test_text_is_stored_as_text(saved: Recording) -> None:
     """Recorded reST, directives and prompts are data: they come back as they were."""
-    assert recordings.load(folder_of(saved)).cells[0].stdout == ".. include:: /etc/passwd\n\n>>> 1 / 0\n"
+    assert recordings.read(folder_of(saved)).cells[0].stdout == ".. include:: /etc/passwd\n\n>>> 1 / 0\n"
 
 
 def test_without_transcript_the_measurements_are_read(saved: Recording) -> None:
@@ -131,10 +131,10 @@ def test_without_transcript_the_measurements_are_read(saved: Recording) -> None:
     for path in folder_of(saved).iterdir():
         if path.name not in ("run.json", "measurements.json"):
             path.unlink()
-    assert recordings.load(folder_of(saved)) == dataclasses.replace(saved, cells=())
+    assert recordings.read(folder_of(saved)) == dataclasses.replace(saved, cells=())
     for read in (
         lambda: recordings.validate(folder_of(saved)),
-        lambda: recordings.find_or_none(PAGE, root=root_of(saved)),
+        lambda: recordings.load_or_none(PAGE, root=root_of(saved)),
     ):
         with pytest.raises(RecordingError, match=r"transcript\.json: the file is missing"):
             read()
@@ -154,28 +154,28 @@ def test_the_primary_machine_comes_first(saved: Recording) -> None:
     recordings.save(*recording("zzz", "other"), root)
     assert recordings.machines(root) == (MACHINE, "aaa", "zzz")
     assert recordings.pages("zzz", root) == ("other", PAGE)
-    assert recordings.find(PAGE, root=root).machine == MACHINE
-    assert recordings.find(PAGE, "zzz", root).machine == "zzz"
-    assert recordings.find("other", root=root).machine == "zzz"
+    assert recordings.load(PAGE, root=root).machine == MACHINE
+    assert recordings.load(PAGE, "zzz", root).machine == "zzz"
+    assert recordings.load("other", root=root).machine == "zzz"
     shutil.rmtree(root / MACHINE)
-    assert recordings.find(PAGE, root=root).machine == "aaa"
+    assert recordings.load(PAGE, root=root).machine == "aaa"
 
 
 def test_unknown_names_are_answered_with_the_nearest(saved: Recording) -> None:
     root = root_of(saved)
     with pytest.raises(UnknownNameError, match=r"'sort_serch'.*'sort_search'"):
-        recordings.find("sort_serch", root=root)
+        recordings.load("sort_serch", root=root)
     with pytest.raises(UnknownNameError, match=r"machine 'nvidia-h20'.*'nvidia-h200'"):
-        recordings.find(PAGE, "nvidia-h20", root)
-    assert recordings.find_or_none("other", root=root) is None
-    assert recordings.find_or_none(PAGE, "other", root) is None
-    assert recordings.find_or_none(PAGE, None, root) == saved
+        recordings.load(PAGE, "nvidia-h20", root)
+    assert recordings.load_or_none("other", root=root) is None
+    assert recordings.load_or_none(PAGE, "other", root) is None
+    assert recordings.load_or_none(PAGE, None, root) == saved
     assert recordings.machines(root / "nowhere") == ()
 
 
 def test_an_empty_folder_is_no_recording(tmp_path: Path) -> None:
     (tmp_path / MACHINE / PAGE).mkdir(parents=True)
-    assert recordings.find_or_none(PAGE, root=tmp_path) is None
+    assert recordings.load_or_none(PAGE, root=tmp_path) is None
 
 
 def test_recordings_of_the_package_are_sound() -> None:
@@ -262,7 +262,7 @@ def test_first_save_that_fails_leaves_no_recording(tmp_path: Path, monkeypatch: 
         fail_at(patch, 9, OSError)
         with pytest.raises(OSError, match="injected"):
             recordings.save(*recording(), tmp_path)
-    assert recordings.find_or_none(PAGE, root=tmp_path) is None
+    assert recordings.load_or_none(PAGE, root=tmp_path) is None
 
 
 def test_files_of_others_are_left_alone(saved: Recording) -> None:
@@ -580,7 +580,7 @@ def test_damage_is_refused_by_file_and_field(name: str, saved: Recording) -> Non
     damage, message = DAMAGE[name]
     damage(folder_of(saved))
     with pytest.raises(RecordingError) as caught:
-        recordings.load(folder_of(saved), complete=True)
+        recordings.read(folder_of(saved), complete=True)
     assert message in str(caught.value)
     assert caught.value.file.startswith(f"{MACHINE}/{PAGE}/")
 
@@ -610,7 +610,7 @@ def test_a_consistent_forgery_is_refused_for_what_it_holds(
 ) -> None:
     folder = forge(saved, monkeypatch, **changes)
     with pytest.raises(RecordingError) as caught:
-        recordings.load(folder)
+        recordings.read(folder)
     assert message in str(caught.value)
 
 
@@ -619,7 +619,7 @@ def test_a_renamed_folder_is_refused(saved: Recording) -> None:
     with pytest.raises(
         RecordingError, match="page: expected 'renamed', as the folder is called, got 'sort_search'"
     ):
-        recordings.load(renamed)
+        recordings.read(renamed)
 
 
 # Worked out again
