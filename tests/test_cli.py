@@ -145,19 +145,20 @@ def test_json_and_plot_are_written(
     assert capsys.readouterr().out.count("Wrote ") == 2
 
 
-def test_a_topic_gives_the_studies_of_its_own_public_functions(monkeypatch: pytest.MonkeyPatch) -> None:
-    module: Any = ModuleType("gpuguide.topics.sample")
+def test_a_topic_gives_the_studies_of_its_own_public_functions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "sample").mkdir()
     source = """
-def study(): return FakeStudy("one")
-def tall_study(): return FakeStudy("two")
+from types import SimpleNamespace as FakeStudy
+borrowed_study = FakeStudy
+def study(): return FakeStudy(name="one")
+def tall_study(): return FakeStudy(name="two")
 def _hidden_study(): raise AssertionError
 def size_study(n): raise AssertionError
 """
-    module.FakeStudy = FakeStudy
-    exec(source, vars(module))
-    module.borrowed_study = lambda: FakeStudy("three")
-    monkeypatch.setitem(sys.modules, "gpuguide.topics.sample", module)
-    monkeypatch.setattr(catalogue, "_topics", lambda: {"sample": ""})
+    (tmp_path / "sample" / "study.py").write_text(source)
+    monkeypatch.setattr(catalogue.topics, "__path__", [str(tmp_path)])
     assert sorted(catalogue.studies("sample")) == ["one", "two"]
 
 

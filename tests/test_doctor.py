@@ -11,8 +11,7 @@ from rich.console import Console
 from fake_cupy import make_cupy, make_nvml
 from gpuguide import doctor
 from gpuguide.errors import BackendError
-from gpuguide.machine import backends as loading
-from gpuguide.machine import compilers, device
+from gpuguide.machine import backends, compilers, device
 
 HEALTHY = {
     "numpy": "2.4.6",
@@ -27,7 +26,7 @@ HEALTHY = {
 def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Pretend to be a machine with these distributions, this CuPy and this NVML."""
     monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
-    monkeypatch.setattr(loading, "numba_cuda", lambda: None)
+    monkeypatch.setattr(backends, "numba_cuda", lambda: None)
     monkeypatch.setattr(compilers, "capability", lambda: compilers.ARCHITECTURE)
     monkeypatch.setattr(compilers, "why_not", lambda target: "")
     monkeypatch.setattr(compilers, "missing_parts", lambda names=(): ())
@@ -42,11 +41,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
 
         monkeypatch.setattr(metadata, "version", version)
         if cupy is None:
-            monkeypatch.setattr(loading, "cupy", raise_backend_error)
+            monkeypatch.setattr(backends, "cupy", raise_backend_error)
             monkeypatch.setattr(device, "cupy", raise_backend_error)
         else:
             monkeypatch.setitem(sys.modules, "cupy", cupy)
-        for module in (loading, device, compilers):
+        for module in (backends, device, compilers):
             monkeypatch.setattr(module, "nvml", lambda: nvml)
         return {diagnosis.subject: diagnosis for diagnosis in doctor.examine()}
 
@@ -109,7 +108,7 @@ def test_numba_cuda_that_does_not_import(machine: Any, monkeypatch: pytest.Monke
     def broken() -> Any:
         raise BackendError("numba-cuda cannot be imported (OSError: libnvvm).")
 
-    monkeypatch.setattr(loading, "numba_cuda", broken)
+    monkeypatch.setattr(backends, "numba_cuda", broken)
     assert "libnvvm" in machine({}, make_cupy(), make_nvml())["Numba"].cure
 
 

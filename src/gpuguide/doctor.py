@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gpuguide.errors import BackendError, NoGpuError
-from gpuguide.machine import backends as loading
-from gpuguide.machine import compilers, device
+from gpuguide.machine import backends, compilers, device
 from gpuguide.machine.compilers import installed_version
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _COMPILER_WHEELS = (
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One thing that was looked at.
+    """What the doctor says of one part of the installation.
 
     Parameters
     ----------
@@ -142,7 +141,7 @@ def _python() -> Diagnosis:
 
 def _numpy() -> Diagnosis:
     version = installed_version("numpy") or "missing"
-    if loading.numpy_too_new():
+    if backends.numpy_too_new():
         cure = (
             f"numba-cuda {installed_version('numba-cuda')} compiles no kernel beside it: "
             "run pip install 'numpy<2.5'."
@@ -153,15 +152,15 @@ def _numpy() -> Diagnosis:
 
 def _numba() -> Diagnosis:
     text = ", ".join(f"{name} {installed_version(name) or 'missing'}" for name in ("numba", "numba-cuda"))
-    if loading.simulated():
+    if backends.simulated():
         cure = "NUMBA_ENABLE_CUDASIM is set, so kernels run on the CPU; unset it to use a GPU."
         return Diagnosis("Numba", "note", f"{text}, simulator", cure)
     if installed_version("numba-cuda") is None:
         return _no_numba_cuda(text)
-    if loading.numpy_too_new():
+    if backends.numpy_too_new():
         return Diagnosis("Numba", "ok", text)
     try:
-        loading.numba_cuda()
+        backends.numba_cuda()
     except BackendError as error:
         return Diagnosis("Numba", "problem", text, str(error))
     return _compiler(text)
@@ -197,14 +196,14 @@ def _cupy() -> Diagnosis:
         cure = f"Several CuPys overwrite each other: pip uninstall {names}, then install the one you need."
         return Diagnosis("CuPy", "problem", text, cure)
     try:
-        cp = loading.cupy()
+        cp = backends.cupy()
     except BackendError as error:
         return Diagnosis("CuPy", "problem", text, str(error))
     return Diagnosis("CuPy", "ok", text if wheels else str(cp.__version__))
 
 
 def _driver() -> Diagnosis:
-    library = loading.nvml()
+    library = backends.nvml()
     if library is None:
         if sys.platform == "darwin":
             return Diagnosis(
@@ -222,7 +221,7 @@ def _toolkit() -> Diagnosis | None:
     if newest is None:
         return None
     text = f"compilers of CUDA {newest[0]}.{newest[1]}"
-    library = loading.nvml()
+    library = backends.nvml()
     driver = _driver_cuda(library) if library is not None else None
     if driver is None or newest <= driver:
         return Diagnosis("Toolkit", "ok", text)
@@ -238,7 +237,7 @@ def _gpu() -> Diagnosis:
     try:
         gpu = device.require_gpu()
     except NoGpuError as error:
-        return Diagnosis("GPU", "note" if loading.simulated() else "problem", "none usable", str(error))
+        return Diagnosis("GPU", "note" if backends.simulated() else "problem", "none usable", str(error))
     major, minor = gpu.compute_capability
     text = f"{gpu.name}, compute capability {major}.{minor}, {gpu.memory_bytes / 2**30:.0f} GiB"
     if gpu.gpu_count > 1:
@@ -253,10 +252,10 @@ def _gpu() -> Diagnosis:
 def _compiler_cuda() -> tuple[int, int] | None:
     versions = [version for name in _COMPILER_WHEELS if (version := installed_version(name))]
     if versions:
-        major, minor = max(loading.release(version)[:2] for version in versions)
+        major, minor = max(backends.release(version)[:2] for version in versions)
         return major, minor
     try:
-        major, minor = loading.cupy().cuda.nvrtc.getVersion()
+        major, minor = backends.cupy().cuda.nvrtc.getVersion()
     except Exception:  # without CuPy or NVRTC there is nothing to compare
         return None
     return int(major), int(minor)

@@ -12,7 +12,6 @@ import pytest
 from fake_cupy import FakeArray, make_cupy
 from gpuguide.errors import ArgumentError, BackendError
 from gpuguide.machine import backends
-from gpuguide.machine import backends as loading
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.delitem(sys.modules, "cupy")
     monkeypatch.setattr(
-        loading, "import_module", lambda name: (_ for _ in ()).throw(ModuleNotFoundError(name=name))
+        backends, "import_module", lambda name: (_ for _ in ()).throw(ModuleNotFoundError(name=name))
     )
 
 
@@ -156,13 +155,13 @@ def test_numpy_2_5_is_too_new_for_numba_cuda_0_30(
         return found
 
     monkeypatch.setattr(metadata, "version", version)
-    assert loading.numpy_too_new() is expected
+    assert backends.numpy_too_new() is expected
     if expected:
-        loading.numba_cuda.cache_clear()
+        backends.numba_cuda.cache_clear()
         with pytest.raises(
             BackendError, match=r"cannot compile kernels beside NumPy 2\.5\.0: run pip install"
         ):
-            loading.numba_cuda()
+            backends.numba_cuda()
 
 
 def test_a_backend_that_does_not_import_points_to_the_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +169,7 @@ def test_a_backend_that_does_not_import_points_to_the_doctor(monkeypatch: pytest
         raise OSError("libnvrtc.so.13: cannot open shared object file")
 
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
-    monkeypatch.setattr(loading, "import_module", broken)
+    monkeypatch.setattr(backends, "import_module", broken)
     with pytest.raises(BackendError, match=r"CuPy cannot be imported \(OSError: libnvrtc.*gpuguide doctor"):
         backends.cupy()
 

@@ -1,4 +1,4 @@
-"""What a study measured, as immutable data, and the questions that can be asked of it."""
+"""What a study measured, as immutable data, the questions that it answers, and its table."""
 
 from __future__ import annotations
 
