@@ -17,35 +17,22 @@ from gpuguide.recordings.format import (
     MEASUREMENTS,
     decode,
     encode,
-    figure,
     label,
     refuse_foreign,
     replace_files,
 )
-from gpuguide.recordings.keys import Keys, changes, measuring_key, measuring_modules, recorded_cells
-from gpuguide.recordings.pending import Pending, pending
-from gpuguide.recordings.recompute import recompute, replay_claim
-from gpuguide.recordings.recording import CellOutput, FigureOutput, Recording
+from gpuguide.recordings.keys import changes
+from gpuguide.recordings.recompute import recompute
+from gpuguide.recordings.recording import Recording
 
 __all__ = [
     "PRIMARY_MACHINE",
     "ROOT",
-    "CellOutput",
-    "FigureOutput",
-    "Keys",
-    "Pending",
-    "Recording",
-    "figure",
     "load",
     "load_or_none",
     "machines",
-    "measuring_key",
-    "measuring_modules",
     "pages",
-    "pending",
-    "recompute",
-    "recorded_cells",
-    "replay_claim",
+    "read",
     "save",
     "staleness",
     "validate",

@@ -103,8 +103,9 @@ class States:
 
     def _find(self, page: Page) -> PageState:
         from gpuguide.recordings import store as recordings
+        from gpuguide.recordings.pending import pending as pending_pages
 
-        pending = {each.page: each for each in recordings.pending(self.layout.recorded)}
+        pending = {each.page: each for each in pending_pages(self.layout.recorded)}
         recording = recordings.load_or_none(page.name, page.machine, self.layout.recorded)
         if recording is None:
             if page.name in pending:
