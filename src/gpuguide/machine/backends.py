@@ -12,7 +12,6 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module, metadata
-from types import ModuleType
 from typing import Any
 
 from gpuguide.errors import ArgumentError, BackendError
@@ -129,7 +128,7 @@ def numba() -> Any:
 
 
 @functools.cache
-def numba_cuda() -> ModuleType:
+def numba_cuda() -> Any:
     """Import ``numba.cuda``: NVIDIA's numba-cuda, or Numba's own with its simulator where that has no wheel.
 
     Returns
