@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gpuguide.errors import ArgumentError, unknown
 
-__all__ = ["REGIONS", "SI", "Region", "format_interval", "format_quantity", "format_size", "size_words"]
+__all__ = ["REGIONS", "SI", "RegionWords", "format_interval", "format_quantity", "format_size", "size_words"]
 
 SI: dict[str, tuple[tuple[int, str], ...]] = {
     "s": ((0, " s"), (-3, " ms"), (-6, " µs"), (-9, " ns")),
@@ -35,7 +35,7 @@ SI: dict[str, tuple[tuple[int, str], ...]] = {
 """For each base unit the powers of ten it is shown in and how they are written, largest first."""
 
 
-class Region(NamedTuple):
+class RegionWords(NamedTuple):
     """What the part of a program that a clock times is called, by the room there is to say it.
 
     Parameters
@@ -62,11 +62,13 @@ class Region(NamedTuple):
 
 
 REGIONS = {
-    "device": Region("kernel", "kernel only", "time on the GPU", "GPU time, launch apart"),
-    "launch": Region("launch", "launch on the host", "host time of the launch", "host, until it is launched"),
-    "end_to_end": Region("end to end", "end to end", "end to end", "host, until the result is there"),
-    "host": Region("CPU", "on the CPU", "time on the CPU", "host"),
-    "first_call": Region(
+    "device": RegionWords("kernel", "kernel only", "time on the GPU", "GPU time, launch apart"),
+    "launch": RegionWords(
+        "launch", "launch on the host", "host time of the launch", "host, until it is launched"
+    ),
+    "end_to_end": RegionWords("end to end", "end to end", "end to end", "host, until the result is there"),
+    "host": RegionWords("CPU", "on the CPU", "time on the CPU", "host"),
+    "first_call": RegionWords(
         "first call", "first call", "first call in a fresh process", "first call in a fresh process"
     ),
 }
