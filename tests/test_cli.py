@@ -145,19 +145,20 @@ def test_json_and_plot_are_written(
     assert capsys.readouterr().out.count("Wrote ") == 2
 
 
-def test_a_topic_gives_the_studies_of_its_own_public_functions(monkeypatch: pytest.MonkeyPatch) -> None:
-    module: Any = ModuleType("gpuguide.topics.sample")
+def test_a_topic_gives_the_studies_of_its_own_public_functions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "sample").mkdir()
     source = """
-def study(): return FakeStudy("one")
-def tall_study(): return FakeStudy("two")
+from types import SimpleNamespace as FakeStudy
+borrowed_study = FakeStudy
+def study(): return FakeStudy(name="one")
+def tall_study(): return FakeStudy(name="two")
 def _hidden_study(): raise AssertionError
 def size_study(n): raise AssertionError
 """
-    module.FakeStudy = FakeStudy
-    exec(source, vars(module))
-    module.borrowed_study = lambda: FakeStudy("three")
-    monkeypatch.setitem(sys.modules, "gpuguide.topics.sample", module)
-    monkeypatch.setattr(catalogue, "_topics", lambda: {"sample": ""})
+    (tmp_path / "sample" / "study.py").write_text(source)
+    monkeypatch.setattr(catalogue.topics, "__path__", [str(tmp_path)])
     assert sorted(catalogue.studies("sample")) == ["one", "two"]
 
 
@@ -182,13 +183,13 @@ def test_the_list_shows_topics_and_recordings(
 def test_one_broken_recording_does_not_hide_the_others(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def load(folder: Path) -> Any:
+    def read(folder: Path) -> Any:
         if folder.name == "bad":
             raise RecordingError("not JSON", file="run.json")
         return SimpleNamespace(provenance=SimpleNamespace(utc_date="2026-11-21T10:00:00Z"))
 
     recordings: Any = ModuleType("gpuguide.recordings.store")
-    recordings.load, recordings.ROOT = load, tmp_path
+    recordings.read, recordings.ROOT = read, tmp_path
     recordings.machines, recordings.pages = lambda root: ("nvidia-h200",), lambda *_: ("bad", "good")
     monkeypatch.setitem(sys.modules, "gpuguide.recordings.store", recordings)
     monkeypatch.setattr("gpuguide.recordings.store", recordings, raising=False)

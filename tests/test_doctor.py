@@ -11,8 +11,7 @@ from rich.console import Console
 from fake_cupy import make_cupy, make_nvml
 from gpuguide import doctor
 from gpuguide.errors import BackendError
-from gpuguide.machine import backends as loading
-from gpuguide.machine import compilers, device
+from gpuguide.machine import backends, compilers, device
 
 HEALTHY = {
     "numpy": "2.4.6",
@@ -27,14 +26,14 @@ HEALTHY = {
 def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Pretend to be a machine with these distributions, this CuPy and this NVML."""
     monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
-    monkeypatch.setattr(loading, "numba_cuda", lambda: None)
+    monkeypatch.setattr(backends, "numba_cuda", lambda: None)
     monkeypatch.setattr(compilers, "capability", lambda: compilers.ARCHITECTURE)
     monkeypatch.setattr(compilers, "why_not", lambda target: "")
     monkeypatch.setattr(compilers, "missing_parts", lambda names=(): ())
 
     def pretend(
         versions: dict[str, str | None], cupy: Any = None, nvml: Any = None
-    ) -> dict[str, doctor.Finding]:
+    ) -> dict[str, doctor.Diagnosis]:
         def version(name: str) -> str:
             if (found := (HEALTHY | versions).get(name)) is None:
                 raise metadata.PackageNotFoundError(name)
@@ -42,13 +41,13 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
 
         monkeypatch.setattr(metadata, "version", version)
         if cupy is None:
-            monkeypatch.setattr(loading, "cupy", raise_backend_error)
+            monkeypatch.setattr(backends, "cupy", raise_backend_error)
             monkeypatch.setattr(device, "cupy", raise_backend_error)
         else:
             monkeypatch.setitem(sys.modules, "cupy", cupy)
-        for module in (loading, device, compilers):
+        for module in (backends, device, compilers):
             monkeypatch.setattr(module, "nvml", lambda: nvml)
-        return {finding.subject: finding for finding in doctor.examine()}
+        return {diagnosis.subject: diagnosis for diagnosis in doctor.examine()}
 
     return pretend
 
@@ -59,11 +58,11 @@ def raise_backend_error() -> Any:
 
 def test_a_healthy_machine_has_nothing_to_cure(machine: Any) -> None:
     found = machine({}, make_cupy(), make_nvml())
-    assert [finding.status for finding in found.values()] == ["ok"] * 7
+    assert [diagnosis.status for diagnosis in found.values()] == ["ok"] * 7
     assert not doctor.has_problems(found.values())
     assert found["GPU"].text == "NVIDIA H200, compute capability 9.0, 140 GiB"
     assert found["Driver"].text == "580.159.04, CUDA up to 13.0"
-    assert not any(finding.cure for finding in found.values())
+    assert not any(diagnosis.cure for diagnosis in found.values())
 
 
 def test_missing_cupy_is_said_once(machine: Any) -> None:
@@ -101,15 +100,15 @@ def test_numba_cuda_missing(machine: Any, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "platform", "linux")
     assert "numba-cuda[cu13]" in machine({"numba-cuda": None}, make_cupy(), make_nvml())["Numba"].cure
     monkeypatch.setattr(sys, "platform", "darwin")
-    finding = machine({"numba-cuda": None}, make_cupy(), make_nvml())["Numba"]
-    assert (finding.status, "NUMBA_ENABLE_CUDASIM=1" in finding.cure) == ("note", True)
+    diagnosis = machine({"numba-cuda": None}, make_cupy(), make_nvml())["Numba"]
+    assert (diagnosis.status, "NUMBA_ENABLE_CUDASIM=1" in diagnosis.cure) == ("note", True)
 
 
 def test_numba_cuda_that_does_not_import(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> Any:
         raise BackendError("numba-cuda cannot be imported (OSError: libnvvm).")
 
-    monkeypatch.setattr(loading, "numba_cuda", broken)
+    monkeypatch.setattr(backends, "numba_cuda", broken)
     assert "libnvvm" in machine({}, make_cupy(), make_nvml())["Numba"].cure
 
 
@@ -118,12 +117,12 @@ def test_numba_without_a_compiler_is_a_problem(machine: Any, monkeypatch: pytest
     why = "NVIDIA's compiler is not installed (NVRTC is missing)"
     monkeypatch.setattr(compilers, "why_not", lambda target: why)
     monkeypatch.setattr(compilers, "install_command", lambda extra: f"pip install 'numba-cuda[{extra}]'")
-    finding = machine({}, make_cupy(), make_nvml())["Numba"]
-    assert (finding.status, finding.text) == (
+    diagnosis = machine({}, make_cupy(), make_nvml())["Numba"]
+    assert (diagnosis.status, diagnosis.text) == (
         "problem",
         "numba 0.68.1, numba-cuda 0.30.4, compiles no kernel",
     )
-    assert finding.cure == (
+    assert diagnosis.cure == (
         f"{why}: run pip install 'numba-cuda[cuda13]', which is what this package's extra cuda13 installs."
     )
     older = machine({"cupy-cuda13x": None, "cupy-cuda12x": "14.2.0"}, make_cupy(), make_nvml())
@@ -133,8 +132,8 @@ def test_numba_without_a_compiler_is_a_problem(machine: Any, monkeypatch: pytest
 def test_a_missing_linker_is_a_note(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without nvJitLink the driver links, so that kernels do run."""
     monkeypatch.setattr(compilers, "missing_parts", lambda names: ("nvJitLink",))
-    finding = machine({}, make_cupy(), make_nvml())["Numba"]
-    assert (finding.status, finding.cure[:21]) == ("note", "nvJitLink is missing,")
+    diagnosis = machine({}, make_cupy(), make_nvml())["Numba"]
+    assert (diagnosis.status, diagnosis.cure[:21]) == ("note", "nvJitLink is missing,")
 
 
 @pytest.mark.parametrize(
@@ -170,12 +169,12 @@ def test_the_simulator_is_a_note(machine: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_report_numbers_the_cures(capsys: pytest.CaptureFixture[str]) -> None:
-    findings = [
-        doctor.Finding("CuPy", "problem", "missing", "Install [it]."),
-        doctor.Finding("Driver", "ok", "580"),
-        doctor.Finding("GPU", "problem", "none usable", "Buy one."),
+    diagnoses = [
+        doctor.Diagnosis("CuPy", "problem", "missing", "Install [it]."),
+        doctor.Diagnosis("Driver", "ok", "580"),
+        doctor.Diagnosis("GPU", "problem", "none usable", "Buy one."),
     ]
-    doctor.show(findings, Console(width=70))
+    doctor.show(diagnoses, Console(width=70))
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines == [
         " problem  CuPy    missing",

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from gpuguide.measure.plan import Variant
     from gpuguide.measure.session import machine_ceilings
     from gpuguide.measure.study import Study
-    from gpuguide.recordings.store import find as load
-    from gpuguide.results.records import Fact, Measurement, Traffic
+    from gpuguide.recordings.store import load
+    from gpuguide.results.records import Measurement, Traffic
     from gpuguide.results.results import Results
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Fact",
     "GpuGuideError",
     "Measurement",
     "Results",
@@ -50,7 +49,6 @@ __all__ = [
 
 # Public name -> (module, name there).
 _HOMES = {
-    "Fact": ("results.records", "Fact"),
     "GpuGuideError": ("errors", "GpuGuideError"),
     "Measurement": ("results.records", "Measurement"),
     "Results": ("results.results", "Results"),
@@ -60,7 +58,7 @@ _HOMES = {
     "claim": ("measure.session", "claim"),
     "explained": ("measure.session", "explained"),
     "fact": ("measure.session", "fact"),
-    "load": ("recordings.store", "find"),
+    "load": ("recordings.store", "load"),
     "machine_ceilings": ("measure.session", "machine_ceilings"),
     "numba_view": ("machine.backends", "numba_view"),
     "plot_decomposition": ("charts.shapes", "plot_decomposition"),

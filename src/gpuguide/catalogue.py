@@ -150,7 +150,7 @@ def _date(folder: Path) -> str:
     from gpuguide.recordings import store as recordings
 
     try:
-        return str(recordings.load(folder).provenance.utc_date)[:10]
+        return str(recordings.read(folder).provenance.utc_date)[:10]
     except GpuGuideError:
         # One broken recording must not hide the others; whoever loads it gets the reason.
         return "unreadable"

@@ -201,9 +201,9 @@ def _run(options: argparse.Namespace) -> int:
 def _doctor(options: argparse.Namespace) -> int:
     from gpuguide import doctor
 
-    findings = doctor.examine()
-    doctor.show(findings)
-    return int(doctor.has_problems(findings))
+    diagnoses = doctor.examine()
+    doctor.show(diagnoses)
+    return int(doctor.has_problems(diagnoses))
 
 
 def _choose(studies: dict[str, Study], name: str | None) -> dict[str, Study]:

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gpuguide.errors import BackendError, NoGpuError
-from gpuguide.machine import backends as loading
-from gpuguide.machine import compilers, device
+from gpuguide.machine import backends, compilers, device
 from gpuguide.machine.compilers import installed_version
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Finding", "examine", "has_problems", "show"]
+__all__ = ["Diagnosis", "examine", "has_problems", "show"]
 
 Status = Literal["ok", "note", "problem"]
 
@@ -32,8 +31,8 @@ _COMPILER_WHEELS = (
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at.
+class Diagnosis:
+    """What the doctor says of one part of the installation.
 
     Parameters
     ----------
@@ -53,34 +52,34 @@ class Finding:
     cure: str = ""
 
 
-def examine() -> tuple[Finding, ...]:
+def examine() -> tuple[Diagnosis, ...]:
     """Look at Python, NumPy, Numba, CuPy, the driver, the toolkit and the GPU.
 
     Returns
     -------
-    tuple of Finding
+    tuple of Diagnosis
         In the order in which problems should be cured.
 
     Examples
     --------
-    >>> [finding.subject for finding in examine()][:3]
+    >>> [diagnosis.subject for diagnosis in examine()][:3]
     ['Python', 'NumPy', 'Numba']
     """
     causes = [_python(), _numpy(), _numba(), _cupy(), _driver(), _toolkit()]
-    findings = [finding for finding in causes if finding is not None]
+    diagnoses = [diagnosis for diagnosis in causes if diagnosis is not None]
     gpu = _gpu()
-    if has_problems(findings):
+    if has_problems(diagnoses):
         # Whatever stops the GPU is named above already: one cure is enough.
         gpu = replace(gpu, cure="")
-    return (*findings, gpu)
+    return (*diagnoses, gpu)
 
 
-def has_problems(findings: Iterable[Finding]) -> bool:
+def has_problems(diagnoses: Iterable[Diagnosis]) -> bool:
     """Say whether something stops the GPU from being used.
 
     Parameters
     ----------
-    findings : iterable of Finding
+    diagnoses : iterable of Diagnosis
         What `examine` returned.
 
     Returns
@@ -90,18 +89,18 @@ def has_problems(findings: Iterable[Finding]) -> bool:
 
     Examples
     --------
-    >>> has_problems([Finding("CuPy", "ok", "14.2.0")])
+    >>> has_problems([Diagnosis("CuPy", "ok", "14.2.0")])
     False
     """
-    return any(finding.status == "problem" for finding in findings)
+    return any(diagnosis.status == "problem" for diagnosis in diagnoses)
 
 
-def show(findings: Iterable[Finding], console: Console | None = None) -> None:
-    """Print findings as a table, then the cures, one numbered sentence each.
+def show(diagnoses: Iterable[Diagnosis], console: Console | None = None) -> None:
+    """Print diagnoses as a table, then the cures, one numbered sentence each.
 
     Parameters
     ----------
-    findings : iterable of Finding
+    diagnoses : iterable of Diagnosis
         What `examine` returned.
     console : rich.console.Console, optional
         Where to print; standard output by default.
@@ -109,7 +108,7 @@ def show(findings: Iterable[Finding], console: Console | None = None) -> None:
     Examples
     --------
     >>> from rich.console import Console
-    >>> show([Finding("CuPy", "ok", "14.2.0")], Console(width=60))
+    >>> show([Diagnosis("CuPy", "ok", "14.2.0")], Console(width=60))
      ok  CuPy  14.2.0
     Everything is in place.
     """
@@ -117,124 +116,128 @@ def show(findings: Iterable[Finding], console: Console | None = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    findings = tuple(findings)
+    diagnoses = tuple(diagnoses)
     console = console or Console(soft_wrap=False)
     colours = {"ok": "green", "note": "yellow", "problem": "bold red"}
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
-    for finding in findings:
+    for diagnosis in diagnoses:
         table.add_row(
-            Text(f" {finding.status}", style=colours[finding.status]), finding.subject, Text(finding.text)
+            Text(f" {diagnosis.status}", style=colours[diagnosis.status]),
+            diagnosis.subject,
+            Text(diagnosis.text),
         )
     console.print(table)
-    cures = [finding for finding in findings if finding.cure]
-    for number, finding in enumerate(cures, 1):
-        console.print(Text(f"{number}. {finding.subject}: {finding.cure}"))
+    cures = [diagnosis for diagnosis in diagnoses if diagnosis.cure]
+    for number, diagnosis in enumerate(cures, 1):
+        console.print(Text(f"{number}. {diagnosis.subject}: {diagnosis.cure}"))
     if not cures:
         console.print("Everything is in place.")
 
 
-def _python() -> Finding:
+def _python() -> Diagnosis:
     text = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"
-    return Finding("Python", "ok", text)
+    return Diagnosis("Python", "ok", text)
 
 
-def _numpy() -> Finding:
+def _numpy() -> Diagnosis:
     version = installed_version("numpy") or "missing"
-    if loading.numpy_too_new():
+    if backends.numpy_too_new():
         cure = (
             f"numba-cuda {installed_version('numba-cuda')} compiles no kernel beside it: "
             "run pip install 'numpy<2.5'."
         )
-        return Finding("NumPy", "problem", version, cure)
-    return Finding("NumPy", "ok", version)
+        return Diagnosis("NumPy", "problem", version, cure)
+    return Diagnosis("NumPy", "ok", version)
 
 
-def _numba() -> Finding:
+def _numba() -> Diagnosis:
     text = ", ".join(f"{name} {installed_version(name) or 'missing'}" for name in ("numba", "numba-cuda"))
-    if loading.simulated():
+    if backends.simulated():
         cure = "NUMBA_ENABLE_CUDASIM is set, so kernels run on the CPU; unset it to use a GPU."
-        return Finding("Numba", "note", f"{text}, simulator", cure)
+        return Diagnosis("Numba", "note", f"{text}, simulator", cure)
     if installed_version("numba-cuda") is None:
         return _no_numba_cuda(text)
-    if loading.numpy_too_new():
-        return Finding("Numba", "ok", text)
+    if backends.numpy_too_new():
+        return Diagnosis("Numba", "ok", text)
     try:
-        loading.numba_cuda()
+        backends.numba_cuda()
     except BackendError as error:
-        return Finding("Numba", "problem", text, str(error))
+        return Diagnosis("Numba", "problem", text, str(error))
     return _compiler(text)
 
 
-def _compiler(text: str) -> Finding:
+def _compiler(text: str) -> Diagnosis:
     """Look behind an import that works: whether a kernel compiles."""
     target = compilers.capability()
     why = compilers.why_not(target)
     extra = compilers.cuda_extra(target)
     command = f"{compilers.install_command(extra)}, which is what this package's extra {extra} installs."
     if why:
-        return Finding("Numba", "problem", f"{text}, compiles no kernel", f"{why}: run {command}")
+        return Diagnosis("Numba", "problem", f"{text}, compiles no kernel", f"{why}: run {command}")
     if compilers.missing_parts(("nvJitLink",)):
         cure = f"nvJitLink is missing, so the driver links kernels, as far as it can: run {command}"
-        return Finding("Numba", "note", text, cure)
-    return Finding("Numba", "ok", text)
+        return Diagnosis("Numba", "note", text, cure)
+    return Diagnosis("Numba", "ok", text)
 
 
-def _no_numba_cuda(text: str) -> Finding:
+def _no_numba_cuda(text: str) -> Diagnosis:
     if sys.platform == "darwin":
         cure = "numba-cuda has no macOS wheel; set NUMBA_ENABLE_CUDASIM=1 to run kernels in the simulator."
-        return Finding("Numba", "note", text, cure)
+        return Diagnosis("Numba", "note", text, cure)
     cure = "Run pip install 'numba-cuda[cu13]' (driver 580 or newer) or 'numba-cuda[cu12]'."
-    return Finding("Numba", "problem", text, cure)
+    return Diagnosis("Numba", "problem", text, cure)
 
 
-def _cupy() -> Finding:
+def _cupy() -> Diagnosis:
     wheels = [f"{name} {version}" for name in _CUPY_WHEELS if (version := installed_version(name))]
     text = ", ".join(wheels) or "missing"
     if len(wheels) > 1:
         names = " ".join(wheel.split()[0] for wheel in wheels)
         cure = f"Several CuPys overwrite each other: pip uninstall {names}, then install the one you need."
-        return Finding("CuPy", "problem", text, cure)
+        return Diagnosis("CuPy", "problem", text, cure)
     try:
-        cp = loading.cupy()
+        cp = backends.cupy()
     except BackendError as error:
-        return Finding("CuPy", "problem", text, str(error))
-    return Finding("CuPy", "ok", text if wheels else str(cp.__version__))
+        return Diagnosis("CuPy", "problem", text, str(error))
+    return Diagnosis("CuPy", "ok", text if wheels else str(cp.__version__))
 
 
-def _driver() -> Finding:
-    library = loading.nvml()
+def _driver() -> Diagnosis:
+    library = backends.nvml()
     if library is None:
         if sys.platform == "darwin":
-            return Finding("Driver", "note", "none", "macOS has no CUDA; kernels run in the simulator only.")
+            return Diagnosis(
+                "Driver", "note", "none", "macOS has no CUDA; kernels run in the simulator only."
+            )
         cure = "No NVIDIA driver answers: install one (580 or newer for CUDA 13) until 'nvidia-smi' works."
-        return Finding("Driver", "problem", "none", cure)
+        return Diagnosis("Driver", "problem", "none", cure)
     newest = _driver_cuda(library)
     known = f", CUDA up to {newest[0]}.{newest[1]}" if newest else ""
-    return Finding("Driver", "ok", f"{_ask(library.nvmlSystemGetDriverVersion) or 'unknown'}{known}")
+    return Diagnosis("Driver", "ok", f"{_ask(library.nvmlSystemGetDriverVersion) or 'unknown'}{known}")
 
 
-def _toolkit() -> Finding | None:
+def _toolkit() -> Diagnosis | None:
     newest = _compiler_cuda()
     if newest is None:
         return None
     text = f"compilers of CUDA {newest[0]}.{newest[1]}"
-    library = loading.nvml()
+    library = backends.nvml()
     driver = _driver_cuda(library) if library is not None else None
     if driver is None or newest <= driver:
-        return Finding("Toolkit", "ok", text)
+        return Diagnosis("Toolkit", "ok", text)
     known = f"{driver[0]}.{driver[1]}"
     cure = (
         f"It is newer than the driver (CUDA {known}), which fails with UNSUPPORTED_PTX_VERSION: "
         f"run pip install 'cuda-toolkit=={known}.*', or update the driver."
     )
-    return Finding("Toolkit", "problem", text, cure)
+    return Diagnosis("Toolkit", "problem", text, cure)
 
 
-def _gpu() -> Finding:
+def _gpu() -> Diagnosis:
     try:
         gpu = device.require_gpu()
     except NoGpuError as error:
-        return Finding("GPU", "note" if loading.simulated() else "problem", "none usable", str(error))
+        return Diagnosis("GPU", "note" if backends.simulated() else "problem", "none usable", str(error))
     major, minor = gpu.compute_capability
     text = f"{gpu.name}, compute capability {major}.{minor}, {gpu.memory_bytes / 2**30:.0f} GiB"
     if gpu.gpu_count > 1:
@@ -242,17 +245,17 @@ def _gpu() -> Finding:
     reading = device.clocks()
     if reading.throttle:
         cure = "Its clocks are held down now, which makes times longer: let it cool, or end what runs on it."
-        return Finding("GPU", "note", f"{text}, {', '.join(reading.throttle)}", cure)
-    return Finding("GPU", "ok", text)
+        return Diagnosis("GPU", "note", f"{text}, {', '.join(reading.throttle)}", cure)
+    return Diagnosis("GPU", "ok", text)
 
 
 def _compiler_cuda() -> tuple[int, int] | None:
     versions = [version for name in _COMPILER_WHEELS if (version := installed_version(name))]
     if versions:
-        major, minor = max(loading.release(version)[:2] for version in versions)
+        major, minor = max(backends.release(version)[:2] for version in versions)
         return major, minor
     try:
-        major, minor = loading.cupy().cuda.nvrtc.getVersion()
+        major, minor = backends.cupy().cuda.nvrtc.getVersion()
     except Exception:  # without CuPy or NVRTC there is nothing to compare
         return None
     return int(major), int(minor)

@@ -7,7 +7,7 @@ import pytest
 from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
 
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import load_sections
+from gpuguide_docs.pages.pages_toml import read_sections
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 
@@ -46,7 +46,7 @@ async function look(url, width, theme) {
 
 def _pages():
     gallery = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("gallery/*/*.html"))
-    sections = [section.name for section in load_sections(Layout(Path(__file__).parents[2]))]
+    sections = [section.name for section in read_sections(Layout(Path(__file__).parents[2]))]
     written = [path for name in sections for path in sorted((SITE / name).glob("*.html"))]
     others = [path.relative_to(SITE).as_posix() for path in written]
     return ["index.html", "glossary.html", "method.html", "api/index.html", *gallery, *others]

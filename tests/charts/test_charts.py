@@ -11,21 +11,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from gpuguide import plotting
-from gpuguide.charts.marks import colour_of, label_ends, size_words
+from gpuguide.charts import lines, shapes
+from gpuguide.charts.marks import colour_of, label_ends
 from gpuguide.charts.style import CPU_SERIES, PALETTE, SERIES, alt_text, save_svg, style, to_dark
 from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.results.sample import sample_results
 
 RESULTS = sample_results()
 CHARTS = {
-    "time": lambda: plotting.plot_time(RESULTS, crossover=("numpy", "numba")),
-    "rate": lambda: plotting.plot_rate(RESULTS),
-    "share": lambda: plotting.plot_share_of_ceiling(RESULTS),
-    "speedup": lambda: plotting.plot_speedup(RESULTS, "numpy"),
-    "samples": lambda: plotting.plot_samples(RESULTS, 2**20),
-    "decomposition": lambda: plotting.plot_decomposition({"first": {"compile": 0.3, "work": 0.2}}),
-    "heatmap": lambda: plotting.plot_heatmap(
+    "time": lambda: lines.plot_time(RESULTS, crossover=("numpy", "numba")),
+    "rate": lambda: lines.plot_rate(RESULTS),
+    "share": lambda: lines.plot_share_of_ceiling(RESULTS),
+    "speedup": lambda: lines.plot_speedup(RESULTS, "numpy"),
+    "samples": lambda: shapes.plot_samples(RESULTS, 2**20),
+    "decomposition": lambda: shapes.plot_decomposition({"first": {"compile": 0.3, "work": 0.2}}),
+    "heatmap": lambda: shapes.plot_heatmap(
         [[1, 2], [3, np.nan]], rows=[32, 64], columns=[1, 4], row_name="a", column_name="b", value_name="c"
     ),
 }
@@ -119,7 +119,7 @@ def test_host_bound_cells_are_hollow():
     import dataclasses
 
     cells = tuple(dataclasses.replace(m, host_bound=m.variant == "numba") for m in RESULTS.measurements)
-    ax = plotting.plot_time(dataclasses.replace(RESULTS, measurements=cells))
+    ax = lines.plot_time(dataclasses.replace(RESULTS, measurements=cells))
     assert [line for line in ax.lines if line.get_markerfacecolor() == "none"]
     assert not [line for line in CHARTS["time"]().lines if line.get_markerfacecolor() == "none"]
 
@@ -142,7 +142,7 @@ def test_parts_of_a_bar_end_where_their_sum_is():
 
 
 def test_the_ticks_under_a_bar_name_their_places():
-    ax = plotting.plot_decomposition({"all": {"work": 0.0159}})
+    ax = shapes.plot_decomposition({"all": {"work": 0.0159}})
     ax.figure.draw_without_rendering()
     ticks = zip(ax.get_xticks(), [tick.get_text() for tick in ax.get_xticklabels()], strict=True)
     assert [text for place, text in ticks if 0 < place < 0.0184] == ["5.0 ms", "10 ms", "15 ms"]
@@ -155,12 +155,12 @@ def test_cells_of_a_heat_map_hold_their_numbers_and_nan_stays_empty():
 @pytest.mark.parametrize(
     ("draw", "error", "words"),
     [
-        (lambda: plotting.plot_time(RESULTS, variants=["nump"]), UnknownNameError, "numpy"),
-        (lambda: plotting.plot_samples(RESULTS, 7), (ArgumentError, UnknownNameError), "7"),
-        (lambda: plotting.plot_decomposition({}), ArgumentError, "bars"),
-        (lambda: plotting.plot_decomposition({"a": {"b": -1.0}}), ArgumentError, "at least 0"),
+        (lambda: lines.plot_time(RESULTS, variants=["nump"]), UnknownNameError, "numpy"),
+        (lambda: shapes.plot_samples(RESULTS, 7), (ArgumentError, UnknownNameError), "7"),
+        (lambda: shapes.plot_decomposition({}), ArgumentError, "bars"),
+        (lambda: shapes.plot_decomposition({"a": {"b": -1.0}}), ArgumentError, "at least 0"),
         (
-            lambda: plotting.plot_heatmap(
+            lambda: shapes.plot_heatmap(
                 [[1]], rows=[1, 2], columns=[1], row_name="", column_name="", value_name=""
             ),
             ArgumentError,
@@ -173,13 +173,6 @@ def test_wrong_arguments_are_named(draw, error, words):
         draw()
 
 
-@pytest.mark.parametrize(
-    ("size", "words"), [(2**20, "2²⁰"), (10**9, "10⁹"), (65_536, "2¹⁶"), (999, "999"), (0, "0")]
-)
-def test_sizes_read_as_powers_where_they_are(size, words):
-    assert size_words(size) == words
-
-
 @pytest.mark.parametrize("name", ["time", "rate", "share", "speedup"])
 def test_names_stay_apart_once_the_limits_are_set(name):
     """Two lines that end at the same height, in each chart over the size."""
@@ -190,8 +183,8 @@ def test_names_stay_apart_once_the_limits_are_set(name):
     both = dataclasses.replace(
         RESULTS, variants=(*RESULTS.variants, twin), measurements=(*RESULTS.measurements, *cells)
     )
-    draw = {"time": plotting.plot_time, "rate": plotting.plot_rate, "share": plotting.plot_share_of_ceiling}
-    ax = plotting.plot_speedup(both, "numpy") if name == "speedup" else draw[name](both)
+    draw = {"time": lines.plot_time, "rate": lines.plot_rate, "share": lines.plot_share_of_ceiling}
+    ax = lines.plot_speedup(both, "numpy") if name == "speedup" else draw[name](both)
     ax.figure.draw_without_rendering()
     heights = sorted(
         t.get_window_extent().y0 * 72 / ax.figure.dpi for t in ax.texts if t.get_text() in ("Numba", "Twin")
@@ -208,7 +201,7 @@ def test_sizes_that_lie_close_together_are_not_all_labelled():
     )
     checks = ()
     wide = dataclasses.replace(RESULTS, sizes=sizes, measurements=cells, checks=checks)
-    ticks = [round(tick) for tick in plotting.plot_time(wide).get_xticks()]
+    ticks = [round(tick) for tick in lines.plot_time(wide).get_xticks()]
     assert 10**4 in ticks
     assert 30_000 in ticks
     close = dataclasses.replace(wide, sizes=(*sizes[:2], 11_000, *sizes[3:]), measurements=())

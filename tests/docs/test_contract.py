@@ -237,14 +237,14 @@ def checked(
 
 def test_a_good_page_holds(tmp_path, monkeypatch):
     report = checked(tmp_path, monkeypatch)
-    assert [(finding.rule, finding.message) for finding in report.findings] == []
+    assert [(violation.rule, violation.message) for violation in report.violations] == []
     assert set(report.marks.values()) == {"ok"}
     assert report.waived == []
 
 
 def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
     report = checked(tmp_path, monkeypatch, status="stale")
-    assert report.findings == []
+    assert report.violations == []
     assert report.lacking == "stale (changed: cell 1)"
     assert {report.marks[code] for code in ("C5", "C9", "samples")} == {"waits"}
 
@@ -298,7 +298,9 @@ def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
 )
 def test_what_the_text_breaks_is_found(tmp_path, monkeypatch, rule, edit, message):
     report = checked(tmp_path, monkeypatch, edit=edit)
-    assert message in "\n".join(finding.message for finding in report.findings if finding.rule == rule)
+    assert message in "\n".join(
+        violation.message for violation in report.violations if violation.rule == rule
+    )
 
 
 @pytest.mark.parametrize(
@@ -334,7 +336,9 @@ def test_what_the_text_breaks_is_found(tmp_path, monkeypatch, rule, edit, messag
 )
 def test_what_the_recording_breaks_is_found(tmp_path, monkeypatch, rule, changes, message):
     report = checked(tmp_path, monkeypatch, **changes)
-    assert message in "\n".join(finding.message for finding in report.findings if finding.rule == rule)
+    assert message in "\n".join(
+        violation.message for violation in report.violations if violation.rule == rule
+    )
 
 
 @pytest.mark.parametrize(
@@ -365,7 +369,9 @@ def test_what_the_recording_breaks_is_found(tmp_path, monkeypatch, rule, changes
 )
 def test_what_the_entry_breaks_is_found(tmp_path, monkeypatch, rule, page, message):
     report = checked(tmp_path, monkeypatch, page=page)
-    assert message in "\n".join(finding.message for finding in report.findings if finding.rule == rule)
+    assert message in "\n".join(
+        violation.message for violation in report.violations if violation.rule == rule
+    )
 
 
 @pytest.mark.parametrize(
@@ -382,10 +388,12 @@ def test_what_the_entry_breaks_is_found(tmp_path, monkeypatch, rule, page, messa
 )
 def test_what_an_exercise_lacks_is_found(tmp_path, monkeypatch, exercise, message):
     report = checked(tmp_path, monkeypatch, exercise=exercise)
-    assert message in "\n".join(finding.message for finding in report.findings if finding.rule == "C11")
+    assert message in "\n".join(
+        violation.message for violation in report.violations if violation.rule == "C11"
+    )
 
 
-def test_a_waived_rule_is_no_finding(tmp_path, monkeypatch):
+def test_a_waived_rule_is_no_violation(tmp_path, monkeypatch):
     changes = {"studies": {"add": measured(sizes=SIZES[:5])}, "claims": (), "cells": ()}
     page = {"waivers": {"C6": "five sizes say it all", "C9": "no"}}
     report = checked(tmp_path, monkeypatch, page=page, **changes)
@@ -396,11 +404,11 @@ def test_a_waived_rule_is_no_finding(tmp_path, monkeypatch):
 
 def test_shared_text_is_found(tmp_path, monkeypatch):
     report = checked(tmp_path, monkeypatch)
-    assert report.findings == []
+    assert report.violations == []
     layout = write(tmp_path, {"examples/start/second.py": SCRIPT.replace("First page", "Second page")})
     here = Site(layout)
     second = contract.check_page(here, here.page("second"))
-    messages = [finding.message for finding in second.findings if finding.rule == "C12"]
+    messages = [violation.message for violation in second.violations if violation.rule == "C12"]
     assert any("heading 'Boxes and wires' also stands on page 'first'" in message for message in messages)
 
 
@@ -415,7 +423,7 @@ def test_typed_figures_outside_of_pages_are_found(tmp_path):
             "src/gpuguide/topics/toy.py": topic,
         },
     )
-    found = [(finding.page, finding.message.split(";")[0]) for finding in contract.check_prose(layout)]
+    found = [(violation.page, violation.message.split(";")[0]) for violation in contract.check_prose(layout)]
     assert found == [
         ("docs/method.md", "line 1: typed time '7 ms'"),
         ("README.md", "line 1: typed speed-up '12x'"),
@@ -438,19 +446,19 @@ def test_the_exit_status(tmp_path, monkeypatch, capsys, status, strict, code):
     assert ("needs a GPU: a maintainer records this" in printed) == (status != "current")
 
 
-def test_findings_fail(tmp_path, monkeypatch, capsys):
+def test_violations_fail(tmp_path, monkeypatch, capsys):
     report = checked(tmp_path, monkeypatch, page={"objectives": ("One",)})
     monkeypatch.setattr(contract, "check_site", lambda _site: ([report], []))
     assert contract.main(["--root", str(tmp_path)]) == 1
     assert "first: C1: 1 objectives; 2 to 4 are allowed" in capsys.readouterr().out
 
 
-def test_a_page_without_script_is_a_finding(tmp_path):
+def test_a_page_without_script_is_a_violation(tmp_path):
     layout = write(tmp_path, {})
     here = Site(layout)
     assert isinstance(here.pages[0], Page)
-    (finding,) = contract.check_page(here, here.pages[0]).findings
-    assert finding.message == "examples/start/first.py is missing"
+    (violation,) = contract.check_page(here, here.pages[0]).violations
+    assert violation.message == "examples/start/first.py is missing"
 
 
 HOW_TO = """# Second page
@@ -495,7 +503,7 @@ def test_a_page_written_by_hand_is_held_to_the_rules_of_its_kind(tmp_path, monke
     page = replace(here.page("second"), kind=kind, format="myst", after=())
     here.pages = (here.pages[0], page)
     report = contract.check_page(here, page)
-    found = [f"{finding.rule}: {finding.message}" for finding in report.findings]
+    found = [f"{violation.rule}: {violation.message}" for violation in report.violations]
     if expected == []:
         assert found == []
     assert all(any(each.startswith(start) for each in found) for start in expected), found
@@ -507,7 +515,7 @@ def test_title_and_question_of_a_page_written_by_hand_are_those_of_the_list(tmp_
     here = Site(layout)
     page = replace(here.page("second"), kind="explanation", format="myst", after=())
     here.pages = (here.pages[0], page)
-    messages = [finding.message for finding in contract.check_page(here, page).findings]
+    messages = [violation.message for violation in contract.check_page(here, page).violations]
     assert messages == ["the page's question is 'What now?', its entry says 'And then?'"]
 
 
@@ -526,7 +534,7 @@ def test_a_page_written_by_hand_shows_and_does_not_measure(tmp_path):
     )
     page = replace(here.page("second"), kind="explanation", format="myst", after=(), experiments=experiments)
     here.pages = (here.pages[0], page)
-    assert [finding.message for finding in contract.check_page(here, page).findings] == [
+    assert [violation.message for violation in contract.check_page(here, page).violations] == [
         "S1.1: a page without a recording cannot measure it (a[b, 2].time)",
         "S1.3: neither measured (key) nor shown ('')",
     ]
@@ -537,5 +545,5 @@ def test_a_page_has_one_text(tmp_path):
     here = Site(layout)
     page = replace(here.page("second"), kind="explanation", format="myst", after=())
     here.pages = (here.pages[0], page)
-    messages = [finding.message for finding in contract.check_page(here, page).findings]
+    messages = [violation.message for violation in contract.check_page(here, page).violations]
     assert messages == ["it is written in MyST and has a script, too; delete one of them"]

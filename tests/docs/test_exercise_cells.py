@@ -48,7 +48,7 @@ def test_a_notebook_judges_the_readers_own_function(tmp_path, monkeypatch):
     ]
     assert all('class="gpuguide-verdict"' in verdict["text/html"] for verdict in verdicts)
     assert solution.metadata.jupyter.source_hidden
-    assert list(progress.load()) == ["guard"]
+    assert list(progress.read()) == ["guard"]
 
 
 @pytest.mark.parametrize("name", exercise_names())

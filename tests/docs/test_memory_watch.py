@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpuguide.machine import backends as loading
+from gpuguide.machine import backends
 from gpuguide.measure import ceilings
 from gpuguide_docs.record import page_run as record_page
 from gpuguide_docs.record.memory_watch import MemoryWatch, watched
@@ -33,7 +33,7 @@ class FakeNvml:
 @pytest.fixture
 def gpu(monkeypatch):
     library = FakeNvml()
-    monkeypatch.setattr(loading, "nvml", lambda: library)
+    monkeypatch.setattr(backends, "nvml", lambda: library)
     return library
 
 
@@ -85,7 +85,7 @@ def test_what_a_page_that_was_killed_left_behind_counts_for_none(gpu, tmp_path):
 
 
 def test_without_nvml_nothing_is_counted(monkeypatch, tmp_path):
-    monkeypatch.setattr(loading, "nvml", lambda: None)
+    monkeypatch.setattr(backends, "nvml", lambda: None)
     watch = MemoryWatch(tmp_path / "peak")
     with watched(tmp_path / "peak"):
         watch.look()

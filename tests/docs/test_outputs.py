@@ -9,8 +9,8 @@ from gpuguide_docs.replay.outputs import (
     Picture,
     admonition,
     literal,
-    load_outputs,
     raw_html,
+    read_outputs,
     save_outputs,
 )
 
@@ -82,4 +82,4 @@ def test_words_of_a_banner_are_plain(text):
 def test_outputs_survive_being_kept(tmp_path):
     outputs = (Output("a", "<b>c</b>", (Picture(b"<svg/>", ".svg", "alt"),)), None, Output())
     save_outputs(tmp_path, outputs)
-    assert load_outputs(tmp_path) == outputs
+    assert read_outputs(tmp_path) == outputs

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import Experiment, Needs, PagesError, load_pages, load_sections
+from gpuguide_docs.pages.pages_toml import Experiment, Needs, PagesError, read_pages, read_sections
 
 SECTION = """
 [[section]]
@@ -39,13 +39,13 @@ def write(tmp_path, *pages, section=SECTION):
 
 def test_pages_come_in_order_with_their_defaults(tmp_path):
     layout = write(tmp_path, ("first", ""), ("second", 'after = ["first"]\ntopic = "other"'))
-    first, second = load_pages(layout)
+    first, second = read_pages(layout)
     assert (first.name, first.topic, first.machine, first.waivers) == ("first", "first", None, {})
     assert first.needs == Needs(gpus=1, gib=4)
     assert (second.after, second.topic) == (("first",), "other")
     assert first.docname == "gallery/start/first"
     assert first.script(layout) == layout.examples / "start" / "first.py"
-    assert load_sections(layout)[0].summary == "Where to begin."
+    assert read_sections(layout)[0].summary == "Where to begin."
 
 
 def test_a_page_written_by_hand_lies_below_docs(tmp_path):
@@ -54,7 +54,7 @@ def test_a_page_written_by_hand_lies_below_docs(tmp_path):
     text = layout.pages_toml.read_text()
     head, _, last = text.rpartition('kind = "tutorial"')
     layout.pages_toml.write_text(f'{head}kind = "how_to"{last}')
-    first, second = load_pages(layout)
+    first, second = read_pages(layout)
     assert (first.format, first.top_bar) == ("script", False)
     assert first.source(layout) == first.script(layout)
     assert second.docname == "start/second"
@@ -65,7 +65,7 @@ def test_a_page_written_by_hand_lies_below_docs(tmp_path):
 def test_experiments_are_ids_or_tables(tmp_path):
     table = '{ id = "S2.1", key = "sort[a, 4].time", size = "4096**2", dtype = "float32" }'
     more = f'experiments = ["S0.4", {table}]'
-    (page,) = load_pages(write(tmp_path, ("sorting", more)))
+    (page,) = read_pages(write(tmp_path, ("sorting", more)))
     assert page.experiments == (
         Experiment("S0.4"),
         Experiment("S2.1", "sort[a, 4].time", "4096**2", "float32"),
@@ -92,7 +92,7 @@ def test_experiments_are_ids_or_tables(tmp_path):
 )
 def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path, more, message):
     with pytest.raises(PagesError, match=re.escape(message)):
-        load_pages(write(tmp_path, ("sorting", more)))
+        read_pages(write(tmp_path, ("sorting", more)))
 
 
 @pytest.mark.parametrize(
@@ -114,14 +114,14 @@ def test_a_wrong_value_is_refused(tmp_path, old, new, message):
     layout = write(tmp_path, ("sorting", ""))
     layout.pages_toml.write_text(layout.pages_toml.read_text().replace(old, new))
     with pytest.raises(PagesError, match=re.escape(message)):
-        load_pages(layout)
+        read_pages(layout)
 
 
 def test_a_name_stands_once(tmp_path):
     with pytest.raises(PagesError, match="stands twice"):
-        load_pages(write(tmp_path, ("a", ""), ("a", "")))
+        read_pages(write(tmp_path, ("a", ""), ("a", "")))
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(PagesError, match=r"pages\.toml is missing"):
-        load_pages(Layout(tmp_path))
+        read_pages(Layout(tmp_path))

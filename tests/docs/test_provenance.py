@@ -22,10 +22,10 @@ def test_a_gpu_is_described_in_full(monkeypatch):
 
 def test_whole_numbers_in_the_place_of_floats_are_read_back(project: Project):
     folder = project.layout.recorded / MACHINE / "toy"
-    recording = recordings.load(folder, complete=True)
+    recording = recordings.read(folder, complete=True)
     changed = replace(recording, provenance=replace(recording.provenance, sm_clock_hz=1980000000))
     saved = recordings.save(changed, {}, project.layout.recorded)
-    assert recordings.load(folder, complete=True).run_id == saved.run_id
+    assert recordings.read(folder, complete=True).run_id == saved.run_id
 
 
 def test_the_commit_can_be_given_where_there_is_no_checkout(monkeypatch, tmp_path):

@@ -14,6 +14,7 @@ from mini_project import MACHINE, Project, tree
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
+from gpuguide.recordings.format import figure as checked_figure
 from gpuguide_docs.replay.states import States
 
 BANNER = "Not measured since its code changed"
@@ -297,10 +298,10 @@ def test_a_script_that_no_list_names_is_an_error(make_project):
 
 def test_a_figure_that_alone_changed_is_published(project):
     folder = project.layout.recorded / MACHINE / "pictures"
-    old = recordings.load(folder, complete=True)
+    old = recordings.read(folder, complete=True)
     (name,) = (figure.file for cell in old.cells for figure in cell.figures)
     data = (folder / name).read_bytes().replace(b"#1f77b4", b"#c0282d")
-    figure, stored = recordings.figure(data, "Another figure.")
+    figure, stored = checked_figure(data, "Another figure.")
     cells = (replace(old.cells[0], figures=(figure,)), *old.cells[1:])
     recordings.save(replace(old, cells=cells), {figure.file: stored}, project.layout.recorded)
     built_ok(project)

@@ -102,7 +102,7 @@ def test_an_unknown_page_names_the_nearest(project):
 
 def test_a_recording_holds_typed_outputs_names_and_provenance(recorded_template):
     folder = recorded_template.layout.recorded / MACHINE
-    toy = recordings.load(folder / "toy", complete=True)
+    toy = recordings.read(folder / "toy", complete=True)
     assert toy.names == {"results": "sums"}
     assert [cell.cell for cell in toy.cells] == [0, 1]
     assert toy.cells[0].stdout == "6 |not a substitution| `nor a role`_\n"
@@ -110,7 +110,7 @@ def test_a_recording_holds_typed_outputs_names_and_provenance(recorded_template)
     assert ("results", "gpuguide.results.results", "Results", "gpuguide", False) in toy.cells[1].names
     assert toy.provenance.cpu
     assert dict(toy.provenance.versions)["numpy"]
-    pictures = recordings.load(folder / "pictures", complete=True)
+    pictures = recordings.read(folder / "pictures", complete=True)
     assert pictures.facts["answer"].value == 42
     assert [len(cell.figures) for cell in pictures.cells] == [1, 0]
     assert pictures.cells[0].stdout == "   indented\n"
@@ -118,7 +118,7 @@ def test_a_recording_holds_typed_outputs_names_and_provenance(recorded_template)
 
 def test_measuring_modules_are_in_the_key_and_drawing_modules_are_not(recorded_template):
     folder = recorded_template.layout.recorded / MACHINE / "toy"
-    parts = {name for name, _ in recordings.load(folder).keys.parts}
+    parts = {name for name, _ in recordings.read(folder).keys.parts}
     assert {
         "cell 1",
         "cell 2",

@@ -10,7 +10,7 @@ from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.results.records import Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
-from gpuguide_docs.show.references import Reference, parse_reference, parse_size, size_text
+from gpuguide_docs.show.references import Reference, parse_reference, parse_size
 from gpuguide_docs.show.resolution import measured_on, resolve
 
 RECORDING = SimpleNamespace(
@@ -71,10 +71,9 @@ def test_a_size_is_a_small_integer_expression(text):
         parse_size(text)
 
 
-def test_sizes_are_computed_and_shown():
+def test_sizes_are_computed():
     assert parse_size("32**3") == 32768
     assert parse_size("3 * 10**6 + 1") == 3_000_001
-    assert [size_text(n) for n in (7, 1000, 2**20, 65_537)] == ["7", "10³", "2²⁰", "65\u202f537"]
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ def test_what_passes_in_all_lanes_is_remembered(miniature, monkeypatch, tmp_path
 
     assert check("double", double, lanes=SIMULATOR).passed
     assert not check("double", kernel).passed
-    assert progress.load() == {}
+    assert progress.read() == {}
     assert check("double", double).passed
-    assert list(progress.load()) == ["double"]
+    assert list(progress.read()) == ["double"]
     (tmp_path / "file").touch()
     monkeypatch.setenv("GPUGUIDE_PROGRESS", str(tmp_path / "file" / "progress.json"))
     assert check("double", double).passed, "a verdict comes where nothing can be written"

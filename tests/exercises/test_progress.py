@@ -16,7 +16,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_nothing_is_remembered_at_first(file: Path) -> None:
-    assert progress.load() == {}
+    assert progress.read() == {}
     assert not file.parent.exists()
 
 
@@ -28,8 +28,8 @@ def test_the_first_date_stays(file: Path, monkeypatch: pytest.MonkeyPatch) -> No
     file.write_text(json.dumps(first))
     progress.remember("guard")
     progress.remember("map")
-    assert progress.load()["guard"] == "2026-01-31"
-    assert list(progress.load()) == ["guard", "map"]
+    assert progress.read()["guard"] == "2026-01-31"
+    assert list(progress.read()) == ["guard", "map"]
     assert [path.name for path in file.parent.iterdir()] == ["done.json"]
 
 
@@ -47,7 +47,7 @@ def test_a_broken_file_says_how_to_start_afresh(file: Path, text: str) -> None:
     file.parent.mkdir()
     file.write_text(text)
     with pytest.raises(progress.ProgressError) as caught:
-        progress.load()
+        progress.read()
     assert str(caught.value).startswith(f"{file} does not hold the progress of gpuguide (")
     assert str(caught.value).endswith("'gpuguide exercises reset' starts afresh.")
     assert progress.forget() is True
@@ -57,7 +57,7 @@ def test_a_place_that_cannot_be_used_is_named(file: Path) -> None:
     advice = "The variable GPUGUIDE_PROGRESS can name another file."
     file.parent.write_text("a file where a folder should be")
     with pytest.raises(progress.ProgressError) as caught:
-        progress.load()
+        progress.read()
     assert str(caught.value) == f"The progress cannot be read from {file}: Not a directory. {advice}"
     file.parent.unlink()
     file.parent.parent.joinpath("deep").mkdir()

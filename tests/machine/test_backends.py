@@ -12,7 +12,6 @@ import pytest
 from fake_cupy import FakeArray, make_cupy
 from gpuguide.errors import ArgumentError, BackendError
 from gpuguide.machine import backends
-from gpuguide.machine import backends as loading
 
 
 @pytest.fixture
@@ -22,22 +21,32 @@ def fake_cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.delitem(sys.modules, "cupy")
-    monkeypatch.setattr(
-        loading, "import_module", lambda name: (_ for _ in ()).throw(ModuleNotFoundError(name=name))
-    )
+
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name=name.partition(".")[0])
+
+    monkeypatch.setattr(backends, "import_module", missing)
 
 
 def test_missing_cupy_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_cupy(monkeypatch)
+    without_backends(monkeypatch)
     with pytest.raises(BackendError, match="pip install cupy-cuda13x"):
         backends.cupy()
 
 
+def test_missing_numba_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_backends(monkeypatch)
+    backends.numba_cuda.cache_clear()
+    for load in (backends.numba, backends.numba_cuda):
+        with pytest.raises(BackendError, match=r"Numba is not installed.*pip install 'numba-cuda\[cu13\]'"):
+            load()
+
+
 def test_has_gpu_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_cupy(monkeypatch)
+    without_backends(monkeypatch)
     assert backends.has_gpu() is False
     monkeypatch.setitem(sys.modules, "cupy", make_cupy(error=RuntimeError("cudaErrorNoDevice")))
     assert backends.has_gpu() is False
@@ -109,7 +118,7 @@ SOURCE = 'extern "C" __global__ void scale(float* x) {}'
 def test_a_raw_kernel_needs_no_cupy_until_it_is_launched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    without_cupy(monkeypatch)
+    without_backends(monkeypatch)
     kernel = backends.raw_kernel(SOURCE, "scale", ("--use_fast_math",))
     assert (kernel.source, kernel.name, kernel.options) == (SOURCE, "scale", ("--use_fast_math",))
     with pytest.raises(BackendError):
@@ -156,13 +165,13 @@ def test_numpy_2_5_is_too_new_for_numba_cuda_0_30(
         return found
 
     monkeypatch.setattr(metadata, "version", version)
-    assert loading.numpy_too_new() is expected
+    assert backends.numpy_too_new() is expected
     if expected:
-        loading.numba_cuda.cache_clear()
+        backends.numba_cuda.cache_clear()
         with pytest.raises(
             BackendError, match=r"cannot compile kernels beside NumPy 2\.5\.0: run pip install"
         ):
-            loading.numba_cuda()
+            backends.numba_cuda()
 
 
 def test_a_backend_that_does_not_import_points_to_the_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +179,7 @@ def test_a_backend_that_does_not_import_points_to_the_doctor(monkeypatch: pytest
         raise OSError("libnvrtc.so.13: cannot open shared object file")
 
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
-    monkeypatch.setattr(loading, "import_module", broken)
+    monkeypatch.setattr(backends, "import_module", broken)
     with pytest.raises(BackendError, match=r"CuPy cannot be imported \(OSError: libnvrtc.*gpuguide doctor"):
         backends.cupy()
 

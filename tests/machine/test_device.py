@@ -119,20 +119,6 @@ def test_an_unknown_architecture_has_no_peak_and_an_unknown_unit_is_an_error() -
         flops_per_sm_per_cycle((9, 0), "fp64_tensors")
 
 
-def test_the_cpu_is_described() -> None:
-    cpu = device.cpu_info()
-    assert cpu.n_cpus >= 1
-    assert cpu.threads >= 1
-    assert cpu.steal_s >= 0
-    assert cpu.model
-    assert cpu.blas
-
-
-def test_the_thread_limit_of_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
-    assert device.cpu_info().threads == 3
-
-
 @pytest.mark.gpu
 def test_this_gpu_answers() -> None:
     gpu = device.require_gpu()

@@ -17,7 +17,10 @@ import pytest
 from gpuguide.errors import ArgumentError, RecordingError, UnknownNameError
 from gpuguide.recordings import store as recordings
 from gpuguide.recordings.canonical import digest
-from gpuguide.recordings.keys import Keys
+from gpuguide.recordings.format import figure
+from gpuguide.recordings.keys import Keys, measuring_key, recorded_cells
+from gpuguide.recordings.pending import Pending, pending
+from gpuguide.recordings.recompute import recompute, replay_claim
 from gpuguide.recordings.recording import CellOutput, Recording
 from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.claims import decide
@@ -43,15 +46,15 @@ def recording(
 ) -> tuple[Recording, dict[str, bytes]]:
     """A small recording with everything in it; another `n` is another run."""
     results = dataclasses.replace(sample_results(), warnings=(f"run {n}",))
-    figure, data = recordings.figure(svg.replace(b"M 0 0", f"M 0 {n}".encode()), "Time against size.")
-    photo, photo_data = recordings.figure(PNG, "A photo.", ".png")
+    chart, data = figure(svg.replace(b"M 0 0", f"M 0 {n}".encode()), "Time against size.")
+    photo, photo_data = figure(PNG, "A photo.", ".png")
     cells = ("import gpuguide as gg", "results = study().run()")
     claim, _ = decide("Kernels win", results, lambda r: r.speedup("numba", "numpy", 2**26).low > 1)
     made = Recording(
         machine=machine,
         page=page,
         provenance=provenance(machine),
-        keys=recordings.measuring_key(cells, ["gpuguide.machine.launch"]),
+        keys=measuring_key(cells, ["gpuguide.machine.launch"]),
         studies={"sample": results},
         facts={"first_call": Fact("first_call", 0.5, "s", (0.4, 0.6))},
         claims=(claim,),
@@ -63,12 +66,12 @@ def recording(
                 digest(cells[1]),
                 stdout=".. include:: /etc/passwd\n\n>>> 1 / 0\n",
                 html=results._repr_html_(),
-                figures=(figure, photo),
-                names=(("gg.load", "gpuguide.recordings.store", "find", "gpuguide", False),),
+                figures=(chart, photo),
+                names=(("gg.load", "gpuguide.recordings.store", "load", "gpuguide", False),),
             ),
         ),
     )
-    return made, {figure.file: data, photo.file: photo_data}
+    return made, {chart.file: data, photo.file: photo_data}
 
 
 @pytest.fixture
@@ -86,7 +89,7 @@ def folder_of(saved: Recording) -> Path:
 
 
 def test_what_is_saved_is_read_back_equal(saved: Recording) -> None:
-    assert recordings.load(folder_of(saved)) == saved
+    assert recordings.read(folder_of(saved)) == saved
     assert recordings.validate(folder_of(saved)) == saved
     assert len(saved.run_id) == 16
 
@@ -110,7 +113,7 @@ def test_same_contents_have_the_same_run_id_and_others_another(tmp_path: Path) -
 def test_ceilings_of_the_run_are_stored_once(saved: Recording) -> None:
     text = (folder_of(saved) / "measurements.json").read_text()
     assert text.count('"two_to_one"') == 1
-    assert recordings.load(folder_of(saved)).studies["sample"].ceilings == saved.ceilings
+    assert recordings.read(folder_of(saved)).studies["sample"].ceilings == saved.ceilings
 
 
 @pytest.mark.parametrize("given", [None, Ceilings((Ceiling("copy", 1e12, "B/s"),))])
@@ -118,12 +121,12 @@ def test_other_ceilings_stay_a_studys_own(given: Ceilings | None, tmp_path: Path
     made, figures = recording()
     study = dataclasses.replace(made.studies["sample"], ceilings=given)
     saved = recordings.save(dataclasses.replace(made, studies={"sample": study}), figures, tmp_path)
-    assert recordings.load(folder_of(saved)).studies["sample"].ceilings == given
+    assert recordings.read(folder_of(saved)).studies["sample"].ceilings == given
 
 
 def test_text_is_stored_as_text(saved: Recording) -> None:
     """Recorded reST, directives and prompts are data: they come back as they were."""
-    assert recordings.load(folder_of(saved)).cells[0].stdout == ".. include:: /etc/passwd\n\n>>> 1 / 0\n"
+    assert recordings.read(folder_of(saved)).cells[0].stdout == ".. include:: /etc/passwd\n\n>>> 1 / 0\n"
 
 
 def test_without_transcript_the_measurements_are_read(saved: Recording) -> None:
@@ -131,10 +134,10 @@ def test_without_transcript_the_measurements_are_read(saved: Recording) -> None:
     for path in folder_of(saved).iterdir():
         if path.name not in ("run.json", "measurements.json"):
             path.unlink()
-    assert recordings.load(folder_of(saved)) == dataclasses.replace(saved, cells=())
+    assert recordings.read(folder_of(saved)) == dataclasses.replace(saved, cells=())
     for read in (
         lambda: recordings.validate(folder_of(saved)),
-        lambda: recordings.find_or_none(PAGE, root=root_of(saved)),
+        lambda: recordings.load_or_none(PAGE, root=root_of(saved)),
     ):
         with pytest.raises(RecordingError, match=r"transcript\.json: the file is missing"):
             read()
@@ -154,28 +157,28 @@ def test_the_primary_machine_comes_first(saved: Recording) -> None:
     recordings.save(*recording("zzz", "other"), root)
     assert recordings.machines(root) == (MACHINE, "aaa", "zzz")
     assert recordings.pages("zzz", root) == ("other", PAGE)
-    assert recordings.find(PAGE, root=root).machine == MACHINE
-    assert recordings.find(PAGE, "zzz", root).machine == "zzz"
-    assert recordings.find("other", root=root).machine == "zzz"
+    assert recordings.load(PAGE, root=root).machine == MACHINE
+    assert recordings.load(PAGE, "zzz", root).machine == "zzz"
+    assert recordings.load("other", root=root).machine == "zzz"
     shutil.rmtree(root / MACHINE)
-    assert recordings.find(PAGE, root=root).machine == "aaa"
+    assert recordings.load(PAGE, root=root).machine == "aaa"
 
 
 def test_unknown_names_are_answered_with_the_nearest(saved: Recording) -> None:
     root = root_of(saved)
     with pytest.raises(UnknownNameError, match=r"'sort_serch'.*'sort_search'"):
-        recordings.find("sort_serch", root=root)
+        recordings.load("sort_serch", root=root)
     with pytest.raises(UnknownNameError, match=r"machine 'nvidia-h20'.*'nvidia-h200'"):
-        recordings.find(PAGE, "nvidia-h20", root)
-    assert recordings.find_or_none("other", root=root) is None
-    assert recordings.find_or_none(PAGE, "other", root) is None
-    assert recordings.find_or_none(PAGE, None, root) == saved
+        recordings.load(PAGE, "nvidia-h20", root)
+    assert recordings.load_or_none("other", root=root) is None
+    assert recordings.load_or_none(PAGE, "other", root) is None
+    assert recordings.load_or_none(PAGE, None, root) == saved
     assert recordings.machines(root / "nowhere") == ()
 
 
 def test_an_empty_folder_is_no_recording(tmp_path: Path) -> None:
     (tmp_path / MACHINE / PAGE).mkdir(parents=True)
-    assert recordings.find_or_none(PAGE, root=tmp_path) is None
+    assert recordings.load_or_none(PAGE, root=tmp_path) is None
 
 
 def test_recordings_of_the_package_are_sound() -> None:
@@ -262,7 +265,7 @@ def test_first_save_that_fails_leaves_no_recording(tmp_path: Path, monkeypatch: 
         fail_at(patch, 9, OSError)
         with pytest.raises(OSError, match="injected"):
             recordings.save(*recording(), tmp_path)
-    assert recordings.find_or_none(PAGE, root=tmp_path) is None
+    assert recordings.load_or_none(PAGE, root=tmp_path) is None
 
 
 def test_files_of_others_are_left_alone(saved: Recording) -> None:
@@ -322,7 +325,7 @@ def many_samples(n: int) -> tuple[Measurement, ...]:
 
 
 def figure_of(data: bytes, suffix: str = ".svg") -> tuple[Recording, dict[str, bytes]]:
-    output, stored = recordings.figure(data, "alt", suffix)
+    output, stored = figure(data, "alt", suffix)
     made, _ = with_cell(figures=(output,))
     return made, {output.file: stored}
 
@@ -407,11 +410,11 @@ def test_a_large_page_is_refused_with_its_largest_parts(tmp_path: Path) -> None:
 
 
 def test_figures_are_named_by_what_is_stored() -> None:
-    output, data = recordings.figure(b'<!DOCTYPE svg PUBLIC "a" "b">\n' + SVG, "alt")
+    output, data = figure(b'<!DOCTYPE svg PUBLIC "a" "b">\n' + SVG, "alt")
     assert data == SVG
     assert output.sha256 == hashlib.sha256(SVG).hexdigest()
     with pytest.raises(ArgumentError, match="suffix"):
-        recordings.figure(SVG, "alt", ".jpg")
+        figure(SVG, "alt", ".jpg")
 
 
 # Refused when read
@@ -580,7 +583,7 @@ def test_damage_is_refused_by_file_and_field(name: str, saved: Recording) -> Non
     damage, message = DAMAGE[name]
     damage(folder_of(saved))
     with pytest.raises(RecordingError) as caught:
-        recordings.load(folder_of(saved), complete=True)
+        recordings.read(folder_of(saved), complete=True)
     assert message in str(caught.value)
     assert caught.value.file.startswith(f"{MACHINE}/{PAGE}/")
 
@@ -610,7 +613,7 @@ def test_a_consistent_forgery_is_refused_for_what_it_holds(
 ) -> None:
     folder = forge(saved, monkeypatch, **changes)
     with pytest.raises(RecordingError) as caught:
-        recordings.load(folder)
+        recordings.read(folder)
     assert message in str(caught.value)
 
 
@@ -619,14 +622,14 @@ def test_a_renamed_folder_is_refused(saved: Recording) -> None:
     with pytest.raises(
         RecordingError, match="page: expected 'renamed', as the folder is called, got 'sort_search'"
     ):
-        recordings.load(renamed)
+        recordings.read(renamed)
 
 
 # Worked out again
 
 
 def test_a_sound_recording_follows_from_its_samples(saved: Recording) -> None:
-    assert recordings.recompute(saved) == ()
+    assert recompute(saved) == ()
 
 
 def test_claims_facts_and_ceilings_that_do_not_follow_are_named(saved: Recording) -> None:
@@ -637,13 +640,13 @@ def test_claims_facts_and_ceilings_that_do_not_follow_are_named(saved: Recording
     wrong = dataclasses.replace(
         saved, claims=(claim,), facts={"first_call": fact}, ceilings=Ceilings((item,))
     )
-    fields = [problem.partition(":")[0] for problem in recordings.recompute(wrong)]
+    fields = [problem.partition(":")[0] for problem in recompute(wrong)]
     assert fields == [f"ceilings.{item.mix}.value", "facts.first_call.value", "claims[0]"]
 
 
 def test_a_claim_flips_with_the_samples(saved: Recording) -> None:
     swapped = {"sample": saved.studies["sample"].swap_samples("numba", "numpy")}
-    (problem,) = recordings.recompute(dataclasses.replace(saved, studies=swapped))
+    (problem,) = recompute(dataclasses.replace(saved, studies=swapped))
     assert "does not hold" in problem
 
 
@@ -667,8 +670,8 @@ def test_a_claim_flips_with_the_samples(saved: Recording) -> None:
 )
 def test_code_of_a_claim_is_never_executed(expression: str, saved: Recording) -> None:
     claim = dataclasses.replace(saved.claims[0], expression=expression)
-    assert recordings.replay_claim(claim, saved.studies) is None
-    assert recordings.recompute(dataclasses.replace(saved, claims=(claim,))) == ()
+    assert replay_claim(claim, saved.studies) is None
+    assert recompute(dataclasses.replace(saved, claims=(claim,))) == ()
 
 
 # Stale
@@ -680,9 +683,7 @@ def test_staleness_names_what_changed(tmp_path: Path) -> None:
     script.parent.mkdir(parents=True)
     (src / "gpuguide" / "launch.py").write_text("x = 1\n")
     script.write_text('"Title"\nimport gpuguide as gg\n# %%\n# Text.\nresults = study().run()\n')
-    keys = recordings.measuring_key(
-        recordings.recorded_cells(script.read_text()), ["gpuguide.machine.launch"], src
-    )
+    keys = measuring_key(recorded_cells(script.read_text()), ["gpuguide.machine.launch"], src)
     saved = recordings.save(*variation(keys=keys), tmp_path / "recorded")
     assert recordings.staleness(saved, script, src) == ()
     script.write_text(script.read_text().replace("run()", "run(seed=1)"))
@@ -699,17 +700,17 @@ ENTRY = 'pending = [{ page = "sort_search", reason = "no GPU", date = 2026-11-01
 
 
 def test_pending_pages_are_read(tmp_path: Path) -> None:
-    assert recordings.pending(tmp_path) == ()
+    assert pending(tmp_path) == ()
     (tmp_path / "pending.toml").write_text(ENTRY)
-    expected = (recordings.Pending("sort_search", "no GPU", date(2026, 11, 1)),)
-    assert recordings.pending(tmp_path, today=date(2026, 11, 15)) == expected
-    assert recordings.pending(tmp_path / "pending.toml", today=date(2026, 11, 15)) == expected
+    expected = (Pending("sort_search", "no GPU", date(2026, 11, 1)),)
+    assert pending(tmp_path, today=date(2026, 11, 15)) == expected
+    assert pending(tmp_path / "pending.toml", today=date(2026, 11, 15)) == expected
 
 
 def test_pages_that_waited_too_long_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "pending.toml").write_text(ENTRY)
     with pytest.raises(RecordingError, match=r"pending\[0\]\.date: sort_search has waited .* for 15 days"):
-        recordings.pending(tmp_path, today=date(2026, 11, 16))
+        pending(tmp_path, today=date(2026, 11, 16))
 
 
 @pytest.mark.parametrize(
@@ -729,9 +730,9 @@ def test_pages_that_waited_too_long_are_an_error(tmp_path: Path) -> None:
 def test_wrong_entries_are_named(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "pending.toml").write_text(text)
     with pytest.raises(RecordingError) as caught:
-        recordings.pending(tmp_path, today=date(2026, 11, 10))
+        pending(tmp_path, today=date(2026, 11, 10))
     assert message in str(caught.value)
 
 
 def test_pending_list_of_the_package_is_sound() -> None:
-    recordings.pending(recordings.ROOT)
+    pending(recordings.ROOT)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.results import statistics as metrics
+from gpuguide.results import statistics
 from gpuguide.results.statistics import bootstrap_ratio, is_bimodal, median_interval, quantile
 from gpuguide.results.units import format_interval, format_quantity, format_size
 
@@ -18,15 +18,15 @@ SAME_ROUNDS = "Expected the same rounds, at least one, of baseline and candidate
 @pytest.mark.parametrize(
     ("function", "arguments", "expected"),
     [
-        (metrics.bandwidth, (12e9, 3e-3), 4e12),
-        (metrics.bandwidth, (0, 1.0), 0.0),
-        (metrics.flop_rate, (3e9, 2.0), 1.5e9),
-        (metrics.arithmetic_intensity, (1, 12), 1 / 12),
-        (metrics.roofline_bound, (2.0, 4e12, 5e13), 8e12),
-        (metrics.roofline_bound, (20.0, 4e12, 5e13), 5e13),
-        (metrics.speedup, (80e-3, 0.5e-3), 160.0),
-        (metrics.median, ([4.0, 1.0, 2.0, 3.0],), 2.5),
-        (metrics.iqr, ([1.0, 2.0, 3.0, 4.0],), 1.5),
+        (statistics.bandwidth, (12e9, 3e-3), 4e12),
+        (statistics.bandwidth, (0, 1.0), 0.0),
+        (statistics.flop_rate, (3e9, 2.0), 1.5e9),
+        (statistics.arithmetic_intensity, (1, 12), 1 / 12),
+        (statistics.roofline_bound, (2.0, 4e12, 5e13), 8e12),
+        (statistics.roofline_bound, (20.0, 4e12, 5e13), 5e13),
+        (statistics.speedup, (80e-3, 0.5e-3), 160.0),
+        (statistics.median, ([4.0, 1.0, 2.0, 3.0],), 2.5),
+        (statistics.iqr, ([1.0, 2.0, 3.0, 4.0],), 1.5),
     ],
 )
 def test_arithmetic(function: Callable[..., float], arguments: tuple[Any, ...], expected: float) -> None:
@@ -36,19 +36,19 @@ def test_arithmetic(function: Callable[..., float], arguments: tuple[Any, ...], 
 @pytest.mark.parametrize(
     ("function", "arguments", "message"),
     [
-        (metrics.bandwidth, (1, 0.0), "time_s must be positive and finite; got 0.0."),
-        (metrics.bandwidth, (-1, 1.0), "n_bytes must be finite and at least 0; got -1."),
-        (metrics.flop_rate, (1, math.nan), "time_s must be positive and finite; got nan."),
-        (metrics.flop_rate, (math.inf, 1), "flops must be finite and at least 0; got inf."),
-        (metrics.arithmetic_intensity, (1, 0), "n_bytes must be positive and finite; got 0."),
-        (metrics.roofline_bound, (1, 1, 0), "peak_flops must be positive and finite; got 0."),
-        (metrics.roofline_bound, (1, -1, 1), "peak_bandwidth must be positive and finite; got -1."),
-        (metrics.speedup, (0, 1), "baseline_s must be positive and finite; got 0."),
-        (metrics.speedup, (1, 0), "candidate_s must be positive and finite; got 0."),
-        (metrics.seconds, ([1], 0), "n_calls must be positive and finite; got 0."),
-        (metrics.median, ([],), "Expected a sequence of at least one sample; got shape (0,)."),
-        (metrics.median, ([[1.0]],), "Expected a sequence of at least one sample; got shape (1, 1)."),
-        (metrics.iqr, ([1.0, math.nan],), "Expected finite samples; got NaN or infinity among them."),
+        (statistics.bandwidth, (1, 0.0), "time_s must be positive and finite; got 0.0."),
+        (statistics.bandwidth, (-1, 1.0), "n_bytes must be finite and at least 0; got -1."),
+        (statistics.flop_rate, (1, math.nan), "time_s must be positive and finite; got nan."),
+        (statistics.flop_rate, (math.inf, 1), "flops must be finite and at least 0; got inf."),
+        (statistics.arithmetic_intensity, (1, 0), "n_bytes must be positive and finite; got 0."),
+        (statistics.roofline_bound, (1, 1, 0), "peak_flops must be positive and finite; got 0."),
+        (statistics.roofline_bound, (1, -1, 1), "peak_bandwidth must be positive and finite; got -1."),
+        (statistics.speedup, (0, 1), "baseline_s must be positive and finite; got 0."),
+        (statistics.speedup, (1, 0), "candidate_s must be positive and finite; got 0."),
+        (statistics.seconds, ([1], 0), "n_calls must be positive and finite; got 0."),
+        (statistics.median, ([],), "Expected a sequence of at least one sample; got shape (0,)."),
+        (statistics.median, ([[1.0]],), "Expected a sequence of at least one sample; got shape (1, 1)."),
+        (statistics.iqr, ([1.0, math.nan],), "Expected finite samples; got NaN or infinity among them."),
         (quantile, ([1.0], 1.5), "q must be from 0 to 1; got 1.5."),
         (median_interval, ([1.0], 1.0), "level must be between 0 and 1; got 1.0."),
         (is_bimodal, ([math.inf],), "Expected finite samples; got NaN or infinity among them."),
@@ -64,7 +64,7 @@ def test_senseless_arguments_are_refused(function: Callable[..., Any], arguments
 
 
 def test_seconds_are_those_of_one_call() -> None:
-    assert metrics.seconds((3000, 2**63), n_calls=3).tolist() == [1e-6, 2**63 / 3e9]
+    assert statistics.seconds((3000, 2**63), n_calls=3).tolist() == [1e-6, 2**63 / 3e9]
 
 
 @pytest.mark.parametrize(

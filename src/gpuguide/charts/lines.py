@@ -13,14 +13,13 @@ from gpuguide.charts.marks import (
     mark_crossover,
     measured_names,
     new_axes,
-    region_words,
     size_axis,
-    size_words,
     time_axis,
+    timed_words,
 )
 from gpuguide.charts.style import MUTED, describe, style
 from gpuguide.errors import ArgumentError
-from gpuguide.results.units import format_quantity
+from gpuguide.results.units import format_quantity, size_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +79,7 @@ def plot_time(
         ends = [draw_series(ax, results, name, clock) for name in names]
         size_axis(ax, results)
         time_axis(ax)
-        ax.set_ylabel(f"time ({region_words(results, names, clock)})")
+        ax.set_ylabel(f"time ({timed_words(results, names, clock)})")
         if crossover is not None:
             mark_crossover(ax, results, *crossover)
         label_ends(ax, ends)
@@ -130,7 +129,7 @@ def plot_rate(
         }
         names = [name for name in rows if rows[name]]
         ends = _draw_points(ax, results, {name: rows[name] for name in names}, "a traffic model")
-        ax.set_ylabel(f"GB/s ({region_words(results, names, None)})")
+        ax.set_ylabel(f"GB/s ({timed_words(results, names, None)})")
         ax.set_ylim(bottom=0)
         label_ends(ax, ends)
         describe(ax, _point_words(results, {n: rows[n] for n in names}, "Memory traffic in GB/s", "{:.0f}"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuguide.charts.style import CPU_SERIES, INK, MUTED, SERIES
 from gpuguide.errors import ArgumentError
-from gpuguide.results.units import format_quantity
+from gpuguide.results.units import REGIONS, format_quantity, size_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,23 +25,15 @@ __all__ = [
     "mark_crossover",
     "measured_names",
     "new_axes",
-    "region_words",
     "size_axis",
-    "size_words",
     "time_axis",
+    "timed_words",
 ]
 
 #: A line's end: x, y, label, colour.
 End = tuple[float, float, str, str]
 
 _MARKERS = "osD^vPX*"
-_REGIONS = {
-    "device": "kernel only",
-    "end_to_end": "end to end",
-    "host": "on the CPU",
-    "launch": "launch on the host",
-    "first_call": "first call",
-}
 
 
 def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
@@ -149,21 +141,6 @@ def mark_crossover(ax: Axes, results: Results, slower: str, faster: str) -> None
     )
 
 
-def size_words(size: int) -> str:
-    """Return a size as readers say it: 2^20, 10^6, or grouped digits.
-
-    Examples
-    --------
-    >>> size_words(2**20), size_words(10**6), size_words(65_535)
-    ('2²⁰', '10⁶', '65 535')
-    """
-    for base in (10, 2):
-        power = round(float(np.log(size) / np.log(base))) if size > 0 else 0
-        if power >= (10 if base == 2 else 3) and base**power == size:
-            return f"{base}" + str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{size:,}".replace(",", " ")
-
-
 def size_axis(ax: Axes, results: Results) -> None:
     """Make x a logarithmic axis of the measured sizes."""
     from matplotlib.ticker import FixedLocator, NullLocator
@@ -202,9 +179,9 @@ def _decade(seconds: float) -> str:
     return format_quantity(seconds, "s")
 
 
-def region_words(results: Results, names: Sequence[str], clock: str | None) -> str:
+def timed_words(results: Results, names: Sequence[str], clock: str | None) -> str:
     """Say which part was timed and how the caches were, for an axis label."""
     clocks = [clock or results.variant(name).clock for name in names if results.variant(name).device == "gpu"]
-    regions = list(dict.fromkeys(_REGIONS.get(word, word) for word in clocks)) or ["on the CPU"]
+    regions = list(dict.fromkeys(REGIONS[name].axis for name in clocks)) or [REGIONS["host"].axis]
     words = regions[0] if len(regions) == 1 else "clocks differ"
     return f"{words}, {results.cache} cache"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuguide.charts.marks import colour_of, measured_names, new_axes, region_words, size_words, time_axis
+from gpuguide.charts.marks import colour_of, measured_names, new_axes, time_axis, timed_words
 from gpuguide.charts.style import INK, SERIES, describe, style
 from gpuguide.errors import ArgumentError
-from gpuguide.results.units import format_quantity
+from gpuguide.results.units import format_quantity, size_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,9 +76,7 @@ def plot_samples(
         ax.grid(visible=False, axis="y")
         time_axis(ax, axis="x")
         names = [cell.variant for cell in cells]
-        ax.set_xlabel(
-            f"time at {size_words(size)} {results.size_name} ({region_words(results, names, None)})"
-        )
+        ax.set_xlabel(f"time at {size_words(size)} {results.size_name} ({timed_words(results, names, None)})")
         words = (
             f"{results.variant(c.variant).label}: {c.n} samples, median {format_quantity(c.median_s, 's')}"
             for c in cells

@@ -19,7 +19,7 @@ from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.unsupported import unsupported
 from gpuguide.machine import compilers
-from gpuguide.machine.backends import numba_cuda, simulated
+from gpuguide.machine.backends import numba, numba_cuda, simulated
 
 __all__ = ["compile_finding", "judge_compile", "why_nothing_compiles"]
 
@@ -108,12 +108,11 @@ def _compiling_for(capability: tuple[int, int]) -> Iterator[None]:
 
 def _signature(task: KernelTask) -> tuple[Any, ...]:
     """Return the Numba types of the arguments: those of the exercise, else those of its first launch."""
-    numba: Any = import_module("numba")
     if task.signature:
-        names = vars(numba.types)
+        names = vars(numba().types)
         return tuple(eval(text, {"__builtins__": {}}, names) for text in task.signature)
     first = next(iter(task.calls()))
-    return tuple(numba.typeof(value) for value in first.arguments.values())
+    return tuple(numba().typeof(value) for value in first.arguments.values())
 
 
 def _ptx(built: Built, signature: tuple[Any, ...], capability: tuple[int, int]) -> str:

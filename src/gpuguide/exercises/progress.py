@@ -13,7 +13,7 @@ from platformdirs import user_data_path
 
 from gpuguide.errors import GpuGuideError
 
-__all__ = ["Progress", "ProgressError", "forget", "load", "location", "remember"]
+__all__ = ["Progress", "ProgressError", "forget", "location", "read", "remember"]
 
 _SCHEMA = 1
 
@@ -44,7 +44,7 @@ def location() -> Path:
     return Path(named) if named else user_data_path("gpuguide", appauthor=False) / "progress.json"
 
 
-def load() -> Progress:
+def read() -> Progress:
     """Read the progress.
 
     Returns
@@ -91,7 +91,7 @@ def remember(name: str) -> None:
     ProgressError
         The file cannot be read or written.
     """
-    progress = load()
+    progress = read()
     if name not in progress:
         progress[name] = datetime.now(UTC).date().isoformat()
         _write({"schema": _SCHEMA, "passed": progress})

@@ -54,7 +54,7 @@ def perform(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    done = progress.load()
+    done = progress.read()
     table = Table(box=None, pad_edge=False)
     for heading in ("exercise", "about", "level", "minutes", "done"):
         table.add_column(heading, overflow="fold", justify="right" if heading == "minutes" else "left")

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import gpuguide
 from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.constants import encode
 from gpuguide.exercises.model import Exercise
@@ -176,7 +175,7 @@ class WorkerProcess:
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without Numba's simulator, with this package on the path."""
     kept = {name: value for name, value in variables.items() if name != "NUMBA_ENABLE_CUDASIM"}
-    paths = [str(Path(gpuguide.__file__).parents[1]), variables.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[2]), variables.get("PYTHONPATH", "")]
     return {**kept, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
 
 

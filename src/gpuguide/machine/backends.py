@@ -1,4 +1,8 @@
-"""CuPy and Numba CUDA for the rest of the package: lazily, and never with a silent fallback to the CPU."""
+"""CuPy, Numba and NVML, imported when they are used, with one clear error where they are missing.
+
+Below them: kernels made with either, and their views of one another's arrays. Nothing here falls back to
+the CPU in silence.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module, metadata
-from types import ModuleType
 from typing import Any
 
 from gpuguide.errors import ArgumentError, BackendError
@@ -22,6 +25,7 @@ __all__ = [
     "has_gpu",
     "is_device_array",
     "jit",
+    "numba",
     "numba_cuda",
     "numba_view",
     "numpy_too_new",
@@ -48,6 +52,27 @@ def simulated() -> bool:
     True
     """
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0").strip() not in ("", "0")
+
+
+def has_gpu() -> bool:
+    """Say whether a real GPU can be used through CuPy; never raises.
+
+    Returns
+    -------
+    bool
+        False without CuPy, driver or GPU, and in the simulator.
+
+    Examples
+    --------
+    >>> has_gpu() in (True, False)
+    True
+    """
+    if simulated():
+        return False
+    try:
+        return int(cupy().cuda.runtime.getDeviceCount()) > 0
+    except Exception:  # CuPy raises its own classes, which cannot be named without importing it
+        return False
 
 
 def cupy() -> Any:
@@ -81,51 +106,29 @@ def cupy() -> Any:
         raise _broken("CuPy", error) from error
 
 
-def nvml() -> Any:
-    """Import NVIDIA's management library and initialise it once.
+def numba() -> Any:
+    """Import Numba itself: its types, and its compilers for the CPU.
 
     Returns
     -------
-    module or None
-        ``pynvml``; None without the package, the driver or a GPU.
+    module
+        ``numba``.
+
+    Raises
+    ------
+    BackendError
+        Numba is missing or cannot be imported; the message holds the cure.
 
     Examples
     --------
-    >>> library = nvml()
-    >>> library is None or library.__name__ == "pynvml"
-    True
+    >>> numba().__name__
+    'numba'
     """
-    try:
-        library = import_module("pynvml")
-        library.nvmlInit()
-    except Exception:  # the library is optional: without it clocks and power are unknown
-        return None
-    return library
-
-
-def has_gpu() -> bool:
-    """Say whether a real GPU can be used through CuPy; never raises.
-
-    Returns
-    -------
-    bool
-        False without CuPy, driver or GPU, and in the simulator.
-
-    Examples
-    --------
-    >>> has_gpu() in (True, False)
-    True
-    """
-    if simulated():
-        return False
-    try:
-        return int(cupy().cuda.runtime.getDeviceCount()) > 0
-    except Exception:  # CuPy raises its own classes, which cannot be named without importing it
-        return False
+    return _of_numba("numba")
 
 
 @functools.cache
-def numba_cuda() -> ModuleType:
+def numba_cuda() -> Any:
     """Import ``numba.cuda``: NVIDIA's numba-cuda, or Numba's own with its simulator where that has no wheel.
 
     Returns
@@ -149,9 +152,26 @@ def numba_cuda() -> ModuleType:
             f"numba-cuda {metadata.version('numba-cuda')} cannot compile kernels beside NumPy "
             f"{metadata.version('numpy')}: run pip install 'numpy<2.5'."
         )
+    module, config = _of_numba("numba.cuda"), _of_numba("numba.core.config")
+    if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
+        # The guide launches tiny grids on purpose, and checks every kernel at sizes near zero.
+        setattr(config, "CUDA_LOW_OCCUPANCY_WARNINGS", 0)  # noqa: B010 - Numba makes it at run time
+    return module
+
+
+cuda: Any  # numba.cuda, imported on first access by the module's __getattr__
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``numba.cuda`` when somebody writes ``from gpuguide.machine.backends import cuda``."""
+    if name == "cuda":
+        return numba_cuda()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _of_numba(name: str) -> Any:
     try:
-        module = import_module("numba.cuda")
-        config = import_module("numba.core.config")
+        return import_module(name)
     except ModuleNotFoundError as error:
         if error.name != "numba":
             raise _broken("Numba", error) from error
@@ -161,17 +181,6 @@ def numba_cuda() -> ModuleType:
         ) from None
     except Exception as error:
         raise _broken("numba-cuda", error) from error
-    if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
-        # The guide launches tiny grids on purpose, and checks every kernel at sizes near zero.
-        setattr(config, "CUDA_LOW_OCCUPANCY_WARNINGS", 0)  # noqa: B010 - Numba makes it at run time
-    return module
-
-
-def _broken(name: str, error: BaseException) -> BackendError:
-    return BackendError(
-        f"{name} cannot be imported ({type(error).__name__}: {error}). "
-        "'gpuguide doctor' says what is installed and what to change."
-    )
 
 
 def numpy_too_new() -> bool:
@@ -223,21 +232,39 @@ def release(version: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
+def nvml() -> Any:
+    """Import NVIDIA's management library and initialise it once.
+
+    Returns
+    -------
+    module or None
+        ``pynvml``; None without the package, the driver or a GPU.
+
+    Examples
+    --------
+    >>> library = nvml()
+    >>> library is None or library.__name__ == "pynvml"
+    True
+    """
+    try:
+        library = import_module("pynvml")
+        library.nvmlInit()
+    except Exception:  # the library is optional: without it clocks and power are unknown
+        return None
+    return library
+
+
+def _broken(name: str, error: BaseException) -> BackendError:
+    return BackendError(
+        f"{name} cannot be imported ({type(error).__name__}: {error}). "
+        "'gpuguide doctor' says what is installed and what to change."
+    )
+
+
 # What the simulator's `cuda.jit` takes; launch_bounds, max_registers, lto and lineinfo raise there.
 _SIMULATOR_OPTIONS = frozenset(
     {"device", "debug", "inline", "fastmath", "link", "opt", "cache", "shared_memory_carveout"}
 )
-# Above this a kernel must ask for its dynamic shared memory before the launch.
-_SHARED_BYTES_WITHOUT_ASKING = 48 * 1024
-
-cuda: Any  # numba.cuda, imported on first access by the module's __getattr__
-
-
-def __getattr__(name: str) -> Any:
-    """Import ``numba.cuda`` when somebody writes ``from gpuguide.machine.backends import cuda``."""
-    if name == "cuda":
-        return numba_cuda()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def jit(function: Callable[..., Any] | None = None, *, signature: Any = None, **options: Any) -> Any:
@@ -274,6 +301,10 @@ def jit(function: Callable[..., Any] | None = None, *, signature: Any = None, **
     numba_jit = numba_cuda().jit
     decorate = numba_jit(**options) if signature is None else numba_jit(signature, **options)
     return decorate if function is None else decorate(function)
+
+
+# Above this a kernel must ask for its dynamic shared memory before the launch.
+_SHARED_BYTES_WITHOUT_ASKING = 48 * 1024
 
 
 class RawKernel:

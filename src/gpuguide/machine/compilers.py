@@ -1,4 +1,4 @@
-"""NVIDIA's compiler as Numba finds it here: whether a kernel compiles, what is missing, what installs it."""
+"""What compiles kernels here: which packages are installed, whether a kernel compiles, what is missing."""
 
 from __future__ import annotations
 
@@ -19,6 +19,18 @@ __all__ = [
     "names_a_library",
     "why_not",
 ]
+
+
+ARCHITECTURE = (9, 0)
+"""Compute capability that kernels are compiled for where there is no GPU."""
+
+PARTS = {"nvvm": "NVVM", "nvrtc": "NVRTC", "nvJitLink": "nvJitLink"}
+"""The libraries that make a kernel of Numba's code: names for NVIDIA's search, and for readers."""
+
+# CUDA 13 compiles for no GPU older than this.
+_OLDEST_OF_CUDA_13 = (7, 5)
+
+_NAMES_A_LIBRARY = re.compile(r"\blib(?:nvrtc|nvvm|cudart|nvjitlink)|\.so\b|\.dll\b", re.I)
 
 
 def installed_version(name: str) -> str | None:
@@ -45,17 +57,6 @@ def installed_version(name: str) -> str | None:
         return None
 
 
-ARCHITECTURE = (9, 0)
-"""Compute capability that kernels are compiled for where there is no GPU."""
-
-PARTS = {"nvvm": "NVVM", "nvrtc": "NVRTC", "nvJitLink": "nvJitLink"}
-"""The libraries that make a kernel of Numba's code: names for NVIDIA's search, and for readers."""
-
-# CUDA 13 compiles for no GPU older than this.
-_OLDEST_OF_CUDA_13 = (7, 5)
-_NAMES_A_LIBRARY = re.compile(r"\blib(?:nvrtc|nvvm|cudart|nvjitlink)|\.so\b|\.dll\b", re.I)
-
-
 def capability() -> tuple[int, int]:
     """Return the compute capability to compile for.
 
@@ -73,39 +74,6 @@ def capability() -> tuple[int, int]:
         return ARCHITECTURE
     text = str(cupy().cuda.Device().compute_capability)
     return int(text[:-1]), int(text[-1])
-
-
-def missing_parts(names: tuple[str, ...] = tuple(PARTS)) -> tuple[str, ...]:
-    """Name the libraries of NVIDIA's compiler that are not found here.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Keys of `PARTS` to look for.
-
-    Returns
-    -------
-    tuple of str
-        As readers know them; empty without the search that numba-cuda brings along.
-
-    Examples
-    --------
-    >>> set(missing_parts()) <= {"NVVM", "NVRTC", "nvJitLink"}
-    True
-    """
-    try:
-        load = import_module("cuda.pathfinder").load_nvidia_dynamic_lib
-    except ImportError:
-        return ()
-    return tuple(PARTS[name] for name in names if not _is_found(load, name))
-
-
-def _is_found(load: Any, name: str) -> bool:
-    try:
-        load(name)
-    except Exception:  # one class of its own for each way not to find it
-        return False
-    return True
 
 
 def why_not(target: tuple[int, int]) -> str:
@@ -162,19 +130,29 @@ def names_a_library(error: BaseException) -> bool:
     return isinstance(error, ImportError) or _NAMES_A_LIBRARY.search(str(error)) is not None
 
 
-def _empty_kernel() -> None:
-    """Do nothing."""
+def missing_parts(names: tuple[str, ...] = tuple(PARTS)) -> tuple[str, ...]:
+    """Name the libraries of NVIDIA's compiler that are not found here.
 
+    Parameters
+    ----------
+    names : tuple of str
+        Keys of `PARTS` to look for.
 
-def _listed(names: tuple[str, ...]) -> str:
-    joined = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    return f"{joined} {'are' if len(names) > 1 else 'is'}"
+    Returns
+    -------
+    tuple of str
+        As readers know them; empty without the search that numba-cuda brings along.
 
-
-def _first_line(text: str) -> str:
-    return next(
-        (line.strip().rstrip(".") for line in text.splitlines() if line.strip()), "it does not say why"
-    )
+    Examples
+    --------
+    >>> set(missing_parts()) <= {"NVVM", "NVRTC", "nvJitLink"}
+    True
+    """
+    try:
+        load = import_module("cuda.pathfinder").load_nvidia_dynamic_lib
+    except ImportError:
+        return ()
+    return tuple(PARTS[name] for name in names if not _is_found(load, name))
 
 
 def cuda_extra(target: tuple[int, int] = ARCHITECTURE) -> str:
@@ -236,3 +214,26 @@ def install_command(extra: str) -> str:
     ]
     parts = parts or [f"numba-cuda[{extra.replace('cuda', 'cu')}]", f"cupy-{extra}x"]
     return "pip install " + " ".join(f"'{part}'" for part in parts)
+
+
+def _is_found(load: Any, name: str) -> bool:
+    try:
+        load(name)
+    except Exception:  # one class of its own for each way not to find it
+        return False
+    return True
+
+
+def _empty_kernel() -> None:
+    """Do nothing."""
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    joined = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return f"{joined} {'are' if len(names) > 1 else 'is'}"
+
+
+def _first_line(text: str) -> str:
+    return next(
+        (line.strip().rstrip(".") for line in text.splitlines() if line.strip()), "it does not say why"
+    )

@@ -1,4 +1,7 @@
-"""Work on big NumPy arrays in several threads: NumPy lets go of the interpreter's lock inside its loops."""
+"""The CPU of this machine: what it is, and work on big NumPy arrays in several of its threads.
+
+Threads pay because NumPy lets go of the interpreter's lock inside its loops.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +60,16 @@ def cpu_info() -> CpuInfo:
     >>> cpu_info().n_cpus >= 1
     True
     """
-    n_cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_cpus = _cpus()
     asked = (os.environ.get(f"{name}_NUM_THREADS", "") for name in ("OPENBLAS", "MKL", "OMP"))
     threads = next((int(text) for text in asked if text.isdigit() and int(text) > 0), n_cpus)
     return CpuInfo(_cpu_model(), n_cpus, threads, _blas(), _steal_s())
+
+
+def _cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _cpu_model() -> str:
@@ -73,8 +82,6 @@ def _cpu_model() -> str:
 
 
 def _blas() -> str:
-    import numpy as np
-
     try:
         blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
         return f"{blas['name']} {blas['version']}"
@@ -91,9 +98,12 @@ def _steal_s() -> float:
 
 
 T = TypeVar("T")
+
 _MAX_THREADS = 16
+
 # Below this many bytes a thread costs more than it saves.
 _WORTHWHILE = 1 << 23
+
 _PART_BYTES = 1 << 22
 
 
@@ -158,9 +168,3 @@ def assign(target: np.ndarray[Any, Any], source: Any) -> None:
             to[part] = of[part] if is_array else of
 
     in_threads(one, range(0, to.size, step), target.nbytes)
-
-
-def _cpus() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

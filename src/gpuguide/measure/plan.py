@@ -18,7 +18,7 @@ from gpuguide.errors import ArgumentError, unknown
 from gpuguide.measure.buffers import blocks
 from gpuguide.measure.reference import Tolerance
 from gpuguide.results.records import Traffic, VariantInfo
-from gpuguide.results.units import format_size
+from gpuguide.results.units import REGIONS, format_size
 
 __all__ = [
     "Check",
@@ -460,12 +460,6 @@ def _is_constant(x: np.ndarray[Any, Any]) -> bool:
 
 
 _HEADINGS = ("variant", "runs on", "timed by", "bytes an element", "what it does")
-_REGIONS = {
-    "device": "GPU time, launch apart",
-    "end_to_end": "host, until the result is there",
-    "host": "host",
-    "first_call": "first call in a fresh process",
-}
 
 
 def study_text(plan: Plan) -> str:
@@ -520,7 +514,7 @@ def _html_row(row: tuple[str, ...]) -> str:
 def _row(plan: Plan, variant: Variant) -> tuple[str, ...]:
     threads = {None: "", 1: ", 1 thread"}.get(variant.threads, f", {variant.threads} threads")
     runs_on = "GPU" if variant.needs_gpu else f"CPU{threads}"
-    return variant.label, runs_on, _REGIONS[variant.clock], _bytes_an_element(plan, variant), variant.note
+    return variant.label, runs_on, REGIONS[variant.clock].how, _bytes_an_element(plan, variant), variant.note
 
 
 def _bytes_an_element(plan: Plan, variant: Variant) -> str:

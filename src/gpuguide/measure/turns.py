@@ -9,9 +9,8 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from numba import njit
-
 from gpuguide.errors import ArgumentError
+from gpuguide.machine.backends import numba
 from gpuguide.machine.device import require_gpu
 from gpuguide.measure.clocks import GpuClock, quiet
 from gpuguide.measure.gate import Trial
@@ -262,7 +261,7 @@ def beside_compilation(
     # Kept to the end: to free compiled code takes as long as to make it, and would fall into some sample.
     all_fresh = []
     for _ in range(n_turns):
-        all_fresh += [njit(function.py_func), njit(function.py_func)]
+        all_fresh += [numba().njit(function.py_func) for _ in range(2)]
         gc.collect()
         with quiet():
             wrong_samples.append(wrong(all_fresh[-2]))

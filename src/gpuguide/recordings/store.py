@@ -17,36 +17,22 @@ from gpuguide.recordings.format import (
     MEASUREMENTS,
     decode,
     encode,
-    figure,
     label,
     refuse_foreign,
     replace_files,
 )
-from gpuguide.recordings.keys import Keys, changes, measuring_key, measuring_modules, recorded_cells
-from gpuguide.recordings.pending import Pending, pending
-from gpuguide.recordings.recompute import recompute, replay_claim
-from gpuguide.recordings.recording import CellOutput, FigureOutput, Recording
+from gpuguide.recordings.keys import changes
+from gpuguide.recordings.recompute import recompute
+from gpuguide.recordings.recording import Recording
 
 __all__ = [
     "PRIMARY_MACHINE",
     "ROOT",
-    "CellOutput",
-    "FigureOutput",
-    "Keys",
-    "Pending",
-    "Recording",
-    "figure",
-    "find",
-    "find_or_none",
     "load",
+    "load_or_none",
     "machines",
-    "measuring_key",
-    "measuring_modules",
     "pages",
-    "pending",
-    "recompute",
-    "recorded_cells",
-    "replay_claim",
+    "read",
     "save",
     "staleness",
     "validate",
@@ -59,7 +45,7 @@ PRIMARY_MACHINE = "nvidia-h200"
 """The machine whose recordings are shown where none is named."""
 
 
-def load(folder: Path, *, complete: bool = False) -> Recording:
+def read(folder: Path, *, complete: bool = False) -> Recording:
     """Read a recording from its folder.
 
     Parameters
@@ -131,7 +117,7 @@ def pages(machine: str, root: Path | None = None) -> tuple[str, ...]:
     )
 
 
-def find(page: str, machine: str | None = None, root: Path | None = None) -> Recording:
+def load(page: str, machine: str | None = None, root: Path | None = None) -> Recording:
     """Load what was measured for a page.
 
     Parameters
@@ -162,10 +148,10 @@ def find(page: str, machine: str | None = None, root: Path | None = None) -> Rec
     Traceback (most recent call last):
     gpuguide.errors.UnknownNameError: ...
     """
-    return load(_folder(page, machine, root or ROOT))
+    return read(_folder(page, machine, root or ROOT))
 
 
-def find_or_none(
+def load_or_none(
     page: str, machine: str | None = None, root: Path | None = None, *, complete: bool = True
 ) -> Recording | None:
     """Load a page's recording, all of it, if there is one.
@@ -173,7 +159,7 @@ def find_or_none(
     Parameters
     ----------
     page, machine, root
-        As for `find`.
+        As for `load`.
     complete : bool
         Whether transcript and figures must be there.
 
@@ -191,7 +177,7 @@ def find_or_none(
         folder = _folder(page, machine, root or ROOT)
     except LookupError:
         return None
-    return load(folder, complete=complete)
+    return read(folder, complete=complete)
 
 
 def _folder(page: str, machine: str | None, root: Path) -> Path:
@@ -223,7 +209,7 @@ def validate(folder: Path) -> Recording:
     RecordingError
         Names file and field.
     """
-    recording = load(folder, complete=True)
+    recording = read(folder, complete=True)
     for problem in recompute(recording):
         raise RecordingError(problem, file=label(Path(folder), MEASUREMENTS))
     return recording

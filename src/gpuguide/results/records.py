@@ -1,4 +1,4 @@
-"""The records of a run that belong to no study: single facts, claims, and where it all comes from."""
+"""The records that a run is made of: measurements, checks, facts, claims, and where they come from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpuguide.errors import ArgumentError
-from gpuguide.results import statistics as metrics
+from gpuguide.results import statistics
 
 if TYPE_CHECKING:
     import numpy as np
@@ -305,36 +305,36 @@ class Measurement:
     @property
     def samples_s(self) -> NDArray[np.float64]:
         """Seconds a call, of each sample, shape (n,)."""
-        return metrics.seconds(self.samples_ns, self.n_calls)
+        return statistics.seconds(self.samples_ns, self.n_calls)
 
     @cached_property
     def median_s(self) -> float:
         """Median time of a call in seconds; raises ArgumentError, with the reason, where there is none."""
-        return metrics.median(self._measured())
+        return statistics.median(self._measured())
 
     @cached_property
     def interval_s(self) -> tuple[float, float]:
         """The 95 % interval of the median by order statistics, in seconds a call."""
-        return metrics.median_interval(self._measured())
+        return statistics.median_interval(self._measured())
 
     @cached_property
     def iqr_s(self) -> float:
         """Distance between the quartiles, in seconds a call."""
-        return metrics.iqr(self._measured())
+        return statistics.iqr(self._measured())
 
     @property
     def bandwidth(self) -> float | None:
         """Unique bytes read and written a second (B/s); None without samples or traffic."""
         if not (self.n and self.traffic and self.traffic.bytes_total):
             return None
-        return metrics.bandwidth(self.traffic.bytes_total, self.median_s)
+        return statistics.bandwidth(self.traffic.bytes_total, self.median_s)
 
     @property
     def flop_rate(self) -> float | None:
         """Floating-point operations a second (FLOP/s); None without samples or operations."""
         if not (self.n and self.traffic and self.traffic.flops):
             return None
-        return metrics.flop_rate(self.traffic.flops, self.median_s)
+        return statistics.flop_rate(self.traffic.flops, self.median_s)
 
     def by_round(self) -> dict[int, list[float]]:
         """Return the seconds a call of each sample, grouped by round.

@@ -1,4 +1,4 @@
-"""What a study measured, as immutable data, and the questions that can be asked of it."""
+"""What a study measured, as immutable data, the questions that it answers, and its table."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from gpuguide.results.records import (
 )
 from gpuguide.results.statistics import Ratio, bootstrap_ratio
 from gpuguide.results.tables import Column, Row, Table
-from gpuguide.results.units import format_interval, format_quantity, format_size
+from gpuguide.results.units import REGIONS, format_interval, format_quantity, format_size
 
 __all__ = [
     "QUANTITIES",
-    "REGIONS",
-    "Cell",
     "Crossover",
     "Quantity",
     "Results",
+    "RowData",
     "Series",
     "checks_sentence",
-    "region_words",
     "results_table",
+    "with_region",
 ]
 
 
@@ -128,257 +127,6 @@ class Series(NamedTuple):
 
     sizes: tuple[int, ...]
     medians_s: tuple[float, ...]
-
-
-REGIONS = {
-    "device": "kernel",
-    "launch": "launch",
-    "end_to_end": "end to end",
-    "host": "CPU",
-    "first_call": "first call",
-}
-"""For each clock the region of the program that it times, in words."""
-
-COLUMNS = (
-    Column("region", "region"),
-    Column("threads", "threads", numeric=True),
-    Column("median", "median", numeric=True),
-    Column("spread", "spread (IQR)", numeric=True),
-    Column("n", "n", numeric=True),
-    Column("launch", "launch", numeric=True),
-    Column("rate", "rate", numeric=True),
-    Column("flop_rate", "arithmetic", numeric=True),
-    Column("share", "share of ceiling", numeric=True),
-    Column("method", "method"),
-    Column("remarks", "remarks"),
-)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What one row of the table is made of.
-
-    Parameters
-    ----------
-    info : VariantInfo
-        The variant.
-    measurement : Measurement
-        Its samples at one size on one clock.
-    launch_s : float or None
-        Median time of a launch, where it was measured.
-    share : float or None
-        Part of its ceiling that it reaches.
-    l2_bytes : int or None
-        Size of the L2 cache.
-
-    Examples
-    --------
-    >>> Cell(VariantInfo("cupy", "CuPy"), Measurement("cupy", 8, reason="no GPU")).launch_s is None
-    True
-    """
-
-    info: VariantInfo
-    measurement: Measurement
-    launch_s: float | None = None
-    share: float | None = None
-    l2_bytes: int | None = None
-
-
-def results_table(caption: str, size_name: str, cells: Sequence[Cell], notes: tuple[str, ...] = ()) -> Table:
-    """Build the table of a study, its rows grouped by size.
-
-    Parameters
-    ----------
-    caption : str
-        One line above it.
-    size_name : str
-        What the sizes count: ``"elements"``.
-    cells : sequence of Cell
-        One for each row; those of one size stand together.
-    notes : tuple of str
-        Lines below it.
-
-    Returns
-    -------
-    Table
-        The region is shown only where there is more than one.
-
-    Examples
-    --------
-    >>> cell = Cell(VariantInfo("cupy", "CuPy"), Measurement("cupy", 1000, "device", (5000,), (0,)))
-    >>> print(results_table("Add one", "elements", [cell]))
-    Add one
-    elements  variant  median  spread (IQR)  n  method
-    10^3      CuPy     5.0 µs           0 s  1  events
-    """
-    regions = {cell.measurement.clock for cell in cells}
-    columns = COLUMNS if len(regions) > 1 else COLUMNS[1:]
-    return Table(caption, size_name, "variant", columns, tuple(map(_row, cells)), notes)
-
-
-def _row(cell: Cell) -> Row:
-    measured, label = cell.measurement, cell.info.label or cell.info.name
-    cells = _shown(cell) if measured.n else {}
-    reason = "" if measured.n else f"not measured ({measured.reason})"
-    return Row(format_size(measured.size), label, cells, reason, _raw(cell))
-
-
-def _cache(cell: Cell) -> str:
-    """Say how much of a working set the L2 can hold, where that is why there is no share."""
-    measured = cell.measurement
-    if measured.clock != "device" or not in_l2(measured, cell.l2_bytes):
-        return ""
-    assert measured.traffic is not None
-    assert cell.l2_bytes is not None
-    return "in L2" if measured.traffic.bytes_total <= cell.l2_bytes else "partly in L2"
-
-
-def _shown(cell: Cell) -> dict[str, str]:
-    measured, info = cell.measurement, cell.info
-    return {
-        "region": REGIONS[measured.clock],
-        "threads": str(info.threads) if info.threads else "",
-        "median": format_quantity(measured.median_s, "s", *(measured.interval_s if measured.n > 1 else ())),
-        "spread": format_quantity(measured.iqr_s, "s"),
-        "n": str(measured.n),
-        "launch": _quantity(cell.launch_s, "s"),
-        "rate": _quantity(measured.bandwidth, "B/s"),
-        "flop_rate": _quantity(measured.flop_rate, "FLOP/s"),
-        "share": _quantity(cell.share, "share") or _cache(cell),
-        "method": measured.method,
-        "remarks": "; ".join((*(("host-bound",) if measured.host_bound else ()), *measured.notes)),
-    }
-
-
-def _raw(cell: Cell) -> dict[str, object]:
-    measured = cell.measurement
-    low, high = measured.interval_s if measured.n else (None, None)
-    return {
-        "size": measured.size,
-        "variant": measured.variant,
-        "device": cell.info.device,
-        "threads": cell.info.threads,
-        "clock": measured.clock,
-        "method": measured.method,
-        "cache": measured.cache,
-        "n": measured.n,
-        "n_calls": measured.n_calls,
-        "median_s": measured.median_s if measured.n else None,
-        "low_s": low,
-        "high_s": high,
-        "iqr_s": measured.iqr_s if measured.n else None,
-        "launch_s": cell.launch_s,
-        "floor_s": None if measured.floor_ns is None else measured.floor_ns / 1e9,
-        "bytes_per_s": measured.bandwidth,
-        "flop_per_s": measured.flop_rate,
-        "share": cell.share,
-        "host_bound": int(measured.host_bound),
-        "reason": measured.reason,
-        "notes": "; ".join(measured.notes),
-    }
-
-
-def region_words(info: VariantInfo) -> str:
-    """Say of a variant what its time covers, and on how many CPU threads it ran.
-
-    Parameters
-    ----------
-    info : VariantInfo
-        The variant.
-
-    Returns
-    -------
-    str
-        Its label, region and threads.
-
-    Examples
-    --------
-    >>> region_words(VariantInfo("numpy", "NumPy", device="cpu", clock="host", threads=1))
-    'NumPy (CPU, 1 thread)'
-    """
-    threads = "" if not info.threads else ", 1 thread" if info.threads == 1 else f", {info.threads} threads"
-    return f"{info.label or info.name} ({REGIONS[info.clock]}{threads})"
-
-
-def _quantity(value: float | None, unit: str) -> str:
-    return "" if value is None else format_quantity(value, unit)
-
-
-def checks_sentence(checks: Iterable[CheckResult], n_variants: int) -> str:
-    """Say in one sentence how the checks came out.
-
-    Parameters
-    ----------
-    checks : iterable of CheckResult
-        All checks of a study.
-    n_variants : int
-        How many variants the study has.
-
-    Returns
-    -------
-    str
-        For exact inputs the largest difference; for the others the one nearest to its tolerance.
-
-    Examples
-    --------
-    >>> checks_sentence([CheckResult("cupy", 8, "exact", 0.0, 0.0)], 1)
-    'The variant was right at 1 size; largest difference 0 (exact).'
-    >>> checks_sentence([CheckResult("cupy", 8, "random", 1e-7, 3e-7)], 2)
-    '1 of 2 variants was right at 1 size; largest difference 1e-07 of allowed 3e-07 (random).'
-    >>> checks_sentence([], 2)
-    'No variant was checked.'
-    """
-    results = list(checks)
-    if not results:
-        return "No variant was checked."
-    failed = [check for check in results if not check.passed]
-    if failed:
-        worst = max(failed, key=_used)
-        return (
-            f"{worst.variant!r} is wrong at {format_size(worst.size)}: "
-            f"{_number(worst.largest_difference)} of allowed {_number(worst.tolerance)} ({worst.kind})."
-        )
-    who = _who(len({check.variant for check in results}), n_variants)
-    return f"{who} right at {_where(results)}; largest difference {' and '.join(_differences(results))}."
-
-
-def _who(n_checked: int, n_variants: int) -> str:
-    verb = "was" if n_checked == 1 else "were"
-    if n_checked < n_variants:
-        return f"{n_checked} of {n_variants} variants {verb}"
-    return {1: "The variant was", 2: "Both variants were"}.get(n_variants, f"All {n_variants} variants were")
-
-
-def _where(checks: Sequence[CheckResult]) -> str:
-    """Return at how many sizes, and say so where not every variant ran at all of them."""
-    sizes = {check.size for check in checks}
-    ran = {(check.variant, check.size) for check in checks}
-    if len(ran) < len(sizes) * len({variant for variant, _ in ran}):
-        return f"each of its sizes, {len(sizes)} in all"
-    return "1 size" if len(sizes) == 1 else f"{len(sizes)} sizes"
-
-
-def _differences(checks: Sequence[CheckResult]) -> list[str]:
-    """Return the largest difference of the exact checks, and that of the others nearest to its limit."""
-    exact = [check for check in checks if not check.tolerance]
-    allowed = [check for check in checks if check.tolerance]
-    parts = []
-    if exact:
-        parts.append(f"{_number(max(check.largest_difference for check in exact))} (exact)")
-    if allowed:
-        worst = max(allowed, key=_used)
-        limit = f"{_number(worst.largest_difference)} of allowed {_number(worst.tolerance)}"
-        parts.append(f"{limit} (random)")
-    return parts
-
-
-def _used(check: CheckResult) -> float:
-    """Return which part of its tolerance a check used up."""
-    return check.largest_difference / check.tolerance if check.tolerance else float("inf")
-
-
-def _number(value: float) -> str:
-    return f"{value:.2g}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -515,7 +263,7 @@ class Results:
         for cell in self.measurements:
             if (cell.variant, cell.size, cell.clock) == (variant, size, clock):
                 return cell
-        return Measurement(variant, size, clock, reason=f"this run has no {REGIONS[clock]} time")
+        return Measurement(variant, size, clock, reason=f"this run has no {REGIONS[clock].column} time")
 
     def series(self, variant: str, clock: str | None = None) -> Series:
         """Return the sizes at which a variant has samples, and its medians in seconds.
@@ -658,8 +406,8 @@ class Results:
         for size in wanted:
             if size not in self.sizes:
                 raise unknown("size", size, self.sizes)
-        cells = [
-            self._cell(cell)
+        rows = [
+            self._row_data(cell)
             for size in wanted
             for info in self.variants
             for cell in self.measurements
@@ -667,7 +415,7 @@ class Results:
         ]
         quick = ", quick run" if self.quick else ""
         caption = f"{self.title} ({self.dtype}, {self.cache} cache{quick})"
-        return results_table(caption, self.size_name, cells, self.warnings)
+        return results_table(caption, self.size_name, rows, self.warnings)
 
     def checks_line(self) -> str:
         """Say in one sentence how the variants compared with the reference before they were timed."""
@@ -718,13 +466,257 @@ class Results:
         why = ceilings.lack(cell, quantity, self.l2_bytes)
         raise ArgumentError(f"{cell.variant!r} at {format_size(cell.size)} has no {quantity}: {why}.")
 
-    def _cell(self, cell: Measurement) -> Cell:
+    def _row_data(self, cell: Measurement) -> RowData:
         """Return what a row of the table is made of."""
         info = self.variant(cell.variant)
         launch = self.measurement(cell.variant, cell.size, "launch")
         share = self.share(cell.variant, cell.size) if cell.clock == info.clock else None
-        return Cell(info, cell, launch.median_s if launch.n else None, share, self.l2_bytes)
+        return RowData(info, cell, launch.median_s if launch.n else None, share, self.l2_bytes)
 
     def _ratio_of(self, candidate: str, baseline: str) -> str:
         """Say which time was divided by which, and what each covers."""
-        return " / ".join(region_words(self.variant(name)) for name in (baseline, candidate))
+        return " / ".join(with_region(self.variant(name)) for name in (baseline, candidate))
+
+
+COLUMNS = (
+    Column("region", "region"),
+    Column("threads", "threads", numeric=True),
+    Column("median", "median", numeric=True),
+    Column("spread", "spread (IQR)", numeric=True),
+    Column("n", "n", numeric=True),
+    Column("launch", "launch", numeric=True),
+    Column("rate", "rate", numeric=True),
+    Column("flop_rate", "arithmetic", numeric=True),
+    Column("share", "share of ceiling", numeric=True),
+    Column("method", "method"),
+    Column("remarks", "remarks"),
+)
+
+
+@dataclass(frozen=True)
+class RowData:
+    """What one row of the table is made of.
+
+    Parameters
+    ----------
+    info : VariantInfo
+        The variant.
+    measurement : Measurement
+        Its samples at one size on one clock.
+    launch_s : float or None
+        Median time of a launch, where it was measured.
+    share : float or None
+        Part of its ceiling that it reaches.
+    l2_bytes : int or None
+        Size of the L2 cache.
+
+    Examples
+    --------
+    >>> RowData(VariantInfo("cupy", "CuPy"), Measurement("cupy", 8, reason="no GPU")).launch_s is None
+    True
+    """
+
+    info: VariantInfo
+    measurement: Measurement
+    launch_s: float | None = None
+    share: float | None = None
+    l2_bytes: int | None = None
+
+
+def results_table(
+    caption: str, size_name: str, rows: Sequence[RowData], notes: tuple[str, ...] = ()
+) -> Table:
+    """Build the table of a study, its rows grouped by size.
+
+    Parameters
+    ----------
+    caption : str
+        One line above it.
+    size_name : str
+        What the sizes count: ``"elements"``.
+    rows : sequence of RowData
+        Those of one size stand together.
+    notes : tuple of str
+        Lines below it.
+
+    Returns
+    -------
+    Table
+        The region is shown only where there is more than one.
+
+    Examples
+    --------
+    >>> row = RowData(VariantInfo("cupy", "CuPy"), Measurement("cupy", 1000, "device", (5000,), (0,)))
+    >>> print(results_table("Add one", "elements", [row]))
+    Add one
+    elements  variant  median  spread (IQR)  n  method
+    10^3      CuPy     5.0 µs           0 s  1  events
+    """
+    regions = {row.measurement.clock for row in rows}
+    columns = COLUMNS if len(regions) > 1 else COLUMNS[1:]
+    return Table(caption, size_name, "variant", columns, tuple(map(_row, rows)), notes)
+
+
+def _row(data: RowData) -> Row:
+    measured, label = data.measurement, data.info.label or data.info.name
+    cells = _shown(data) if measured.n else {}
+    reason = "" if measured.n else f"not measured ({measured.reason})"
+    return Row(format_size(measured.size), label, cells, reason, _raw(data))
+
+
+def _shown(data: RowData) -> dict[str, str]:
+    measured, info = data.measurement, data.info
+    return {
+        "region": REGIONS[measured.clock].column,
+        "threads": str(info.threads) if info.threads else "",
+        "median": format_quantity(measured.median_s, "s", *(measured.interval_s if measured.n > 1 else ())),
+        "spread": format_quantity(measured.iqr_s, "s"),
+        "n": str(measured.n),
+        "launch": _quantity(data.launch_s, "s"),
+        "rate": _quantity(measured.bandwidth, "B/s"),
+        "flop_rate": _quantity(measured.flop_rate, "FLOP/s"),
+        "share": _quantity(data.share, "share") or _cache(data),
+        "method": measured.method,
+        "remarks": "; ".join((*(("host-bound",) if measured.host_bound else ()), *measured.notes)),
+    }
+
+
+def _quantity(value: float | None, unit: str) -> str:
+    return "" if value is None else format_quantity(value, unit)
+
+
+def _cache(data: RowData) -> str:
+    """Say how much of a working set the L2 can hold, where that is why there is no share."""
+    measured = data.measurement
+    if measured.clock != "device" or not in_l2(measured, data.l2_bytes):
+        return ""
+    assert measured.traffic is not None
+    assert data.l2_bytes is not None
+    return "in L2" if measured.traffic.bytes_total <= data.l2_bytes else "partly in L2"
+
+
+def _raw(data: RowData) -> dict[str, object]:
+    measured = data.measurement
+    low, high = measured.interval_s if measured.n else (None, None)
+    return {
+        "size": measured.size,
+        "variant": measured.variant,
+        "device": data.info.device,
+        "threads": data.info.threads,
+        "clock": measured.clock,
+        "method": measured.method,
+        "cache": measured.cache,
+        "n": measured.n,
+        "n_calls": measured.n_calls,
+        "median_s": measured.median_s if measured.n else None,
+        "low_s": low,
+        "high_s": high,
+        "iqr_s": measured.iqr_s if measured.n else None,
+        "launch_s": data.launch_s,
+        "floor_s": None if measured.floor_ns is None else measured.floor_ns / 1e9,
+        "bytes_per_s": measured.bandwidth,
+        "flop_per_s": measured.flop_rate,
+        "share": data.share,
+        "host_bound": int(measured.host_bound),
+        "reason": measured.reason,
+        "notes": "; ".join(measured.notes),
+    }
+
+
+def with_region(info: VariantInfo) -> str:
+    """Say of a variant what its time covers, and on how many CPU threads it ran.
+
+    Parameters
+    ----------
+    info : VariantInfo
+        The variant.
+
+    Returns
+    -------
+    str
+        Its label, region and threads.
+
+    Examples
+    --------
+    >>> with_region(VariantInfo("numpy", "NumPy", device="cpu", clock="host", threads=1))
+    'NumPy (CPU, 1 thread)'
+    """
+    threads = "" if not info.threads else ", 1 thread" if info.threads == 1 else f", {info.threads} threads"
+    return f"{info.label or info.name} ({REGIONS[info.clock].column}{threads})"
+
+
+def checks_sentence(checks: Iterable[CheckResult], n_variants: int) -> str:
+    """Say in one sentence how the checks came out.
+
+    Parameters
+    ----------
+    checks : iterable of CheckResult
+        All checks of a study.
+    n_variants : int
+        How many variants the study has.
+
+    Returns
+    -------
+    str
+        For exact inputs the largest difference; for the others the one nearest to its tolerance.
+
+    Examples
+    --------
+    >>> checks_sentence([CheckResult("cupy", 8, "exact", 0.0, 0.0)], 1)
+    'The variant was right at 1 size; largest difference 0 (exact).'
+    >>> checks_sentence([CheckResult("cupy", 8, "random", 1e-7, 3e-7)], 2)
+    '1 of 2 variants was right at 1 size; largest difference 1e-07 of allowed 3e-07 (random).'
+    >>> checks_sentence([], 2)
+    'No variant was checked.'
+    """
+    results = list(checks)
+    if not results:
+        return "No variant was checked."
+    failed = [check for check in results if not check.passed]
+    if failed:
+        worst = max(failed, key=_used)
+        return (
+            f"{worst.variant!r} is wrong at {format_size(worst.size)}: "
+            f"{_number(worst.largest_difference)} of allowed {_number(worst.tolerance)} ({worst.kind})."
+        )
+    who = _who(len({check.variant for check in results}), n_variants)
+    return f"{who} right at {_where(results)}; largest difference {' and '.join(_differences(results))}."
+
+
+def _who(n_checked: int, n_variants: int) -> str:
+    verb = "was" if n_checked == 1 else "were"
+    if n_checked < n_variants:
+        return f"{n_checked} of {n_variants} variants {verb}"
+    return {1: "The variant was", 2: "Both variants were"}.get(n_variants, f"All {n_variants} variants were")
+
+
+def _where(checks: Sequence[CheckResult]) -> str:
+    """Return at how many sizes, and say so where not every variant ran at all of them."""
+    sizes = {check.size for check in checks}
+    ran = {(check.variant, check.size) for check in checks}
+    if len(ran) < len(sizes) * len({variant for variant, _ in ran}):
+        return f"each of its sizes, {len(sizes)} in all"
+    return "1 size" if len(sizes) == 1 else f"{len(sizes)} sizes"
+
+
+def _differences(checks: Sequence[CheckResult]) -> list[str]:
+    """Return the largest difference of the exact checks, and that of the others nearest to its limit."""
+    exact = [check for check in checks if not check.tolerance]
+    allowed = [check for check in checks if check.tolerance]
+    parts = []
+    if exact:
+        parts.append(f"{_number(max(check.largest_difference for check in exact))} (exact)")
+    if allowed:
+        worst = max(allowed, key=_used)
+        limit = f"{_number(worst.largest_difference)} of allowed {_number(worst.tolerance)}"
+        parts.append(f"{limit} (random)")
+    return parts
+
+
+def _used(check: CheckResult) -> float:
+    """Return which part of its tolerance a check used up."""
+    return check.largest_difference / check.tolerance if check.tolerance else float("inf")
+
+
+def _number(value: float) -> str:
+    return f"{value:.2g}"

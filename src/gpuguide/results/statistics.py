@@ -1,4 +1,4 @@
-"""Arithmetic on measured times: rates, intensity, roofline, speed-up; intervals and units are re-exported."""
+"""Samples in, figures out: medians, their intervals, ratios by rounds, two modes, rates, the roofline."""
 
 from __future__ import annotations
 
@@ -31,24 +31,33 @@ __all__ = [
 Samples = Sequence[float] | NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Ratio:
-    """A ratio of two times with its interval.
+def seconds(samples_ns: Sequence[int], n_calls: int = 1) -> NDArray[np.float64]:
+    """Return the seconds of one call from the nanoseconds of batches.
 
     Parameters
     ----------
-    value, low, high : float
-        The ratio and the ends of its interval; 2 means twice as fast.
+    samples_ns : sequence of int
+        Nanoseconds of each batch.
+    n_calls : int
+        Calls in one batch.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of float64, one value for each sample.
+
+    Raises
+    ------
+    ArgumentError
+        If there is not at least one call in a batch.
 
     Examples
     --------
-    >>> Ratio(2.0, 1.9, 2.2).low > 1
-    True
+    >>> [float(value) for value in seconds([3000, 5000], n_calls=2)]
+    [1.5e-06, 2.5e-06]
     """
-
-    value: float
-    low: float
-    high: float
+    # One division, so that the nearest float64 to each exact quotient comes out.
+    return np.asarray(samples_ns, dtype=np.float64) / (1e9 * _positive_number("n_calls", n_calls))
 
 
 def median(samples: Samples) -> float:
@@ -178,6 +187,26 @@ def median_interval(samples: Samples, level: float = 0.95) -> tuple[float, float
     return float(ordered[rank]), float(ordered[n - 1 - rank])
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two times with its interval.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The ratio and the ends of its interval; 2 means twice as fast.
+
+    Examples
+    --------
+    >>> Ratio(2.0, 1.9, 2.2).low > 1
+    True
+    """
+
+    value: float
+    low: float
+    high: float
+
+
 def bootstrap_ratio(
     baseline_rounds: Sequence[Samples],
     candidate_rounds: Sequence[Samples],
@@ -225,8 +254,8 @@ def bootstrap_ratio(
             "Expected the same rounds, at least one, of baseline and candidate; "
             f"got {len(baseline_rounds)} and {len(candidate_rounds)}."
         )
-    baseline = [_positive(samples) for samples in baseline_rounds]
-    candidate = [_positive(samples) for samples in candidate_rounds]
+    baseline = [_positive_samples(samples) for samples in baseline_rounds]
+    candidate = [_positive_samples(samples) for samples in candidate_rounds]
     ratios = np.array([median(b) / median(c) for b, c in zip(baseline, candidate, strict=True)])
     value = median(ratios)
     if len(ratios) < 3:
@@ -237,6 +266,32 @@ def bootstrap_ratio(
         medians = np.median(ratios[picks], axis=1)
         low, high = (quantile(medians, q) for q in ((1 - level) / 2, (1 + level) / 2))
     return Ratio(value, min(low, value), max(high, value))
+
+
+def speedup(baseline_s: float, candidate_s: float) -> float:
+    """Return how many times as fast the candidate is as the baseline.
+
+    Parameters
+    ----------
+    baseline_s, candidate_s : float
+        Their times in seconds, of the same region.
+
+    Returns
+    -------
+    float
+        ``baseline_s / candidate_s``; below 1 the candidate is slower.
+
+    Raises
+    ------
+    ArgumentError
+        If a time is not positive.
+
+    Examples
+    --------
+    >>> speedup(baseline_s=0.08, candidate_s=0.02)
+    4.0
+    """
+    return _positive_number("baseline_s", baseline_s) / _positive_number("candidate_s", candidate_s)
 
 
 def is_bimodal(samples: Samples, least_apart: float = 0.02) -> bool:
@@ -284,22 +339,6 @@ def is_bimodal(samples: Samples, least_apart: float = 0.02) -> bool:
     return bool(apart > least_apart * abs(fast.mean()) and apart > 5 * spread)
 
 
-def _finite(samples: Samples) -> NDArray[np.float64]:
-    values = np.asarray(samples, dtype=np.float64)
-    if values.ndim != 1 or not values.size:
-        raise ArgumentError(f"Expected a sequence of at least one sample; got shape {values.shape}.")
-    if not np.isfinite(values).all():
-        raise ArgumentError("Expected finite samples; got NaN or infinity among them.")
-    return values
-
-
-def _positive(samples: Samples) -> NDArray[np.float64]:
-    values = _finite(samples)
-    if not (values > 0).all():
-        raise ArgumentError(f"Expected positive times; got {values.min():g} among them.")
-    return values
-
-
 def bandwidth(n_bytes: float, time_s: float) -> float:
     """Return the bytes moved a second.
 
@@ -325,7 +364,7 @@ def bandwidth(n_bytes: float, time_s: float) -> float:
     >>> bandwidth(12e9, 3e-3)
     4000000000000.0
     """
-    return _not_negative("n_bytes", n_bytes) / _positive_metrics("time_s", time_s)
+    return _not_negative("n_bytes", n_bytes) / _positive_number("time_s", time_s)
 
 
 def flop_rate(flops: float, time_s: float) -> float:
@@ -353,7 +392,7 @@ def flop_rate(flops: float, time_s: float) -> float:
     >>> flop_rate(1e9, 2e-3)
     500000000000.0
     """
-    return _not_negative("flops", flops) / _positive_metrics("time_s", time_s)
+    return _not_negative("flops", flops) / _positive_number("time_s", time_s)
 
 
 def arithmetic_intensity(flops: float, n_bytes: float) -> float:
@@ -379,7 +418,7 @@ def arithmetic_intensity(flops: float, n_bytes: float) -> float:
     >>> arithmetic_intensity(2e9, 8e9)
     0.25
     """
-    return _not_negative("flops", flops) / _positive_metrics("n_bytes", n_bytes)
+    return _not_negative("flops", flops) / _positive_number("n_bytes", n_bytes)
 
 
 def roofline_bound(intensity: float, peak_bandwidth: float, peak_flops: float) -> float:
@@ -411,66 +450,27 @@ def roofline_bound(intensity: float, peak_bandwidth: float, peak_flops: float) -
     >>> roofline_bound(0.25, 4e12, 5e13), roofline_bound(100, 4e12, 5e13)
     (1000000000000.0, 50000000000000.0)
     """
-    memory = _not_negative("intensity", intensity) * _positive_metrics("peak_bandwidth", peak_bandwidth)
-    return min(memory, _positive_metrics("peak_flops", peak_flops))
+    memory = _not_negative("intensity", intensity) * _positive_number("peak_bandwidth", peak_bandwidth)
+    return min(memory, _positive_number("peak_flops", peak_flops))
 
 
-def speedup(baseline_s: float, candidate_s: float) -> float:
-    """Return how many times as fast the candidate is as the baseline.
-
-    Parameters
-    ----------
-    baseline_s, candidate_s : float
-        Their times in seconds, of the same region.
-
-    Returns
-    -------
-    float
-        ``baseline_s / candidate_s``; below 1 the candidate is slower.
-
-    Raises
-    ------
-    ArgumentError
-        If a time is not positive.
-
-    Examples
-    --------
-    >>> speedup(baseline_s=0.08, candidate_s=0.02)
-    4.0
-    """
-    return _positive_metrics("baseline_s", baseline_s) / _positive_metrics("candidate_s", candidate_s)
+def _finite(samples: Samples) -> NDArray[np.float64]:
+    values = np.asarray(samples, dtype=np.float64)
+    if values.ndim != 1 or not values.size:
+        raise ArgumentError(f"Expected a sequence of at least one sample; got shape {values.shape}.")
+    if not np.isfinite(values).all():
+        raise ArgumentError("Expected finite samples; got NaN or infinity among them.")
+    return values
 
 
-def seconds(samples_ns: Sequence[int], n_calls: int = 1) -> NDArray[np.float64]:
-    """Return the seconds of one call from the nanoseconds of batches.
-
-    Parameters
-    ----------
-    samples_ns : sequence of int
-        Nanoseconds of each batch.
-    n_calls : int
-        Calls in one batch.
-
-    Returns
-    -------
-    numpy.ndarray
-        Of float64, one value for each sample.
-
-    Raises
-    ------
-    ArgumentError
-        If there is not at least one call in a batch.
-
-    Examples
-    --------
-    >>> [float(value) for value in seconds([3000, 5000], n_calls=2)]
-    [1.5e-06, 2.5e-06]
-    """
-    # One division, so that the nearest float64 to each exact quotient comes out.
-    return np.asarray(samples_ns, dtype=np.float64) / (1e9 * _positive_metrics("n_calls", n_calls))
+def _positive_samples(samples: Samples) -> NDArray[np.float64]:
+    values = _finite(samples)
+    if not (values > 0).all():
+        raise ArgumentError(f"Expected positive times; got {values.min():g} among them.")
+    return values
 
 
-def _positive_metrics(name: str, value: float) -> float:
+def _positive_number(name: str, value: float) -> float:
     if not (value > 0 and math.isfinite(value)):
         raise ArgumentError(f"{name} must be positive and finite; got {value!r}.")
     return value

@@ -1,13 +1,17 @@
-"""How quantities and sizes are written: SI prefixes, and no more digits than the spread allows."""
+"""How quantities, sizes and timed regions are written.
+
+Quantities get SI prefixes, and no more digits than their spread allows.
+"""
 
 from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import NamedTuple
 
 from gpuguide.errors import ArgumentError, unknown
 
-__all__ = ["SI", "format_interval", "format_quantity", "format_size"]
+__all__ = ["REGIONS", "SI", "RegionWords", "format_interval", "format_quantity", "format_size", "size_words"]
 
 SI: dict[str, tuple[tuple[int, str], ...]] = {
     "s": ((0, " s"), (-3, " ms"), (-6, " µs"), (-9, " ns")),
@@ -30,11 +34,52 @@ SI: dict[str, tuple[tuple[int, str], ...]] = {
 }
 """For each base unit the powers of ten it is shown in and how they are written, largest first."""
 
+
+class RegionWords(NamedTuple):
+    """What the part of a program that a clock times is called, by the room there is to say it.
+
+    Parameters
+    ----------
+    column : str
+        In a table's column: ``"kernel"``.
+    axis : str
+        On a chart's axis: ``"kernel only"``.
+    sentence : str
+        After a variant's name: ``"time on the GPU"``.
+    how : str
+        In the list of a study's variants, how they are timed: ``"GPU time, launch apart"``.
+
+    Examples
+    --------
+    >>> REGIONS["device"].axis
+    'kernel only'
+    """
+
+    column: str
+    axis: str
+    sentence: str
+    how: str
+
+
+REGIONS = {
+    "device": RegionWords("kernel", "kernel only", "time on the GPU", "GPU time, launch apart"),
+    "launch": RegionWords(
+        "launch", "launch on the host", "host time of the launch", "host, until it is launched"
+    ),
+    "end_to_end": RegionWords("end to end", "end to end", "end to end", "host, until the result is there"),
+    "host": RegionWords("CPU", "on the CPU", "time on the CPU", "host"),
+    "first_call": RegionWords(
+        "first call", "first call", "first call in a fresh process", "first call in a fresh process"
+    ),
+}
+"""For each clock the region that it times, in words."""
+
 MOST_DIGITS = 4
 # At least so many for the ends of an interval, and for a value that two would take out of its interval.
 _PLAIN_DIGITS = 3
 # The last digits of a float64 are noise, which must not push an end outwards.
 _SURE_DIGITS = 12
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_quantity(
@@ -147,6 +192,28 @@ def format_size(size: int) -> str:
     if size >= 1024 and size & (size - 1) == 0:
         return f"2^{size.bit_length() - 1}"
     return _grouped(Decimal(size))
+
+
+def size_words(size: int) -> str:
+    """Write a size as readers know it, with raised powers and without a place to break the line.
+
+    Parameters
+    ----------
+    size : int
+        Number of elements.
+
+    Returns
+    -------
+    str
+        As `format_size` writes it, for prose and charts.
+
+    Examples
+    --------
+    >>> size_words(2**24), size_words(10**6), size_words(65_537), size_words(512)
+    ('2²⁴', '10⁶', '65\u202f537', '512')
+    """
+    base, _, power = format_size(size).partition("^")
+    return base.replace(" ", "\u202f") + power.translate(_SUPERSCRIPTS)
 
 
 def _number(value: float | str, unit: str) -> float:

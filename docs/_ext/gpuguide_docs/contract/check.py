@@ -31,7 +31,7 @@ from gpuguide_docs.contract.page_source import (
     Paragraph,
     prose_lines,
     read_myst,
-    read_page,
+    read_script,
 )
 from gpuguide_docs.contract.typed_figures import find_typed_figures
 from gpuguide_docs.pages.layout import Layout
@@ -55,10 +55,10 @@ __all__ = [
     "PARTS",
     "RULES",
     "TEXT_RULES",
-    "Finding",
     "PageFacts",
     "PageReport",
     "Rule",
+    "Violation",
     "charted_variants",
     "check_exercise",
     "check_page",
@@ -75,7 +75,7 @@ _TERM = re.compile(r"^(?P<term>[A-Za-z0-9][^:`{#|]*)$")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Violation:
     """Something that breaks the contract.
 
     Attributes
@@ -132,7 +132,7 @@ class PageFacts:
     @cached_property
     def source(self) -> PageSource:
         """The page's text."""
-        read = read_myst if self.page.format == "myst" else read_page
+        read = read_myst if self.page.format == "myst" else read_script
         return read(self.path)
 
     @property
@@ -798,7 +798,7 @@ class PageReport:
         Of its recording; ``"by hand"`` for a page that has none.
     marks : dict of str to str
         Rule -> ``"ok"``, ``"fails"``, ``"waived"`` or ``"waits"`` (for a recording).
-    findings : list of Finding
+    violations : list of Violation
         What must be mended.
     waived : list of str
         Rules not held, with the reasons given.
@@ -811,7 +811,7 @@ class PageReport:
     page: str
     status: str
     marks: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
     waived: list[str] = field(default_factory=list)
     lacking: str = ""
     excused: bool = False
@@ -834,8 +834,8 @@ def check_page(site: Site, page: Page) -> PageReport:
     """
     source = page.source(site.layout)
     if not source.exists():
-        missing = Finding(page.name, "C1", f"{source.relative_to(site.layout.root)} is missing")
-        return PageReport(page.name, f"no {page.format}", findings=[missing])
+        missing = Violation(page.name, "C1", f"{source.relative_to(site.layout.root)} is missing")
+        return PageReport(page.name, f"no {page.format}", violations=[missing])
     facts = PageFacts(site, page)
     if page.format == "myst":
         report = PageReport(page.name, BY_HAND)
@@ -843,8 +843,10 @@ def check_page(site: Site, page: Page) -> PageReport:
         try:
             report = _recorded_report(facts)
         except GpuGuideError as error:
-            return PageReport(page.name, "damaged", findings=[Finding(page.name, "recording", str(error))])
-    report.findings += _waivers(page)
+            return PageReport(
+                page.name, "damaged", violations=[Violation(page.name, "recording", str(error))]
+            )
+    report.violations += _waivers(page)
     for rule in RULES:
         if page.kind in rule.kinds and not (rule.recorded and page.format == "myst"):
             report.marks[rule.code] = _apply(rule, facts, report)
@@ -872,24 +874,24 @@ def _apply(rule: Rule, facts: PageFacts, report: PageReport) -> str:
     if rule.code in facts.page.waivers and rule.code not in NEVER_WAIVED:
         report.waived.append(f"{rule.code} waived: {facts.page.waivers[rule.code]}")
         return "waived"
-    report.findings += [Finding(facts.page.name, rule.code, message) for message in messages]
+    report.violations += [Violation(facts.page.name, rule.code, message) for message in messages]
     return "fails"
 
 
-def _waivers(page: Page) -> Iterator[Finding]:
+def _waivers(page: Page) -> Iterator[Violation]:
     known = [rule.code for rule in RULES if rule.code.startswith("C")]
     for code in page.waivers:
         if code not in known:
-            yield Finding(page.name, "waivers", f"{code!r} cannot be waived; known are {', '.join(known)}")
+            yield Violation(page.name, "waivers", f"{code!r} cannot be waived; known are {', '.join(known)}")
         if code in NEVER_WAIVED:
-            yield Finding(page.name, "waivers", f"{code} is never waived")
+            yield Violation(page.name, "waivers", f"{code} is never waived")
     if len(page.waivers) > _MOST_WAIVERS:
-        yield Finding(
+        yield Violation(
             page.name, "waivers", f"{len(page.waivers)} waivers; at most {_MOST_WAIVERS} are allowed"
         )
 
 
-def check_prose(layout: Layout) -> list[Finding]:
+def check_prose(layout: Layout) -> list[Violation]:
     """Look for typed figures outside of the gallery: loose pages, README, exercises, docstrings of topics.
 
     Parameters
@@ -899,7 +901,7 @@ def check_prose(layout: Layout) -> list[Finding]:
 
     Returns
     -------
-    list of Finding
+    list of Violation
         By file.
     """
     texts = [*sorted(layout.docs.glob("*.md")), *sorted(layout.docs.glob("*.rst")), layout.root / "README.md"]
@@ -911,16 +913,18 @@ def check_prose(layout: Layout) -> list[Finding]:
             found += _figures(layout, path, lines)
     for path in sorted((layout.source / "gpuguide" / "exercises").rglob("*.md")):
         lines = prose_lines(path.read_text(encoding="utf-8"), "md")
-        found += [finding for finding in _figures(layout, path, lines) if not _LIMIT.search(finding.message)]
+        found += [
+            violation for violation in _figures(layout, path, lines) if not _LIMIT.search(violation.message)
+        ]
     for path in sorted((layout.source / "gpuguide" / "topics").rglob("*.py")):
         found += _figures(layout, path, list(_docstrings(path)))
     return found
 
 
-def _figures(layout: Layout, path: Path, lines: list[tuple[int, str]]) -> list[Finding]:
+def _figures(layout: Layout, path: Path, lines: list[tuple[int, str]]) -> list[Violation]:
     name = path.relative_to(layout.root).as_posix()
     hint = ", or rule for what the method lays down"
-    return [Finding(name, "figures", f"{figure}{hint}") for figure in find_typed_figures(lines)]
+    return [Violation(name, "figures", f"{figure}{hint}") for figure in find_typed_figures(lines)]
 
 
 def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
@@ -932,7 +936,7 @@ def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
                     yield first + number, line
 
 
-def check_site(site: Site) -> tuple[list[PageReport], list[Finding]]:
+def check_site(site: Site) -> tuple[list[PageReport], list[Violation]]:
     """Hold everything to the contract.
 
     Parameters
@@ -944,7 +948,7 @@ def check_site(site: Site) -> tuple[list[PageReport], list[Finding]]:
     -------
     list of PageReport
         In teaching order.
-    list of Finding
+    list of Violation
         What is outside of the gallery.
     """
     return [check_page(site, page) for page in site.pages], check_prose(site.layout)
@@ -977,7 +981,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _verdict(console, reports, others, strict=options.strict)
 
 
-def _print(console: Console, reports: list[PageReport], others: list[Finding]) -> None:
+def _print(console: Console, reports: list[PageReport], others: list[Violation]) -> None:
     table = Table(title="Contract", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("page", "recording", *(rule.code for rule in RULES)):
         table.add_column(heading, no_wrap=True)
@@ -989,21 +993,23 @@ def _print(console: Console, reports: list[PageReport], others: list[Finding]) -
     for report in reports:
         for reason in report.waived:
             console.print(f"{report.page}: {reason}", markup=False)
-    for finding in [*(each for report in reports for each in report.findings), *others]:
-        console.print(f"{finding.page}: {finding.rule}: {finding.message}", markup=False, soft_wrap=True)
+    for violation in [*(each for report in reports for each in report.violations), *others]:
+        console.print(
+            f"{violation.page}: {violation.rule}: {violation.message}", markup=False, soft_wrap=True
+        )
 
 
 _SIGNS = {"ok": "+", "fails": "x", "waived": "w", "waits": "?", "": ""}
 
 
-def _verdict(console: Console, reports: list[PageReport], others: list[Finding], *, strict: bool) -> int:
+def _verdict(console: Console, reports: list[PageReport], others: list[Violation], *, strict: bool) -> int:
     lacking = [report for report in reports if report.lacking]
     for report in lacking:
         console.print(f"{report.page}: {report.lacking}; {NEEDS_A_GPU}", markup=False, soft_wrap=True)
-    n_findings = sum(len(report.findings) for report in reports) + len(others)
+    n_violations = sum(len(report.violations) for report in reports) + len(others)
     failing = [report for report in lacking if strict and not report.excused]
-    console.print(f"{len(reports)} pages, {n_findings} findings, {len(lacking)} recordings lacking")
-    return 1 if n_findings or failing else 0
+    console.print(f"{len(reports)} pages, {n_violations} violations, {len(lacking)} recordings lacking")
+    return 1 if n_violations or failing else 0
 
 
 if __name__ == "__main__":

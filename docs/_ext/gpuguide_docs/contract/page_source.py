@@ -26,7 +26,7 @@ __all__ = [
     "RoleUse",
     "prose_lines",
     "read_myst",
-    "read_page",
+    "read_script",
     "shown_words",
 ]
 
@@ -256,7 +256,7 @@ class PageSource:
         return [use for use in self.roles if use.name in names]
 
 
-def read_page(script: Path) -> PageSource:
+def read_script(script: Path) -> PageSource:
     """Read a page's script.
 
     Parameters

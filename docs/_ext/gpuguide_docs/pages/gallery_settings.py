@@ -8,7 +8,7 @@ from typing import Any
 from sphinx.errors import ExtensionError
 
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import load_pages
+from gpuguide_docs.pages.pages_toml import read_pages
 
 __all__ = ["GALLERY", "ListedOrder", "gallery_conf"]
 
@@ -62,7 +62,7 @@ def gallery_conf(layout: Layout) -> dict[str, Any]:
         "filename_pattern": r"\.py$",
         "ignore_pattern": r"(^|/)_",
         "plot_gallery": False,
-        "within_subsection_order": ListedOrder(tuple(page.name for page in load_pages(layout))),
+        "within_subsection_order": ListedOrder(tuple(page.name for page in read_pages(layout))),
         "doc_module": ("gpuguide",),
         "inspect_global_variables": True,
         "remove_config_comments": True,

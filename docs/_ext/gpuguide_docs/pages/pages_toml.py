@@ -23,8 +23,8 @@ __all__ = [
     "Page",
     "PagesError",
     "Section",
-    "load_pages",
-    "load_sections",
+    "read_pages",
+    "read_sections",
 ]
 
 KINDS = ("tutorial", "case", "clock", "how_to", "explanation")
@@ -192,7 +192,7 @@ class Page:
         return self.script(layout)
 
 
-def load_sections(layout: Layout) -> tuple[Section, ...]:
+def read_sections(layout: Layout) -> tuple[Section, ...]:
     """Read the sections in their order.
 
     Parameters
@@ -216,7 +216,7 @@ def load_sections(layout: Layout) -> tuple[Section, ...]:
     )
 
 
-def load_pages(layout: Layout) -> tuple[Page, ...]:
+def read_pages(layout: Layout) -> tuple[Page, ...]:
     """Read the pages in teaching order.
 
     Parameters
@@ -235,7 +235,7 @@ def load_pages(layout: Layout) -> tuple[Page, ...]:
         If a key is unknown, missing or of the wrong type, a name stands twice, or a section, kind, level or
         earlier page is not known.
     """
-    sections = [section.name for section in load_sections(layout)]
+    sections = [section.name for section in read_sections(layout)]
     pages: list[Page] = []
     for number, entry in enumerate(_document(layout).get("page", []), start=1):
         page = _page(entry, number)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import load_pages
+from gpuguide_docs.pages.pages_toml import read_pages
 from gpuguide_docs.record.execution import CellError, run_cell
 from gpuguide_docs.record.memory_watch import watched
 from gpuguide_docs.record.names import recorded_names
@@ -178,7 +178,7 @@ def run_page(
     from gpuguide.recordings.keys import measuring_key
     from gpuguide.recordings.recording import Recording
 
-    page = next(page for page in load_pages(layout) if page.name == name)
+    page = next(page for page in read_pages(layout) if page.name == name)
     script = page.script(layout)
     cpu, start = cpu_info(), time.monotonic()
     with recording_session(

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import Page, PagesError, load_pages
+from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
 from gpuguide_docs.record.memory_watch import MemoryWatch
 from gpuguide_docs.record.provenance import commit_of
 
@@ -76,7 +76,7 @@ def chosen_pages(layout: Layout, names: Sequence[str]) -> list[Page]:
     """
     from gpuguide.errors import unknown
 
-    pages = [page for page in load_pages(layout) if page.script(layout).is_file()]
+    pages = [page for page in read_pages(layout) if page.script(layout).is_file()]
     known = [page.name for page in pages]
     for name in names:
         if name not in known:

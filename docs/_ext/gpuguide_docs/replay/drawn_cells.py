@@ -18,9 +18,9 @@ from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.on_all_cores import on_all_cores
-from gpuguide_docs.pages.pages_toml import Page, load_pages
+from gpuguide_docs.pages.pages_toml import Page, read_pages
 from gpuguide_docs.record.execution import CellError, run_cell
-from gpuguide_docs.replay.outputs import Output, load_outputs, save_outputs
+from gpuguide_docs.replay.outputs import Output, read_outputs, save_outputs
 from gpuguide_docs.replay.states import States, states_of
 
 if TYPE_CHECKING:
@@ -270,29 +270,29 @@ def _waits(folder: Path, page: str, states: States) -> bool:
 
 @contextmanager
 def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
-    """Collect which recordings are loaded meanwhile: folder -> hash of the manifest."""
+    """Collect which recordings are read meanwhile: folder -> hash of the manifest."""
     from gpuguide.recordings import store as recordings
 
     seen: dict[str, str] = {}
-    load: Callable[..., Any] = recordings.load
+    read: Callable[..., Any] = recordings.read
 
     def noting(folder: Any, *args: Any, **kwargs: Any) -> Any:
-        recordings.load = load  # what the states read is not what the cell reads
+        recordings.read = read  # what the states read is not what the cell reads
         try:
-            loaded = load(folder, *args, **kwargs)
-            path = Path(loaded.folder)
+            recording = read(folder, *args, **kwargs)
+            path = Path(recording.folder)
             if _waits(path, page, states):
                 raise _OtherPageWaitsError(path.name)
         finally:
-            recordings.load = noting
+            recordings.read = noting
         seen[str(path)] = file_digest(path / "run.json")
-        return loaded
+        return recording
 
-    recordings.load = noting
+    recordings.read = noting
     try:
         yield seen
     finally:
-        recordings.load = load
+        recordings.read = read
 
 
 def _keep(folder: Path, outputs: tuple[Output, ...], reads: Mapping[str, str]) -> None:
@@ -307,7 +307,7 @@ def _load(folder: Path, page: str, states: States) -> tuple[Output, ...] | None:
         for path, digest in reads.items():
             if file_digest(Path(path) / "run.json") != digest or _waits(Path(path), page, states):
                 return None
-        return tuple(output or Output() for output in load_outputs(folder))
+        return tuple(output or Output() for output in read_outputs(folder))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -352,7 +352,7 @@ def undrawn(layout: Layout) -> list[tuple[Page, tuple[Cell, ...]]]:
         With its drawn cells; those with the most cells first.
     """
     states = states_of(layout)
-    scripts = [page for page in load_pages(layout) if page.script(layout).is_file()]
+    scripts = [page for page in read_pages(layout) if page.script(layout).is_file()]
     current = [page for page in scripts if states[page.name].current]
     found = [(page, _drawn(read_cells(page.script(layout)))) for page in current]
     waiting = [

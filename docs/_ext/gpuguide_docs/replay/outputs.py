@@ -17,8 +17,8 @@ __all__ = [
     "comment",
     "image",
     "literal",
-    "load_outputs",
     "raw_html",
+    "read_outputs",
     "save_outputs",
 ]
 
@@ -210,7 +210,7 @@ def save_outputs(
     write_if_changed(folder / "outputs.json", json.dumps(whole, indent=1))
 
 
-def load_outputs(folder: Path) -> tuple[Output | None, ...]:
+def read_outputs(folder: Path) -> tuple[Output | None, ...]:
     """Read what `save_outputs` kept.
 
     Parameters

@@ -13,10 +13,10 @@ from sphinx_gallery import gen_gallery, gen_rst
 
 from gpuguide_docs.pages.cells import Block
 from gpuguide_docs.pages.layout import Layout, layout_of
-from gpuguide_docs.pages.pages_toml import load_sections
+from gpuguide_docs.pages.pages_toml import read_sections
 from gpuguide_docs.replay.drawn_cells import draw_ahead
 from gpuguide_docs.replay.figures import write_thumbnail
-from gpuguide_docs.replay.outputs import Output, load_outputs
+from gpuguide_docs.replay.outputs import Output, read_outputs
 from gpuguide_docs.replay.replay import ReplayedPage, replay
 from gpuguide_docs.replay.states import forget, states_of
 from gpuguide_docs.show.reference_stubs import write_stubs
@@ -167,7 +167,7 @@ class Gallery:
         self, _srcdir: object, examples_dir: str, _conf: object, check_for_header: bool = True
     ) -> list[str]:
         """Give the folders of scripts in the order of ``pages.toml``."""
-        names = [section.name for section in load_sections(self.layout)]
+        names = [section.name for section in read_sections(self.layout)]
         folders = [path for path in sorted(Path(examples_dir).iterdir()) if path.is_dir()]
         for folder in folders:
             if folder.name not in names and any(folder.glob("*.py")):
@@ -211,7 +211,7 @@ def _begin(app: Sphinx) -> None:
     layout = layout_of(app)
     forget(layout)
     draft = app.config.gpuguide_draft
-    gallery = Gallery(layout, load_outputs(Path(draft)) if draft else None)
+    gallery = Gallery(layout, read_outputs(Path(draft)) if draft else None)
     gallery.install()
     # Both take seconds after a change of the package, and neither needs the other.
     draw_ahead(layout, 1 if draft else app.parallel, meanwhile=partial(write_stubs, app))

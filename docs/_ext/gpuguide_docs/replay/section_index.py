@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.pages.gallery_settings import GALLERY
 from gpuguide_docs.pages.layout import Layout, layout_of
-from gpuguide_docs.pages.pages_toml import Page, Section, load_pages, load_sections
+from gpuguide_docs.pages.pages_toml import Page, Section, read_pages, read_sections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,10 +57,10 @@ def listed_sections(layout: Layout) -> list[tuple[Section, list[Page]]]:
     list of (Section, list of Page)
         Both in teaching order.
     """
-    pages = [page for page in load_pages(layout) if page.source(layout).is_file()]
+    pages = [page for page in read_pages(layout) if page.source(layout).is_file()]
     sections = [
         (section, [page for page in pages if page.section == section.name])
-        for section in load_sections(layout)
+        for section in read_sections(layout)
     ]
     return [(section, held) for section, held in sections if held]
 

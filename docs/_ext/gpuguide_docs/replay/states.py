@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import Page, load_pages
+from gpuguide_docs.pages.pages_toml import Page, read_pages
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -74,7 +74,7 @@ class States:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.pages = {page.name: page for page in load_pages(layout)}
+        self.pages = {page.name: page for page in read_pages(layout)}
         self._known: dict[str, PageState] = {}
 
     def __getitem__(self, name: str) -> PageState:
@@ -103,9 +103,10 @@ class States:
 
     def _find(self, page: Page) -> PageState:
         from gpuguide.recordings import store as recordings
+        from gpuguide.recordings.pending import pending as pending_pages
 
-        pending = {each.page: each for each in recordings.pending(self.layout.recorded)}
-        recording = recordings.find_or_none(page.name, page.machine, self.layout.recorded)
+        pending = {each.page: each for each in pending_pages(self.layout.recorded)}
+        recording = recordings.load_or_none(page.name, page.machine, self.layout.recorded)
         if recording is None:
             if page.name in pending:
                 return PageState(page.name, "pending", reason=pending[page.name].reason)

@@ -14,7 +14,7 @@ from sphinx.search import IndexBuilder
 
 from gpuguide_docs.pages.gallery_settings import GALLERY
 from gpuguide_docs.pages.layout import Layout, layout_of
-from gpuguide_docs.pages.pages_toml import load_sections
+from gpuguide_docs.pages.pages_toml import read_sections
 from gpuguide_docs.replay.section_index import listed_sections
 from gpuguide_docs.replay.states import outdated, states_of
 
@@ -46,7 +46,7 @@ def sweep_gallery(layout: Layout, kept_images: Iterable[Path] | None) -> list[Pa
     swept: list[Path] = []
     if not layout.gallery.is_dir():
         return swept
-    sections = {section.name for section in load_sections(layout)}
+    sections = {section.name for section in read_sections(layout)}
     known: dict[str, set[str]] = {section: set() for section in sections}
     for section, pages in listed_sections(layout):
         known[section.name] = {"index", *(page.name for page in pages if page.format == "script")}
@@ -112,7 +112,7 @@ def _sweep_published(app: Sphinx) -> None:
     """Delete pages, figures and downloads that an earlier build published and this one does not know."""
     outdir = Path(app.outdir)
     builder, env = app.builder, app.env
-    roots = [GALLERY, *(section.name for section in load_sections(layout_of(app)))]
+    roots = [GALLERY, *(section.name for section in read_sections(layout_of(app)))]
     docs = [docname for docname in env.found_docs if docname.partition("/")[0] in roots]
     now = {Path(builder.get_outfilename(docname)).relative_to(outdir).as_posix() for docname in docs}  # type: ignore[attr-defined]
     now |= {f"_sources/{docname}.rst.txt" for docname in docs}

@@ -11,7 +11,7 @@ from gpuguide.errors import ArgumentError, unknown
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Claim", "load_claims"]
+__all__ = ["Claim", "read_claims"]
 
 _KEYS = {"source": str, "text": str, "value": int | float, "unit": str}
 _UNITS = ("s", "ratio", "text")
@@ -48,7 +48,7 @@ class Claim:
         return f"claimed by “{self.title}”, not measured here"
 
 
-def load_claims(path: Path) -> dict[str, Claim]:
+def read_claims(path: Path) -> dict[str, Claim]:
     """Read the table of claims.
 
     Parameters

@@ -9,9 +9,8 @@ from typing import Literal
 
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.results.results import QUANTITIES
-from gpuguide.results.units import format_size
 
-__all__ = ["Reference", "parse_reference", "parse_size", "size_text"]
+__all__ = ["Reference", "parse_reference", "parse_size"]
 
 _SIDES = ("slower_at", "faster_at")
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -25,7 +24,6 @@ _CROSSOVER = re.compile(
     rf"(?P<study>{_WORD})\s*\.\s*crossover\s*\(\s*(?P<a>{_WORD})\s*,\s*(?P<b>{_WORD})\s*\)"
     rf"\s*(?:\.\s*(?P<side>{_WORD}))?"
 )
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -159,25 +157,3 @@ def _evaluate(node: ast.expr) -> int:
         case ast.Pow() if 0 <= right < 64 and left < 2**32:
             return int(left**right)
     raise ValueError(node)
-
-
-def size_text(size: int) -> str:
-    """Write a size as readers know it.
-
-    Parameters
-    ----------
-    size : int
-        A number of elements.
-
-    Returns
-    -------
-    str
-        A power of two or ten from 1024 on as such, otherwise digits in groups of three.
-
-    Examples
-    --------
-    >>> size_text(2**24), size_text(10**6), size_text(65537), size_text(512)
-    ('2²⁴', '10⁶', '65\u202f537', '512')
-    """
-    base, _, power = format_size(size).partition("^")
-    return base.replace(" ", "\u202f") + power.translate(_SUPERSCRIPTS)

@@ -7,8 +7,8 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from gpuguide.errors import UnknownNameError, unknown
-from gpuguide.results.units import format_interval, format_quantity
-from gpuguide_docs.show.references import Reference, size_text
+from gpuguide.results.units import REGIONS, format_interval, format_quantity, size_words
+from gpuguide_docs.show.references import Reference
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from gpuguide.results.results import Quantity, Results
 
 __all__ = ["Number", "measured_on", "resolve"]
-
-_REGIONS = {
-    "device": "time on the GPU",
-    "launch": "host time of the launch",
-    "end_to_end": "end to end",
-    "host": "time on the CPU",
-    "first_call": "first call in a fresh process",
-}
 
 
 @dataclass(frozen=True)
@@ -118,7 +110,7 @@ def _quantity(reference: Reference, results: Results) -> tuple[str, str]:
     parts = [
         _subject(reference, results, quantity),
         spread,
-        f"{size_text(reference.size)} {results.size_name}",
+        f"{size_words(reference.size)} {results.size_name}",
     ]
     return str(quantity), "; ".join(parts)
 
@@ -128,7 +120,7 @@ def _subject(reference: Reference, results: Results, quantity: Quantity) -> str:
         return quantity.ratio_of
     label = results.variant(reference.variant).label
     region = "launch" if reference.quantity == "launch" else results.variant(reference.variant).clock
-    return f"{label}, {_REGIONS.get(region, region)}"
+    return f"{label}, {REGIONS[region].sentence}"
 
 
 def _crossover(reference: Reference, results: Results) -> tuple[str, str]:
@@ -140,7 +132,7 @@ def _crossover(reference: Reference, results: Results) -> tuple[str, str]:
             f"{second!r} never overtakes {first!r} for good at the sizes of study {results.name!r}: "
             "there is no crossover to show. Swap the two names or measure other sizes."
         )
-    below, above = size_text(bracket.slower_at), size_text(bracket.faster_at)
+    below, above = size_words(bracket.slower_at), size_words(bracket.faster_at)
     detail = f"{labels[1]} is slower than {labels[0]} at {below} and faster at {above} {results.size_name}"
     if reference.side:
         return (below if reference.side == "slower_at" else above), detail

@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 
 from gpuguide.errors import unknown
 from gpuguide_docs.pages.layout import Layout, layout_of
-from gpuguide_docs.pages.pages_toml import Page, load_pages
+from gpuguide_docs.pages.pages_toml import Page, read_pages
 from gpuguide_docs.replay.states import PageState, note_use, states_of
-from gpuguide_docs.show.claims_toml import Claim, load_claims
+from gpuguide_docs.show.claims_toml import Claim, read_claims
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -38,12 +38,12 @@ class Site:
     @cached_property
     def pages(self) -> tuple[Page, ...]:
         """The pages in teaching order."""
-        return load_pages(self.layout)
+        return read_pages(self.layout)
 
     @cached_property
     def claims(self) -> dict[str, Claim]:
         """What the source documents claimed, by id."""
-        return load_claims(self.layout.docs / "claims.toml")
+        return read_claims(self.layout.docs / "claims.toml")
 
     def page(self, name: str) -> Page:
         """Find a page by its name.

@@ -6,11 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import gpuguide
 from gpuguide.errors import ClaimError, GpuGuideError
 from gpuguide.measure.session import current
 
-SCRIPT = Path(gpuguide.__file__).parents[2] / "tests" / "peers" / "compare_with_peers.py"
+SCRIPT = Path(__file__).parents[4] / "tests" / "peers" / "compare_with_peers.py"
 
 
 def agreement(script: Path = SCRIPT) -> str:
