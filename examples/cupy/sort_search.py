@@ -340,7 +340,7 @@ print(f'"the sort", one reading: {called_the_sort() * 1e3:.1f} ms')
 # the GPU at both ends of a step. The two take turns, twenty times, because copies of ordinary memory are fast
 # in one moment and slow in another. The figures are :term:`medians <median>`.
 
-from gpuguide.measure.turns import StepTimer
+from gpuguide.measure.step_timer import StepTimer
 
 runs, wrong = [], []
 for _ in range(20):

@@ -388,14 +388,14 @@ print(
 # The right timer keeps a stack of the steps that are open. It waits for the device where a step begins and
 # where it ends, and books the time between on the innermost open step.
 #
-# .. kernel:: gpuguide.measure.turns
+# .. kernel:: gpuguide.measure.step_timer
 #    :names: StepTimer
 #
 # It times the same three steps, first with the name that comes back, then with a name for each, so that the
 # parts of the wrong figure are known. The two timers take turns: copies of ordinary host memory are fast in
 # one moment and slow in another, and both should see the same moments.
 
-from gpuguide.measure.turns import StepTimer
+from gpuguide.measure.step_timer import StepTimer
 
 right = StepTimer(synchronize)
 three_steps(right.step)

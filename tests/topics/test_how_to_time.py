@@ -11,7 +11,7 @@ from topic_sizes import SIZES, in_simulator
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, ClaimError, GpuGuideError, MismatchError
 from gpuguide.measure.session import Machine, recording_session
-from gpuguide.measure.turns import StepTimer
+from gpuguide.measure.step_timer import StepTimer
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.topics.how_to_time import peer_agreement, six_clocks
 from gpuguide.topics.how_to_time import study as how_to_time

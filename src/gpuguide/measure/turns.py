@@ -1,13 +1,17 @@
-"""A timer of named steps that add up, for programs that use the GPU."""
+"""Clocks that take turns, so that a slow phase of the machine hits them all alike.
+
+A study does this for its variants. These functions are for what a page times besides: a wrong clock beside
+the parts that explain it, launches beside each other, the many cells of a map.
+"""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import numba
@@ -19,12 +23,21 @@ from gpuguide.measure.session import current
 from gpuguide.measure.study import Study
 from gpuguide.measure.timing import (
     MAX_QUEUED_CALLS,
-    DeviceTimer,
+    Timer,
     device_timer,
     host_timer,
     keep_busy,
     launch_timer,
 )
+
+__all__ = [
+    "beside_compilation",
+    "beside_launches",
+    "gpu_clock",
+    "in_turns",
+    "launches_in_turns",
+    "measure_map",
+]
 
 
 def gpu_clock() -> GpuClock:
@@ -91,17 +104,13 @@ def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> 
         raise ArgumentError(
             f"in_turns expects at least one clock and one turn; got {len(readings)} and {n_turns}."
         )
-    gpu, order = gpu_clock(), generator("in_turns", *readings)
-    samples: dict[str, list[float]] = {name: [] for name in readings}
+    gpu = gpu_clock()
     with gpu.use():
         for read in readings.values():
             read()
         keep_busy(gpu, host=current().machine.host)
-        for _ in range(n_turns):
-            for name in order.permutation(list(readings)):
-                samples[str(name)].append(readings[str(name)]())
-                gpu.synchronize()
-    return samples
+        clocks = {name: _settled(read, gpu) for name, read in readings.items()}
+        return _turns(clocks, n_turns, generator("in_turns", *readings))
 
 
 def launches_in_turns(calls: Mapping[str, Callable[[], Any]], n_turns: int = 20) -> dict[str, list[float]]:
@@ -138,19 +147,10 @@ def launches_in_turns(calls: Mapping[str, Callable[[], Any]], n_turns: int = 20)
         raise ArgumentError(
             f"launches_in_turns expects at least one call and one turn; got {len(calls)} and {n_turns}."
         )
-    machine = current().machine
-    if machine.gpu is None:
-        require_gpu()
-    assert machine.gpu is not None
-    order = generator("launches_in_turns", *calls)
-    samples: dict[str, list[float]] = {name: [] for name in calls}
-    with machine.gpu.use():
-        timers = {name: launch_timer(call, machine.gpu, host=machine.host) for name, call in calls.items()}
-        for _ in range(n_turns):
-            for name in order.permutation(list(timers)):
-                timer = timers[str(name)]
-                samples[str(name)] += timer.samples([timer.sample()]).seconds
-    return samples
+    gpu, host = gpu_clock(), current().machine.host
+    with gpu.use():
+        clocks = {name: _seconds(launch_timer(call, gpu, host=host)) for name, call in calls.items()}
+        return _turns(clocks, n_turns, generator("launches_in_turns", *calls))
 
 
 def beside_launches(
@@ -196,19 +196,12 @@ def beside_launches(
         raise ArgumentError(f"beside_launches: n_turns must be at least 1; got {n_turns}.")
     if not 1 <= n_calls <= MAX_QUEUED_CALLS:
         raise ArgumentError(f"beside_launches: n_calls must be from 1 to {MAX_QUEUED_CALLS}; got {n_calls}.")
-    gpu = current().machine.gpu
-    if gpu is None:
-        require_gpu()
-    assert gpu is not None
-    wrong_samples, launches = [], []
+    gpu = gpu_clock()
     with gpu.use():  # both on one stream: the default one has a cost of its own
         # As many launches a sample as in the wrong clock: the first few after a wait take longer.
-        timer = replace(launch_timer(call, gpu), n_calls=n_calls)
-        for _ in range(n_turns):
-            wrong_samples.append(wrong())
-            gpu.synchronize()
-            launches.append(timer.sample())
-    return wrong_samples, list(timer.samples(launches).seconds)
+        timer = replace(launch_timer(call, gpu, host=current().machine.host), n_calls=n_calls)
+        samples = _turns({"wrong": _settled(wrong, gpu), "launch": _seconds(timer)}, n_turns)
+    return samples["wrong"], samples["launch"]
 
 
 def beside_compilation(
@@ -257,21 +250,28 @@ def beside_compilation(
         raise ArgumentError(f"beside_compilation: n_turns must be at least 1; got {n_turns}.")
     host = current().machine.host
     later = host_timer(lambda: function(*arguments), host=host)
-    wrong_samples, compilations, calls = [], [], []
     # Kept to the end: to free compiled code takes as long as to make it, and would fall into some sample.
     all_fresh = []
-    for _ in range(n_turns):
-        all_fresh += [numba().njit(function.py_func) for _ in range(2)]
+
+    def fresh() -> Any:
+        all_fresh.append(numba().njit(function.py_func))
         gc.collect()
+        return all_fresh[-1]
+
+    def first_call() -> float:
+        never_called = fresh()
         with quiet():
-            wrong_samples.append(wrong(all_fresh[-2]))
-        gc.collect()
+            return wrong(never_called)
+
+    def compilation() -> float:
+        never_called = fresh()
         with quiet():
             begin = host.now_ns()
-            all_fresh[-1].compile(function.signatures[0])
-            compilations.append((host.now_ns() - begin) / 1e9)
-        calls.append(later.sample() / later.n_calls / 1e9)
-    return wrong_samples, compilations, calls
+            never_called.compile(function.signatures[0])
+            return (host.now_ns() - begin) / 1e9
+
+    samples = _turns({"wrong": first_call, "compile": compilation, "call": _seconds(later)}, n_turns)
+    return samples["wrong"], samples["compile"], samples["call"]
 
 
 def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[float, ...]]:
@@ -314,25 +314,58 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
     """
     if n_rounds < 1:
         raise ArgumentError(f"measure_map: n_rounds must be at least 1; got {n_rounds}.")
-    machine = current().machine
-    if machine.gpu is None:
-        require_gpu()
-    assert machine.gpu is not None
+    gpu, host = gpu_clock(), current().machine.host
     _passed(study, size, "exact")
     trial = _passed(study, size, "random")
-    timers: dict[str, DeviceTimer] = {}
+    clocks: dict[str, Callable[[], float]] = {}
     for variant in study.variants:
         with trial.on_stream(variant):
-            timers[variant.name] = device_timer(trial.call(variant), machine.gpu, batchable=False)
-    samples: dict[str, list[int]] = {variant.name: [] for variant in study.variants}
-    order = generator(study.name, size, "map")
-    for _ in range(n_rounds):
-        keep_busy(machine.gpu, seconds=0.02, host=machine.host)
-        for name in order.permutation(study.names):
-            samples[str(name)].append(timers[str(name)].sample())
+            clocks[variant.name] = _seconds(device_timer(trial.call(variant), gpu, batchable=False))
+    samples = _turns(
+        clocks,
+        n_rounds,
+        generator(study.name, size, "map"),
+        before=lambda: keep_busy(gpu, seconds=0.02, host=host),
+    )
     for variant in study.variants:
         trial.check(variant)
-    return {name: timers[name].samples(ns).seconds for name, ns in samples.items()}
+    return {name: tuple(seconds) for name, seconds in samples.items()}
+
+
+def _turns(
+    readings: Mapping[str, Callable[[], float]],
+    n_turns: int,
+    order: np.random.Generator | None = None,
+    *,
+    before: Callable[[], object] = lambda: None,
+) -> dict[str, list[float]]:
+    """Take one reading of each clock in a turn, in an order shuffled anew or as they come.
+
+    `before` is called where a turn begins.
+    """
+    samples: dict[str, list[float]] = {name: [] for name in readings}
+    for _ in range(n_turns):
+        before()
+        names = list(readings) if order is None else map(str, order.permutation(list(readings)))
+        for name in names:
+            samples[name].append(readings[name]())
+    return samples
+
+
+def _settled(read: Callable[[], float], gpu: GpuClock) -> Callable[[], float]:
+    """Return a clock that, once it was read, waits for what it may have left in the stream."""
+
+    def reading() -> float:
+        seconds = read()
+        gpu.synchronize()
+        return seconds
+
+    return reading
+
+
+def _seconds(timer: Timer) -> Callable[[], float]:
+    """Return what takes one sample of a timer, in seconds a call."""
+    return lambda: timer.samples([timer.sample()]).seconds[0]
 
 
 def _passed(study: Study, size: int, kind: str) -> Trial:
@@ -341,66 +374,3 @@ def _passed(study: Study, size: int, kind: str) -> Trial:
     for variant in study.variants:
         trial.check(variant)
     return trial
-
-
-class StepTimer:
-    """Adds up the time of named steps; a name may be used again, and steps may lie inside each other.
-
-    Every moment belongs to the innermost step that is open then, so that the steps never overlap and their
-    sum is the time spent in them.
-
-    Parameters
-    ----------
-    synchronize : callable, optional
-        Waits for the GPU, such as ``cupy.cuda.Device().synchronize``. Called where a step begins and ends:
-        otherwise work that is still queued would be booked on a later step.
-    now : callable
-        The clock, in seconds.
-
-    Attributes
-    ----------
-    seconds : dict of str to float
-        Name of the step -> seconds so far.
-
-    Examples
-    --------
-    >>> ticks = iter([0, 1, 3, 7, 7.5, 10])
-    >>> timer = StepTimer(now=lambda: next(ticks))
-    >>> with timer.step("load"):
-    ...     with timer.step("work"):
-    ...         pass
-    >>> with timer.step("load"):
-    ...     pass
-    >>> timer.seconds
-    {'load': 7.5, 'work': 2}
-    """
-
-    def __init__(
-        self,
-        synchronize: Callable[[], object] = lambda: None,
-        now: Callable[[], float] = perf_counter,
-    ) -> None:
-        self.seconds: dict[str, float] = {}
-        self._synchronize, self._now = synchronize, now
-        self._open: list[str] = []
-        self._since = 0.0
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Book the time of the ``with`` block on a name, a new one or one used before."""
-        self._book()
-        self._open.append(name)
-        try:
-            yield
-        finally:
-            self._book()
-            self._open.pop()
-
-    def _book(self) -> None:
-        """Book the time since the last begin or end on the innermost open step."""
-        self._synchronize()
-        now = self._now()
-        if self._open:
-            name = self._open[-1]
-            self.seconds[name] = self.seconds.get(name, 0) + now - self._since
-        self._since = now

@@ -1,0 +1,70 @@
+"""A timer of named steps that add up, for programs that use the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+
+class StepTimer:
+    """Adds up the time of named steps; a name may be used again, and steps may lie inside each other.
+
+    Every moment belongs to the innermost step that is open then, so that the steps never overlap and their
+    sum is the time spent in them.
+
+    Parameters
+    ----------
+    synchronize : callable, optional
+        Waits for the GPU, such as ``cupy.cuda.Device().synchronize``. Called where a step begins and ends:
+        otherwise work that is still queued would be booked on a later step.
+    now : callable
+        The clock, in seconds.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        Name of the step -> seconds so far.
+
+    Examples
+    --------
+    >>> ticks = iter([0, 1, 3, 7, 7.5, 10])
+    >>> timer = StepTimer(now=lambda: next(ticks))
+    >>> with timer.step("load"):
+    ...     with timer.step("work"):
+    ...         pass
+    >>> with timer.step("load"):
+    ...     pass
+    >>> timer.seconds
+    {'load': 7.5, 'work': 2}
+    """
+
+    def __init__(
+        self,
+        synchronize: Callable[[], object] = lambda: None,
+        now: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        self._synchronize, self._now = synchronize, now
+        self._open: list[str] = []
+        self._since = 0.0
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Book the time of the ``with`` block on a name, a new one or one used before."""
+        self._book()
+        self._open.append(name)
+        try:
+            yield
+        finally:
+            self._book()
+            self._open.pop()
+
+    def _book(self) -> None:
+        """Book the time since the last begin or end on the innermost open step."""
+        self._synchronize()
+        now = self._now()
+        if self._open:
+            name = self._open[-1]
+            self.seconds[name] = self.seconds.get(name, 0) + now - self._since
+        self._since = now
