@@ -14,8 +14,7 @@ from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import ArgumentError, ImplausibleError, MismatchError, UnknownNameError
 from gpuguide.machine.device import EXAMPLE_DEVICE, ClockReading
 from gpuguide.machine.memory import HOST, Space
-from gpuguide.measure import runner
-from gpuguide.measure import runner as rounds
+from gpuguide.measure import runner, session
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.runner import KeptCall, Progress
 from gpuguide.measure.session import Machine, recording_session
@@ -128,7 +127,7 @@ class TestRounds:
     @pytest.mark.parametrize(("call_ms", "busy_s"), [(2, 0.005), (20, 0.02), (150, 0.03)])
     def test_the_gpu_is_kept_busy_a_fifth_as_long_as_cpu_work_let_it_rest(self, monkeypatch, call_ms, busy_s):
         lab, kept = Lab(), []
-        monkeypatch.setattr(rounds, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
+        monkeypatch.setattr(runner, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
         lab.run(study_of(lab.cpu_variant("c", ns=call_ms * MS), lab.gpu_variant("g"), lab.gpu_variant("h")))
         # In full before the first round, then once a round; 5 ms at least.
         assert kept[0] == 0.2
@@ -136,7 +135,7 @@ class TestRounds:
 
     def test_without_cpu_work_it_is_kept_busy_only_at_the_start_and_after_a_comparison(self, monkeypatch):
         lab, kept = Lab(), []
-        monkeypatch.setattr(rounds, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
+        monkeypatch.setattr(runner, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
         lab.run(study_of(lab.gpu_variant("g")))
         assert kept == [0.2]
 
@@ -459,8 +458,8 @@ class TestReasons:
 
     def test_pools_are_freed_between_sizes_and_their_size_is_kept(self, monkeypatch):
         lab, freed = Lab(), []
-        monkeypatch.setattr(runner, "free_pools", lambda space: freed.append(space.name))
-        monkeypatch.setattr(runner, "pool_bytes", lambda space: 4096)
+        monkeypatch.setattr(session, "free_pools", lambda space: freed.append(space.name))
+        monkeypatch.setattr(session, "pool_bytes", lambda space: 4096)
         lab.run(study_of(lab.gpu_variant(), sizes=(1000, 2000)))
         assert sorted(freed) == ["device", "device", "host", "host"]
         assert lab.session.peak_memory_bytes == 4096
@@ -533,7 +532,7 @@ class TestResults:
     def test_ceilings_are_measured_for_gpu_variants_with_traffic_and_not_in_quick_runs(self, monkeypatch):
         calls = []
         monkeypatch.setattr(
-            "gpuguide.measure.ceilings.measure", lambda gpu, info: calls.append(gpu) or Ceilings()
+            "gpuguide.measure.session.measure", lambda gpu, info: calls.append(gpu) or Ceilings()
         )
         lab = Lab()
         moving = lab.gpu_variant(traffic=lambda n, dtype: Traffic(4 * n, 4 * n))

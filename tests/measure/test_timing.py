@@ -13,7 +13,6 @@ from gpuguide.measure.timing import (
     Samples,
     device_timer,
     end_to_end_timer,
-    enough,
     host_timer,
     keep_busy,
     launch_timer,
@@ -245,30 +244,6 @@ def test_what_is_not_callable_is_named(gpu, call):
 def test_the_number_of_samples_is_bounded(gpu, n_samples):
     with pytest.raises(ArgumentError, match=f"expected 1 to 100 samples, got n_samples={n_samples}"):
         time_device(gpu.kernel(MS), gpu, n_samples=n_samples)
-
-
-class TestEnough:
-    def test_twenty_equal_samples(self):
-        assert not enough([1_000] * 19)
-        assert enough([1_000] * 20)
-
-    def test_three_slow_ones(self):
-        assert not enough([201 * MS] * 2)
-        assert enough([201 * MS] * 3)
-        assert not enough([199 * MS] * 3)
-
-    def test_a_wide_interval_goes_on_to_a_hundred(self):
-        spread = [1_000, 2_000] * 50
-        assert not enough(spread[:99])
-        assert enough(spread)
-
-    def test_a_narrow_interval_is_one_percent_either_side(self):
-        assert enough([995, 1_005] * 10)
-        assert not enough([985, 1_015] * 10)
-
-    def test_the_budget_stops_anything_but_nothing(self):
-        assert enough([1], spent_s=0.3, budget_s=0.3)
-        assert not enough([], spent_s=9, budget_s=0.3)
 
 
 def test_sampling_stops_at_twenty_when_all_are_equal(gpu):

@@ -9,7 +9,7 @@ import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.results import statistics
-from gpuguide.results.statistics import bootstrap_ratio, is_bimodal, median_interval, quantile
+from gpuguide.results.statistics import bootstrap_ratio, median_interval, quantile
 from gpuguide.results.units import format_interval, format_quantity, format_size
 
 SAME_ROUNDS = "Expected the same rounds, at least one, of baseline and candidate"
@@ -51,7 +51,6 @@ def test_arithmetic(function: Callable[..., float], arguments: tuple[Any, ...], 
         (statistics.iqr, ([1.0, math.nan],), "Expected finite samples; got NaN or infinity among them."),
         (quantile, ([1.0], 1.5), "q must be from 0 to 1; got 1.5."),
         (median_interval, ([1.0], 1.0), "level must be between 0 and 1; got 1.0."),
-        (is_bimodal, ([math.inf],), "Expected finite samples; got NaN or infinity among them."),
         (bootstrap_ratio, ([], []), f"{SAME_ROUNDS}; got 0 and 0."),
         (bootstrap_ratio, ([[1.0]], [[1.0], [1.0]]), f"{SAME_ROUNDS}; got 1 and 2."),
         (bootstrap_ratio, ([[1.0]], [[0.0]]), "Expected positive times; got 0 among them."),
@@ -118,47 +117,6 @@ def test_two_rounds_give_the_cautious_interval() -> None:
     """Two equal ratios are no evidence of certainty: the ends of the samples count."""
     ratio = bootstrap_ratio([[2.0], [4.0]], [[1.0], [2.0]])
     assert (ratio.value, ratio.low, ratio.high) == (2.0, 1.0, 4.0)
-
-
-def normal(n: int, centre: float, spread: float) -> list[float]:
-    return np.random.default_rng(n).normal(centre, spread, n).tolist()
-
-
-@pytest.mark.parametrize(
-    ("samples", "expected"),
-    [
-        (normal(30, 100, 1) + normal(31, 110, 1), True),
-        (normal(20, 100, 1) + normal(80, 110, 1), True),
-        ([100.0] * 15 + [110.0] * 15, True),
-        (normal(100, 100, 1), False),
-        (np.linspace(90, 110, 100).tolist(), False),
-        (normal(30, 100, 1) + normal(31, 103, 1), False),
-        ([100.0] * 50, False),
-        ([100.0] * 26 + [190.0, 200.0, 210.0], False),
-        ([100.0] * 15 + [101.9] * 15, False),
-        ([100.0] * 9 + [110.0] * 10, False),
-    ],
-    ids=[
-        "two",
-        "fifth in one",
-        "exact",
-        "normal",
-        "uniform",
-        "overlap",
-        "constant",
-        "outliers",
-        "too near",
-        "too few",
-    ],
-)
-def test_two_modes(samples: list[float], expected: bool) -> None:
-    assert is_bimodal(samples) is expected
-
-
-def test_two_modes_are_seldom_seen_where_there_is_one() -> None:
-    rng = np.random.default_rng(3)
-    seen = sum(is_bimodal(100 + 3 * rng.exponential(size=20)) for _ in range(500))
-    assert seen <= 0.04 * 500
 
 
 @pytest.mark.parametrize(
@@ -288,26 +246,6 @@ def test_sizes_are_written_as_powers_where_they_are(size: int, expected: str) ->
 
 def test_quantiles_include_both_ends() -> None:
     assert (quantile([3.0, 1.0, 2.0], 0), quantile([3.0, 1.0, 2.0], 1)) == (1.0, 3.0)
-
-
-def around(centre: float, spread: float, n: int = 10) -> list[float]:
-    """Samples in turn below and above a centre: their standard deviation is 1.054 times the spread."""
-    return [centre - spread, centre + spread] * (n // 2)
-
-
-@pytest.mark.parametrize(("apart", "expected"), [(5.2, False), (5.4, True)])
-def test_two_modes_are_five_standard_deviations_apart(apart: float, expected: bool) -> None:
-    assert is_bimodal(around(100, 1) + around(100 + apart, 1)) is expected
-
-
-@pytest.mark.parametrize(("apart", "expected"), [(3.6, False), (3.9, True)])
-def test_the_deviation_is_the_mean_of_both_groups(apart: float, expected: bool) -> None:
-    assert is_bimodal([100.0] * 10 + around(100 + apart, 1)) is expected
-
-
-def test_a_mode_holds_a_fifth_of_the_samples() -> None:
-    assert is_bimodal(around(100, 1, n=20) + [120.0] * 5)
-    assert not is_bimodal(around(100, 1, n=20) + [120.0] * 4)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0])

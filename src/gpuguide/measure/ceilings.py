@@ -1,13 +1,14 @@
-"""What this machine can do at most, measured once a session: the best of a few kernels for each mix.
+"""What this machine can do at most, measured once a session: the best of many kernels for each mix.
 
 Each share of a ceiling in the guide is taken of the ceiling of the kernel's own mix of reads and writes, so
 these must be high: the candidates differ in the size and number of accesses of a thread, in the block, and
-in whether blocks stride over the array.
+in whether blocks stride over the array. First comes how they are measured, then the candidates, then the
+source of their kernels, and last what no measurement may exceed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -19,49 +20,433 @@ from gpuguide.machine import backends
 from gpuguide.machine.backends import RawKernel, raw_kernel
 from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
-from gpuguide.measure.timing import Call, DeviceTimer, Samples, device_timer, enough, launch_timer
+from gpuguide.measure.stopping import median
+from gpuguide.measure.timing import (
+    Call,
+    DeviceTimer,
+    Samples,
+    collect,
+    collect_enough,
+    device_timer,
+    launch_timer,
+)
 from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.records import Measurement
-from gpuguide.results.statistics import median
-from gpuguide.results.units import format_quantity
 
-__all__ = [
-    "CHAINS",
-    "FMA_REPEATS",
-    "FMA_SOURCE",
-    "MEMORY_MIXES",
-    "MEMORY_SOURCE",
-    "SHAPES",
-    "Arrays",
-    "Candidate",
-    "allocate",
-    "array_bytes",
-    "best",
-    "check_plausible",
-    "copy_sentinel",
-    "fma_candidates",
-    "fma_kernel",
-    "launch_ceilings",
-    "measure",
-    "memory_candidates",
-    "memory_kernel",
-    "pcie_candidates",
-    "scramble_kernel",
-    "sentinel_bytes",
-    "sentinel_candidate",
-]
-
+__all__ = ["Arrays", "Candidate", "best", "check_plausible", "copy_sentinel", "launch_ceilings", "measure"]
 
 MEMORY_MIXES = ("read", "write", "copy", "two_to_one")
-
 SHAPES = tuple(product((4, 16), (1, 2, 4, 8)))
 """Bytes of one access, and independent accesses of a thread a block's width apart."""
-
 CHAINS = (4, 8, 16)
 """Independent chains of multiply-adds in a thread."""
-
 FMA_REPEATS = 16
 """Multiply-adds of each chain in one iteration."""
+
+_MIX_BUDGET_S = 0.5  # for the samples of the two best candidates of one mix
+_SCREENING_SAMPLES = 3
+_ARRAY_BYTES, _PCIE_BYTES = 2**30, 2**28
+_FMA_SECONDS = 0.002  # how long a kernel of multiply-adds should last at the physical peak
+_TILE_BYTES = 1024 * 8 * 16
+_BLOCKS = (256, 512, 1024)
+_N_ARRAYS = {"read": 1, "write": 1, "copy": 2, "two_to_one": 3}
+_HOST_TO_DEVICE, _DEVICE_TO_HOST, _DEVICE_TO_DEVICE = 1, 2, 3
+
+
+def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None) -> Ceilings:
+    """Measure all ceilings of this machine.
+
+    Parameters
+    ----------
+    gpu : GpuClock
+        The clock; work goes into its stream.
+    device : DeviceInfo
+        The GPU that the clock belongs to.
+    host : HostClock, optional
+        The host's clock, for the cost of a launch.
+
+    Returns
+    -------
+    Ceilings
+        Memory by mix and PCIe in B/s, FP32 and FP64 multiply-adds in FLOP/s, a launch in seconds: what an
+        empty kernel takes in a graph (``"launch"``), and launching it alone of the host (``"launch_host"``).
+
+    Raises
+    ------
+    OutOfMemoryError
+        Not even arrays of eight times the L2 cache fit into a quarter of the free memory.
+    """
+    clock = host or SystemClock()
+    cp = backends.cupy()
+    with gpu.use():
+        arrays = allocate(gpu, array_bytes(device, cp.cuda.runtime.memGetInfo()[0]))
+        found = [best(memory_candidates(arrays, device, mix), gpu, clock) for mix in MEMORY_MIXES]
+        del arrays
+        found += [best([each], gpu, clock) for each in pcie_candidates(gpu)]
+        found += [best(fma_candidates(device, unit), gpu, clock) for unit in ("fp32", "fp64")]
+    cp.get_default_memory_pool().free_all_blocks()
+    cp.get_default_pinned_memory_pool().free_all_blocks()
+    return Ceilings((*found, *launch_ceilings(gpu, clock)))
+
+
+def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None = None) -> Ceiling:
+    """Return the ceiling that the fastest of several candidates reaches.
+
+    All are tried three times; the two fastest by their median are then sampled until that is enough.
+
+    Parameters
+    ----------
+    candidates : iterable of Candidate
+        At least one, all of one mix.
+    gpu, host : GpuClock, HostClock
+        The clocks.
+
+    Returns
+    -------
+    Ceiling
+        Of the better of the two, with its samples.
+    """
+    clock = host or SystemClock()
+    ranked = sorted(((_screen(each, gpu), each) for each in candidates), key=lambda pair: pair[0])
+    found = [_ceiling(each, gpu, clock) for _, each in ranked[:2]]
+    return max(found, key=lambda ceiling: ceiling.value)
+
+
+def _screen(candidate: Candidate, gpu: GpuClock) -> float:
+    """Return the median of a few samples, in nanoseconds."""
+    with gpu.use():
+        candidate.call()
+        gpu.synchronize()
+    timer = DeviceTimer(gpu, candidate.call)
+    return median(collect(timer, _SCREENING_SAMPLES).ns)
+
+
+def _ceiling(candidate: Candidate, gpu: GpuClock, host: HostClock) -> Ceiling:
+    """Sample a candidate until that is enough; return its rate."""
+    samples = collect_enough(DeviceTimer(gpu, candidate.call), host, budget_s=_MIX_BUDGET_S / 2)
+    unit = "FLOP/s" if candidate.mix in ("fp32", "fp64") else "B/s"
+    rate = candidate.work / (median(samples.ns) / 1e9)
+    return Ceiling(candidate.mix, rate, unit, samples.ns, candidate.work, candidate.kernel)
+
+
+def launch_ceilings(gpu: GpuClock, host: HostClock | None = None) -> tuple[Ceiling, ...]:
+    """Return what an empty kernel takes in a graph, and what launching it takes of the host.
+
+    Parameters
+    ----------
+    gpu, host : GpuClock, HostClock
+        The clocks.
+
+    Returns
+    -------
+    tuple of Ceiling
+        ``"launch"`` and ``"launch_host"``, in seconds a launch; their work is the launches of a sample.
+    """
+    graph = device_timer(gpu.empty, gpu)
+    launch = launch_timer(gpu.empty, gpu, host=host)
+    return (
+        _seconds("launch", f"empty kernel, {graph.n_calls} in a {graph.method}", collect(graph, 20)),
+        _seconds("launch_host", "empty RawKernel, host time", collect(launch, 20)),
+    )
+
+
+def _seconds(mix: str, kernel: str, samples: Samples) -> Ceiling:
+    """Return a ceiling that is a time a call; its work is the number of calls of a sample."""
+    return Ceiling(mix, median(samples.seconds), "s", samples.ns, samples.n_calls, kernel)
+
+
+def copy_sentinel(gpu: GpuClock, *, n_samples: int = 20) -> float:
+    """Return the rate of one fixed copy kernel in B/s, to tell whether the machine changed meanwhile.
+
+    Parameters
+    ----------
+    gpu : GpuClock
+        The clock.
+    n_samples : int
+        Samples, of which the median counts.
+
+    Returns
+    -------
+    float
+        Bytes read and written a second, for arrays of at most 1 GiB and a twelfth of the free memory.
+    """
+    cp = backends.cupy()
+    free_bytes = cp.cuda.runtime.memGetInfo()[0]
+    with gpu.use():
+        arrays = allocate(gpu, sentinel_bytes(free_bytes), n_arrays=2)
+        candidate = sentinel_candidate(arrays)
+        timer = device_timer(candidate.call, gpu, batchable=False)
+        seconds = median(collect(timer, n_samples).ns) / 1e9
+        del arrays
+    cp.get_default_memory_pool().free_all_blocks()
+    return candidate.work / seconds
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to do one kind of work.
+
+    Attributes
+    ----------
+    mix
+        The kind, as in `gpuguide.results.ceilings.Ceiling`.
+    kernel
+        What a reader sees: kernel, block and grid.
+    call
+        Does the work once.
+    work
+        Bytes moved, or operations executed, by one call.
+    """
+
+    mix: str
+    kernel: str
+    call: Call
+    work: int
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Three arrays of `n_bytes` in GPU memory, and a word that is never written."""
+
+    a: Any
+    b: Any
+    out: Any
+    never: Any
+    n_bytes: int
+
+
+def array_bytes(device: DeviceInfo, free_bytes: int) -> int:
+    """Return the size of each of three arrays for the memory ceilings.
+
+    Parameters
+    ----------
+    device
+        The GPU.
+    free_bytes
+        Free memory.
+
+    Returns
+    -------
+    int
+        1 GiB; less where that would last over 1 ms at the peak, or where three would take over a quarter
+        of the free memory; whole tiles.
+
+    Raises
+    ------
+    OutOfMemoryError
+        Less than eight times the L2 cache would be left, which then would answer for the memory.
+
+    Examples
+    --------
+    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
+    >>> array_bytes(EXAMPLE_DEVICE, 140 * 2**30) == 2**30
+    True
+    """
+    least = 8 * device.l2_bytes
+    wanted = min(_ARRAY_BYTES, max(least, int(device.peak_memory_bandwidth * 0.001)))
+    size = _whole_tiles(min(wanted, free_bytes // 12))
+    if size < least - _TILE_BYTES:
+        raise OutOfMemoryError(
+            f"Ceilings need three arrays of {least >> 20} MiB (eight times the L2 cache) in a quarter of the "
+            f"free GPU memory; {free_bytes >> 20} MiB are free. Close what else uses the GPU."
+        )
+    return size
+
+
+def sentinel_bytes(free_bytes: int) -> int:
+    """Return the size of the sentinel's arrays: at most 1 GiB, and a twelfth of the free memory."""
+    return _whole_tiles(min(_ARRAY_BYTES, free_bytes // 12))
+
+
+def _whole_tiles(n_bytes: int) -> int:
+    return n_bytes // _TILE_BYTES * _TILE_BYTES
+
+
+def allocate(gpu: GpuClock, n_bytes: int, n_arrays: int = 3) -> Arrays:
+    """Return arrays whose inputs hold bits that look random; `b` is `a` where two are asked for."""
+    cp = backends.cupy()
+    n = n_bytes // 4
+    a, out = cp.empty(n, dtype=np.uint32), cp.empty(n, dtype=np.uint32)
+    b = cp.empty(n, dtype=np.uint32) if n_arrays == 3 else a
+    scramble = scramble_kernel()
+    for array in (a, b, out):
+        scramble((4096,), (256,), (array, np.int64(n)))
+    gpu.synchronize()
+    return Arrays(a, b, out, cp.zeros(1, dtype=np.uint32), n_bytes)
+
+
+def memory_candidates(arrays: Arrays, device: DeviceInfo, mix: str) -> list[Candidate]:
+    """Return every shape of one mix, with a block for each tile and with blocks that stride."""
+    found = [
+        _memory_candidate(arrays, mix, shape, threads, grid)
+        for shape in SHAPES
+        for threads in _BLOCKS
+        for grid in (None, device.sm_count * device.max_threads_per_sm // threads)
+    ]
+    driver = {"copy": _driver_copy, "write": _driver_set}.get(mix)
+    return [*found, driver(arrays)] if driver else found
+
+
+def _memory_candidate(
+    arrays: Arrays, mix: str, shape: tuple[int, int], threads: int, grid: int | None
+) -> Candidate:
+    """Return one kernel as a candidate; `grid` blocks stride over the tiles, or each has its own."""
+    access_bytes, n_accesses = shape
+    kernel = memory_kernel(mix, access_bytes, n_accesses)
+    tiles = arrays.n_bytes // (threads * access_bytes * n_accesses)
+    blocks = tiles if grid is None else min(grid, tiles)
+    args = (arrays.a, arrays.b, arrays.out, np.int64(tiles), arrays.never)
+    shape_of_grid = "one tile a block" if grid is None else "grid-stride"
+    return Candidate(
+        mix,
+        f"{access_bytes} B x {n_accesses}, {threads} threads, {shape_of_grid}",
+        lambda: kernel((blocks,), (threads,), args),
+        _N_ARRAYS[mix] * arrays.n_bytes,
+    )
+
+
+def sentinel_candidate(arrays: Arrays) -> Candidate:
+    """Return the one copy kernel that the sentinel always runs."""
+    return _memory_candidate(arrays, "copy", (16, 4), 512, None)
+
+
+def _driver_copy(arrays: Arrays) -> Candidate:
+    copy = _memcpy(arrays.out.data.ptr, arrays.a.data.ptr, arrays.n_bytes, _DEVICE_TO_DEVICE)
+    return Candidate("copy", "cudaMemcpyAsync", copy, 2 * arrays.n_bytes)
+
+
+def _driver_set(arrays: Arrays) -> Candidate:
+    cp = backends.cupy()
+
+    def set_bytes() -> None:
+        stream = cp.cuda.get_current_stream().ptr
+        cp.cuda.runtime.memsetAsync(arrays.out.data.ptr, 0xA5, arrays.n_bytes, stream)
+
+    return Candidate("write", "cudaMemsetAsync", set_bytes, arrays.n_bytes)
+
+
+def _memcpy(target: int, source: int, n_bytes: int, kind: int, stream: Any = None) -> Call:
+    """Return an asynchronous copy into `stream`, or into what is then the current one."""
+    cp = backends.cupy()
+
+    def copy() -> None:
+        into = cp.cuda.get_current_stream() if stream is None else stream
+        cp.cuda.runtime.memcpyAsync(target, source, n_bytes, kind, into.ptr)
+
+    return copy
+
+
+def pcie_candidates(gpu: GpuClock) -> list[Candidate]:
+    """Return copies between pinned host memory and the GPU: each way, and both ways in two streams."""
+    cp = backends.cupy()
+    n = _PCIE_BYTES
+    pinned = [cp.cuda.alloc_pinned_memory(n) for _ in range(2)]
+    there, back = cp.zeros(n, dtype=np.uint8), cp.zeros(n, dtype=np.uint8)
+    other = cp.cuda.Stream(non_blocking=True)
+    fork, join = (cp.cuda.Event(disable_timing=True) for _ in range(2))
+    to_device = _memcpy(there.data.ptr, pinned[0].ptr, n, _HOST_TO_DEVICE)
+    to_host = _memcpy(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST)
+    aside = _memcpy(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST, other)
+
+    def both() -> None:
+        fork.record(gpu.stream)
+        other.wait_event(fork)
+        aside()
+        join.record(other)
+        to_device()
+        gpu.stream.wait_event(join)
+
+    def keeping(call: Call) -> Call:
+        owners = (*pinned, there, back)  # freed memory must not be copied to
+        return lambda: (call(), owners)[0]
+
+    return [
+        Candidate("h2d", "cudaMemcpyAsync, pinned", keeping(to_device), n),
+        Candidate("d2h", "cudaMemcpyAsync, pinned", keeping(to_host), n),
+        Candidate("both_ways", "cudaMemcpyAsync, pinned, two streams", keeping(both), 2 * n),
+    ]
+
+
+def fma_candidates(device: DeviceInfo, unit: str) -> list[Candidate]:
+    """Return chains of multiply-adds that fill the GPU for about 2 ms."""
+    real = np.float32 if unit == "fp32" else np.float64
+    never = backends.cupy().zeros(1, dtype=real)
+    return [
+        _fma_candidate(device, unit, n_chains, threads, (real(-0.9999), real(0.5)), never)
+        for n_chains in CHAINS
+        for threads in _BLOCKS[:2]
+    ]
+
+
+def _fma_candidate(
+    device: DeviceInfo, unit: str, n_chains: int, threads: int, factors: tuple[Any, Any], never: Any
+) -> Candidate:
+    kernel = fma_kernel(unit, n_chains)
+    blocks = device.sm_count * device.max_threads_per_sm // threads
+    per_iteration = 2 * FMA_REPEATS * n_chains * blocks * threads
+    peak = device.peak_flops(unit) or 1e12
+    iterations = max(1, int(peak * _FMA_SECONDS / per_iteration))
+    args = (*factors, np.int32(iterations), never)
+    return Candidate(
+        unit,
+        f"{n_chains} chains, {threads} threads",
+        lambda: kernel((blocks,), (threads,), args),
+        per_iteration * iterations,
+    )
+
+
+def memory_kernel(mix: str, access_bytes: int, n_accesses: int) -> RawKernel:
+    """Return the kernel of one mix and shape.
+
+    Parameters
+    ----------
+    mix : str
+        One of `MEMORY_MIXES`.
+    access_bytes, n_accesses : int
+        One of `SHAPES`.
+
+    Returns
+    -------
+    RawKernel
+        Takes ``(a, b, out, tiles, never)``, whatever the mix uses of them; `tiles` is the number of whole
+        tiles of ``threads_per_block * n_accesses`` accesses.
+
+    Examples
+    --------
+    >>> memory_kernel("copy", 16, 4).name
+    'copy_16x4'
+    """
+    return raw_kernel(MEMORY_SOURCE, f"{mix}_{access_bytes}x{n_accesses}")
+
+
+def fma_kernel(unit: str, n_chains: int) -> RawKernel:
+    """Return the kernel of multiply-add chains of one unit.
+
+    Parameters
+    ----------
+    unit : str
+        ``"fp32"`` or ``"fp64"``.
+    n_chains : int
+        One of `CHAINS`.
+
+    Returns
+    -------
+    RawKernel
+        Takes ``(x, y, iterations, never)``; each thread executes
+        ``2 * FMA_REPEATS * n_chains * iterations`` operations.
+
+    Examples
+    --------
+    >>> fma_kernel("fp64", 8).name
+    'fp64_8'
+    """
+    return raw_kernel(FMA_SOURCE, f"{unit}_{n_chains}")
+
+
+def scramble_kernel() -> RawKernel:
+    """Return the kernel that fills words with bits that look random; takes ``(x, n)``."""
+    return raw_kernel(MEMORY_SOURCE, "scramble")
+
 
 _MEMORY_TEMPLATES = r"""
 // Arrays hold `tiles` whole tiles of blockDim.x * N vectors. With a grid of `tiles` blocks each block takes
@@ -202,350 +587,6 @@ FMA_SOURCE = "\n".join(
 )
 
 
-def memory_kernel(mix: str, access_bytes: int, n_accesses: int) -> RawKernel:
-    """Return the kernel of one mix and shape.
-
-    Parameters
-    ----------
-    mix : str
-        One of `MEMORY_MIXES`.
-    access_bytes, n_accesses : int
-        One of `SHAPES`.
-
-    Returns
-    -------
-    RawKernel
-        Takes ``(a, b, out, tiles, never)``, whatever the mix uses of them; `tiles` is the number of whole
-        tiles of ``threads_per_block * n_accesses`` accesses.
-
-    Examples
-    --------
-    >>> memory_kernel("copy", 16, 4).name
-    'copy_16x4'
-    """
-    return raw_kernel(MEMORY_SOURCE, f"{mix}_{access_bytes}x{n_accesses}")
-
-
-def fma_kernel(unit: str, n_chains: int) -> RawKernel:
-    """Return the kernel of multiply-add chains of one unit.
-
-    Parameters
-    ----------
-    unit : str
-        ``"fp32"`` or ``"fp64"``.
-    n_chains : int
-        One of `CHAINS`.
-
-    Returns
-    -------
-    RawKernel
-        Takes ``(x, y, iterations, never)``; each thread executes
-        ``2 * FMA_REPEATS * n_chains * iterations`` operations.
-
-    Examples
-    --------
-    >>> fma_kernel("fp64", 8).name
-    'fp64_8'
-    """
-    return raw_kernel(FMA_SOURCE, f"{unit}_{n_chains}")
-
-
-def scramble_kernel() -> RawKernel:
-    """Return the kernel that fills words with bits that look random; takes ``(x, n)``."""
-    return raw_kernel(MEMORY_SOURCE, "scramble")
-
-
-ARRAY_BYTES = 2**30
-PCIE_BYTES = 2**28
-FMA_SECONDS = 0.002
-"""How long a kernel of multiply-adds should last at the physical peak."""
-_TILE_BYTES = 1024 * 8 * 16
-_BLOCKS = (256, 512, 1024)
-_N_ARRAYS = {"read": 1, "write": 1, "copy": 2, "two_to_one": 3}
-_HOST_TO_DEVICE, _DEVICE_TO_HOST, _DEVICE_TO_DEVICE = 1, 2, 3
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One way to do one kind of work.
-
-    Attributes
-    ----------
-    mix
-        The kind, as in `gpuguide.results.ceilings.Ceiling`.
-    kernel
-        What a reader sees: kernel, block and grid.
-    call
-        Does the work once.
-    work
-        Bytes moved, or operations executed, by one call.
-    """
-
-    mix: str
-    kernel: str
-    call: Call
-    work: int
-
-
-@dataclass(frozen=True)
-class Arrays:
-    """Three arrays of `n_bytes` in GPU memory, and a word that is never written."""
-
-    a: Any
-    b: Any
-    out: Any
-    never: Any
-    n_bytes: int
-
-
-def array_bytes(device: DeviceInfo, free_bytes: int) -> int:
-    """Return the size of each of three arrays for the memory ceilings.
-
-    Parameters
-    ----------
-    device
-        The GPU.
-    free_bytes
-        Free memory.
-
-    Returns
-    -------
-    int
-        1 GiB; less where that would last over 1 ms at the peak, or where three would take over a quarter
-        of the free memory; whole tiles.
-
-    Raises
-    ------
-    OutOfMemoryError
-        Less than eight times the L2 cache would be left, which then would answer for the memory.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
-    >>> array_bytes(EXAMPLE_DEVICE, 140 * 2**30) == 2**30
-    True
-    """
-    least = 8 * device.l2_bytes
-    wanted = min(ARRAY_BYTES, max(least, int(device.peak_memory_bandwidth * 0.001)))
-    size = _whole_tiles(min(wanted, free_bytes // 12))
-    if size < least - _TILE_BYTES:
-        raise OutOfMemoryError(
-            f"Ceilings need three arrays of {least >> 20} MiB (eight times the L2 cache) in a quarter of the "
-            f"free GPU memory; {free_bytes >> 20} MiB are free. Close what else uses the GPU."
-        )
-    return size
-
-
-def memory_candidates(arrays: Arrays, device: DeviceInfo, mix: str) -> list[Candidate]:
-    """Return every shape of one mix, with a block for each tile and with blocks that stride."""
-    found = [
-        _memory_candidate(arrays, mix, shape, threads, grid)
-        for shape in SHAPES
-        for threads in _BLOCKS
-        for grid in (None, device.sm_count * device.max_threads_per_sm // threads)
-    ]
-    driver = {"copy": _driver_copy, "write": _driver_set}.get(mix)
-    return [*found, driver(arrays)] if driver else found
-
-
-def _memory_candidate(
-    arrays: Arrays, mix: str, shape: tuple[int, int], threads: int, grid: int | None
-) -> Candidate:
-    """Return one kernel as a candidate; `grid` blocks stride over the tiles, or each has its own."""
-    access_bytes, n_accesses = shape
-    kernel = memory_kernel(mix, access_bytes, n_accesses)
-    tiles = arrays.n_bytes // (threads * access_bytes * n_accesses)
-    blocks = tiles if grid is None else min(grid, tiles)
-    args = (arrays.a, arrays.b, arrays.out, np.int64(tiles), arrays.never)
-    shape_of_grid = "one tile a block" if grid is None else "grid-stride"
-    return Candidate(
-        mix,
-        f"{access_bytes} B x {n_accesses}, {threads} threads, {shape_of_grid}",
-        lambda: kernel((blocks,), (threads,), args),
-        _N_ARRAYS[mix] * arrays.n_bytes,
-    )
-
-
-def sentinel_bytes(free_bytes: int) -> int:
-    """Return the size of the sentinel's arrays: at most 1 GiB, and a twelfth of the free memory."""
-    return _whole_tiles(min(ARRAY_BYTES, free_bytes // 12))
-
-
-def sentinel_candidate(arrays: Arrays) -> Candidate:
-    """Return the one copy kernel that the sentinel always runs."""
-    return _memory_candidate(arrays, "copy", (16, 4), 512, None)
-
-
-def _driver_copy(arrays: Arrays) -> Candidate:
-    copy = _memcpy(arrays.out.data.ptr, arrays.a.data.ptr, arrays.n_bytes, _DEVICE_TO_DEVICE)
-    return Candidate("copy", "cudaMemcpyAsync", copy, 2 * arrays.n_bytes)
-
-
-def _driver_set(arrays: Arrays) -> Candidate:
-    cp = backends.cupy()
-
-    def set_bytes() -> None:
-        stream = cp.cuda.get_current_stream().ptr
-        cp.cuda.runtime.memsetAsync(arrays.out.data.ptr, 0xA5, arrays.n_bytes, stream)
-
-    return Candidate("write", "cudaMemsetAsync", set_bytes, arrays.n_bytes)
-
-
-def _memcpy(target: int, source: int, n_bytes: int, kind: int, stream: Any = None) -> Call:
-    """Return an asynchronous copy into `stream`, or into what is then the current one."""
-    cp = backends.cupy()
-
-    def copy() -> None:
-        into = cp.cuda.get_current_stream() if stream is None else stream
-        cp.cuda.runtime.memcpyAsync(target, source, n_bytes, kind, into.ptr)
-
-    return copy
-
-
-def pcie_candidates(gpu: GpuClock) -> list[Candidate]:
-    """Return copies between pinned host memory and the GPU: each way, and both ways in two streams."""
-    cp = backends.cupy()
-    n = PCIE_BYTES
-    pinned = [cp.cuda.alloc_pinned_memory(n) for _ in range(2)]
-    there, back = cp.zeros(n, dtype=np.uint8), cp.zeros(n, dtype=np.uint8)
-    other = cp.cuda.Stream(non_blocking=True)
-    fork, join = (cp.cuda.Event(disable_timing=True) for _ in range(2))
-    to_device = _memcpy(there.data.ptr, pinned[0].ptr, n, _HOST_TO_DEVICE)
-    to_host = _memcpy(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST)
-    aside = _memcpy(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST, other)
-
-    def both() -> None:
-        fork.record(gpu.stream)
-        other.wait_event(fork)
-        aside()
-        join.record(other)
-        to_device()
-        gpu.stream.wait_event(join)
-
-    def keeping(call: Call) -> Call:
-        owners = (*pinned, there, back)  # freed memory must not be copied to
-        return lambda: (call(), owners)[0]
-
-    return [
-        Candidate("h2d", "cudaMemcpyAsync, pinned", keeping(to_device), n),
-        Candidate("d2h", "cudaMemcpyAsync, pinned", keeping(to_host), n),
-        Candidate("both_ways", "cudaMemcpyAsync, pinned, two streams", keeping(both), 2 * n),
-    ]
-
-
-def fma_candidates(device: DeviceInfo, unit: str) -> list[Candidate]:
-    """Return chains of multiply-adds that fill the GPU for about 2 ms."""
-    real = np.float32 if unit == "fp32" else np.float64
-    never = backends.cupy().zeros(1, dtype=real)
-    return [
-        _fma_candidate(device, unit, n_chains, threads, (real(-0.9999), real(0.5)), never)
-        for n_chains in CHAINS
-        for threads in _BLOCKS[:2]
-    ]
-
-
-def _fma_candidate(
-    device: DeviceInfo, unit: str, n_chains: int, threads: int, factors: tuple[Any, Any], never: Any
-) -> Candidate:
-    kernel = fma_kernel(unit, n_chains)
-    blocks = device.sm_count * device.max_threads_per_sm // threads
-    per_iteration = 2 * FMA_REPEATS * n_chains * blocks * threads
-    peak = device.peak_flops(unit) or 1e12
-    iterations = max(1, int(peak * FMA_SECONDS / per_iteration))
-    args = (*factors, np.int32(iterations), never)
-    return Candidate(
-        unit,
-        f"{n_chains} chains, {threads} threads",
-        lambda: kernel((blocks,), (threads,), args),
-        per_iteration * iterations,
-    )
-
-
-def _whole_tiles(n_bytes: int) -> int:
-    return n_bytes // _TILE_BYTES * _TILE_BYTES
-
-
-def allocate(gpu: GpuClock, n_bytes: int, n_arrays: int = 3) -> Arrays:
-    """Return arrays whose inputs hold bits that look random; `b` is `a` where two are asked for."""
-    cp = backends.cupy()
-    n = n_bytes // 4
-    a, out = cp.empty(n, dtype=np.uint32), cp.empty(n, dtype=np.uint32)
-    b = cp.empty(n, dtype=np.uint32) if n_arrays == 3 else a
-    scramble = scramble_kernel()
-    for array in (a, b, out):
-        scramble((4096,), (256,), (array, np.int64(n)))
-    gpu.synchronize()
-    return Arrays(a, b, out, cp.zeros(1, dtype=np.uint32), n_bytes)
-
-
-MIX_BUDGET_S = 0.5
-"""Seconds for the samples of the two best candidates of one mix."""
-SCREENING_SAMPLES = 3
-
-
-def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None) -> Ceilings:
-    """Measure all ceilings of this machine.
-
-    Parameters
-    ----------
-    gpu : GpuClock
-        The clock; work goes into its stream.
-    device : DeviceInfo
-        The GPU that the clock belongs to.
-    host : HostClock, optional
-        The host's clock, for the cost of a launch.
-
-    Returns
-    -------
-    Ceilings
-        Memory by mix and PCIe in B/s, FP32 and FP64 multiply-adds in FLOP/s, a launch in seconds: what an
-        empty kernel takes in a graph (``"launch"``), and launching it alone of the host (``"launch_host"``).
-
-    Raises
-    ------
-    OutOfMemoryError
-        Not even arrays of eight times the L2 cache fit into a quarter of the free memory.
-    """
-    clock = host or SystemClock()
-    cp = backends.cupy()
-    with gpu.use():
-        arrays = allocate(gpu, array_bytes(device, cp.cuda.runtime.memGetInfo()[0]))
-        found = [best(memory_candidates(arrays, device, mix), gpu, clock) for mix in MEMORY_MIXES]
-        del arrays
-        found += [best([each], gpu, clock) for each in pcie_candidates(gpu)]
-        found += [best(fma_candidates(device, unit), gpu, clock) for unit in ("fp32", "fp64")]
-    cp.get_default_memory_pool().free_all_blocks()
-    cp.get_default_pinned_memory_pool().free_all_blocks()
-    return Ceilings((*found, *launch_ceilings(gpu, clock)))
-
-
-def copy_sentinel(gpu: GpuClock, *, n_samples: int = 20) -> float:
-    """Return the rate of one fixed copy kernel in B/s, to tell whether the machine changed meanwhile.
-
-    Parameters
-    ----------
-    gpu : GpuClock
-        The clock.
-    n_samples : int
-        Samples, of which the median counts.
-
-    Returns
-    -------
-    float
-        Bytes read and written a second, for arrays of at most 1 GiB and a twelfth of the free memory.
-    """
-    cp = backends.cupy()
-    free_bytes = cp.cuda.runtime.memGetInfo()[0]
-    with gpu.use():
-        arrays = allocate(gpu, sentinel_bytes(free_bytes), n_arrays=2)
-        candidate = sentinel_candidate(arrays)
-        timer = device_timer(candidate.call, gpu, batchable=False)
-        seconds = median([timer.sample() for _ in range(n_samples)]) / 1e9
-        del arrays
-    cp.get_default_memory_pool().free_all_blocks()
-    return candidate.work / seconds
-
-
 def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
     """Raise when a measurement says that the hardware did what it cannot do.
 
@@ -572,94 +613,18 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
     traffic = measurement.traffic
     if traffic is None or not measurement.samples_ns or measurement.clock not in ("device", "end_to_end"):
         return
-    seconds = measurement.median_s
-    from_memory = traffic.bytes_total - device.l2_bytes
+    seconds = median(measurement.samples_ns) / measurement.n_calls / 1e9
+    from_memory = traffic.bytes_read + traffic.bytes_written - device.l2_bytes
     _compare(measurement, "memory", "B/s", from_memory / seconds, device.peak_memory_bandwidth)
     if traffic.flops:
-        _compare(
-            measurement, traffic.unit, "FLOP/s", traffic.flops / seconds, device.peak_flops(traffic.unit)
-        )
+        rate = traffic.flops / seconds
+        _compare(measurement, traffic.unit, "FLOP/s", rate, device.peak_flops(traffic.unit))
 
 
 def _compare(measurement: Measurement, what: str, unit: str, rate: float, peak: float | None) -> None:
     if peak and rate > peak:
         raise ImplausibleError(
             f"{measurement.variant} at {measurement.size}: expected at most the physical peak of {what}, "
-            f"{format_quantity(peak, unit)}, got {format_quantity(rate, unit)}. "
+            f"{peak / 1e12:,.2f} T{unit}, got {rate / 1e12:,.2f} T{unit}. "
             "Check the traffic model, and that the kernel does all its work inside the clock."
         )
-
-
-def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None = None) -> Ceiling:
-    """Return the ceiling that the fastest of several candidates reaches.
-
-    All are tried three times; the two fastest by their median are then sampled until that is enough.
-
-    Parameters
-    ----------
-    candidates : iterable of Candidate
-        At least one, all of one mix.
-    gpu, host : GpuClock, HostClock
-        The clocks.
-
-    Returns
-    -------
-    Ceiling
-        Of the better of the two, with its samples.
-    """
-    clock = host or SystemClock()
-    ranked = sorted(((_screen(each, gpu), each) for each in candidates), key=lambda pair: pair[0])
-    found = [_ceiling(each, gpu, clock) for _, each in ranked[:2]]
-    return max(found, key=lambda ceiling: ceiling.value)
-
-
-def launch_ceilings(gpu: GpuClock, host: HostClock | None = None) -> tuple[Ceiling, ...]:
-    """Return what an empty kernel takes in a graph, and what launching it takes of the host.
-
-    Parameters
-    ----------
-    gpu, host : GpuClock, HostClock
-        The clocks.
-
-    Returns
-    -------
-    tuple of Ceiling
-        ``"launch"`` and ``"launch_host"``, in seconds a launch; their work is the launches of a sample.
-    """
-    graph = device_timer(gpu.empty, gpu)
-    launch = launch_timer(gpu.empty, gpu, host=host)
-    return (
-        _seconds(
-            "launch", f"empty kernel, {graph.n_calls} in a {graph.method}", graph.samples(_take(graph.sample))
-        ),
-        _seconds("launch_host", "empty RawKernel, host time", launch.samples(_take(launch.sample))),
-    )
-
-
-def _screen(candidate: Candidate, gpu: GpuClock) -> float:
-    """Return the median of a few samples, in nanoseconds."""
-    with gpu.use():
-        candidate.call()
-        gpu.synchronize()
-    timer = DeviceTimer(gpu, candidate.call)
-    return median([timer.sample() for _ in range(SCREENING_SAMPLES)])
-
-
-def _ceiling(candidate: Candidate, gpu: GpuClock, host: HostClock) -> Ceiling:
-    """Sample a candidate until that is enough; return its rate."""
-    timer = DeviceTimer(gpu, candidate.call)
-    start, ns = host.now_ns(), [timer.sample()]
-    while not enough(ns, spent_s=(host.now_ns() - start) / 1e9, budget_s=MIX_BUDGET_S / 2):
-        ns.append(timer.sample())
-    unit = "FLOP/s" if candidate.mix in ("fp32", "fp64") else "B/s"
-    rate = candidate.work / (median(ns) / 1e9)
-    return Ceiling(candidate.mix, rate, unit, tuple(ns), candidate.work, candidate.kernel)
-
-
-def _seconds(mix: str, kernel: str, samples: Samples) -> Ceiling:
-    """Return a ceiling that is a time a call; its work is the number of calls of a sample."""
-    return Ceiling(mix, median(samples.seconds), "s", samples.ns, samples.n_calls, kernel)
-
-
-def _take(sample: Callable[[], int], n: int = 20) -> list[int]:
-    return [sample() for _ in range(n)]

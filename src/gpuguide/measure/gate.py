@@ -15,12 +15,11 @@ from gpuguide.machine.backends import is_device_array
 from gpuguide.machine.memory import HOST, Space
 from gpuguide.measure.buffers import Buffers
 from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
-from gpuguide.measure.plan import Check, Plan, Variant
-from gpuguide.measure.reference import Difference, Expected, Tolerance, expect
+from gpuguide.measure.plan import Check, Plan, Variant, size_text
+from gpuguide.measure.reference import Difference, Expected, expect
 from gpuguide.results.records import CheckResult
-from gpuguide.results.units import format_quantity, format_size
 
-__all__ = ["Check", "Tolerance", "Trial"]
+__all__ = ["Trial"]
 
 
 @dataclass
@@ -99,14 +98,14 @@ class Trial:
 
     def describe_bytes(self) -> str:
         """Return the size, and how many bytes inputs and output take, in words."""
-        shown = f"{format_size(self.size)} {self.plan.size_name}"
+        shown = f"{size_text(self.size)} {self.plan.size_name}"
         try:
             shape, dtype = self.spec
         except MemoryError:
             return f"{shown}, whose inputs cannot even be made"
         n_bytes = sum(x.nbytes for x in self.inputs if isinstance(x, np.ndarray))
         n_bytes += int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        return f"{shown}, whose inputs and output take {format_quantity(n_bytes, 'B')}"
+        return f"{shown}, whose inputs and output take {_bytes_text(n_bytes)}"
 
     def buffers(self, variant: Variant) -> Buffers:
         """Return the arrays that a variant works on.
@@ -261,6 +260,13 @@ class Trial:
                 f"it changed input {changed[0]} at flat index {changed[1]:,}. "
                 "Inputs must stay as they are unless the variant says mutates=True."
             )
+
+
+def _bytes_text(n_bytes: int) -> str:
+    for power, unit in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if n_bytes >= power:
+            return f"{n_bytes / power:.{1 if n_bytes < 10 * power else 0}f} {unit}"
+    return f"{n_bytes} B"
 
 
 def _as_array(returned: Any, space: Space) -> Any:

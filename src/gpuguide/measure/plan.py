@@ -1,4 +1,4 @@
-"""Shows a study as data before it runs: what is compared, on what, and what counts as right."""
+"""What a study is before it runs, as data: its variants, sizes and inputs, and how it is written as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from gpuguide.errors import ArgumentError, unknown
 from gpuguide.measure.buffers import blocks
 from gpuguide.measure.reference import Tolerance
 from gpuguide.results.records import Traffic, VariantInfo
-from gpuguide.results.units import REGIONS, format_size
 
 __all__ = [
     "Check",
@@ -28,6 +27,7 @@ __all__ = [
     "first_line",
     "generator",
     "one_of",
+    "size_text",
     "study_html",
     "study_text",
 ]
@@ -460,6 +460,12 @@ def _is_constant(x: np.ndarray[Any, Any]) -> bool:
 
 
 _HEADINGS = ("variant", "runs on", "timed by", "bytes an element", "what it does")
+_REGIONS = {
+    "device": "GPU time, launch apart",
+    "end_to_end": "host, until the result is there",
+    "host": "host",
+    "first_call": "first call in a fresh process",
+}
 
 
 def study_text(plan: Plan) -> str:
@@ -514,14 +520,33 @@ def _html_row(row: tuple[str, ...]) -> str:
 def _row(plan: Plan, variant: Variant) -> tuple[str, ...]:
     threads = {None: "", 1: ", 1 thread"}.get(variant.threads, f", {variant.threads} threads")
     runs_on = "GPU" if variant.needs_gpu else f"CPU{threads}"
-    return variant.label, runs_on, REGIONS[variant.clock].how, _bytes_an_element(plan, variant), variant.note
+    return variant.label, runs_on, _REGIONS[variant.clock], _bytes_an_element(plan, variant), variant.note
 
 
 def _bytes_an_element(plan: Plan, variant: Variant) -> str:
     if variant.traffic is None:
         return ""
     n = plan.sizes[-1]
-    return f"{variant.traffic(n, np.dtype(plan.dtype)).bytes_total / n:.3g}"
+    traffic = variant.traffic(n, np.dtype(plan.dtype))
+    return f"{(traffic.bytes_read + traffic.bytes_written) / n:.3g}"
+
+
+def size_text(size: int) -> str:
+    """Write a size as a power of ten or two where it is one, else with its digits in groups.
+
+    Not by `gpuguide.results.units`: what a recorded cell prints and why a row is empty are data.
+
+    Examples
+    --------
+    >>> size_text(2**24), size_text(10**6), size_text(65_535), size_text(512)
+    ('2^24', '10^6', '65 535', '512')
+    """
+    digits = str(size)
+    if size >= 1000 and digits == "1" + "0" * (len(digits) - 1):
+        return f"10^{len(digits) - 1}"
+    if size >= 1024 and size & (size - 1) == 0:
+        return f"2^{size.bit_length() - 1}"
+    return f"{size:,}".replace(",", " ") if size >= 10_000 else digits
 
 
 def _right(plan: Plan) -> str:
@@ -530,7 +555,7 @@ def _right(plan: Plan) -> str:
 
 
 def _facts(plan: Plan) -> Iterable[tuple[str, str]]:
-    yield "Sizes", f"{', '.join(map(format_size, plan.sizes))} {plan.size_name} of {plan.dtype}"
+    yield "Sizes", f"{', '.join(map(size_text, plan.sizes))} {plan.size_name} of {plan.dtype}"
     if plan.input_note:
         yield "Inputs", plan.input_note
     yield "Right means", plan.tolerance_note if plan.check else _right(plan)

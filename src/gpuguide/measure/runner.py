@@ -1,10 +1,14 @@
-"""Runs a study: at each size the gate for every variant, then the clocks, in shuffled rounds."""
+"""Runs a study: at each size every variant passes the gate, and those that did are timed in shuffled rounds.
+
+`Runner` goes through the sizes and keeps a row for every variant, with samples or with the reason why there
+are none; `Rounds` takes the samples of one size; a `Cell` holds those of one variant on one clock.
+"""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
@@ -12,99 +16,48 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gpuguide.machine.memory import free_pools, is_out_of_memory, pool_bytes
+from gpuguide.errors import OutOfMemoryError
+from gpuguide.machine.memory import is_out_of_memory
 from gpuguide.measure.ceilings import check_plausible
 from gpuguide.measure.clocks import GpuClock, HostClock
 from gpuguide.measure.first_call import time_first_call
 from gpuguide.measure.gate import Trial
-from gpuguide.measure.plan import Plan, Variant, generator
-from gpuguide.measure.session import Machine, Session
+from gpuguide.measure.plan import Plan, Variant, generator, size_text
+from gpuguide.measure.session import Session
+from gpuguide.measure.stopping import MAX_SAMPLES, SLOW_NS, enough, has_two_modes, median
 from gpuguide.measure.timing import (
     BUDGET_S,
     CPU_BUDGET_S,
-    MAX_SAMPLES,
-    SLOW_NS,
     DeviceTimer,
     HostTimer,
     Timer,
     device_timer,
     end_to_end_timer,
-    enough,
     host_timer,
     keep_busy,
     launch_timer,
+    next_sample,
 )
 from gpuguide.results.records import CheckResult, Measurement
 from gpuguide.results.results import Results
-from gpuguide.results.statistics import is_bimodal
-from gpuguide.results.units import format_quantity, format_size
 
-__all__ = [
-    "CPU_LIMIT_S",
-    "MIN_ROUNDS",
-    "Cell",
-    "CpuForecast",
-    "KeptCall",
-    "Progress",
-    "Rounds",
-    "Runner",
-    "make_cells",
-]
-
-
-class Progress:
-    """A bar on stderr when that is a terminal; nothing otherwise, so that no log fills with it.
-
-    Parameters
-    ----------
-    title : str
-        What runs.
-    total : int
-        Steps.
-
-    Examples
-    --------
-    >>> with Progress("Add one", 2) as progress:
-    ...     progress.advance(2, "1,024 elements")
-    """
-
-    def __init__(self, title: str, total: int) -> None:
-        self._title, self._total = title, total
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> Progress:
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task(self._title, total=self._total)
-        return self
-
-    def advance(self, steps: int, done: str) -> None:
-        """Move on.
-
-        Parameters
-        ----------
-        steps : int
-            How many steps were done.
-        done : str
-            What was done last.
-        """
-        if self._bar is not None:
-            self._bar.update(self._task, advance=steps, description=f"{self._title}: {done}")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
+__all__ = ["Cell", "CpuForecast", "KeptCall", "Progress", "Rounds", "Runner"]
 
 CPU_LIMIT_S = 1.0
 """Seconds that a call of a CPU variant may take."""
+MIN_ROUNDS = 5
+"""Rounds that every cell is sampled in, unless its budget is spent before."""
+
+_MIN_SLOW_ROUNDS, _MAX_ROUNDS = 3, 12
+_MAX_DISCARDED = 2
+_SAMPLES, _MORE_SAMPLES = 4, 16  # a turn, in the rounds that every cell gets and in those after
+_QUICK_BUDGET_S, _LEAST_BUDGET_S = 0.05, 0.01
+_BUSY_S, _QUICK_BUSY_S, _LEAST_BUSY_S = 0.2, 0.02, 0.005
+_SHORT_REST_S, _BUSY_SHARE = 0.001, 0.2
+_LONG_NS = 10_000_000
+_HOST_WARM_NS = 100_000_000
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -159,41 +112,354 @@ class CpuForecast:
         if expected <= CPU_LIMIT_S:
             return ""
         return (
-            f"skipped: {format_size(before)} took {seconds:.2f} s, so {format_size(size)} would take about "
-            f"{format_quantity(expected, 's')}; the limit is {CPU_LIMIT_S:g} s"
+            f"skipped: {size_text(before)} took {seconds:.2f} s, so {size_text(size)} would take about "
+            f"{expected:.{1 if expected < 10 else 0}f} s; the limit is {CPU_LIMIT_S:g} s"
         )
 
 
-MIN_ROUNDS = 5
-"""Rounds that every cell is sampled in, unless its budget is spent before."""
+@dataclass
+class Runner:
+    """One run of a study.
 
-_MIN_SLOW_ROUNDS = 3
-_LONG_NS = 10_000_000
-_HOST_WARM_NS = 100_000_000
+    Parameters
+    ----------
+    plan : Plan
+        The study.
+    session : Session
+        Gives machine and budget, and keeps the results.
+    variants : sequence of Variant
+        Those to run.
+    sizes : sequence of int
+        Increasing.
+    quick : bool
+        Take one sample a round.
+    seed : int
+        Of inputs and order.
+    """
+
+    plan: Plan
+    session: Session
+    variants: Sequence[Variant]
+    sizes: Sequence[int]
+    quick: bool = False
+    seed: int = 0
+    measurements: list[Measurement] = field(default_factory=list, init=False)
+    checks: list[CheckResult] = field(default_factory=list, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
+    _forecast: CpuForecast = field(default_factory=CpuForecast, init=False)
+
+    def run(self) -> Results:
+        """Check and time every cell, and keep the results in the session.
+
+        Returns
+        -------
+        Results
+            One row for each cell, with samples or with the reason why there are none.
+        """
+        self._measure_ceilings()
+        with Progress(self.plan.title, len(self.sizes) * len(self.variants)) as progress:
+            for i, size in enumerate(self.sizes):
+                self._size(size, cells_left=(len(self.sizes) - i) * len(self.variants))
+                progress.advance(len(self.variants), f"{size:,} {self.plan.size_name}")
+        results = self._results()
+        self.session.add_study(results)
+        return results
+
+    def _measure_ceilings(self) -> None:
+        wanted = any(variant.needs_gpu and variant.traffic for variant in self.variants)
+        if wanted and not self.quick and self.session.machine.gpu is not None:
+            self.session.measure_ceilings()
+
+    def _size(self, size: int, cells_left: int) -> None:
+        """Check every variant at one size, and time those that can be timed."""
+        live = []
+        for variant in self.variants:
+            if reason := self._why_not(variant, size):
+                self._skip(variant, size, reason)
+            else:
+                live.append(variant)
+        for kind in ("exact", "random"):
+            machine = self.session.machine
+            trial = Trial(
+                self.plan, size, kind, machine.spaces, machine.gpu, seed=self.seed, host=machine.host
+            )
+            live = self._through_the_gate(trial, live)
+        if live:
+            self._time(trial, live, cells_left)
+        del trial
+        self.session.free_memory()
+
+    def _why_not(self, variant: Variant, size: int) -> str:
+        """Return why a variant cannot run at a size, or ``""``."""
+        if variant.needs_gpu and self.session.machine.gpu is None:
+            return "no GPU on this machine"
+        if variant.max_size is not None and size > variant.max_size:
+            return variant.max_size_reason or f"not made for sizes above {variant.max_size:,}"
+        return "" if variant.needs_gpu else self._forecast.reason(variant.name, size)
+
+    def _skip(self, variant: Variant, size: int, reason: str) -> None:
+        self.measurements.append(Measurement(variant.name, size, variant.clock, reason=reason))
+
+    def _through_the_gate(self, trial: Trial, variants: Sequence[Variant]) -> list[Variant]:
+        """Check variants; return those that memory sufficed for. A wrong result is an error."""
+        passed = []
+        for variant in variants:
+            try:
+                check = _within_memory(self.session, trial, variant, partial(trial.check, variant))
+            except OutOfMemoryError as error:
+                self._skip(variant, trial.size, str(error))
+            else:
+                self.checks.append(check)
+                passed.append(variant)
+        return passed
+
+    def _time(self, trial: Trial, variants: Sequence[Variant], cells_left: int) -> None:
+        """Sample the variants in turns, and keep a row of each."""
+        rounds = Rounds(self.session, trial, self.quick, self.seed)
+        for variant in variants:
+            if reason := self._too_slow(trial, variant):
+                self._skip(variant, trial.size, reason)
+            elif variant.clock == "first_call":
+                self._first_call(variant, trial.size)
+            else:
+                rounds.add(variant, self._budget_s(variant, cells_left))
+        rounds.run()
+        for variant, reason in rounds.lost:
+            self._skip(variant, trial.size, reason)
+        for cell in rounds.cells:
+            self._keep(cell, trial.size)
+        self.checks += rounds.checks
+        self.warnings += rounds.warnings
+
+    def _too_slow(self, trial: Trial, variant: Variant) -> str:
+        """Return why a CPU variant whose checked call took longer than a cell may is not timed, or ``""``."""
+        if variant.needs_gpu:
+            return ""
+        took_s = trial.call_ns[variant.name] / 1e9
+        self._forecast.add(variant.name, trial.size, took_s)
+        if took_s <= CPU_LIMIT_S:
+            return ""
+        return f"skipped: one call took {took_s:.2g} s; the limit is {CPU_LIMIT_S:g} s"
+
+    def _budget_s(self, variant: Variant, cells_left: int) -> float:
+        """Return the seconds for one cell: its limit, or its share of what is left of the budget."""
+        limit_s = BUDGET_S if variant.needs_gpu else CPU_BUDGET_S
+        share_s = self.session.remaining_s() / cells_left
+        return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
+
+    def _first_call(self, variant: Variant, size: int) -> None:
+        samples = time_first_call(variant.target, n_processes=2 if self.quick else 5)
+        self.measurements.append(
+            Measurement(
+                variant.name,
+                size,
+                "first_call",
+                samples.ns,
+                tuple(range(len(samples.ns))),
+                method=samples.method,
+            )
+        )
+
+    def _keep(self, cell: Cell, size: int) -> None:
+        measurement = cell.measurement(size, np.dtype(self.plan.dtype), self.plan.cache)
+        if self.session.machine.info is not None and cell.variant.needs_gpu:
+            check_plausible(measurement, self.session.machine.info)
+        if cell.clock == "host":
+            self._forecast.add(cell.variant.name, size, median(cell.ns) / (1e9 * measurement.n_calls))
+        self.measurements.append(measurement)
+
+    def _results(self) -> Results:
+        order = {variant.name: i for i, variant in enumerate(self.variants)}
+        info: Any = self.session.machine.info
+        return Results(
+            name=self.plan.name,
+            title=self.plan.title,
+            size_name=self.plan.size_name,
+            dtype=self.plan.dtype,
+            input_note=self.plan.input_note,
+            tolerance_note=self.plan.tolerance_note,
+            cache=self.plan.cache,
+            variants=tuple(variant.info() for variant in self.variants),
+            sizes=tuple(self.sizes),
+            measurements=tuple(sorted(self.measurements, key=lambda cell: (cell.size, order[cell.variant]))),
+            checks=tuple(self.checks),
+            ceilings=self.session.ceilings,
+            l2_bytes=None if info is None else info.l2_bytes,
+            warnings=tuple(self.warnings),
+            quick=self.quick,
+        )
+
+
+def _within_memory(session: Session, trial: Trial, variant: Variant, action: Callable[[], T]) -> T:
+    """Return what `action` returns; when memory is full, free it and raise OutOfMemoryError."""
+    try:
+        return action()
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        where = " on the GPU" if variant.needs_gpu else ""
+        reason = f"out of memory{where} at {trial.describe_bytes()}: {error}"
+    # Only here, where the error is gone: its traceback held the arrays of the functions that failed.
+    session.free_memory()
+    raise OutOfMemoryError(reason)
 
 
 @dataclass
-class KeptCall:
-    """A call that allocates its result, with the last result kept for the check after timing.
+class _Group:
+    """The cells of one variant, which take their turns together; the last one's output is checked."""
 
-    The old result is dropped before the new one is made, so that the memory pool hands out the same block.
+    variant: Variant
+    cells: list[Cell] = field(default_factory=list)
+    kept: KeptCall | None = None
+    checked: CheckResult | None = None
+    lost: str = ""  # why, when memory ran out
+
+    def finished(self, n_rounds: int) -> bool:
+        return bool(self.lost) or self.cells[-1].finished(n_rounds)
+
+
+@dataclass
+class Rounds:
+    """Interleaves the variants of one size.
+
+    In each round every variant has one turn, in an order shuffled anew; GPU variants come before CPU ones,
+    so that the GPU rests once a round. After a rest it is kept busy, so that its clocks are up: a fifth of
+    the rest, at least 5 and at most 200 ms. (On an H200 only the first two copies of half a millisecond are
+    slower after a rest of up to a second.)
+
+    Parameters
+    ----------
+    session : Session
+        Gives the clocks of the host and the GPU.
+    trial : Trial
+        The random inputs.
+    quick : bool
+        One sample a turn.
+    seed : int
+        Of the order.
 
     Attributes
     ----------
-    call : callable
-        Without arguments.
-    result : object
-        What it returned last.
+    checks : list of CheckResult
+        Of the last output of each variant.
+    warnings : list of str
+        What a reader of the results must know.
     """
 
-    call: Callable[[], Any]
-    result: Any = None
+    session: Session
+    trial: Trial
+    quick: bool = False
+    seed: int = 0
+    checks: list[CheckResult] = field(default_factory=list, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
+    _groups: list[_Group] = field(default_factory=list, init=False)
+    _worked_ns: int | None = field(default=None, init=False)  # when the GPU last had work
+    _turns: int = field(default=0, init=False)
 
-    def __call__(self) -> Any:
-        """Make the call and keep what it returns."""
-        self.result = None
-        self.result = self.call()
-        return self.result
+    def add(self, variant: Variant, budget_s: float) -> None:
+        """Add a variant: make its timers, which warm up and choose how to time it.
+
+        Parameters
+        ----------
+        variant : Variant
+            What is timed.
+        budget_s : float
+            Seconds for the samples of each of its cells.
+        """
+        machine, cache = self.session.machine, self.trial.plan.cache
+        group = _Group(variant)
+        make = partial(
+            make_cells, self.trial, variant, machine.gpu, machine.host, cache=cache, budget_s=budget_s
+        )
+        try:
+            group.cells, group.kept = _within_memory(self.session, self.trial, variant, make)
+        except OutOfMemoryError as error:
+            group.lost = str(error)
+        self._groups.append(group)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells that have samples."""
+        return [cell for group in self._groups if not group.lost for cell in group.cells if cell.ns]
+
+    @property
+    def lost(self) -> list[tuple[Variant, str]]:
+        """The variants that ran out of memory, and what was said."""
+        return [(group.variant, group.lost) for group in self._groups if group.lost]
+
+    def run(self) -> None:
+        """Sample until every cell has enough; a variant that runs out of memory is left out."""
+        number, discarded, hot, most = 0, 0, 0, MIN_ROUNDS if self.quick else _MAX_ROUNDS
+        while number < most and (active := [group for group in self._groups if not group.finished(number)]):
+            for group in self._shuffled(active):
+                turn = partial(self._turn, group, number, is_last=number + 1 == most)
+                try:
+                    _within_memory(self.session, self.trial, group.variant, turn)
+                except OutOfMemoryError as error:
+                    group.lost = str(error)
+            too_hot = self._too_hot(active, number)
+            if too_hot and discarded < _MAX_DISCARDED:
+                discarded += 1
+                for cell in [cell for group in active for cell in group.cells]:
+                    cell.discard(number)
+            else:
+                number, hot = number + 1, hot + too_hot
+        if discarded:
+            self.warnings.append(self._warning(discarded, hot))
+        self.checks += [g.checked for g in self._groups if g.checked is not None and not g.lost]
+
+    def _shuffled(self, groups: list[_Group]) -> list[_Group]:
+        self._turns += 1
+        words = (self.trial.plan.name, self.trial.size, "order", self.seed, self._turns)
+        order = [groups[i] for i in generator(*words).permutation(len(groups))]
+        return sorted(order, key=lambda group: not group.variant.needs_gpu)
+
+    def _turn(self, group: _Group, number: int, *, is_last: bool) -> None:
+        """Sample one variant; when it has enough, check what the last sample left behind."""
+        self._prepare(group.variant)
+        n = 1 if self.quick else _SAMPLES if number < MIN_ROUNDS else _MORE_SAMPLES
+        for cell in group.cells:
+            if cell is group.cells[-1] or not cell.finished(number):
+                cell.take(number, n, self.session.machine.host)
+        if group.variant.needs_gpu:
+            self._worked_ns = self.session.machine.host.now_ns()
+        if is_last or group.finished(number + 1):
+            returned = None if group.kept is None else group.kept.result
+            group.checked = self.trial.verify(group.variant, returned, "after")
+
+    def _prepare(self, variant: Variant) -> None:
+        """Blank the output, so that the check after timing sees this variant's; wake the GPU."""
+        machine = self.session.machine
+        buffers = self.trial.buffers(variant)
+        with self.trial.on_stream(variant):
+            if any(group.variant.mutates for group in self._groups) and not variant.mutates:
+                # The arrays are shared: another variant may have left its result in the input.
+                buffers.restore()
+            else:
+                buffers.blank()
+        if variant.needs_gpu and machine.gpu is not None:
+            most = _QUICK_BUSY_S if self.quick else _BUSY_S
+            rested = math.inf if self._worked_ns is None else (machine.host.now_ns() - self._worked_ns) / 1e9
+            if rested >= _SHORT_REST_S:
+                seconds = min(max(_BUSY_SHARE * rested, _LEAST_BUSY_S), most)
+                keep_busy(machine.gpu, seconds=seconds, host=machine.host)
+
+    def _too_hot(self, groups: list[_Group], number: int) -> bool:
+        """Read why the clocks are held down; note a power cap, and say whether heat was the reason."""
+        cells = [cell for group in groups if group.variant.needs_gpu for cell in group.cells]
+        if not cells or self.session.machine.gpu is None:
+            return False
+        throttle = self.session.machine.read_clocks().throttle
+        for cell in cells:
+            if any("power" in reason for reason in throttle) and number in cell.rounds:
+                cell.note("power cap: the clocks were held down")
+        return any("thermal" in reason for reason in throttle)
+
+    def _warning(self, discarded: int, hot: int) -> str:
+        where = f"{size_text(self.trial.size)} {self.trial.plan.size_name}"
+        again = "1 round was" if discarded == 1 else f"{discarded} rounds were"
+        kept = f", {hot} kept although the GPU was too hot" if hot else ""
+        return f"thermal slowdown at {where}: {again} measured again{kept}"
 
 
 @dataclass
@@ -238,26 +504,18 @@ class Cell:
         """
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
-        pending = self._sample() if self.warm and n > 1 else None
+        pending = next_sample(self.timer, self.ns, self.rounds) if self.warm and n > 1 else None
         if pending is not None and pending < _LONG_NS:
             pending = None
         for _ in range(min(n, MAX_SAMPLES - len(self.ns))):
-            sample = pending or self._sample()
+            sample = pending or next_sample(self.timer, self.ns, self.rounds)
             pending = None
-            self.ns.append(sample)
+            self.ns.append(max(1, sample))
             self.rounds.append(number)
             started, before = before, host.now_ns()
             if before - begin + (before - started) > turn_ns:  # another one would not fit
                 break
         self.spent_s += (host.now_ns() - begin) / 1e9
-
-    def _sample(self) -> int:
-        was_host_bound = self.timer.host_bound
-        sample = max(1, self.timer.sample())
-        if self.timer.host_bound and not was_host_bound:
-            self.ns.clear()  # device times and spans do not mix
-            self.rounds.clear()
-        return sample
 
     def discard(self, number: int) -> None:
         """Forget the samples of one round."""
@@ -281,7 +539,7 @@ class Cell:
         -------
         bool
             True when the budget is spent and there were five rounds (three, when a sample takes over 0.2 s);
-            from the fifth round on also by the stopping rule of `timing.enough`.
+            from the fifth round on also by the stopping rule of `stopping.enough`.
         """
         if not self.ns:
             return False
@@ -308,7 +566,7 @@ class Cell:
         """
         samples = self.timer.samples(self.ns)
         traffic = self.variant.traffic if self.clock != "launch" else None
-        if len(self.ns) >= 20 and is_bimodal(self.ns):
+        if has_two_modes(self.ns):
             self.note("two modes: the median stands for neither")
         return Measurement(
             self.variant.name,
@@ -324,6 +582,30 @@ class Cell:
             traffic=None if traffic is None else traffic(size, dtype),
             notes=(*samples.notes, *self.notes),
         )
+
+
+@dataclass
+class KeptCall:
+    """A call that allocates its result, with the last result kept for the check after timing.
+
+    The old result is dropped before the new one is made, so that the memory pool hands out the same block.
+
+    Attributes
+    ----------
+    call : callable
+        Without arguments.
+    result : object
+        What it returned last.
+    """
+
+    call: Callable[[], Any]
+    result: Any = None
+
+    def __call__(self) -> Any:
+        """Make the call and keep what it returns."""
+        self.result = None
+        self.result = self.call()
+        return self.result
 
 
 def make_cells(
@@ -382,358 +664,52 @@ def _host_timer(call: Callable[[], Any], host: HostClock, reset: Any, checked_ns
     return host_timer(call, host=host, reset=reset)
 
 
-_BUSY_S, _QUICK_BUSY_S, _LEAST_BUSY_S = 0.2, 0.02, 0.005
-_SHORT_REST_S, _BUSY_SHARE = 0.001, 0.2
-_SAMPLES, _MORE_SAMPLES = 4, 16
-_MAX_ROUNDS = 12
-_MAX_DISCARDED = 2
-
-Guarded = Callable[[Variant, Callable[[], Any]], Any]
-
-
-@dataclass
-class _Group:
-    """The cells of one variant, which take their turns together; the last one's output is checked."""
-
-    variant: Variant
-    cells: list[Cell]
-    kept: KeptCall | None
-    checked: CheckResult | None = None
-    lost: bool = False
-
-    def finished(self, n_rounds: int) -> bool:
-        return self.lost or self.cells[-1].finished(n_rounds)
-
-
-@dataclass
-class Rounds:
-    """Interleaves the variants of one size.
-
-    In each round every variant has one turn, in an order shuffled anew; GPU variants come before CPU ones,
-    so that the GPU rests once a round. After a rest it is kept busy, so that its clocks are up: a fifth of
-    the rest, at least 5 and at most 200 ms. (On an H200 only the first two copies of half a millisecond are
-    slower after a rest of up to a second.)
+class Progress:
+    """A bar on stderr when that is a terminal; nothing otherwise, so that no log fills with it.
 
     Parameters
     ----------
-    trial : Trial
-        The random inputs.
-    machine : Machine
-        Clocks of the host and the GPU.
-    quick : bool
-        One sample a turn.
-    seed : int
-        Of the order.
+    title : str
+        What runs.
+    total : int
+        Steps.
 
-    Attributes
-    ----------
-    checks : list of CheckResult
-        Of the last output of each variant.
-    warnings : list of str
-        What a reader of the results must know.
+    Examples
+    --------
+    >>> with Progress("Add one", 2) as progress:
+    ...     progress.advance(2, "1,024 elements")
     """
 
-    trial: Trial
-    machine: Machine
-    quick: bool = False
-    seed: int = 0
-    checks: list[CheckResult] = field(default_factory=list, init=False)
-    warnings: list[str] = field(default_factory=list, init=False)
-    _groups: list[_Group] = field(default_factory=list, init=False)
-    _worked_ns: int | None = field(default=None, init=False)  # when the GPU last had work
-    _turns: int = field(default=0, init=False)
+    def __init__(self, title: str, total: int) -> None:
+        self._title, self._total = title, total
+        self._bar: Any = None
+        self._task: Any = None
 
-    def add(self, variant: Variant, cells: list[Cell], kept: KeptCall | None) -> None:
-        """Add a variant.
+    def __enter__(self) -> Progress:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=self._total)
+        return self
+
+    def advance(self, steps: int, done: str) -> None:
+        """Move on.
 
         Parameters
         ----------
-        variant : Variant
-            What is timed.
-        cells : list of Cell
-            Its cells, sampled in this order in each turn.
-        kept : KeptCall or None
-            Holds its last result, if it allocates one.
+        steps : int
+            How many steps were done.
+        done : str
+            What was done last.
         """
-        self._groups.append(_Group(variant, cells, kept))
+        if self._bar is not None:
+            self._bar.update(self._task, advance=steps, description=f"{self._title}: {done}")
 
-    @property
-    def cells(self) -> list[Cell]:
-        """The cells that have samples."""
-        return [cell for group in self._groups if not group.lost for cell in group.cells if cell.ns]
-
-    def run(self, guarded: Guarded) -> None:
-        """Sample until every cell has enough.
-
-        Parameters
-        ----------
-        guarded : callable
-            Called with a variant and an action; returns None when memory did not allow it. That variant is
-            then left out.
-        """
-        number, discarded, hot, most = 0, 0, 0, MIN_ROUNDS if self.quick else _MAX_ROUNDS
-        while number < most and (active := [group for group in self._groups if not group.finished(number)]):
-            for group in self._shuffled(active):
-                turn = partial(self._turn, group, number, is_last=number + 1 == most)
-                group.lost = guarded(group.variant, turn) is None
-            too_hot = self._too_hot(active, number)
-            if too_hot and discarded < _MAX_DISCARDED:
-                discarded += 1
-                self._discard(active, number)
-            else:
-                number, hot = number + 1, hot + too_hot
-        if discarded:
-            self.warnings.append(self._warning(discarded, hot))
-        self.checks += [g.checked for g in self._groups if g.checked is not None and not g.lost]
-
-    def _shuffled(self, groups: list[_Group]) -> list[_Group]:
-        self._turns += 1
-        words = (self.trial.plan.name, self.trial.size, "order", self.seed, self._turns)
-        order = [groups[i] for i in generator(*words).permutation(len(groups))]
-        return sorted(order, key=lambda group: not group.variant.needs_gpu)
-
-    def _turn(self, group: _Group, number: int, *, is_last: bool) -> bool:
-        """Sample one variant; when it has enough, check what the last sample left behind."""
-        self._prepare(group.variant)
-        n = 1 if self.quick else _SAMPLES if number < MIN_ROUNDS else _MORE_SAMPLES
-        for cell in group.cells:
-            if cell is group.cells[-1] or not cell.finished(number):
-                cell.take(number, n, self.machine.host)
-        if group.variant.needs_gpu:
-            self._worked_ns = self.machine.host.now_ns()
-        if is_last or group.finished(number + 1):
-            returned = None if group.kept is None else group.kept.result
-            group.checked = self.trial.verify(group.variant, returned, "after")
-        return True
-
-    def _prepare(self, variant: Variant) -> None:
-        """Blank the output, so that the check after timing sees this variant's; wake the GPU."""
-        machine = self.machine
-        buffers = self.trial.buffers(variant)
-        with self.trial.on_stream(variant):
-            if any(group.variant.mutates for group in self._groups) and not variant.mutates:
-                # The arrays are shared: another variant may have left its result in the input.
-                buffers.restore()
-            else:
-                buffers.blank()
-        if variant.needs_gpu and machine.gpu is not None:
-            most = _QUICK_BUSY_S if self.quick else _BUSY_S
-            rested = math.inf if self._worked_ns is None else (machine.host.now_ns() - self._worked_ns) / 1e9
-            if rested >= _SHORT_REST_S:
-                seconds = min(max(_BUSY_SHARE * rested, _LEAST_BUSY_S), most)
-                keep_busy(machine.gpu, seconds=seconds, host=machine.host)
-
-    def _too_hot(self, groups: list[_Group], number: int) -> bool:
-        """Read why the clocks are held down; note a power cap, and say whether heat was the reason."""
-        cells = [cell for group in groups if group.variant.needs_gpu for cell in group.cells]
-        if not cells or self.machine.gpu is None:
-            return False
-        throttle = self.machine.read_clocks().throttle
-        for cell in cells:
-            if any("power" in reason for reason in throttle) and number in cell.rounds:
-                cell.note("power cap: the clocks were held down")
-        return any("thermal" in reason for reason in throttle)
-
-    def _warning(self, discarded: int, hot: int) -> str:
-        where = f"{format_size(self.trial.size)} {self.trial.plan.size_name}"
-        again = "1 round was" if discarded == 1 else f"{discarded} rounds were"
-        kept = f", {hot} kept although the GPU was too hot" if hot else ""
-        return f"thermal slowdown at {where}: {again} measured again{kept}"
-
-    def _discard(self, groups: list[_Group], number: int) -> None:
-        for cell in [cell for group in groups for cell in group.cells]:
-            cell.discard(number)
-
-
-T = TypeVar("T")
-_QUICK_BUDGET_S, _LEAST_BUDGET_S = 0.05, 0.01
-
-
-@dataclass
-class Runner:
-    """One run of a study.
-
-    Parameters
-    ----------
-    plan : Plan
-        The study.
-    session : Session
-        Gives machine and budget, and keeps the results.
-    variants : sequence of Variant
-        Those to run.
-    sizes : sequence of int
-        Increasing.
-    quick : bool
-        Take one sample a round.
-    seed : int
-        Of inputs and order.
-    """
-
-    plan: Plan
-    session: Session
-    variants: Sequence[Variant]
-    sizes: Sequence[int]
-    quick: bool = False
-    seed: int = 0
-    measurements: list[Measurement] = field(default_factory=list, init=False)
-    checks: list[CheckResult] = field(default_factory=list, init=False)
-    warnings: list[str] = field(default_factory=list, init=False)
-    _forecast: CpuForecast = field(default_factory=CpuForecast, init=False)
-
-    def run(self) -> Results:
-        """Check and time every cell, and keep the results in the session.
-
-        Returns
-        -------
-        Results
-            One row for each cell, with samples or with the reason why there are none.
-        """
-        self._measure_ceilings()
-        with Progress(self.plan.title, len(self.sizes) * len(self.variants)) as progress:
-            for i, size in enumerate(self.sizes):
-                self._size(size, cells_left=(len(self.sizes) - i) * len(self.variants))
-                progress.advance(len(self.variants), f"{size:,} {self.plan.size_name}")
-        results = self._results()
-        self.session.add_study(results)
-        return results
-
-    def _measure_ceilings(self) -> None:
-        wanted = any(variant.needs_gpu and variant.traffic for variant in self.variants)
-        if wanted and not self.quick and self.session.machine.gpu is not None:
-            self.session.measure_ceilings()
-
-    def _size(self, size: int, cells_left: int) -> None:
-        live = [variant for variant in self.variants if not self._cannot_run(variant, size)]
-        for kind in ("exact", "random"):
-            machine = self.session.machine
-            trial = Trial(
-                self.plan, size, kind, machine.spaces, machine.gpu, seed=self.seed, host=machine.host
-            )
-            live = [variant for variant in live if self._passes(trial, variant)]
-        if live:
-            live = [variant for variant in live if not self._too_slow(trial, variant)]
-            self._time(trial, live, cells_left)
-        del trial
-        self._free()
-
-    def _cannot_run(self, variant: Variant, size: int) -> bool:
-        reason = ""
-        if variant.needs_gpu and self.session.machine.gpu is None:
-            reason = "no GPU on this machine"
-        elif variant.max_size is not None and size > variant.max_size:
-            reason = variant.max_size_reason or f"not made for sizes above {variant.max_size:,}"
-        elif not variant.needs_gpu:
-            reason = self._forecast.reason(variant.name, size)
-        return bool(reason) and self._skip(variant, size, reason)
-
-    def _skip(self, variant: Variant, size: int, reason: str) -> bool:
-        self.measurements.append(Measurement(variant.name, size, variant.clock, reason=reason))
-        return True
-
-    def _passes(self, trial: Trial, variant: Variant) -> bool:
-        result = self._if_memory_allows(trial, variant, lambda: trial.check(variant))
-        if result is not None:
-            self.checks.append(result)
-        return result is not None
-
-    def _too_slow(self, trial: Trial, variant: Variant) -> bool:
-        """Skip a CPU variant whose checked call alone took longer than a cell may."""
-        if variant.needs_gpu:
-            return False
-        took_s = trial.call_ns[variant.name] / 1e9
-        self._forecast.add(variant.name, trial.size, took_s)
-        if took_s <= CPU_LIMIT_S:
-            return False
-        return self._skip(
-            variant, trial.size, f"skipped: one call took {took_s:.2g} s; the limit is {CPU_LIMIT_S:g} s"
-        )
-
-    def _if_memory_allows(self, trial: Trial, variant: Variant, action: Callable[[], T]) -> T | None:
-        try:
-            return action()
-        except Exception as error:
-            if not is_out_of_memory(error):
-                raise
-            where = " on the GPU" if variant.needs_gpu else ""
-            needs = trial.describe_bytes()
-            reason = f"out of memory{where} at {needs}: {error}"
-        self._free()
-        self._skip(variant, trial.size, reason)
-        return None
-
-    def _time(self, trial: Trial, live: Iterable[Variant], cells_left: int) -> None:
-        machine = self.session.machine
-        rounds = Rounds(trial, machine, self.quick, self.seed)
-        for variant in live:
-            if variant.clock == "first_call":
-                self._first_call(variant, trial.size)
-                continue
-            budget_s = self._budget_s(variant, cells_left)
-            make = partial(make_cells, trial, variant, machine.gpu, machine.host)
-            made = self._if_memory_allows(
-                trial, variant, partial(make, cache=self.plan.cache, budget_s=budget_s)
-            )
-            if made is not None:
-                rounds.add(variant, *made)
-        rounds.run(partial(self._if_memory_allows, trial))
-        self._keep(rounds, trial.size)
-
-    def _budget_s(self, variant: Variant, cells_left: int) -> float:
-        """Return the seconds for one cell: its limit, or its share of what is left of the budget."""
-        limit_s = BUDGET_S if variant.needs_gpu else CPU_BUDGET_S
-        share_s = self.session.remaining_s() / cells_left
-        return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
-
-    def _first_call(self, variant: Variant, size: int) -> None:
-        samples = time_first_call(variant.target, n_processes=2 if self.quick else 5)
-        self.measurements.append(
-            Measurement(
-                variant.name,
-                size,
-                "first_call",
-                samples.ns,
-                tuple(range(len(samples.ns))),
-                method=samples.method,
-            )
-        )
-
-    def _keep(self, rounds: Rounds, size: int) -> None:
-        dtype = np.dtype(self.plan.dtype)
-        for cell in rounds.cells:
-            measurement = cell.measurement(size, dtype, self.plan.cache)
-            if self.session.machine.info is not None and cell.variant.needs_gpu:
-                check_plausible(measurement, self.session.machine.info)
-            self._forecast_from(measurement)
-            self.measurements.append(measurement)
-        self.checks += rounds.checks
-        self.warnings += rounds.warnings
-
-    def _forecast_from(self, measurement: Measurement) -> None:
-        if measurement.clock == "host" and measurement.n:
-            self._forecast.add(measurement.variant, measurement.size, measurement.median_s)
-
-    def _free(self) -> None:
-        for space in set(self.session.machine.spaces.values()):
-            self.session.peak_memory_bytes = max(self.session.peak_memory_bytes, pool_bytes(space))
-            free_pools(space)
-
-    def _results(self) -> Results:
-        order = {variant.name: i for i, variant in enumerate(self.variants)}
-        info: Any = self.session.machine.info
-        return Results(
-            name=self.plan.name,
-            title=self.plan.title,
-            size_name=self.plan.size_name,
-            dtype=self.plan.dtype,
-            input_note=self.plan.input_note,
-            tolerance_note=self.plan.tolerance_note,
-            cache=self.plan.cache,
-            variants=tuple(variant.info() for variant in self.variants),
-            sizes=tuple(self.sizes),
-            measurements=tuple(sorted(self.measurements, key=lambda cell: (cell.size, order[cell.variant]))),
-            checks=tuple(self.checks),
-            ceilings=self.session.ceilings,
-            l2_bytes=None if info is None else info.l2_bytes,
-            warnings=tuple(self.warnings),
-            quick=self.quick,
-        )
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,4 +1,4 @@
-"""What a page states besides its studies: single facts, wrong figures explained, claims that are checked."""
+"""The machine that studies run on, and the session that collects what a page measures and states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from gpuguide.errors import ArgumentError, ClaimError
 from gpuguide.machine import backends, device
 from gpuguide.machine.device import ClockReading, DeviceInfo
-from gpuguide.machine.memory import HOST, Space, device_space
+from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pool_bytes
 from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
 from gpuguide.results import claims
@@ -166,6 +166,12 @@ class Session:
                 )
             self.ceilings = measure(gpu, info)
         return self.ceilings
+
+    def free_memory(self) -> None:
+        """Give what CuPy's pools hold and nobody uses back to the driver, and note how much they held."""
+        for space in set(self.machine.spaces.values()):
+            self.peak_memory_bytes = max(self.peak_memory_bytes, pool_bytes(space))
+            free_pools(space)
 
     def add_study(self, results: Results) -> None:
         """Keep the results of a study; while recording, a name can be used once."""

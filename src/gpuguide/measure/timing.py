@@ -1,9 +1,9 @@
 """Times calls by four clocks that are never mixed: device, launch, host, end to end.
 
-The rules are those of the guide's method page. A *timer* is made once for a call (it warms up, chooses how
-to time it, and measures what an empty kernel costs); each `sample()` of it is one integer of nanoseconds
-for `n_calls` calls. `time_device` and its sisters make a timer and sample it until that is enough; a study
-makes all its timers first and samples them in shuffled rounds.
+The rules are those of the guide's method page. A *timer* is made once for a call: it warms up, chooses how
+to time it, and measures what an empty kernel costs. Each `sample()` of it is the nanoseconds of `n_calls`
+calls. `time_device` and its sisters make a timer and sample it until that is enough; a study makes all its
+timers first and samples them in shuffled rounds.
 """
 
 from __future__ import annotations
@@ -18,39 +18,45 @@ from typing import Any, Protocol
 
 from gpuguide.errors import ArgumentError
 from gpuguide.measure.clocks import MAX_DELAY_NS, CaptureError, GpuClock, HostClock, SystemClock, quiet
-from gpuguide.results.statistics import median, median_interval
+from gpuguide.measure.stopping import MAX_SAMPLES, enough, median
 
 __all__ = [
-    "BATCH_NS",
     "BUDGET_S",
     "CPU_BUDGET_S",
     "MAX_QUEUED_CALLS",
-    "MAX_SAMPLES",
-    "SHORT_NS",
-    "SLOW_NS",
     "Call",
     "DeviceTimer",
     "HostTimer",
     "Samples",
     "Timer",
+    "collect",
+    "collect_enough",
     "device_timer",
     "end_to_end_timer",
-    "enough",
     "host_timer",
     "keep_busy",
     "launch_timer",
-    "run",
+    "next_sample",
     "time_device",
     "time_end_to_end",
     "time_host",
     "time_launch",
 ]
 
-
 Call = Callable[[], Any]
 
-DELAY_NS = 200_000
-MISSES_AT_LIMIT = 3
+BUDGET_S = 0.3
+"""Seconds that a cell of a study may take on the GPU."""
+CPU_BUDGET_S = 0.5
+"""Seconds that the samples of a cell may take on the CPU; a slow call gets its three samples all the same."""
+MAX_QUEUED_CALLS = 256
+"""Most launches between two synchronisations: the queue holds about a thousand."""
+
+_SHORT_NS = 50_000  # calls below this are timed many at once
+_BATCH_NS = 1_000_000  # how long many calls together should last
+_MAX_GRAPH_CALLS = 2_000
+_DELAY_NS = 200_000
+_MISSES_AT_LIMIT = 3
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,7 @@ class DeviceTimer:
     method: str = "events"
     cold: bool = False
     reset: Call | None = None
-    delay_ns: int = DELAY_NS
+    delay_ns: int = _DELAY_NS
     host_bound: bool = False
     floor_ns: int | None = None
     notes: tuple[str, ...] = ()
@@ -148,7 +154,7 @@ class DeviceTimer:
                 self.delay_ns = min(2 * self.delay_ns, MAX_DELAY_NS)
             else:
                 misses += 1
-                self.host_bound = misses == MISSES_AT_LIMIT
+                self.host_bound = misses == _MISSES_AT_LIMIT
 
     def samples(self, ns: Sequence[int]) -> Samples:
         """Return `ns` with this timer's method, floor and notes."""
@@ -198,13 +204,13 @@ class HostTimer:
         """Return the nanoseconds of one sample."""
         call, repeats = self.call, range(self.n_calls)
         with self.context(), quiet():
-            run(self.before)
+            _run(self.before)
             start = self.host.now_ns()
             for _ in repeats:
                 call()
-            run(self.finish)
+            _run(self.finish)
             stop = self.host.now_ns()
-            run(self.after)
+            _run(self.after)
         return stop - start
 
     def samples(self, ns: Sequence[int]) -> Samples:
@@ -212,19 +218,9 @@ class HostTimer:
         return Samples(tuple(ns), self.n_calls, "host")
 
 
-def run(action: Call | None) -> None:
-    """Call `action` unless it is None."""
+def _run(action: Call | None) -> None:
     if action is not None:
         action()
-
-
-SHORT_NS = 50_000
-"""Calls below this are timed many at once."""
-BATCH_NS = 1_000_000
-"""How long many calls together should last, in nanoseconds."""
-MAX_GRAPH_CALLS = 2_000
-MAX_QUEUED_CALLS = 256
-"""Most launches between two synchronisations: the queue holds about a thousand."""
 
 
 def device_timer(
@@ -270,13 +266,13 @@ def device_timer(
     launch: Call = calls[0] if len(calls) == 1 else _rotation(calls)
     with gpu.use():
         for _ in calls:
-            run(reset)
+            _run(reset)
             launch()
         gpu.synchronize()
     timer = DeviceTimer(gpu, launch, cold=cold, reset=reset)
     call_ns = _estimate(timer)
     alone = not batchable or reset is not None or (cold and len(calls) == 1)
-    if call_ns < SHORT_NS and not timer.host_bound and not alone:
+    if call_ns < _SHORT_NS and not timer.host_bound and not alone:
         timer = _many(timer, call_ns, len(calls), capturable)
     return replace(timer, floor_ns=_floor(gpu, timer.method))
 
@@ -313,7 +309,7 @@ def _repeated(call: Call, n: int) -> None:
 def _estimate(timer: DeviceTimer) -> int:
     """Return the smallest of three samples (one when it is long), which also settles the delay."""
     first = timer.sample()
-    return first if first > 10 * BATCH_NS else min(first, timer.sample(), timer.sample())
+    return first if first > 10 * _BATCH_NS else min(first, timer.sample(), timer.sample())
 
 
 def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> DeviceTimer:
@@ -329,9 +325,9 @@ def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> De
 
 def _graph(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
     """Return a timer of a graph that lasts at least 1 ms; inside it calls are shorter than one alone."""
-    n = _multiple(BATCH_NS / max(1, call_ns), n_sets, MAX_GRAPH_CALLS)
+    n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, _MAX_GRAPH_CALLS)
     graph = _captured(timer, n)
-    longer = _multiple(n * BATCH_NS / max(1, graph.sample()), n_sets, MAX_GRAPH_CALLS)
+    longer = _multiple(n * _BATCH_NS / max(1, graph.sample()), n_sets, _MAX_GRAPH_CALLS)
     return graph if longer <= n else _captured(timer, longer)
 
 
@@ -360,7 +356,7 @@ def _captured(timer: DeviceTimer, n: int) -> DeviceTimer:
 
 def _batch(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
     """Return a timer of as many calls as the host can launch under one delay."""
-    n = _multiple(BATCH_NS / max(1, call_ns), n_sets, MAX_QUEUED_CALLS)
+    n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, MAX_QUEUED_CALLS)
     while n > 1:
         batch = replace(timer, launch=partial(_repeated, timer.launch, n), n_calls=n, method="batch")
         batch.sample()
@@ -386,14 +382,8 @@ def _floor(gpu: GpuClock, method: str) -> int:
             timer = _graph(timer, 1_000, 1)
         elif method == "batch":
             timer = _batch(timer, 1_000, 1)
-        gpu.floors[method] = round(median([timer.sample() for _ in range(11)]) / timer.n_calls)
+        gpu.floors[method] = round(median(collect(timer, 11).ns) / timer.n_calls)
     return gpu.floors[method]
-
-
-BUDGET_S = 0.3
-"""Seconds that a cell of a study may take on the GPU."""
-CPU_BUDGET_S = 0.5
-"""Seconds that the samples of a cell may take on the CPU; a slow call gets its three samples all the same."""
 
 
 def launch_timer(
@@ -449,7 +439,7 @@ def end_to_end_timer(
     """
 
     def settle() -> None:
-        run(reset)
+        _run(reset)
         gpu.synchronize()
 
     timer = HostTimer(host or SystemClock(), call, before=settle, finish=gpu.synchronize, context=gpu.use)
@@ -478,49 +468,51 @@ def host_timer(call: Call, *, host: HostClock | None = None, reset: Call | None 
     first_ns = timer.sample()
     if first_ns > CPU_BUDGET_S * 1e9 or reset is not None:
         return timer
-    return replace(timer, n_calls=max(1, math.ceil(BATCH_NS / max(1, timer.sample()))))
+    return replace(timer, n_calls=max(1, math.ceil(_BATCH_NS / max(1, timer.sample()))))
 
 
-MAX_SAMPLES = 100
-"""Most samples of a cell; longer batches take the place of more."""
-MIN_SAMPLES, MIN_SLOW_SAMPLES = 20, 3
-SLOW_NS = 200_000_000
-"""Nanoseconds above which a sample is slow, so that three are enough."""
-HALF_WIDTH = 0.01
+def next_sample(timer: Timer, *before: list[int]) -> int:
+    """Return the next sample of a timer, after emptying the lists `before` if it cannot stand beside them.
 
-
-def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float = math.inf) -> bool:
-    """Return whether sampling may stop.
-
-    Parameters
-    ----------
-    samples_ns : sequence of int
-        The samples so far, in nanoseconds.
-    spent_s, budget_s : float
-        Seconds spent on them, and the most that may be spent.
-
-    Returns
-    -------
-    bool
-        True when the 95 % interval of the median is within 1 % of it on either side and there are 20
-        samples (3 when one takes over 0.2 s); when there are 100; or when the budget is spent.
-
-    Examples
-    --------
-    >>> enough([1000] * 19), enough([1000] * 20), enough([300_000_000] * 3)
-    (False, True, True)
-    >>> enough([1000, 2000], spent_s=0.4, budget_s=0.3)
-    True
+    A device timer whose host cannot keep ahead turns to spans, and device times and spans do not mix.
     """
-    n = len(samples_ns)
-    if n == 0:
-        return False
-    if n >= MAX_SAMPLES or spent_s >= budget_s:
-        return True
-    if n < (MIN_SLOW_SAMPLES if max(samples_ns) > SLOW_NS else MIN_SAMPLES):
-        return False
-    low, high = median_interval(samples_ns)
-    return (high - low) / 2 <= HALF_WIDTH * median(samples_ns)
+    was_host_bound = timer.host_bound
+    sample = timer.sample()
+    if timer.host_bound and not was_host_bound:
+        for samples in before:
+            samples.clear()
+    return sample
+
+
+def collect(timer: Timer, n_samples: int) -> Samples:
+    """Return this many samples of a timer."""
+    ns: list[int] = []
+    while len(ns) < n_samples:
+        ns.append(next_sample(timer, ns))
+    return timer.samples(ns)
+
+
+def collect_enough(timer: Timer, host: HostClock, *, budget_s: float, since_ns: int | None = None) -> Samples:
+    """Return samples of a timer until they are `enough`; the budget began at `since_ns`, by default now."""
+    start_ns = host.now_ns() if since_ns is None else since_ns
+    ns: list[int] = []
+    while not enough(ns, spent_s=(host.now_ns() - start_ns) / 1e9, budget_s=budget_s):
+        ns.append(next_sample(timer, ns))
+    return timer.samples(ns)
+
+
+def _time(
+    make: Callable[[], Timer], host: HostClock | None, n_samples: int | None, budget_s: float
+) -> Samples:
+    """Make a timer and sample it: `n_samples` times, or until that is enough."""
+    if n_samples is not None and not 1 <= n_samples <= MAX_SAMPLES:
+        raise ArgumentError(f"expected 1 to {MAX_SAMPLES} samples, got n_samples={n_samples}")
+    clock = host or SystemClock()
+    start_ns = clock.now_ns()
+    timer = make()
+    if n_samples is not None:
+        return collect(timer, n_samples)
+    return collect_enough(timer, clock, budget_s=budget_s, since_ns=start_ns)
 
 
 def time_device(
@@ -544,7 +536,7 @@ def time_device(
     gpu : GpuClock
         The clock; the call runs with its stream as the current one.
     n_samples : int, optional
-        How many samples, 1 to 100; by default as many as `enough` wants.
+        How many samples, 1 to 100; by default until that is enough.
     cold, reset, batchable, capturable
         As for `device_timer`.
     budget_s : float
@@ -565,7 +557,7 @@ def time_device(
     make = partial(
         device_timer, call, gpu, cold=cold, reset=reset, batchable=batchable, capturable=capturable
     )
-    return _collect(make, host, n_samples, budget_s)
+    return _time(make, host, n_samples, budget_s)
 
 
 def time_launch(
@@ -585,7 +577,7 @@ def time_launch(
     gpu : GpuClock
         The clock; the call runs with its stream as the current one.
     n_samples : int, optional
-        How many samples, 1 to 100; by default as many as `enough` wants.
+        How many samples, 1 to 100; by default until that is enough.
     budget_s : float
         Seconds for everything, the warm-up included.
     host : HostClock, optional
@@ -596,7 +588,7 @@ def time_launch(
     Samples
         Of up to 256 launches each.
     """
-    return _collect(partial(launch_timer, call, gpu, host=host, budget_s=budget_s), host, n_samples, budget_s)
+    return _time(partial(launch_timer, call, gpu, host=host, budget_s=budget_s), host, n_samples, budget_s)
 
 
 def time_end_to_end(
@@ -617,7 +609,7 @@ def time_end_to_end(
     gpu : GpuClock
         The clock; the call runs with its stream as the current one.
     n_samples : int, optional
-        How many samples, 1 to 100; by default as many as `enough` wants.
+        How many samples, 1 to 100; by default until that is enough.
     reset : callable, optional
         Restores what the call changes; called before each sample, untimed.
     budget_s : float
@@ -630,7 +622,7 @@ def time_end_to_end(
     Samples
         Of one call each.
     """
-    return _collect(partial(end_to_end_timer, call, gpu, host=host, reset=reset), host, n_samples, budget_s)
+    return _time(partial(end_to_end_timer, call, gpu, host=host, reset=reset), host, n_samples, budget_s)
 
 
 def time_host(
@@ -648,7 +640,7 @@ def time_host(
     call : callable
         The work.
     n_samples : int, optional
-        How many samples, 1 to 100; by default as many as `enough` wants.
+        How many samples, 1 to 100; by default until that is enough.
     reset : callable, optional
         Restores what the call changes; called before each sample, untimed.
     budget_s : float
@@ -667,7 +659,7 @@ def time_host(
     >>> len(samples.ns), samples.method, samples.n_calls > 1
     (5, 'host', True)
     """
-    return _collect(partial(host_timer, call, host=host, reset=reset), host, n_samples, budget_s)
+    return _time(partial(host_timer, call, host=host, reset=reset), host, n_samples, budget_s)
 
 
 def keep_busy(gpu: GpuClock, *, seconds: float = 0.2, host: HostClock | None = None) -> None:
@@ -689,26 +681,3 @@ def keep_busy(gpu: GpuClock, *, seconds: float = 0.2, host: HostClock | None = N
             for _ in range(MAX_QUEUED_CALLS // 4):
                 gpu.flush()
             gpu.synchronize()
-
-
-def _collect(
-    make: Callable[[], Timer], host: HostClock | None, n_samples: int | None, budget_s: float
-) -> Samples:
-    """Make a timer and sample it: `n_samples` times, or until that is enough."""
-    if n_samples is not None and not 1 <= n_samples <= MAX_SAMPLES:
-        raise ArgumentError(f"expected 1 to {MAX_SAMPLES} samples, got n_samples={n_samples}")
-    clock = host or SystemClock()
-    start = clock.now_ns()
-    timer = make()
-    ns: list[int] = []
-    while not (
-        enough(ns, spent_s=(clock.now_ns() - start) / 1e9, budget_s=budget_s)
-        if n_samples is None
-        else len(ns) == n_samples
-    ):
-        was_host_bound = timer.host_bound
-        sample = timer.sample()
-        if timer.host_bound and not was_host_bound:
-            ns.clear()  # device times and spans do not mix
-        ns.append(sample)
-    return timer.samples(ns)

@@ -1,4 +1,4 @@
-"""Samples in, figures out: medians, their intervals, ratios by rounds, two modes, rates, the roofline."""
+"""Samples in, figures out: medians, their intervals, ratios by rounds, rates, the roofline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ __all__ = [
     "bootstrap_ratio",
     "flop_rate",
     "iqr",
-    "is_bimodal",
     "median",
     "median_interval",
     "quantile",
@@ -292,51 +291,6 @@ def speedup(baseline_s: float, candidate_s: float) -> float:
     4.0
     """
     return _positive_number("baseline_s", baseline_s) / _positive_number("candidate_s", candidate_s)
-
-
-def is_bimodal(samples: Samples, least_apart: float = 0.02) -> bool:
-    """Tell whether samples lie in two separate groups, as when a clock changes while they are taken.
-
-    The samples are split in two where the squared distance to the groups' means is least. There are
-    two modes where each group holds a fifth of the samples at least, the means are ``least_apart``
-    apart, and Ashman's D, their distance over the root mean square of the groups' standard deviations,
-    exceeds 5 (Ashman, Bird and Zepf, The Astronomical Journal 108, 1994). Splitting one group in two
-    gives a D of 2.7 (normal) to 3.5 (uniform), hence not their limit of 2.
-
-    Parameters
-    ----------
-    samples : sequence of float
-        Times, in any unit. Fewer than 20 say too little: never two modes.
-    least_apart : float
-        Distance of the modes, relative to the faster one, below which they do not matter.
-
-    Returns
-    -------
-    bool
-        Whether a warning is due. Of sets of 20 samples from one mode, at most 4 in 100 give one.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no sample, or one is not finite.
-
-    Examples
-    --------
-    >>> is_bimodal([10.0, 10.1] * 6 + [12.0, 12.1] * 6), is_bimodal([10.0, 10.1, 10.2, 12.0] * 6)
-    (True, True)
-    >>> is_bimodal([10.0 + 0.1 * i for i in range(24)])
-    False
-    """
-    ordered = np.sort(_finite(samples))
-    n = len(ordered)
-    if n < 20:
-        return False
-    least = math.ceil(n / 5)
-    splits = [(ordered[:k], ordered[k:]) for k in range(least, n - least + 1)]
-    fast, slow = min(splits, key=lambda split: sum(len(group) * group.var() for group in split))
-    apart = slow.mean() - fast.mean()
-    spread = math.sqrt((fast.var(ddof=1) + slow.var(ddof=1)) / 2)
-    return bool(apart > least_apart * abs(fast.mean()) and apart > 5 * spread)
 
 
 def bandwidth(n_bytes: float, time_s: float) -> float:

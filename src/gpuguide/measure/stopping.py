@@ -1,0 +1,102 @@
+"""When there are samples enough, and when their median misleads.
+
+`gpuguide.results` can work out medians and intervals too, for what is shown. What decides how many samples
+are taken, or is written into a recording, is worked out here: only `measure` is part of the measuring key,
+so that a change of these rules makes recordings stale and a change in `results` cannot alter a number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+__all__ = ["MAX_SAMPLES", "SLOW_NS", "enough", "has_two_modes", "median"]
+
+MAX_SAMPLES = 100
+"""Most samples of a cell; longer batches take the place of more."""
+SLOW_NS = 200_000_000
+"""Nanoseconds above which a sample is slow, so that three are enough."""
+_MIN_SAMPLES, _MIN_SLOW_SAMPLES = 20, 3
+_HALF_WIDTH = 0.01
+_MODES_APART = 0.02
+
+
+def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float = math.inf) -> bool:
+    """Return whether sampling may stop.
+
+    Parameters
+    ----------
+    samples_ns : sequence of int
+        The samples so far, in nanoseconds.
+    spent_s, budget_s : float
+        Seconds spent on them, and the most that may be spent.
+
+    Returns
+    -------
+    bool
+        True when the 95 % interval of the median is within 1 % of it on either side and there are 20
+        samples (3 when one takes over 0.2 s); when there are 100; or when the budget is spent.
+
+    Examples
+    --------
+    >>> enough([1000] * 19), enough([1000] * 20), enough([300_000_000] * 3)
+    (False, True, True)
+    >>> enough([1000, 2000], spent_s=0.4, budget_s=0.3)
+    True
+    """
+    n = len(samples_ns)
+    if n == 0:
+        return False
+    if n >= MAX_SAMPLES or spent_s >= budget_s:
+        return True
+    if n < (_MIN_SLOW_SAMPLES if max(samples_ns) > SLOW_NS else _MIN_SAMPLES):
+        return False
+    return _half_width(samples_ns) <= _HALF_WIDTH * median(samples_ns)
+
+
+def median(samples: Sequence[float]) -> float:
+    """Return the middle value, or the mean of the middle two."""
+    return float(np.median(samples))
+
+
+def _half_width(samples: Sequence[float]) -> float:
+    """Return half the width of the 95 % interval of the median, by order statistics.
+
+    Fewer than six samples have no such interval: then it is half of their range.
+    """
+    ordered, n = sorted(samples), len(samples)
+    # The chance that the median lies below the sample of rank k + 1 is sum(C(n, i), i <= k) / 2^n.
+    rank, tail = 0, 1
+    while (tail + math.comb(n, rank + 1)) / 2**n <= 0.05 / 2:
+        rank += 1
+        tail += math.comb(n, rank)
+    return (ordered[n - 1 - rank] - ordered[rank]) / 2
+
+
+def has_two_modes(samples: Sequence[float]) -> bool:
+    """Return whether samples fall into two groups, so that their median stands for neither.
+
+    Sorted, they are split where the squared distance to the two means is least. Each group must hold a fifth
+    of them, and the means must be 2 % apart and by more than five standard deviations of a group (D of
+    Ashman, Bird and Zepf, The Astronomical Journal 108, 1994). Splitting one group in two gives a D of 2.7
+    (normal) to 3.5 (uniform), hence not their limit of 2. Fewer than 20 samples say too little.
+
+    Examples
+    --------
+    >>> has_two_modes([10.0, 10.1] * 6 + [12.0, 12.1] * 6), has_two_modes([10.0, 10.1, 10.2, 12.0] * 6)
+    (True, True)
+    >>> has_two_modes([10.0 + 0.1 * i for i in range(24)])
+    False
+    """
+    ordered = np.sort(np.asarray(samples, dtype=np.float64))
+    n = len(ordered)
+    if n < 20:
+        return False
+    least = math.ceil(n / 5)
+    splits = [(ordered[:k], ordered[k:]) for k in range(least, n - least + 1)]
+    fast, slow = min(splits, key=lambda split: sum(len(group) * group.var() for group in split))
+    apart = slow.mean() - fast.mean()
+    spread = math.sqrt((fast.var(ddof=1) + slow.var(ddof=1)) / 2)
+    return bool(apart > _MODES_APART * fast.mean() and apart > 5 * spread)
