@@ -1,4 +1,4 @@
-"""What `results` computes decides nothing that is recorded: `measure` takes its data classes and their fields.
+"""What `results` computes decides nothing that is recorded: `measure` takes data classes and their fields.
 
 Only `measure` is part of the measuring key. A statistic of `results` that decided when to stop, or wrote a
 note into a recording, could be changed without any page becoming stale.

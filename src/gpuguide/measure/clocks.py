@@ -1,4 +1,7 @@
-"""The GPU clock: a CuPy stream with events, a delay kernel, graph capture and an L2 flush."""
+"""The clocks: the host's, and a GPU's, which is a stream with events, a delay kernel, graph capture and a flush.
+
+What they must do is said apart from CuPy's way of doing it, so that tests can put fakes in their place.
+"""
 
 from __future__ import annotations
 
@@ -173,7 +176,7 @@ _FLUSH_THREADS, _FLUSH_BLOCKS_PER_SM = 512, 4
 
 
 class CupyClock:
-    """A `gpuguide.measure.clocks.GpuClock` on the current device, with a non-blocking stream of its own.
+    """A `GpuClock` on the current device, with a non-blocking stream of its own.
 
     Parameters
     ----------

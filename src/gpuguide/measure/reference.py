@@ -1,4 +1,8 @@
-"""Asks a reference for the right result, and rejects an answer that nothing can be compared with."""
+"""What is right: the answer of a reference, how far a result may lie from it, and how far it does.
+
+A reference whose answer nothing can be compared with is rejected: of another shape, overflowing, or not exact
+on exact inputs.
+"""
 
 from __future__ import annotations
 
@@ -17,31 +21,280 @@ from gpuguide.measure.buffers import blocks
 
 __all__ = ["Difference", "Expected", "Tolerance", "expect", "float64_copies"]
 
-
-# On the host a block and its temporaries stay in a cache.
+_SCALES = ("elementwise", "sum")
+_BLOCK = 1 << 18
+# Where blocks are compared: on the host one and its temporaries stay in a cache.
 _HOST_BLOCK, _DEVICE_BLOCK = 1 << 17, 1 << 24
+# Above this many elements a reference is not run a second time in wider integers.
+_WIDEN_LIMIT = 1 << 26
 
 
 @dataclass(frozen=True)
-class Difference:
-    """How far a result lies from what was expected.
+class Tolerance:
+    """How far a float may lie from the float64 reference: ``c * eps * (serial + log2 threads) * scale``.
+
+    Never a relative tolerance alone: one lost element in 1e7 changes a random sum by 1e-7. The exact check
+    finds that one; this bound is for rounding. Integers and booleans must be equal.
 
     Attributes
     ----------
-    largest : float
-        Largest absolute difference.
-    tolerance : float
-        What is allowed at that element.
-    n_wrong : int
-        Elements outside their tolerance.
-    first_wrong : int or None
-        Flat index of the first of them.
+    c : float
+        Safety factor.
+    serial : int or callable
+        Longest chain of roundings in one thread; a callable gets the size n.
+    scale : str or callable
+        ``"elementwise"``: the larger of the expected element and the operands at its place, so that
+        cancellation is forgiven and nothing else. ``"sum"``: the sum of the first input's magnitudes, for
+        reductions. A callable gets float64 copies of the inputs and returns magnitudes that broadcast to
+        the result, such as ``lambda a, b: abs(a) @ abs(b)``.
+    threads : int, callable or None
+        Partial results that are then added in a tree; a callable gets n. None: n for reductions, 1 for
+        ``"elementwise"``.
+
+    Examples
+    --------
+    >>> print(Tolerance())
+    4 eps max(|expected|, |operands|)
+    >>> print(Tolerance(c=2, serial=1000, scale="sum"))
+    2 eps (1000 + log2 n) sum |x|
+    >>> Tolerance(c=4, serial=2).factor(10, np.dtype("float32")) == 8 * 2.0**-23
+    True
     """
 
-    largest: float
-    tolerance: float
-    n_wrong: int = 0
-    first_wrong: int | None = None
+    c: float = 4.0
+    serial: int | Callable[[int], int] = 1
+    scale: str | Callable[..., Any] = "elementwise"
+    threads: int | Callable[[int], int] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        if not (isinstance(self.c, int | float) and 0 < self.c < math.inf):
+            raise ArgumentError(f"Tolerance.c must be a positive number; got {self.c!r}.")
+        for name, least in (("serial", 1), ("threads", 1)):
+            value = getattr(self, name)
+            if isinstance(value, int) and value < least:
+                raise ArgumentError(f"Tolerance.{name} must be at least {least}; got {value!r}.")
+        if isinstance(self.scale, str) and self.scale not in _SCALES:
+            raise ArgumentError(
+                f"Tolerance.scale must be 'elementwise', 'sum' or a callable; got {self.scale!r}."
+            )
+
+    def factor(self, n: int, dtype: np.dtype[Any]) -> float:
+        """Return everything but the scale.
+
+        Parameters
+        ----------
+        n : int
+            The size.
+        dtype : numpy dtype
+            Of the result.
+
+        Returns
+        -------
+        float
+            ``c * eps * (serial + log2 threads)``; 0 for integers and booleans.
+        """
+        if dtype.kind not in "fc":
+            return 0.0
+        default = 1 if self.scale == "elementwise" else n
+        serial = self.serial(n) if callable(self.serial) else self.serial
+        threads = self.threads(n) if callable(self.threads) else self.threads or default
+        return float(self.c * np.finfo(dtype).eps * (serial + math.log2(max(threads, 1))))
+
+    def magnitude(self, copies: tuple[Any, ...]) -> Any:
+        """Return the scale as a number or array, or None where it is found element by element."""
+        if callable(self.scale):
+            return np.asarray(self.scale(*copies), dtype=np.float64)
+        return None if self.scale == "elementwise" else np.asarray(_sum_of_magnitudes(copies))
+
+    def __str__(self) -> str:
+        named = {"elementwise": "max(|expected|, |operands|)", "sum": "sum |x|"}
+        scale = getattr(self.scale, "__name__", "scale") if callable(self.scale) else named[self.scale]
+        serial = "serial(n)" if callable(self.serial) else str(self.serial)
+        default = "" if self.scale == "elementwise" else " + log2 n"
+        threads = " + log2 threads(n)" if callable(self.threads) else f" + log2 {self.threads}"
+        terms = serial + (default if self.threads is None else threads)
+        # One rounding is not worth a bracket: 1, and the logarithm of one thread.
+        shown = f" ({terms})" if terms.removesuffix(" + log2 1") != "1" else ""
+        return f"{self.c:g} eps{shown} {'scale' if scale == '<lambda>' else scale}"
+
+
+def _sum_of_magnitudes(copies: tuple[Any, ...]) -> float:
+    x = np.asarray(copies[0]).reshape(-1)
+    sums = in_threads(lambda part: np.abs(x[part]).sum(dtype=np.float64), blocks(x.size, _BLOCK), x.nbytes)
+    return float(sum(sums))
+
+
+def expect(
+    reference: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    tolerance: Tolerance,
+    n: int,
+    *,
+    exact: bool,
+) -> Expected:
+    """Ask the reference, and check that its answer can be compared with.
+
+    Parameters
+    ----------
+    reference : callable
+        Called on float64 copies of floats and on integers as they are.
+    inputs : tuple
+        NumPy arrays and scalars.
+    shape, dtype
+        Of the result.
+    tolerance : Tolerance
+        For random inputs.
+    n : int
+        The size.
+    exact : bool
+        Whether the result must be equal.
+
+    Returns
+    -------
+    Expected
+        To compare results with.
+
+    Raises
+    ------
+    MismatchError
+        The reference has another shape, overflows, or is not exact in `dtype` on exact inputs.
+
+    Examples
+    --------
+    >>> x = np.array([100, 100], "int8")
+    >>> try:
+    ...     expect(np.add, (x, x), (2,), np.dtype("int8"), Tolerance(), 2, exact=True)
+    ... except MismatchError as error:
+    ...     print(str(error)[:33])
+    An integer overflows in the refer
+    """
+    copies = float64_copies(inputs)
+    with np.errstate(over="ignore"):
+        values = np.asarray(reference(*copies))
+    if values.shape != shape:
+        raise MismatchError(
+            f"The reference returns shape {values.shape}; the study's output has shape {shape}. "
+            "Give the study output=lambda n, dtype: (shape, dtype)."
+        )
+    _reject_overflow(reference, inputs, values, dtype)
+    values = _as_comparable(values, dtype)
+    if exact:
+        return Expected(_require_exact(values, dtype), dtype, 0.0)
+    factor = tolerance.factor(n, dtype)
+    return Expected(values, dtype, factor, tolerance.magnitude(copies) if factor else None)
+
+
+def float64_copies(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a reference is called with: floats widened to float64, integers as they are.
+
+    Parameters
+    ----------
+    inputs : tuple
+        Arrays and scalars.
+
+    Returns
+    -------
+    tuple
+        Copies (complex numbers as complex128), so that a reference cannot change the inputs.
+
+    Examples
+    --------
+    >>> [x.dtype.name for x in float64_copies((np.zeros(2, "f4"), np.zeros(2, "i4")))]
+    ['float64', 'int32']
+    """
+    wide = {"f": np.float64, "c": np.complex128}
+    return tuple(
+        _copied(x, np.dtype(wide.get(x.dtype.kind, x.dtype))) if isinstance(x, np.ndarray) else x
+        for x in inputs
+    )
+
+
+def _copied(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Do ``x.astype(dtype)``, in threads when that pays."""
+    if not x.flags.c_contiguous:
+        return x.astype(dtype, copy=True)
+    made = np.empty(x.shape, dtype)
+    assign(made, x)
+    return made
+
+
+def _as_comparable(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if dtype.kind in "fc":
+        return values.astype(np.complex128 if dtype.kind == "c" else np.float64, copy=False)
+    if values.dtype.kind == "f" and not bool((values == np.trunc(values)).all()):
+        raise MismatchError(f"The reference returns fractions where the study's output is {dtype}.")
+    return values.astype(dtype, copy=False)
+
+
+def _require_exact(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return the values in the result's dtype, in which they take less memory, or raise MismatchError."""
+    if dtype.kind not in "fc":
+        return values
+    rounded = _copied(np.ascontiguousarray(values), dtype).reshape(values.shape)
+    flat, flat_rounded = values.reshape(-1), rounded.reshape(-1)
+
+    def one(part: slice) -> int | None:
+        inexact = ~((flat_rounded[part] == flat[part]) | np.isnan(flat[part]))
+        return int(part.start) + int(inexact.argmax()) if inexact.any() else None
+
+    found = in_threads(one, blocks(flat.size, _BLOCK), flat.nbytes)
+    at = next((place for place in found if place is not None), None)
+    if at is not None:
+        raise MismatchError(
+            f"The reference is not exact in {dtype} on the exact inputs: {flat[at]!r} at index {at}. "
+            "Choose inputs whose result is exact in any order, such as small integers."
+        )
+    return rounded
+
+
+def _reject_overflow(
+    reference: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    values: np.ndarray[Any, Any],
+    dtype: np.dtype[Any],
+) -> None:
+    """Find a result beyond the output's range, and a reference that wrapped on its way."""
+    cure = "Choose smaller inputs or a wider output; where wrapping is the point, use check= instead."
+    if dtype.kind in "iu" and values.size and values.dtype.kind in "iuf":
+        low, high = values.min(), values.max()
+        if not (low >= np.iinfo(dtype).min and high <= np.iinfo(dtype).max):
+            raise MismatchError(
+                f"An integer overflows in the reference: it reaches {low} to {high}, beyond {dtype}. {cure}"
+            )
+    wide = _reference_in_wider_integers(reference, inputs)
+    if wide is None or wide.shape != values.shape or values.dtype.kind not in "iu":
+        return
+    # Wider is float64 for 64-bit integers: it differs by rounding, a wrapped value by half the range.
+    slack = 0.0 if wide.dtype.kind in "iu" else 2.0**-40
+    apart = np.abs(wide.astype(np.float64) - values.astype(np.float64))
+    if bool((apart > slack * np.abs(wide.astype(np.float64))).any()):
+        at = int(apart.argmax())
+        raise MismatchError(
+            f"An integer overflows in the reference: {values.reshape(-1)[at]} at index {at}, "
+            f"{wide.reshape(-1)[at]} in wider integers. {cure}"
+        )
+
+
+def _reference_in_wider_integers(
+    reference: Callable[..., Any], inputs: tuple[Any, ...]
+) -> np.ndarray[Any, Any] | None:
+    arrays = [x for x in inputs if isinstance(x, np.ndarray)]
+    if not any(x.dtype.kind in "iu" for x in arrays) or sum(x.size for x in arrays) > _WIDEN_LIMIT:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(reference(*(_widened(x) for x in float64_copies(inputs))))
+    except (TypeError, IndexError, ValueError):
+        return None  # 64-bit integers used as indices or bits have no wider type to be tried in
+
+
+def _widened(x: Any) -> Any:
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu":
+        return x
+    return x.astype(np.float64 if x.dtype.itemsize == 8 else np.int64)
 
 
 @dataclass
@@ -203,278 +456,23 @@ def _join(a: Difference, b: Difference, offset: int) -> Difference:
     return Difference(larger.largest, tolerance, a.n_wrong + b.n_wrong, first)
 
 
-_SCALES = ("elementwise", "sum")
-_BLOCK = 1 << 18
-
-
 @dataclass(frozen=True)
-class Tolerance:
-    """How far a float may lie from the float64 reference: ``c * eps * (serial + log2 threads) * scale``.
-
-    Never a relative tolerance alone: one lost element in 1e7 changes a random sum by 1e-7. The exact check
-    finds that one; this bound is for rounding. Integers and booleans must be equal.
+class Difference:
+    """How far a result lies from what was expected.
 
     Attributes
     ----------
-    c : float
-        Safety factor.
-    serial : int or callable
-        Longest chain of roundings in one thread; a callable gets the size n.
-    scale : str or callable
-        ``"elementwise"``: the larger of the expected element and the operands at its place, so that
-        cancellation is forgiven and nothing else. ``"sum"``: the sum of the first input's magnitudes, for
-        reductions. A callable gets float64 copies of the inputs and returns magnitudes that broadcast to
-        the result, such as ``lambda a, b: abs(a) @ abs(b)``.
-    threads : int, callable or None
-        Partial results that are then added in a tree; a callable gets n. None: n for reductions, 1 for
-        ``"elementwise"``.
-
-    Examples
-    --------
-    >>> print(Tolerance())
-    4 eps max(|expected|, |operands|)
-    >>> print(Tolerance(c=2, serial=1000, scale="sum"))
-    2 eps (1000 + log2 n) sum |x|
-    >>> Tolerance(c=4, serial=2).factor(10, np.dtype("float32")) == 8 * 2.0**-23
-    True
+    largest : float
+        Largest absolute difference.
+    tolerance : float
+        What is allowed at that element.
+    n_wrong : int
+        Elements outside their tolerance.
+    first_wrong : int or None
+        Flat index of the first of them.
     """
 
-    c: float = 4.0
-    serial: int | Callable[[int], int] = 1
-    scale: str | Callable[..., Any] = "elementwise"
-    threads: int | Callable[[int], int] | None = None
-
-    def __post_init__(self) -> None:
-        """Check the arguments."""
-        if not (isinstance(self.c, int | float) and 0 < self.c < math.inf):
-            raise ArgumentError(f"Tolerance.c must be a positive number; got {self.c!r}.")
-        for name, least in (("serial", 1), ("threads", 1)):
-            value = getattr(self, name)
-            if isinstance(value, int) and value < least:
-                raise ArgumentError(f"Tolerance.{name} must be at least {least}; got {value!r}.")
-        if isinstance(self.scale, str) and self.scale not in _SCALES:
-            raise ArgumentError(
-                f"Tolerance.scale must be 'elementwise', 'sum' or a callable; got {self.scale!r}."
-            )
-
-    def factor(self, n: int, dtype: np.dtype[Any]) -> float:
-        """Return everything but the scale.
-
-        Parameters
-        ----------
-        n : int
-            The size.
-        dtype : numpy dtype
-            Of the result.
-
-        Returns
-        -------
-        float
-            ``c * eps * (serial + log2 threads)``; 0 for integers and booleans.
-        """
-        if dtype.kind not in "fc":
-            return 0.0
-        default = 1 if self.scale == "elementwise" else n
-        serial = self.serial(n) if callable(self.serial) else self.serial
-        threads = self.threads(n) if callable(self.threads) else self.threads or default
-        return float(self.c * np.finfo(dtype).eps * (serial + math.log2(max(threads, 1))))
-
-    def magnitude(self, copies: tuple[Any, ...]) -> Any:
-        """Return the scale as a number or array, or None where it is found element by element."""
-        if callable(self.scale):
-            return np.asarray(self.scale(*copies), dtype=np.float64)
-        return None if self.scale == "elementwise" else np.asarray(_sum_of_magnitudes(copies))
-
-    def __str__(self) -> str:
-        named = {"elementwise": "max(|expected|, |operands|)", "sum": "sum |x|"}
-        scale = getattr(self.scale, "__name__", "scale") if callable(self.scale) else named[self.scale]
-        serial = "serial(n)" if callable(self.serial) else str(self.serial)
-        default = "" if self.scale == "elementwise" else " + log2 n"
-        threads = " + log2 threads(n)" if callable(self.threads) else f" + log2 {self.threads}"
-        terms = serial + (default if self.threads is None else threads)
-        # One rounding is not worth a bracket: 1, and the logarithm of one thread.
-        shown = f" ({terms})" if terms.removesuffix(" + log2 1") != "1" else ""
-        return f"{self.c:g} eps{shown} {'scale' if scale == '<lambda>' else scale}"
-
-
-def _sum_of_magnitudes(copies: tuple[Any, ...]) -> float:
-    x = np.asarray(copies[0]).reshape(-1)
-    sums = in_threads(lambda part: np.abs(x[part]).sum(dtype=np.float64), blocks(x.size, _BLOCK), x.nbytes)
-    return float(sum(sums))
-
-
-# Above this many elements a reference is not run a second time in wider integers.
-_WIDEN_LIMIT = 1 << 26
-_BLOCK_reference = 1 << 18
-
-
-def float64_copies(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what a reference is called with: floats widened to float64, integers as they are.
-
-    Parameters
-    ----------
-    inputs : tuple
-        Arrays and scalars.
-
-    Returns
-    -------
-    tuple
-        Copies (complex numbers as complex128), so that a reference cannot change the inputs.
-
-    Examples
-    --------
-    >>> [x.dtype.name for x in float64_copies((np.zeros(2, "f4"), np.zeros(2, "i4")))]
-    ['float64', 'int32']
-    """
-    wide = {"f": np.float64, "c": np.complex128}
-    return tuple(
-        _copied(x, np.dtype(wide.get(x.dtype.kind, x.dtype))) if isinstance(x, np.ndarray) else x
-        for x in inputs
-    )
-
-
-def _copied(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Do ``x.astype(dtype)``, in threads when that pays."""
-    if not x.flags.c_contiguous:
-        return x.astype(dtype, copy=True)
-    made = np.empty(x.shape, dtype)
-    assign(made, x)
-    return made
-
-
-def expect(
-    reference: Callable[..., Any],
-    inputs: tuple[Any, ...],
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    tolerance: Tolerance,
-    n: int,
-    *,
-    exact: bool,
-) -> Expected:
-    """Ask the reference, and check that its answer can be compared with.
-
-    Parameters
-    ----------
-    reference : callable
-        Called on float64 copies of floats and on integers as they are.
-    inputs : tuple
-        NumPy arrays and scalars.
-    shape, dtype
-        Of the result.
-    tolerance : Tolerance
-        For random inputs.
-    n : int
-        The size.
-    exact : bool
-        Whether the result must be equal.
-
-    Returns
-    -------
-    Expected
-        To compare results with.
-
-    Raises
-    ------
-    MismatchError
-        The reference has another shape, overflows, or is not exact in `dtype` on exact inputs.
-
-    Examples
-    --------
-    >>> x = np.array([100, 100], "int8")
-    >>> try:
-    ...     expect(np.add, (x, x), (2,), np.dtype("int8"), Tolerance(), 2, exact=True)
-    ... except MismatchError as error:
-    ...     print(str(error)[:33])
-    An integer overflows in the refer
-    """
-    copies = float64_copies(inputs)
-    with np.errstate(over="ignore"):
-        values = np.asarray(reference(*copies))
-    if values.shape != shape:
-        raise MismatchError(
-            f"The reference returns shape {values.shape}; the study's output has shape {shape}. "
-            "Give the study output=lambda n, dtype: (shape, dtype)."
-        )
-    _reject_overflow(reference, inputs, values, dtype)
-    values = _as_comparable(values, dtype)
-    if exact:
-        return Expected(_require_exact(values, dtype), dtype, 0.0)
-    factor = tolerance.factor(n, dtype)
-    return Expected(values, dtype, factor, tolerance.magnitude(copies) if factor else None)
-
-
-def _as_comparable(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    if dtype.kind in "fc":
-        return values.astype(np.complex128 if dtype.kind == "c" else np.float64, copy=False)
-    if values.dtype.kind == "f" and not bool((values == np.trunc(values)).all()):
-        raise MismatchError(f"The reference returns fractions where the study's output is {dtype}.")
-    return values.astype(dtype, copy=False)
-
-
-def _require_exact(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the values in the result's dtype, in which they take less memory, or raise MismatchError."""
-    if dtype.kind not in "fc":
-        return values
-    rounded = _copied(np.ascontiguousarray(values), dtype).reshape(values.shape)
-    flat, flat_rounded = values.reshape(-1), rounded.reshape(-1)
-
-    def one(part: slice) -> int | None:
-        inexact = ~((flat_rounded[part] == flat[part]) | np.isnan(flat[part]))
-        return int(part.start) + int(inexact.argmax()) if inexact.any() else None
-
-    found = in_threads(one, blocks(flat.size, _BLOCK_reference), flat.nbytes)
-    at = next((place for place in found if place is not None), None)
-    if at is not None:
-        raise MismatchError(
-            f"The reference is not exact in {dtype} on the exact inputs: {flat[at]!r} at index {at}. "
-            "Choose inputs whose result is exact in any order, such as small integers."
-        )
-    return rounded
-
-
-def _reject_overflow(
-    reference: Callable[..., Any],
-    inputs: tuple[Any, ...],
-    values: np.ndarray[Any, Any],
-    dtype: np.dtype[Any],
-) -> None:
-    """Find a result beyond the output's range, and a reference that wrapped on its way."""
-    cure = "Choose smaller inputs or a wider output; where wrapping is the point, use check= instead."
-    if dtype.kind in "iu" and values.size and values.dtype.kind in "iuf":
-        low, high = values.min(), values.max()
-        if not (low >= np.iinfo(dtype).min and high <= np.iinfo(dtype).max):
-            raise MismatchError(
-                f"An integer overflows in the reference: it reaches {low} to {high}, beyond {dtype}. {cure}"
-            )
-    wide = _reference_in_wider_integers(reference, inputs)
-    if wide is None or wide.shape != values.shape or values.dtype.kind not in "iu":
-        return
-    # Wider is float64 for 64-bit integers: it differs by rounding, a wrapped value by half the range.
-    slack = 0.0 if wide.dtype.kind in "iu" else 2.0**-40
-    apart = np.abs(wide.astype(np.float64) - values.astype(np.float64))
-    if bool((apart > slack * np.abs(wide.astype(np.float64))).any()):
-        at = int(apart.argmax())
-        raise MismatchError(
-            f"An integer overflows in the reference: {values.reshape(-1)[at]} at index {at}, "
-            f"{wide.reshape(-1)[at]} in wider integers. {cure}"
-        )
-
-
-def _reference_in_wider_integers(
-    reference: Callable[..., Any], inputs: tuple[Any, ...]
-) -> np.ndarray[Any, Any] | None:
-    arrays = [x for x in inputs if isinstance(x, np.ndarray)]
-    if not any(x.dtype.kind in "iu" for x in arrays) or sum(x.size for x in arrays) > _WIDEN_LIMIT:
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            return np.asarray(reference(*(_widened(x) for x in float64_copies(inputs))))
-    except (TypeError, IndexError, ValueError):
-        return None  # 64-bit integers used as indices or bits have no wider type to be tried in
-
-
-def _widened(x: Any) -> Any:
-    if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu":
-        return x
-    return x.astype(np.float64 if x.dtype.itemsize == 8 else np.int64)
+    largest: float
+    tolerance: float
+    n_wrong: int = 0
+    first_wrong: int | None = None

@@ -10,14 +10,13 @@ from typing import Any
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import simulated
 from gpuguide.measure.gate import Trial
-from gpuguide.measure.plan import Check, Plan, Variant, check_sizes, study_html, study_text
-from gpuguide.measure.reference import Tolerance
+from gpuguide.measure.plan import Plan, Variant, check_sizes, study_html, study_text
 from gpuguide.measure.runner import Runner
 from gpuguide.measure.session import Machine, current
 from gpuguide.results.records import CheckResult
 from gpuguide.results.results import Results
 
-__all__ = ["Check", "CheckReport", "Study", "Tolerance", "Variant"]
+__all__ = ["CheckReport", "Study"]
 
 
 @dataclass(frozen=True)
