@@ -1,8 +1,8 @@
 """A fake host and a fake GPU: a small simulation of a launch queue, so that no test takes real time.
 
-`FakeHost` is a clock that moves only when told. `FakeGpu` is a `gpuguide.measure.clocks.GpuClock` whose kernels
-cost host time to launch and GPU time to run. `gpu.kernel(...)` makes a call to be timed; `gpu.log` holds,
-in order, what was asked of the GPU.
+`FakeHost` is a clock that moves only when told. `FakeGpu` is a `gpuguide.measure.clocks.GpuClock` whose
+kernels cost host time to launch and GPU time to run. `gpu.kernel(...)` makes a call to be timed; `gpu.log`
+holds, in order, what was asked of the GPU.
 """
 
 from __future__ import annotations

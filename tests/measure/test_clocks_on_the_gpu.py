@@ -10,7 +10,7 @@ import pytest
 from compile_lane import needs_compilers, raw_facts
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import backends
-from gpuguide.measure import clocks as timing_gpu
+from gpuguide.measure import clocks
 from gpuguide.measure.clocks import (
     DELAY_SOURCE,
     EMPTY_SOURCE,
@@ -54,7 +54,7 @@ class FakeStream:
 @pytest.fixture
 def cupy(monkeypatch):
     """CuPy as far as the clock uses it, in a process that does not know Numba CUDA."""
-    monkeypatch.setattr(timing_gpu, "sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr(clocks, "sys", SimpleNamespace(modules={}))
     log = []
     stream = FakeStream(log)
     cuda = SimpleNamespace(
@@ -140,7 +140,7 @@ def test_numba_frees_nothing_during_a_capture(cupy, monkeypatch):
         cupy.log.append("cleanup")
 
     numba_cuda = SimpleNamespace(defer_cleanup=defer_cleanup)
-    monkeypatch.setattr(timing_gpu, "sys", SimpleNamespace(modules={"numba.cuda": numba_cuda}))
+    monkeypatch.setattr(clocks, "sys", SimpleNamespace(modules={"numba.cuda": numba_cuda}))
     monkeypatch.setattr(backends, "cuda", numba_cuda, raising=False)
     clock = CupyClock()
     cupy.log.clear()
@@ -149,8 +149,8 @@ def test_numba_frees_nothing_during_a_capture(cupy, monkeypatch):
 
 
 def test_numba_is_not_imported_for_a_capture(cupy, monkeypatch):
-    monkeypatch.setattr(timing_gpu, "backends", SimpleNamespace())  # any use of it would fail
-    with timing_gpu._numba_keeps_memory():
+    monkeypatch.setattr(clocks, "backends", SimpleNamespace())  # any use of it would fail
+    with clocks._numba_keeps_memory():
         pass
 
 

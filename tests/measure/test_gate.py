@@ -10,6 +10,7 @@ import pytest
 from fake_clock import FakeGpu
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.machine.memory import HOST, Space
+from gpuguide.measure import gate
 from gpuguide.measure.gate import Trial
 from gpuguide.measure.plan import Plan, Variant
 from gpuguide.measure.reference import Expected, Tolerance
@@ -512,3 +513,18 @@ def test_differences_are_found_across_blocks(monkeypatch):
     found = expected.difference(got, ())
     assert (found.n_wrong, found.first_wrong) == (3, 3)
     assert np.isnan(found.largest)
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (9_940, "9.9 kB"),
+        (34_359_738_368, "34 GB"),
+        (10**13, "10 TB"),
+    ],
+)
+def test_bytes_are_written_with_two_digits_or_whole(n_bytes, text):
+    assert gate._bytes_text(n_bytes) == text

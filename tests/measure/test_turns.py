@@ -1,12 +1,13 @@
-"""Wrong clock and launches in turns: counts, order and values, with the fake clocks."""
+"""Clocks in turns: counts, order and values, with the fake clocks."""
 
 import pytest
+from numba import njit
 
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import ArgumentError, NoGpuError
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.session import Machine, recording_session
-from gpuguide.measure.turns import beside_launches
+from gpuguide.measure.turns import beside_compilation, beside_launches, in_turns
 from gpuguide.results.ceilings import Ceilings
 
 
@@ -32,6 +33,43 @@ def test_both_are_sampled_in_turns():
     turns = "".join("w" if word == "wrong" else "c" for word in order).split("w")
     assert len(turns) == 4
     assert [len(turn) for turn in turns[1:]] == [100] * 3
+
+
+def test_every_clock_is_read_once_a_turn_in_an_order_that_changes_and_can_be_repeated():
+    def order():
+        read, host = [], FakeHost()
+        clocks = {name: lambda name=name: read.append(name) or len(read) for name in ("a", "bb", "c")}
+        machine = Machine(FakeGpu(host), EXAMPLE_DEVICE, {}, lambda: None, host)
+        with recording_session(given_machine=machine, ceilings=Ceilings()):
+            samples = in_turns(clocks, 6)
+        # The first of each does not count.
+        assert sorted(number for numbers in samples.values() for number in numbers) == list(range(4, 22))
+        return ["".join(read[i : i + 3]) for i in range(3, 21, 3)]
+
+    first = order()
+    assert all(sorted(turn) == ["a", "b", "b", "c"] for turn in first)
+    assert len(set(first)) > 1
+    assert order() == first
+
+
+def test_what_compiles_is_never_what_was_called_before():
+    @njit
+    def add(x, y):
+        return x + y
+
+    add(1, 2)
+    fresh = []
+
+    def wrong(function):
+        fresh.append(function)
+        assert not function.signatures
+        function(3, 4)
+        return 0.5
+
+    samples, compilations, calls = beside_compilation(wrong, add, (1, 2), n_turns=2)
+    assert samples == [0.5, 0.5]
+    assert len(compilations) == len(calls) == 2
+    assert len({id(function) for function in fresh}) == 2
 
 
 @pytest.mark.parametrize("options", [{"n_turns": 0}, {"n_calls": 0}, {"n_calls": 257}])

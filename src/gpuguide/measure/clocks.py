@@ -1,4 +1,4 @@
-"""The clocks: the host's, and a GPU's, which is a stream with events, a delay kernel, graph capture and a flush.
+"""The clocks: the host's, and the GPU's, a stream with events, a delay kernel, graph capture and a flush.
 
 What they must do is said apart from CuPy's way of doing it, so that tests can put fakes in their place.
 """
@@ -191,7 +191,7 @@ class CupyClock:
 
     def __init__(self, *, flush: Callable[[], Any] | None = None) -> None:
         self._cupy = backends.cupy()
-        self.floors: dict[str, int] = {}
+        self.floors: MutableMapping[str, int] = {}
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._other_flush = flush
         self._delay = backends.raw_kernel(DELAY_SOURCE, "delay")

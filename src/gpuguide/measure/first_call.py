@@ -28,7 +28,7 @@ call()
 print(json.dumps({"ns": time.perf_counter_ns() - start}))
 """
 
-Runner = Callable[[list[str], Mapping[str, str], float], str]
+RunCommand = Callable[[list[str], Mapping[str, str], float], str]
 
 
 class FirstCallError(GpuGuideError):
@@ -36,7 +36,7 @@ class FirstCallError(GpuGuideError):
 
 
 def time_first_call(
-    target: str, *, n_processes: int = 5, timeout_s: float = 120.0, run: Runner | None = None
+    target: str, *, n_processes: int = 5, timeout_s: float = 120.0, run: RunCommand | None = None
 ) -> Samples:
     """Return the time of the first call of `target` in fresh processes.
 
@@ -75,7 +75,7 @@ def time_first_call(
     return Samples(tuple(ns[1:]), method="process")
 
 
-def _first_call(target: str, timeout_s: float, run: Runner) -> int:
+def _first_call(target: str, timeout_s: float, run: RunCommand) -> int:
     """Return the nanoseconds of one first call."""
     with tempfile.TemporaryDirectory(prefix="gpuguide-first-call-") as folder:
         printed = run([sys.executable, "-c", _CHILD, target], _environment(Path(folder)), timeout_s)

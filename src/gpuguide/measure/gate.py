@@ -160,14 +160,10 @@ class Trial:
             call = self.call(variant)
             begin = self.host.now_ns()
             returned = call()
-            self.synchronize(variant)
+            if self.gpu is not None and variant.needs_gpu:
+                self.gpu.synchronize()
             self.call_ns[variant.name] = self.host.now_ns() - begin
             return self.verify(variant, returned, self.kind)
-
-    def synchronize(self, variant: Variant) -> None:
-        """Wait for a GPU variant."""
-        if self.gpu is not None and variant.needs_gpu:
-            self.gpu.synchronize()
 
     def verify(self, variant: Variant, returned: Any, kind: str) -> CheckResult:
         """Compare what a call left behind with what it should have.

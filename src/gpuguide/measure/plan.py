@@ -37,6 +37,14 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEVICES = ("gpu", "cpu")
 _CLOCKS = ("device", "end_to_end", "host", "first_call")
 _ARRAYS = ("cupy", "numba", "host")
+_CACHES = ("warm", "cold")
+_HEADINGS = ("variant", "runs on", "timed by", "bytes an element", "what it does")
+_REGIONS = {
+    "device": "GPU time, launch apart",
+    "end_to_end": "host, until the result is there",
+    "host": "host",
+    "first_call": "first call in a fresh process",
+}
 
 
 @dataclass(frozen=True)
@@ -236,9 +244,6 @@ def first_line(thing: object) -> str:
     if text.startswith(type(thing).__name__ + "("):
         return ""  # what dataclasses write when nobody wrote one
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
-
-
-_CACHES = ("warm", "cold")
 
 
 class Check(Protocol):
@@ -457,15 +462,6 @@ def _variants(where: str, variants: Sequence[Variant]) -> tuple[Variant, ...]:
 def _is_constant(x: np.ndarray[Any, Any]) -> bool:
     flat = x.reshape(-1)
     return not any(bool((flat[part] != flat[0]).any()) for part in blocks(flat.size))
-
-
-_HEADINGS = ("variant", "runs on", "timed by", "bytes an element", "what it does")
-_REGIONS = {
-    "device": "GPU time, launch apart",
-    "end_to_end": "host, until the result is there",
-    "host": "host",
-    "first_call": "first call in a fresh process",
-}
 
 
 def study_text(plan: Plan) -> str:

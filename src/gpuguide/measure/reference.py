@@ -19,7 +19,7 @@ from gpuguide.machine.cpu import assign, in_threads
 from gpuguide.measure import checking_kernels
 from gpuguide.measure.buffers import blocks
 
-__all__ = ["Difference", "Expected", "Tolerance", "expect", "float64_copies"]
+__all__ = ["Difference", "Expected", "Tolerance", "expect"]
 
 _SCALES = ("elementwise", "sum")
 _BLOCK = 1 << 18

@@ -16,7 +16,7 @@ from gpuguide.machine import backends, device
 from gpuguide.machine.device import ClockReading, DeviceInfo
 from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pool_bytes
 from gpuguide.measure.ceilings import measure
-from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
+from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
 from gpuguide.results import claims
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Fact
@@ -66,10 +66,7 @@ class Machine:
             return cls(spaces={"host": HOST, "device": HOST})
         if not backends.has_gpu():
             return cls()
-        from gpuguide.measure.clocks import CupyClock
-
-        clock: Any = CupyClock()
-        return cls(clock, device.current(), {"host": HOST, "device": device_space()})
+        return cls(CupyClock(), device.current(), {"host": HOST, "device": device_space()})
 
 
 @dataclass
