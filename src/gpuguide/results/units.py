@@ -46,8 +46,6 @@ class RegionWords(NamedTuple):
         On a chart's axis: ``"kernel only"``.
     sentence : str
         After a variant's name: ``"time on the GPU"``.
-    how : str
-        In the list of a study's variants, how they are timed: ``"GPU time, launch apart"``.
 
     Examples
     --------
@@ -58,19 +56,14 @@ class RegionWords(NamedTuple):
     column: str
     axis: str
     sentence: str
-    how: str
 
 
 REGIONS = {
-    "device": RegionWords("kernel", "kernel only", "time on the GPU", "GPU time, launch apart"),
-    "launch": RegionWords(
-        "launch", "launch on the host", "host time of the launch", "host, until it is launched"
-    ),
-    "end_to_end": RegionWords("end to end", "end to end", "end to end", "host, until the result is there"),
-    "host": RegionWords("CPU", "on the CPU", "time on the CPU", "host"),
-    "first_call": RegionWords(
-        "first call", "first call", "first call in a fresh process", "first call in a fresh process"
-    ),
+    "device": RegionWords("kernel", "kernel only", "time on the GPU"),
+    "launch": RegionWords("launch", "launch on the host", "host time of the launch"),
+    "end_to_end": RegionWords("end to end", "end to end", "end to end"),
+    "host": RegionWords("CPU", "on the CPU", "time on the CPU"),
+    "first_call": RegionWords("first call", "first call", "first call in a fresh process"),
 }
 """For each clock the region that it times, in words."""
 
