@@ -8,8 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "src")]
 
-from gpuguide_docs.pages.gallery_settings import gallery_conf
-from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.gallery_settings import gallery_conf  # noqa: E402
+from gpuguide_docs.pages.layout import Layout  # noqa: E402
 
 LAYOUT = Layout(ROOT)
 

@@ -6,8 +6,9 @@ import re
 import pytest
 from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
 
+from gpuguide.exercises import pool
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.show.exercise_pool import exercise_id, exercise_names, find_exercise, home_of
+from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
 from gpuguide_docs.show.site import Site
 
 pytestmark = NEEDS_SITE_AND_BROWSER
@@ -73,7 +74,7 @@ const rows = (page) => [...page.document.querySelectorAll("table.gg-pool tbody t
 
 
 def _pool():
-    return [find_exercise(name) for name in exercise_names()]
+    return [find_exercise(name) for name in pool.names()]
 
 
 def _tag():
@@ -129,7 +130,7 @@ def test_filters_show_what_fits(seen, width):
     assert shown["none"] == []
 
 
-@pytest.mark.parametrize("name", exercise_names())
+@pytest.mark.parametrize("name", pool.names())
 def test_every_exercise_stands_somewhere(name):
     home = home_of(Site(Layout(SITE.parents[2])), name)
     file = SITE / (f"{home.docname}.html" if home else POOL.lstrip("/"))

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from gpuguide.exercises import progress
+from gpuguide.exercises import pool, progress
 from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
-from gpuguide_docs.show.exercise_pool import exercise_names, find_exercise
+from gpuguide_docs.show.exercise_pool import find_exercise
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed here")
@@ -51,7 +51,7 @@ def test_a_notebook_judges_the_readers_own_function(tmp_path, monkeypatch):
     assert list(progress.read()) == ["guard"]
 
 
-@pytest.mark.parametrize("name", exercise_names())
+@pytest.mark.parametrize("name", pool.names())
 def test_every_exercise_makes_a_script_and_a_notebook(name):
     cells = exercise_cells(find_exercise(name))
     compile(script_text(cells), name, "exec")

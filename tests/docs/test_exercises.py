@@ -36,7 +36,6 @@ What is measured?
 """
 MORE = (
     "gpuguide_docs.show.exercises",
-    "gpuguide_docs.show.exercise_table",
     "gpuguide_docs.show.install_command",
 )
 LISTED = {

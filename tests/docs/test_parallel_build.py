@@ -6,10 +6,9 @@ import shutil
 import pytest
 from sphinx.errors import SphinxParallelError
 
-from gpuguide_docs.pages.on_all_cores import on_all_cores
+from gpuguide_docs.pages.on_all_cores import on_all_cores, spread
 from gpuguide_docs.replay.drawn_cells import draw_ahead, undrawn
 from gpuguide_docs.replay.states import forget
-from gpuguide_docs.show.reading_order import spread
 
 DRAWN_TOO = "\n# %%\n\n# draw\ngg.plot_time(gg.load('toy', root=ROOT).studies['sums'])\n"
 

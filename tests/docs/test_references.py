@@ -10,8 +10,7 @@ from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.results.records import Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
-from gpuguide_docs.show.references import Reference, parse_reference, parse_size
-from gpuguide_docs.show.resolution import measured_on, resolve
+from gpuguide_docs.show.references import Reference, measured_on, parse_reference, parse_size, resolve
 
 RECORDING = SimpleNamespace(
     studies={"sample": sample_results()},

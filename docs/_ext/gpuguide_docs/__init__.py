@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,23 +13,19 @@ __all__ = ["MODULES", "setup"]
 
 #: Modules with a ``setup(app)`` of their own, in the order in which they are set up.
 MODULES = (
-    "show.docstring_template",
-    "show.mathml",
+    "pages.on_all_cores",
     "replay.seams",
     "replay.sweep",
-    "show.reading_order",
-    "show.reference_sidebar",
     "replay.section_index",
-    "show.mini_gallery",
+    "show.mathml",
+    "show.reference",
     "show.site",
     "show.numbers",
     "show.byline",
     "show.kernel",
     "show.exercises",
-    "show.exercise_table",
     "show.results_table",
     "show.pictures",
-    "show.drawn_chart",
     "downloads.downloads",
 )
 
@@ -42,7 +37,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     gc.set_threshold(1_000_000, 50, 100)
     app.add_config_value("gpuguide_root", "", "env", str)
     for name in MODULES:
-        qualified = f"{__name__}.{name}"
-        if find_spec(qualified) is not None:
-            import_module(qualified).setup(app)
+        import_module(f"{__name__}.{name}").setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""``python -m gpuguide_docs.contract.check``: holds every page to the contract. Its table goes into reports."""
+"""The contract of a page, rule by rule, and ``make check``, which holds every page to it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ from gpuguide_docs.show.exercise_pool import find_exercise
 from gpuguide_docs.show.exercise_text import markdown_nodes
 from gpuguide_docs.show.kernel import shown_source
 from gpuguide_docs.show.module_source import ModuleSource
-from gpuguide_docs.show.references import Reference, parse_reference, parse_size
-from gpuguide_docs.show.resolution import resolve
+from gpuguide_docs.show.references import Reference, parse_reference, parse_size, resolve
 from gpuguide_docs.show.site import Site, shown_recording
 
 if TYPE_CHECKING:

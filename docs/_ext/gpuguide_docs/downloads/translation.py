@@ -8,16 +8,16 @@ import re
 from docutils import nodes
 
 from gpuguide.errors import GpuGuideError
+from gpuguide.exercises import pool
 from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.kernel_cells import KernelCells
 from gpuguide_docs.downloads.markdown import escape
 from gpuguide_docs.downloads.page_rst import ExportError, Found, Translation, code_node, ready_node
 from gpuguide_docs.pages.pages_toml import Page
-from gpuguide_docs.show.exercise_pool import exercise_id, exercise_names, find_exercise, home_of
+from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.numbers import NOT_MEASURED
-from gpuguide_docs.show.references import parse_reference
-from gpuguide_docs.show.resolution import measured_on, resolve
+from gpuguide_docs.show.references import measured_on, parse_reference, resolve
 from gpuguide_docs.show.site import Site, shown_recording
 
 __all__ = ["PageTranslation"]
@@ -128,7 +128,7 @@ class PageTranslation(Translation):
         for page in self._site.pages:
             if target == f"sphx_glr_{page.docname.replace('/', '_')}.py":
                 return self._link(title or page.title, f"{page.docname}.html")
-        for exercise in exercise_names():
+        for exercise in pool.names():
             home = home_of(self._site, exercise)
             if home and target == exercise_id(exercise):
                 return self._link(title or find_exercise(exercise).title, f"{home.docname}.html#{target}")

@@ -1,4 +1,4 @@
-"""A draft of a page without a GPU: ``python -m gpuguide_docs.replay.preview PAGE``, at toy size in the simulator.
+"""A draft of a page without a GPU (``make preview PAGE=name``): run at toy size in the simulator.
 
 Everything is written below ``.preview``, stamped "draft, simulator"; nothing below ``recorded``.
 """

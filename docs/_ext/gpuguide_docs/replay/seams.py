@@ -19,12 +19,14 @@ from gpuguide_docs.replay.figures import write_thumbnail
 from gpuguide_docs.replay.outputs import Output, read_outputs
 from gpuguide_docs.replay.replay import ReplayedPage, replay
 from gpuguide_docs.replay.states import forget, states_of
-from gpuguide_docs.show.reference_stubs import write_stubs
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["SEAMS", "TEXTS", "Gallery", "moved_seams", "setup"]
+__all__ = ["SEAMS", "TEXTS", "WHILE_DRAWING", "Gallery", "moved_seams", "setup"]
+
+#: Event for what takes seconds and needs no figure: other processes may be drawing meanwhile.
+WHILE_DRAWING = "gpuguide-while-drawing"
 
 #: Function of sphinx-gallery -> its parameters, as the replacements below rely on them.
 SEAMS = {
@@ -213,8 +215,7 @@ def _begin(app: Sphinx) -> None:
     draft = app.config.gpuguide_draft
     gallery = Gallery(layout, read_outputs(Path(draft)) if draft else None)
     gallery.install()
-    # Both take seconds after a change of the package, and neither needs the other.
-    draw_ahead(layout, 1 if draft else app.parallel, meanwhile=partial(write_stubs, app))
+    draw_ahead(layout, 1 if draft else app.parallel, meanwhile=partial(app.emit, WHILE_DRAWING))
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
 
 
@@ -225,4 +226,5 @@ def setup(app: Sphinx) -> None:
         raise ExtensionError("sphinx-gallery changed where the guide takes over:\n  " + "\n  ".join(moved))
     gen_gallery._import_matplotlib = _no_matplotlib
     app.add_config_value("gpuguide_draft", "", "env", str)
+    app.add_event(WHILE_DRAWING)
     app.connect("builder-inited", _begin, priority=20)

@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide_docs.show.card import CARD_ID, card_node, download
 from gpuguide_docs.show.numbers import NOT_MEASURED, why_unmeasured
-from gpuguide_docs.show.resolution import measured_on
+from gpuguide_docs.show.references import measured_on
 from gpuguide_docs.show.site import shown_recording, site_of
 
 if TYPE_CHECKING:

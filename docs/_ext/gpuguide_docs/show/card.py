@@ -10,7 +10,7 @@ from sphinx import addnodes
 
 from gpuguide.results.units import format_quantity
 from gpuguide_docs.show.folded import fold
-from gpuguide_docs.show.resolution import measured_on
+from gpuguide_docs.show.references import measured_on
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,24 +19,12 @@ __all__ = [
     "check_commands",
     "exercise_files",
     "exercise_id",
-    "exercise_names",
     "find_exercise",
     "home_of",
     "lanes_text",
 ]
 
 _TEXTS = ("exercise.py", "statement.md", "hints.md", "stub.py", "solution.py")
-
-
-def exercise_names() -> list[str]:
-    """Name the exercises of the pool.
-
-    Returns
-    -------
-    list of str
-        In teaching order.
-    """
-    return pool.names()
 
 
 def find_exercise(name: str) -> Exercise:

@@ -8,8 +8,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxRole
 
 from gpuguide.errors import GpuGuideError, unknown
-from gpuguide_docs.show.references import parse_reference
-from gpuguide_docs.show.resolution import resolve
+from gpuguide_docs.show.references import parse_reference, resolve
 from gpuguide_docs.show.site import shown_recording, site_of
 
 if TYPE_CHECKING:

@@ -1,12 +1,21 @@
-"""The reference's pages are written when something they are written from changed, and old ones go."""
+"""The reference: when its pages are written anew, and what its side bar lists."""
 
 from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
+from sphinx import addnodes
 
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.show import reference_stubs
-from gpuguide_docs.show.reference_stubs import changed_reference, sweep_stubs, write_stubs
+from gpuguide_docs.show import reference
+from gpuguide_docs.show.reference import (
+    Entry,
+    Group,
+    changed_reference,
+    groups_of,
+    sweep_stubs,
+    write_stubs,
+)
 
 INDEX = "Reference\n=========\n\nThe old one.\n\n   Study\n   topics.sort\n"
 
@@ -31,7 +40,7 @@ def written(layout, monkeypatch):
         (layout.docs / "api" / "generated" / "gpuguide.Study.rst").write_text("Study\n=====\n")
 
     monkeypatch.setattr("sphinx.ext.autosummary.generate.generate_autosummary_docs", generate)
-    monkeypatch.setattr(reference_stubs, "layout_of", lambda app: layout)
+    monkeypatch.setattr(reference, "layout_of", lambda app: layout)
     return lambda: (write_stubs(SimpleNamespace(srcdir=layout.docs)), len(times))[1]
 
 
@@ -71,3 +80,34 @@ def test_a_change_of_what_they_are_written_from_writes_them_again(layout, writte
 def test_a_project_without_a_reference_has_nothing_to_write(layout, written):
     (layout.docs / "api" / "index.rst").unlink()
     assert written() == 0
+
+
+class Environment(SimpleNamespace):
+    """As much of Sphinx's as is asked; unlike a plain namespace it can be a key."""
+
+    __hash__ = object.__hash__
+
+
+def contents(sections):
+    """Make a table of contents as Sphinx keeps it of one document."""
+    page = nodes.bullet_list()
+    for title, docnames in sections:
+        toctree = addnodes.toctree(entries=[(None, docname) for docname in docnames])
+        heading = addnodes.compact_paragraph("", "", nodes.reference("", title))
+        page += nodes.list_item("", heading, nodes.bullet_list("", toctree))
+    return page
+
+
+def test_groups_are_the_sections_in_order():
+    listed = [
+        ("Charts", ["api/generated/gpuguide.plot_time"]),
+        ("Primes", ["api/generated/gpuguide.topics.primes.study"]),
+    ]
+    assert groups_of(Environment(tocs={"api/index": contents(listed)})) == (
+        Group("Charts", (Entry("plot_time", "api/generated/gpuguide.plot_time"),)),
+        Group("Primes", (Entry("topics.primes.study", "api/generated/gpuguide.topics.primes.study"),)),
+    )
+
+
+def test_a_site_without_a_reference_has_no_groups():
+    assert groups_of(Environment(tocs={})) == ()
