@@ -1,4 +1,4 @@
-"""A page written in MyST as the contract sees it: read by MyST's own parser, nothing of it executed."""
+"""The text of a page, a script or a MyST file, as the contract sees it; nothing of it is executed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
+
+from markdown_it.renderer import RendererHTML
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
 
 from gpuguide_docs.pages.cells import Cell, read_cells
 
@@ -30,115 +34,26 @@ __all__ = [
     "shown_words",
 ]
 
-
-_ROLE_RST = re.compile(r":[A-Za-z][\w:+.-]*:`[^`]*`")
-_ROLE_MYST = re.compile(r"\{[A-Za-z][\w:+.-]*\}`[^`]*`")
+_ROLE = re.compile(r":(?P<name>[A-Za-z][\w:+.-]*):`(?P<text>[^`]*)`")
+_MYST_ROLE = re.compile(r"\{[A-Za-z][\w:+.-]*\}`[^`]*`")
 _LITERAL = re.compile(r"``[^`]*(?:`[^`]+)*``|`[^`\n]+`(?!_)")
-_LINK_RST = re.compile(r"`([^`<]+?)\s*<[^>]*>`__?")
-_LINK_MD = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-_DIRECTIVE = re.compile(r"^(\s*)\.\. ([\w:-]+)::")
-_OPTION = re.compile(r"^\s*:[\w-]+:(\s|$)")
+_LINK = re.compile(r"`([^`<]+?)\s*<[^>]*>`__?")
+_MARKDOWN_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_DIRECTIVE = re.compile(r"\.\. (?P<name>[\w:-]+)::\s*(?P<argument>.*)")
+_MYST_DIRECTIVE = re.compile(r"\{(?P<name>[\w:-]+)\}\s*(?P<argument>.*)", re.DOTALL)
+_OPTION = re.compile(r"\s*:(?P<name>[\w-]+):(?:\s+(?P<value>.*))?$")
+_UNDERLINE = re.compile(r"^([=\-~^\"'#*+])\1{2,}\s*$")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,}|:{3,})\s*(\{[\w:-]+\})?")
+_PART = "part-"
+_MYST_EXTENSIONS = frozenset(("attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"))
+# Directives of a MyST page that show code which does not stand in the page.
+_SHOW_CODE = ("kernel", "install-command")
+_PYTHON = ("python", "py", "ipython", "ipython3")
 _PROSE = """admonition attention caution container danger drawing dropdown error finding grid
 grid-item grid-item-card hint important list-table note question seealso solution tab-item tab-set tip topic
 warning"""
 #: Directives whose content is prose; the content of all others is taken out.
 PROSE_DIRECTIVES = frozenset(_PROSE.split())
-
-
-def prose_lines(text: str, markup: str = "rst") -> list[tuple[int, str]]:
-    r"""Lines of prose in a text.
-
-    Parameters
-    ----------
-    text : str
-        reStructuredText or Markdown with MyST's roles and directives.
-    markup : {"rst", "md"}
-        Which of them.
-
-    Returns
-    -------
-    list of (int, str)
-        Line number from 1 and the line, with roles, literals and addresses taken out.
-
-    Examples
-    --------
-    >>> prose_lines("Takes :measured:`f` on ``x``.\n\n.. code-block:: c\n\n   int x;\n")
-    [(1, 'Takes   on  .')]
-    """
-    kept = (_rst(text) if markup == "rst" else _markdown(text)) or [(1, "")]
-    # A role may run over the end of a line, so roles are taken out of paragraphs, not of lines.
-    cleaned = _inline("\n".join(line for _, line in kept), markup).split("\n")
-    return [(number, line) for (number, _), line in zip(kept, cleaned, strict=True) if line.strip()]
-
-
-def _inline(text: str, markup: str) -> str:
-    def blank(match: re.Match[str]) -> str:
-        return " " + "\n" * match.group().count("\n")
-
-    def words(match: re.Match[str]) -> str:
-        missing = match.group().count("\n") - match[1].count("\n")
-        return match[1] + "\n" * missing
-
-    if markup == "rst":
-        text = _LINK_RST.sub(words, _ROLE_RST.sub(blank, text))
-    else:
-        text = _LINK_MD.sub(words, _ROLE_MYST.sub(blank, text))
-    return _LITERAL.sub(blank, text)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _rst(text: str) -> list[tuple[int, str]]:
-    kept: list[tuple[int, str]] = []
-    skip_below: int | None = None  # lines indented deeper than this belong to code
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            kept.append((number, ""))
-            continue
-        if skip_below is not None and _indent(line) > skip_below:
-            continue
-        skip_below = None
-        directive = _DIRECTIVE.match(line)
-        if directive and directive[2] in PROSE_DIRECTIVES:
-            kept.append((number, line[directive.end() :] if directive[2] != "drawing" else ""))
-        elif directive or line.lstrip().startswith(".. "):
-            skip_below = _indent(line)
-        elif not _OPTION.match(line):
-            kept.append((number, line))
-            if line.rstrip().endswith("::"):
-                skip_below = _indent(line)
-    return kept
-
-
-def _markdown(text: str) -> list[tuple[int, str]]:
-    kept: list[tuple[int, str]] = []
-    code_fence = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        fence = _FENCE.match(line)
-        if code_fence:
-            if line.strip() == code_fence:
-                code_fence = ""
-            continue
-        if fence:
-            name = (fence[2] or "").strip("{}")
-            if name in PROSE_DIRECTIVES:
-                kept.append((number, line[fence.end() :]))
-            elif fence[1][0] != ":" or name:
-                code_fence = fence[1]
-            continue
-        if not _OPTION.match(line):
-            kept.append((number, line))
-    return kept
-
-
-_ROLE = re.compile(r":(?P<name>[A-Za-z][\w:+.-]*):`(?P<text>[^`]*)`")
-_DIRECTIVE_source = re.compile(r"^\.\. (?P<name>[\w:-]+)::\s*(?P<argument>.*)$")
-_OPTION_source = re.compile(r"^\s+:(?P<name>[\w-]+):\s*(?P<value>.*)$")
-_UNDERLINE = re.compile(r"^([=\-~^\"'#*+])\1{2,}\s*$")
-_PART = "part-"
 
 
 @dataclass(frozen=True)
@@ -270,13 +185,13 @@ def read_script(script: Path) -> PageSource:
         Nothing of it is executed.
     """
     source = PageSource()
-    reader = _Reader(source)
+    reader = _ScriptReader(source)
     for cell in read_cells(script):
         reader.read(cell)
     return source
 
 
-class _Reader:
+class _ScriptReader:
     """Walks through the cells and keeps the parts of the section that it is in."""
 
     def __init__(self, source: PageSource) -> None:
@@ -304,7 +219,7 @@ class _Reader:
         self._source.figures += [(cell.lineno + number - 1, line) for number, line in prose]
         number = 0
         while number < len(lines):
-            directive = _DIRECTIVE_source.match(lines[number])
+            directive = _DIRECTIVE.match(lines[number])
             if directive:
                 number = self._directive(cell, lines, number, directive)
             elif number + 1 < len(lines) and lines[number].strip() and _UNDERLINE.match(lines[number + 1]):
@@ -326,8 +241,8 @@ class _Reader:
             stop += 1
         body = lines[start + 1 : stop]
         # Options end at the first line that is none: further down, a line may begin with a role.
-        matches = list(takewhile(bool, map(_OPTION_source.match, body)))
-        options = {found["name"]: found["value"] for found in matches if found}
+        matches = list(takewhile(bool, map(_OPTION.match, body)))
+        options = {found["name"]: found["value"] or "" for found in matches if found}
         content = "\n".join(line.strip() for line in body[len(matches) :]).strip()
         name, argument, line = match["name"], match["argument"].strip(), cell.lineno + start
         if name in ("rst-class", "class"):
@@ -344,7 +259,7 @@ class _Reader:
 
     def _paragraph(self, cell: Cell, lines: list[str], start: int) -> int:
         stop = start
-        while stop < len(lines) and lines[stop].strip() and not _DIRECTIVE_source.match(lines[stop]):
+        while stop < len(lines) and lines[stop].strip() and not _DIRECTIVE.match(lines[stop]):
             stop += 1
         self._prose("\n".join(lines[start:stop]), cell.lineno + start)
         return max(stop, start + 1)
@@ -358,42 +273,6 @@ class _Reader:
         if words.split():
             self._source.paragraphs.append(Paragraph(" ".join(words.split()), line))
             self._source.order.append("text")
-
-
-def _role_words(match: re.Match[str]) -> str:
-    return shown_words(match["name"].rpartition(":")[2], match["text"])
-
-
-def shown_words(name: str, text: str) -> str:
-    """Give what readers see of a role in running text: a number counts as one word.
-
-    Parameters
-    ----------
-    name : str
-        Last name of the role.
-    text : str
-        What stands in it.
-
-    Returns
-    -------
-    str
-        Words.
-
-    Examples
-    --------
-    >>> shown_words("term", "warps <warp>"), shown_words("measured", "sort.crossover(a, b)")
-    ('warps', 'N')
-    """
-    if name in ("measured", "claimed", "rule", "math"):
-        return "N"
-    return text.partition("<")[0].strip() or text
-
-
-_EXTENSIONS = frozenset(("attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"))
-_DIRECTIVE_myst = re.compile(r"\{(?P<name>[\w:-]+)\}\s*(?P<argument>.*)", re.DOTALL)
-_OPTION_myst = re.compile(r"\s*:(?P<name>[\w-]+):\s*(?P<value>.*)")
-_SHOWN = ("kernel", "install-command")
-_PYTHON = ("python", "py", "ipython", "ipython3")
 
 
 def read_myst(path: Path) -> PageSource:
@@ -411,14 +290,14 @@ def read_myst(path: Path) -> PageSource:
     """
     text = path.read_text(encoding="utf-8")
     source = PageSource(figures=prose_lines(text, "md"))
-    _Reader_myst(source).read(text, 1)
+    _MystReader(source).read(text, 1)
     if source.paragraphs:
         source.question = source.paragraphs.pop(0).text
         source.order.pop(0)
     return source
 
 
-class _Reader_myst:
+class _MystReader:
     """Walks through the blocks that MyST's parser finds, and into directives that hold text."""
 
     def __init__(self, source: PageSource) -> None:
@@ -467,19 +346,19 @@ class _Reader_myst:
         return "".join(self._words(child, line) for child in token.children or ())
 
     def _fence(self, token: Token, line: int) -> None:
-        directive = _DIRECTIVE_myst.fullmatch(token.info.strip())
+        directive = _MYST_DIRECTIVE.fullmatch(token.info.strip())
         if directive is None:
             self._code(token.info.split(maxsplit=1)[:1], token.content, line + 1)
             return
         lines = token.content.splitlines()
-        options = [found for found in takewhile(bool, map(_OPTION_myst.fullmatch, lines)) if found]
+        options = [found for found in takewhile(bool, map(_OPTION.match, lines)) if found]
         content = "\n".join(lines[len(options) :])
         name, argument = directive["name"], directive["argument"].strip()
-        named = {option["name"]: option["value"] for option in options}
+        named = {option["name"]: option["value"] or "" for option in options}
         self._source.directives.append(DirectiveUse(name, argument, named, content.strip(), line, ()))
         if name in ("code-block", "testcode"):
             self._code([argument or "python"], content, line + 1)
-        elif name in _SHOWN:
+        elif name in _SHOW_CODE:
             self._source.order.append("code")
         elif name in PROSE_DIRECTIVES:
             self.read(argument, line)
@@ -492,9 +371,121 @@ class _Reader_myst:
 
 
 def _parser() -> MarkdownIt:
-    # Imported here: the recorder reads pages, too, and its machine need not have MyST.
-    from markdown_it.renderer import RendererHTML
-    from myst_parser.config.main import MdParserConfig
-    from myst_parser.parsers.mdit import create_md_parser
+    return create_md_parser(MdParserConfig(enable_extensions=set(_MYST_EXTENSIONS)), RendererHTML)
 
-    return create_md_parser(MdParserConfig(enable_extensions=set(_EXTENSIONS)), RendererHTML)
+
+def _role_words(match: re.Match[str]) -> str:
+    return shown_words(match["name"].rpartition(":")[2], match["text"])
+
+
+def shown_words(name: str, text: str) -> str:
+    """Give what readers see of a role in running text: a number counts as one word.
+
+    Parameters
+    ----------
+    name : str
+        Last name of the role.
+    text : str
+        What stands in it.
+
+    Returns
+    -------
+    str
+        Words.
+
+    Examples
+    --------
+    >>> shown_words("term", "warps <warp>"), shown_words("measured", "sort.crossover(a, b)")
+    ('warps', 'N')
+    """
+    if name in ("measured", "claimed", "rule", "math"):
+        return "N"
+    return text.partition("<")[0].strip() or text
+
+
+def prose_lines(text: str, markup: str = "rst") -> list[tuple[int, str]]:
+    r"""Lines of prose in a text.
+
+    Parameters
+    ----------
+    text : str
+        reStructuredText or Markdown with MyST's roles and directives.
+    markup : {"rst", "md"}
+        Which of them.
+
+    Returns
+    -------
+    list of (int, str)
+        Line number from 1 and the line, with roles, literals and addresses taken out.
+
+    Examples
+    --------
+    >>> prose_lines("Takes :measured:`f` on ``x``.\n\n.. code-block:: c\n\n   int x;\n")
+    [(1, 'Takes   on  .')]
+    """
+    kept = (_rst(text) if markup == "rst" else _markdown(text)) or [(1, "")]
+    # A role may run over the end of a line, so roles are taken out of paragraphs, not of lines.
+    cleaned = _inline("\n".join(line for _, line in kept), markup).split("\n")
+    return [(number, line) for (number, _), line in zip(kept, cleaned, strict=True) if line.strip()]
+
+
+def _inline(text: str, markup: str) -> str:
+    def blank(match: re.Match[str]) -> str:
+        return " " + "\n" * match.group().count("\n")
+
+    def words(match: re.Match[str]) -> str:
+        missing = match.group().count("\n") - match[1].count("\n")
+        return match[1] + "\n" * missing
+
+    if markup == "rst":
+        text = _LINK.sub(words, _ROLE.sub(blank, text))
+    else:
+        text = _MARKDOWN_LINK.sub(words, _MYST_ROLE.sub(blank, text))
+    return _LITERAL.sub(blank, text)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _rst(text: str) -> list[tuple[int, str]]:
+    kept: list[tuple[int, str]] = []
+    skip_below: int | None = None  # lines indented deeper than this belong to code
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            kept.append((number, ""))
+            continue
+        if skip_below is not None and _indent(line) > skip_below:
+            continue
+        skip_below = None
+        directive = _DIRECTIVE.match(line.lstrip())
+        if directive and directive["name"] in PROSE_DIRECTIVES:
+            kept.append((number, directive["argument"] if directive["name"] != "drawing" else ""))
+        elif directive or line.lstrip().startswith(".. "):
+            skip_below = _indent(line)
+        elif not _OPTION.match(line):
+            kept.append((number, line))
+            if line.rstrip().endswith("::"):
+                skip_below = _indent(line)
+    return kept
+
+
+def _markdown(text: str) -> list[tuple[int, str]]:
+    kept: list[tuple[int, str]] = []
+    code_fence = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        fence = _FENCE.match(line)
+        if code_fence:
+            if line.strip() == code_fence:
+                code_fence = ""
+            continue
+        if fence:
+            name = (fence[2] or "").strip("{}")
+            if name in PROSE_DIRECTIVES:
+                kept.append((number, line[fence.end() :]))
+            elif fence[1][0] != ":" or name:
+                code_fence = fence[1]
+            continue
+        if not _OPTION.match(line):
+            kept.append((number, line))
+    return kept
