@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import time
 
 import pytest
 from sphinx.errors import SphinxParallelError
+from sphinx.util.parallel import ParallelTasks
 
 from gpuguide_docs.pages.on_all_cores import on_all_cores, spread
 from gpuguide_docs.replay.drawn_cells import draw_ahead, undrawn
@@ -30,6 +32,19 @@ def test_pieces_run_in_processes_of_their_own():
 
 
 def test_an_error_in_a_process_comes_back():
+    with pytest.raises(SphinxParallelError, match="ZeroDivisionError"):
+        on_all_cores([lambda: 1 // 0, lambda: 1], 2)
+
+
+def test_an_error_comes_back_though_the_process_ended_before_the_next_was_started(monkeypatch):
+    """Sphinx terminates all tasks then, and forgets the error."""
+    add = ParallelTasks.add_task
+
+    def add_late(self, *args, **options):
+        time.sleep(0.2)
+        add(self, *args, **options)
+
+    monkeypatch.setattr(ParallelTasks, "add_task", add_late)
     with pytest.raises(SphinxParallelError, match="ZeroDivisionError"):
         on_all_cores([lambda: 1 // 0, lambda: 1], 2)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sphinx.builders import Builder
+from sphinx.errors import SphinxParallelError
 from sphinx.util.parallel import ParallelTasks, make_chunks, parallel_available
 
 if TYPE_CHECKING:
@@ -50,22 +52,39 @@ def on_all_cores(
             meanwhile()
         return [piece() for piece in pieces]
     found: dict[int, Result] = {}
+    errors: list[SphinxParallelError] = []
     tasks = ParallelTasks(workers)
     for first in range(min(workers, len(pieces))):
         hand = range(first, len(pieces), workers)
-        tasks.add_task(partial(_play, pieces, hand), result_func=partial(_keep, found, hand))
+        tasks.add_task(partial(_play, pieces, hand), result_func=partial(_keep, found, errors, hand))
     if meanwhile:
         meanwhile()
     tasks.join()
+    for error in errors:
+        raise error
     return [found[place] for place in range(len(pieces))]
 
 
-def _play(pieces: Sequence[Callable[[], Result]], hand: range) -> list[Result]:
-    return [pieces[place]() for place in hand]
+def _play(pieces: Sequence[Callable[[], Result]], hand: range) -> list[Result] | SphinxParallelError:
+    try:
+        return [pieces[place]() for place in hand]
+    except Exception as error:
+        # Sphinx loses an error that comes while tasks are still being added; what is returned it keeps.
+        message = traceback.format_exception_only(error)[0].strip()
+        return SphinxParallelError(message, traceback.format_exc())
 
 
-def _keep(found: dict[int, Result], hand: range, _argument: None, results: list[Result]) -> None:
-    found.update(zip(hand, results, strict=True))
+def _keep(
+    found: dict[int, Result],
+    errors: list[SphinxParallelError],
+    hand: range,
+    _argument: None,
+    results: list[Result] | SphinxParallelError,
+) -> None:
+    if isinstance(results, SphinxParallelError):
+        errors.append(results)
+    else:
+        found.update(zip(hand, results, strict=True))
 
 
 def spread(docnames: list[str], workers: int) -> list[str]:
