@@ -4,6 +4,8 @@ PYTHON ?= python3
 PY ?= .venv/bin/python
 PAGES ?=
 PAGE ?=
+NAME ?=
+SECTION ?=
 STRICT ?=
 BUDGET ?= 600
 UPGRADE ?=
@@ -20,7 +22,7 @@ SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 # A failed build must fail again until it is mended, so its environment is dropped.
 OR_FORGET := || { rm -f $(OUT)/doctrees/environment.pickle; exit 1; }
 
-.PHONY: html test doctest check record redraw preview serve fix lint lock wheelhouse clean help
+.PHONY: html test doctest check record redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -54,7 +56,7 @@ doctest: $(READY)  ## run the examples of the docstrings and of the hand-written
 	@$(PY) -m pytest -q --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
 	@tail -n 5 $(OUT)/doctest/output.txt
 
-check: $(READY)  ## hold every page to the contract (STRICT=1: stale and missing recordings fail too)
+check: $(READY)  ## hold every page to the contract (STRICT=1: drafts and lacking recordings fail too)
 	@$(PY) -m gpuguide_docs.contract.check $(if $(STRICT),--strict)
 
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
@@ -63,6 +65,9 @@ record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by de
 redraw: $(READY)  ## forget the drawn figures and draw them all again from the recordings
 	@rm -rf .cache/drawn
 	@$(MAKE) --no-print-directory html
+
+new-page: $(READY)  ## write the draft of a page, its topic and its test (NAME=name SECTION=section)
+	@$(PY) -m gpuguide_docs.pages.new_page "$(NAME)" "$(SECTION)"
 
 preview: $(READY)  ## run PAGE=name in the simulator at toy size and stamp it a draft
 	@$(PY) -m gpuguide_docs.replay.preview $(PAGE)

@@ -35,7 +35,8 @@ from gpuguide_docs.contract.page_source import (
 )
 from gpuguide_docs.contract.typed_figures import find_typed_figures
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import Experiment, Page, PagesError
+from gpuguide_docs.pages.pages_toml import KINDS, Experiment, Page, PagesError
+from gpuguide_docs.replay.drawn_cells import draw
 from gpuguide_docs.show.exercise_pool import find_exercise
 from gpuguide_docs.show.exercise_text import markdown_nodes
 from gpuguide_docs.show.kernel import shown_source
@@ -44,33 +45,56 @@ from gpuguide_docs.show.references import Reference, parse_reference, parse_size
 from gpuguide_docs.show.site import Site, shown_recording
 
 if TYPE_CHECKING:
-    from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.replay.states import PageState
 
 __all__ = [
-    "EXERCISE_RULES",
-    "MEASURED_RULES",
     "NEVER_WAIVED",
     "PARTS",
     "RULES",
-    "TEXT_RULES",
     "PageFacts",
     "PageReport",
     "Rule",
     "Violation",
-    "charted_variants",
-    "check_exercise",
     "check_page",
     "check_prose",
     "check_site",
     "glossary_terms",
-    "kernel_sources",
     "main",
-    "shown_names",
 ]
 
-
 _TERM = re.compile(r"^(?P<term>[A-Za-z0-9][^:`{#|]*)$")
+#: Parts of a page, in their order.
+PARTS = (
+    "idea",
+    "bare",
+    "predict",
+    "code",
+    "check",
+    "measure",
+    "reading",
+    "wrong",
+    "when-not-to",
+    "on-your-gpu",
+    "your-turn",
+    "next",
+)
+_OPEN_LINES = 30
+_SHARED_WORDS = 8
+_CLOCKS = re.compile(
+    r"perf_counter|time\.time\(|%timeit|%%time|cupyx\.profiler|cuda\.Event\(|get_elapsed_time"
+)
+_NUMBER = re.compile(r"\d")
+_CELL_BUDGET_S, _SLOW_S = 0.3, 0.2
+_HINTS, _QUESTIONS = 2, 2
+#: Kinds of pages that have parts, exercises and charts.
+_TAUGHT = ("tutorial", "case", "clock")
+NEVER_WAIVED = ("C4", "C8", "C9", "C10")
+_MOST_WAIVERS = 2
+#: Exercises state what an answer must keep to: at most 30 %, no more than 3 times.
+_LIMIT = re.compile(r"typed (?:percentage|speed-up '(?:factor of [^']*|[^']* times)')")
+_BY_HAND = "by hand"
+_NEEDS_A_GPU = "needs a GPU: a maintainer records this"
+_SIGNS = {"ok": "+", "fails": "x", "waived": "w", "waits": "?", "unwritten": "u", "": ""}
 
 
 @dataclass(frozen=True)
@@ -95,7 +119,7 @@ class Rule:
     Attributes
     ----------
     code : str
-        ``"C1"`` to ``"C13"``, or a word for what can never be waived.
+        ``"C1"`` to ``"C13"``, or a word for what can be neither waived nor unwritten.
     asks : str
         What it asks for, in a few words.
     check : callable
@@ -109,7 +133,7 @@ class Rule:
     code: str
     asks: str
     check: Callable[[PageFacts], Iterator[str]]
-    kinds: tuple[str, ...] = ("tutorial", "case", "clock")
+    kinds: tuple[str, ...] = _TAUGHT
     recorded: bool = False
 
 
@@ -203,28 +227,6 @@ def glossary_terms(text: str) -> tuple[str, ...]:
     return tuple(terms)
 
 
-#: Parts in their order; the last three of them may be missing for the reasons that C3 names.
-PARTS = (
-    "idea",
-    "bare",
-    "predict",
-    "code",
-    "check",
-    "measure",
-    "reading",
-    "wrong",
-    "when-not-to",
-    "on-your-gpu",
-    "your-turn",
-    "next",
-)
-_OPEN_LINES = 30
-_SHARED_WORDS = 8
-_CLOCKS = re.compile(
-    r"perf_counter|time\.time\(|%timeit|%%time|cupyx\.profiler|cuda\.Event\(|get_elapsed_time"
-)
-
-
 def check_entry(facts: PageFacts) -> Iterator[str]:
     """C1: the entry is complete, agrees with the text, and prerequisites come earlier."""
     page, source = facts.page, facts.source
@@ -297,164 +299,25 @@ def check_bare(facts: PageFacts) -> Iterator[str]:
             yield "the bare cell prints nothing"
 
 
-def check_numbers(facts: PageFacts) -> Iterator[str]:
-    """C8: six measured numbers of three metrics, one of them where the GPU does not pay."""
-    metrics = Counter(_metric(facts, reference) for reference, _ in facts.references)
-    if metrics.total() < 6:
-        yield f"{metrics.total()} measured numbers; at least 6 are asked for"
-    if len(metrics) < 3:
-        yield f"{len(metrics)} metrics ({', '.join(metrics)}); at least 3 are asked for"
-    if not any("when-not-to" in parts for _, parts in facts.references):
-        yield "no measured number in part 'when-not-to'"
-
-
-def _metric(facts: PageFacts, reference: object) -> str:
-    from gpuguide_docs.show.references import Reference
-
-    assert isinstance(reference, Reference)
-    if reference.kind == "fact" and facts.recording is not None and reference.name in facts.recording.facts:
-        return f"fact in {facts.recording.facts[reference.name].unit}"
-    return reference.metric
-
-
-def check_links(facts: PageFacts) -> Iterator[str]:
-    """C12: glossary terms linked, two links to other pages, nothing shared with another page."""
-    linked = {use.target.lower() for use in facts.source.role("term")}
-    prose = facts.source.prose.lower()
-    for term in facts.terms:
-        if re.search(rf"\b{re.escape(term.lower())}s?\b", prose) and term.lower() not in linked:
-            yield f"{term!r} is in the glossary and not linked at its first use"
-    targets = {use.target for use in facts.source.role("doc", "ref")}
-    if len(targets) < 2:
-        yield f"{len(targets)} links to other pages; at least 2 are asked for"
-    yield from _shared(facts)
-
-
-def _shared(facts: PageFacts) -> Iterator[str]:
-    """Compare with the pages before; the first that has the same is named."""
-    seen: dict[str, str] = {}
-    for other in facts.others():
-        texts = [*(heading.text for heading in other.source.headings), *_long(other)]
-        seen = {**{text.lower(): other.page.name for text in texts}, **seen}
-    own = _long(facts)
-    parts: list[Heading | Paragraph] = [*facts.source.headings, *facts.source.paragraphs]
-    for part in parts:
-        heading = isinstance(part, Heading)
-        if part.text.lower() in seen and (heading or part.text in own):
-            what = f"heading {part.text!r}" if heading else "this paragraph"
-            yield f"line {part.line}: {what} also stands on page {seen[part.text.lower()]!r}"
-
-
-def _long(facts: PageFacts) -> list[str]:
-    return [each.text for each in facts.source.paragraphs if len(each.text.split()) >= _SHARED_WORDS]
-
-
-def check_figures(facts: PageFacts) -> Iterator[str]:
-    """No typed time, rate, speed-up, energy or percentage of one, in text or in docstrings shown."""
-    for figure in find_typed_figures(facts.source.figures):
-        yield str(figure)
-    if facts.page.format == "script" and facts.source.role("rule"):
-        yield "the role rule is for hand-written pages about the method"
-    for kernel, code in kernel_sources(facts):
-        for figure in find_typed_figures(_comments(code)):
-            yield f"line {kernel.line}: in {kernel.argument}: {figure}"
-
-
-def _comments(code: str) -> list[tuple[int, str]]:
-    """Give docstrings and comments of a source."""
-    found = [
-        (node.lineno, ast.get_docstring(node) or "")
-        for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    ]
-    lines = enumerate(code.splitlines(), start=1)
-    return found + [(number, line.partition("#")[2]) for number, line in lines if "#" in line]
-
-
-def check_shown(facts: PageFacts) -> Iterator[str]:
-    """Each experiment of the source documents is measured, or its code is shown."""
-    text = facts.path.read_text(encoding="utf-8") + "".join(code for _, code in kernel_sources(facts))
-    for experiment in facts.page.experiments:
-        if experiment.key and facts.page.format == "myst":
-            yield f"{experiment.id}: a page without a recording cannot measure it ({experiment.key})"
-        elif not experiment.key and not (experiment.shown and experiment.shown in text):
-            yield f"{experiment.id}: neither measured (key) nor shown ({experiment.shown!r})"
-
-
-def check_style(facts: PageFacts) -> Iterator[str]:
-    """No clock and no fallback in a script; a page of kind clock or how_to has clocks of its own."""
-    for use in facts.source.code:
-        code, line = use.cell.content, use.cell.lineno
-        clock = _CLOCKS.search(code)
-        if clock and facts.page.kind not in ("clock", "how_to") and not use.cell.is_wrong:
-            yield f"line {line}: {clock.group()!r} on a page that is not of kind 'clock' or 'how_to'"
-        try:
-            tree = ast.parse(code)
-        except SyntaxError as error:
-            yield f"line {line}: this code is not Python: {error.msg}"
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Try) and any(isinstance(each, ast.Import) for each in node.body):
-                yield f"line {line}: try: import on a page; the package says what is missing"
-            if isinstance(node, ast.If) and re.search(r"gpu|cuda", ast.unparse(node.test), re.IGNORECASE):
-                yield f"line {line}: if {ast.unparse(node.test)}: a page runs on a GPU"
-
-
-def kernel_sources(facts: PageFacts) -> Iterator[tuple[DirectiveUse, str]]:
-    """Give what the page's kernel directives show.
-
-    Parameters
-    ----------
-    facts : PageFacts
-        Of the page.
-
-    Yields
-    ------
-    DirectiveUse
-        The directive.
-    str
-        Source; empty where module or name is not known, which the build reports.
-    """
-    for use in facts.source.directive("kernel"):
-        try:
-            source = ModuleSource(facts.site.layout.source, use.argument)
-            yield use, shown_source(source, shown_names(use) or list(source.names))
-        except GpuGuideError:
-            yield use, ""
-
-
-def shown_names(use: DirectiveUse) -> list[str]:
-    """Names that a kernel directive shows.
-
-    Parameters
-    ----------
-    use : DirectiveUse
-        The directive.
-
-    Returns
-    -------
-    list of str
-        As its option ``:names:`` gives them.
-    """
-    return use.options.get("names", "").replace(",", " ").split()
-
-
-_ALL = ("tutorial", "case", "clock", "how_to", "explanation")
-TEXT_RULES = (
-    Rule("C1", "complete entry", check_entry, _ALL),
-    Rule("C2", "words, open code", check_words, ("tutorial", "case", "clock", "how_to")),
-    Rule("C3", "parts in order", check_parts),
-    Rule("C4", "bare cell with output", check_bare),
-    Rule("C8", "six numbers, three metrics", check_numbers),
-    Rule("C12", "terms and links", check_links),
-    Rule("figures", "no typed figure", check_figures, _ALL),
-    Rule("shown", "the source's code", check_shown, _ALL),
-    Rule("style", "no clock, no fallback", check_style, _ALL),
-)
-
-
-_NUMBER = re.compile(r"\d")
-_CELL_BUDGET_S, _SLOW_S = 0.3, 0.2
+def check_variants(facts: PageFacts) -> Iterator[str]:
+    """C5: each charted variant is shown in full and named in prose."""
+    shown = {
+        f"{use.argument}.{name}"
+        for use, code in kernel_sources(facts)
+        for name in shown_names(use) or re.findall(r"^def (\w+)", code, re.MULTILINE)
+    }
+    prose = " ".join([facts.source.prose, *(heading.text for heading in facts.source.headings)]).lower()
+    missed: set[str] = set()
+    for results, names in charted_variants(facts):
+        for info in (results.variant(name) for name in names):
+            if info.source.startswith("gpuguide.") and info.source not in shown:
+                missed.add(f"variant {info.name!r} is charted, and {info.source} is not shown")
+            words = {info.name.lower(), info.name.replace("_", " ").lower(), info.label.lower()}
+            if not any(word and word in prose for word in words):
+                missed.add(f"variant {info.name!r} is charted, and the text does not name it ({info.label})")
+    if "ladder" in facts.page.tags and max((len(n) for _, n in charted_variants(facts)), default=0) < 4:
+        missed.add("a ladder has at least four rungs")
+    yield from sorted(missed)
 
 
 def charted_variants(facts: PageFacts) -> Iterator[tuple[Results, list[str]]]:
@@ -494,27 +357,6 @@ def _plotted(facts: PageFacts, call: ast.Call) -> Iterator[tuple[Results, list[s
             yield results, chosen[0] if chosen else [info.name for info in results.variants]
 
 
-def check_variants(facts: PageFacts) -> Iterator[str]:
-    """C5: each charted variant is shown in full and named in prose."""
-    shown = {
-        f"{use.argument}.{name}"
-        for use, code in kernel_sources(facts)
-        for name in shown_names(use) or re.findall(r"^def (\w+)", code, re.MULTILINE)
-    }
-    prose = " ".join([facts.source.prose, *(heading.text for heading in facts.source.headings)]).lower()
-    missed: set[str] = set()
-    for results, names in charted_variants(facts):
-        for info in (results.variant(name) for name in names):
-            if info.source.startswith("gpuguide.") and info.source not in shown:
-                missed.add(f"variant {info.name!r} is charted, and {info.source} is not shown")
-            words = {info.name.lower(), info.name.replace("_", " ").lower(), info.label.lower()}
-            if not any(word and word in prose for word in words):
-                missed.add(f"variant {info.name!r} is charted, and the text does not name it ({info.label})")
-    if "ladder" in facts.page.tags and max((len(n) for _, n in charted_variants(facts)), default=0) < 4:
-        missed.add("a ladder has at least four rungs")
-    yield from sorted(missed)
-
-
 def check_sizes(facts: PageFacts) -> Iterator[str]:
     """C6: six sizes over three decades for a sweep, the source's size and dtype among them."""
     for results in facts.measured.studies.values():
@@ -523,32 +365,6 @@ def check_sizes(facts: PageFacts) -> Iterator[str]:
             if len(sizes) < 6 or sizes[-1] < 1000 * sizes[0]:
                 span = f"{len(sizes)} sizes from {sizes[0]} to {sizes[-1]}"
                 yield f"study {results.name!r} has {span}; six over three decades are asked for"
-
-
-def check_experiments(facts: PageFacts) -> Iterator[str]:
-    """Each experiment of the source documents that is measured has its size and dtype."""
-    for experiment in facts.page.experiments:
-        try:
-            problem = _experiment(facts, experiment) if experiment.key else ""
-        except GpuGuideError as error:
-            problem = str(error)
-        if problem:
-            yield f"{experiment.id}: {problem}"
-
-
-def _experiment(facts: PageFacts, experiment: Experiment) -> str:
-    reference = parse_reference(experiment.key)
-    if reference.page not in ("", facts.page.name):
-        return f"its key names another page, {reference.page!r}"
-    resolve(reference, facts.measured)
-    if not experiment.size or reference.kind == "fact":
-        return ""
-    results, size = facts.measured.studies[reference.name], parse_size(experiment.size)
-    if reference.kind == "cell" and reference.size < size:
-        return f"measured at {reference.size}, the source has {size}"
-    if experiment.dtype and results.dtype != experiment.dtype:
-        return f"measured in {results.dtype}, the source has {experiment.dtype}"
-    return ""
 
 
 def check_charts(facts: PageFacts) -> Iterator[str]:
@@ -569,14 +385,29 @@ def check_charts(facts: PageFacts) -> Iterator[str]:
 
 
 def _drawn_alternatives(facts: PageFacts) -> list[str]:
-    from gpuguide_docs.replay.drawn_cells import draw
-
     cells = tuple(use.cell for use in facts.source.code if use.cell.kind == "drawn")
     if not cells:
         return []
     state = facts.state
     outputs = draw(facts.site.layout, facts.page.name, cells, facts.measured, state.digest, facts.path)
     return [picture.alt for output in outputs if output for picture in output.pictures]
+
+
+def check_numbers(facts: PageFacts) -> Iterator[str]:
+    """C8: six measured numbers of three metrics, one of them where the GPU does not pay."""
+    metrics = Counter(_metric(facts, reference) for reference, _ in facts.references)
+    if metrics.total() < 6:
+        yield f"{metrics.total()} measured numbers; at least 6 are asked for"
+    if len(metrics) < 3:
+        yield f"{len(metrics)} metrics ({', '.join(metrics)}); at least 3 are asked for"
+    if not any("when-not-to" in parts for _, parts in facts.references):
+        yield "no measured number in part 'when-not-to'"
+
+
+def _metric(facts: PageFacts, reference: Reference) -> str:
+    if reference.kind == "fact" and facts.recording is not None and reference.name in facts.recording.facts:
+        return f"fact in {facts.recording.facts[reference.name].unit}"
+    return reference.metric
 
 
 def check_claims(facts: PageFacts) -> Iterator[str]:
@@ -626,6 +457,92 @@ def check_gate(facts: PageFacts) -> Iterator[str]:
         yield f"there is no {tests.relative_to(facts.site.layout.root)}"
 
 
+def check_exercise(facts: PageFacts) -> Iterator[str]:
+    """C11: each exercise has a checker, two hints and a solution, and is shown; two folded questions."""
+    listed = facts.page.exercises
+    if facts.page.kind in _TAUGHT:
+        if not listed:
+            yield "no exercise"
+        yield from _questions(facts)
+    for name in listed:
+        try:
+            yield from _incomplete(find_exercise(name), facts.page.name)
+        except GpuGuideError as error:
+            yield str(error)
+    yield from _shown_exercises(facts)
+
+
+def _incomplete(exercise: Exercise, page: str) -> Iterator[str]:
+    name = f"exercise {exercise.name!r}"
+    task: object = exercise.task
+    if not isinstance(task, KernelTask | FunctionTask):
+        yield f"{name} has no checker: its task is {type(task).__name__}"
+    if page not in exercise.pages:
+        yield f"{name} belongs to {', '.join(exercise.pages) or 'no page'} by its own entry, not to this page"
+    if len(exercise.hints) < _HINTS:
+        yield f"{name} has {len(exercise.hints)} hints; at least {_HINTS} are asked for"
+    for what in ("statement", "stub", "solution"):
+        if not getattr(exercise, what).strip():
+            yield f"{name} has no {what}"
+    if exercise.stub.strip() == exercise.solution.strip():
+        yield f"{name}: its solution is its stub"
+    for text in (exercise.statement, *exercise.hints):
+        markdown_nodes(text, name)
+
+
+def _shown_exercises(facts: PageFacts) -> Iterator[str]:
+    uses = facts.source.directive("exercise")
+    shown = [use.argument for use in uses]
+    for name in facts.page.exercises:
+        if name not in shown:
+            yield f"exercise {name!r} is listed and not shown (.. exercise:: {name})"
+    for use in uses:
+        if use.argument not in facts.page.exercises:
+            yield f"line {use.line}: exercise {use.argument!r} is shown and not listed in pages.toml"
+        if shown.count(use.argument) > 1:
+            yield f"line {use.line}: exercise {use.argument!r} is shown {shown.count(use.argument)} times"
+        if facts.source.parts and "your-turn" not in use.parts:
+            yield f"line {use.line}: exercise {use.argument!r} stands outside of part 'your-turn'"
+
+
+def _questions(facts: PageFacts) -> Iterator[str]:
+    asked = [use for use in facts.source.directive("question") if "your-turn" in use.parts]
+    if len(asked) < _QUESTIONS:
+        yield f"{len(asked)} folded questions in part 'your-turn'; at least {_QUESTIONS} are asked for"
+
+
+def check_links(facts: PageFacts) -> Iterator[str]:
+    """C12: glossary terms linked, two links to other pages, nothing shared with another page."""
+    linked = {use.target.lower() for use in facts.source.role("term")}
+    prose = facts.source.prose.lower()
+    for term in facts.terms:
+        if re.search(rf"\b{re.escape(term.lower())}s?\b", prose) and term.lower() not in linked:
+            yield f"{term!r} is in the glossary and not linked at its first use"
+    targets = {use.target for use in facts.source.role("doc", "ref")}
+    if len(targets) < 2:
+        yield f"{len(targets)} links to other pages; at least 2 are asked for"
+    yield from _shared(facts)
+
+
+def _shared(facts: PageFacts) -> Iterator[str]:
+    """Compare with the pages before; the first that has the same is named."""
+    seen: dict[str, str] = {}
+    for other in facts.others():
+        texts = [*(heading.text for heading in other.source.headings), *_long(other)]
+        seen = {**{text.lower(): other.page.name for text in texts}, **seen}
+    own = _long(facts)
+    parts: list[Heading | Paragraph] = [*facts.source.headings, *facts.source.paragraphs]
+    for part in parts:
+        heading = isinstance(part, Heading)
+        if part.text.lower() in seen and (heading or part.text in own):
+            what = f"heading {part.text!r}" if heading else "this paragraph"
+            yield f"line {part.line}: {what} also stands on page {seen[part.text.lower()]!r}"
+
+
+def _long(facts: PageFacts) -> list[str]:
+    return [each.text for each in facts.source.paragraphs if len(each.text.split()) >= _SHARED_WORDS]
+
+
 def check_needs(facts: PageFacts) -> Iterator[str]:
     """C13: peak memory and time within what the entry says."""
     provenance, needs = facts.measured.provenance, facts.page.needs
@@ -635,6 +552,74 @@ def check_needs(facts: PageFacts) -> Iterator[str]:
         yield f"the run used {used:.1f} GiB of GPU memory, needs says {needs.gib:g}"
     if provenance.run_time_s and provenance.run_time_s > 60 * facts.page.minutes:
         yield f"the run took {provenance.run_time_s:.0f} s, longer than reading the page"
+
+
+def check_shown(facts: PageFacts) -> Iterator[str]:
+    """Each experiment of the source documents is measured, or its code is shown."""
+    text = facts.path.read_text(encoding="utf-8") + "".join(code for _, code in kernel_sources(facts))
+    for experiment in facts.page.experiments:
+        if experiment.key and facts.page.format == "myst":
+            yield f"{experiment.id}: a page without a recording cannot measure it ({experiment.key})"
+        elif not experiment.key and not (experiment.shown and experiment.shown in text):
+            yield f"{experiment.id}: neither measured (key) nor shown ({experiment.shown!r})"
+
+
+def check_style(facts: PageFacts) -> Iterator[str]:
+    """No clock and no fallback in a script; a page of kind clock or how_to has clocks of its own."""
+    for use in facts.source.code:
+        code, line = use.cell.content, use.cell.lineno
+        clock = _CLOCKS.search(code)
+        if clock and facts.page.kind not in ("clock", "how_to") and not use.cell.is_wrong:
+            yield f"line {line}: {clock.group()!r} on a page that is not of kind 'clock' or 'how_to'"
+        try:
+            tree = ast.parse(code)
+        except SyntaxError as error:
+            yield f"line {line}: this code is not Python: {error.msg}"
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Try) and any(isinstance(each, ast.Import) for each in node.body):
+                yield f"line {line}: try: import on a page; the package says what is missing"
+            if isinstance(node, ast.If) and re.search(r"gpu|cuda", ast.unparse(node.test), re.IGNORECASE):
+                yield f"line {line}: if {ast.unparse(node.test)}: a page runs on a GPU"
+
+
+def check_figures(facts: PageFacts) -> Iterator[str]:
+    """No typed time, rate, speed-up, energy or percentage of one, in text or in docstrings shown."""
+    for figure in find_typed_figures(facts.source.figures):
+        yield str(figure)
+    if facts.page.format == "script" and facts.source.role("rule"):
+        yield "the role rule is for hand-written pages about the method"
+    for kernel, code in kernel_sources(facts):
+        for figure in find_typed_figures(_comments(code)):
+            yield f"line {kernel.line}: in {kernel.argument}: {figure}"
+
+
+def _comments(code: str) -> list[tuple[int, str]]:
+    """Give docstrings and comments of a source."""
+    found = [
+        (node.lineno, ast.get_docstring(node) or "")
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+    lines = enumerate(code.splitlines(), start=1)
+    return found + [(number, line.partition("#")[2]) for number, line in lines if "#" in line]
+
+
+def check_references(facts: PageFacts) -> Iterator[str]:
+    """Each measured number resolves."""
+    for use in facts.source.role("measured"):
+        try:
+            reference = replace(parse_reference(use.text), page="")
+            resolve(reference, facts.measured)
+        except GpuGuideError as error:
+            yield f"line {use.line}: {error}"
+
+
+def check_one_run(facts: PageFacts) -> Iterator[str]:
+    """All numbers of a page come from its own run."""
+    for reference, _ in facts.references:
+        if reference.page not in ("", facts.page.name):
+            yield f"a number of page {reference.page!r}; numbers of one page come from one run"
 
 
 def check_samples(facts: PageFacts) -> Iterator[str]:
@@ -676,113 +661,96 @@ def _shown_name(code: str) -> str:
     return last.id if isinstance(last, ast.Name) else ""
 
 
-def check_one_run(facts: PageFacts) -> Iterator[str]:
-    """All numbers of a page come from its own run."""
-    for reference, _ in facts.references:
-        if reference.page not in ("", facts.page.name):
-            yield f"a number of page {reference.page!r}; numbers of one page come from one run"
-
-
-def check_references(facts: PageFacts) -> Iterator[str]:
-    """Each measured number resolves."""
-    for use in facts.source.role("measured"):
+def check_experiments(facts: PageFacts) -> Iterator[str]:
+    """Each experiment of the source documents that is measured has its size and dtype."""
+    for experiment in facts.page.experiments:
         try:
-            reference = replace(parse_reference(use.text), page="")
-            resolve(reference, facts.measured)
+            problem = _experiment(facts, experiment) if experiment.key else ""
         except GpuGuideError as error:
-            yield f"line {use.line}: {error}"
+            problem = str(error)
+        if problem:
+            yield f"{experiment.id}: {problem}"
 
 
-_ALL_measured = ("tutorial", "case", "clock", "how_to", "explanation")
-MEASURED_RULES = (
+def _experiment(facts: PageFacts, experiment: Experiment) -> str:
+    reference = parse_reference(experiment.key)
+    if reference.page not in ("", facts.page.name):
+        return f"its key names another page, {reference.page!r}"
+    resolve(reference, facts.measured)
+    if not experiment.size or reference.kind == "fact":
+        return ""
+    results, size = facts.measured.studies[reference.name], parse_size(experiment.size)
+    if reference.kind == "cell" and reference.size < size:
+        return f"measured at {reference.size}, the source has {size}"
+    if experiment.dtype and results.dtype != experiment.dtype:
+        return f"measured in {results.dtype}, the source has {experiment.dtype}"
+    return ""
+
+
+def kernel_sources(facts: PageFacts) -> Iterator[tuple[DirectiveUse, str]]:
+    """Give what the page's kernel directives show.
+
+    Parameters
+    ----------
+    facts : PageFacts
+        Of the page.
+
+    Yields
+    ------
+    DirectiveUse
+        The directive.
+    str
+        Source; empty where module or name is not known, which the build reports.
+    """
+    for use in facts.source.directive("kernel"):
+        try:
+            source = ModuleSource(facts.site.layout.source, use.argument)
+            yield use, shown_source(source, shown_names(use) or list(source.names))
+        except GpuGuideError:
+            yield use, ""
+
+
+def shown_names(use: DirectiveUse) -> list[str]:
+    """Names that a kernel directive shows.
+
+    Parameters
+    ----------
+    use : DirectiveUse
+        The directive.
+
+    Returns
+    -------
+    list of str
+        As its option ``:names:`` gives them.
+    """
+    return use.options.get("names", "").replace(",", " ").split()
+
+
+#: In the order of the table: those with a number can be waived or named as unwritten.
+RULES = (
+    Rule("C1", "complete entry", check_entry, KINDS),
+    Rule("C2", "words, open code", check_words, (*_TAUGHT, "how_to")),
+    Rule("C3", "parts in order", check_parts),
+    Rule("C4", "bare cell with output", check_bare),
     Rule("C5", "variants shown and named", check_variants, recorded=True),
     Rule("C6", "sizes of a sweep", check_sizes, recorded=True),
     Rule("C7", "charts and captions", check_charts, recorded=True),
+    Rule("C8", "six numbers, three metrics", check_numbers),
     Rule("C9", "claims", check_claims, recorded=True),
     Rule("C10", "gate", check_gate, recorded=True),
-    Rule("C13", "memory and time", check_needs, _ALL_measured, recorded=True),
-    Rule("experiments", "the source's sizes", check_experiments, _ALL_measured, recorded=True),
-    Rule("samples", "a full run", check_samples, _ALL_measured, recorded=True),
-    Rule("recomputed", "follows from samples", check_recomputed, _ALL_measured, recorded=True),
-    Rule("one run", "one run id", check_one_run, _ALL_measured),
-    Rule("numbers", "numbers resolve", check_references, _ALL_measured, recorded=True),
+    Rule("C11", "exercise", check_exercise, KINDS),
+    Rule("C12", "terms and links", check_links),
+    Rule("C13", "memory and time", check_needs, KINDS, recorded=True),
+    Rule("shown", "the source's code", check_shown, KINDS),
+    Rule("style", "no clock, no fallback", check_style, KINDS),
+    Rule("figures", "no typed figure", check_figures, KINDS),
+    Rule("numbers", "numbers resolve", check_references, KINDS, recorded=True),
+    Rule("one run", "one run id", check_one_run, KINDS),
+    Rule("samples", "a full run", check_samples, KINDS, recorded=True),
+    Rule("recomputed", "follows from samples", check_recomputed, KINDS, recorded=True),
+    Rule("experiments", "the source's sizes", check_experiments, KINDS, recorded=True),
 )
-
-
-_ALL_exercises = ("tutorial", "case", "clock", "how_to", "explanation")
-_WITH_EXERCISES = ("tutorial", "case", "clock")
-_HINTS, _QUESTIONS = 2, 2
-
-
-def check_exercise(facts: PageFacts) -> Iterator[str]:
-    """C11: each exercise has a checker, two hints and a solution, and is shown; two folded questions."""
-    listed = facts.page.exercises
-    if facts.page.kind in _WITH_EXERCISES:
-        if not listed:
-            yield "no exercise"
-        yield from _questions(facts)
-    for name in listed:
-        try:
-            yield from _incomplete(find_exercise(name), facts.page.name)
-        except GpuGuideError as error:
-            yield str(error)
-    yield from _shown(facts)
-
-
-def _incomplete(exercise: Exercise, page: str) -> Iterator[str]:
-    name = f"exercise {exercise.name!r}"
-    task: object = exercise.task
-    if not isinstance(task, KernelTask | FunctionTask):
-        yield f"{name} has no checker: its task is {type(task).__name__}"
-    if page not in exercise.pages:
-        yield f"{name} belongs to {', '.join(exercise.pages) or 'no page'} by its own entry, not to this page"
-    if len(exercise.hints) < _HINTS:
-        yield f"{name} has {len(exercise.hints)} hints; at least {_HINTS} are asked for"
-    for what in ("statement", "stub", "solution"):
-        if not getattr(exercise, what).strip():
-            yield f"{name} has no {what}"
-    if exercise.stub.strip() == exercise.solution.strip():
-        yield f"{name}: its solution is its stub"
-    for text in (exercise.statement, *exercise.hints):
-        markdown_nodes(text, name)
-
-
-def _shown(facts: PageFacts) -> Iterator[str]:
-    uses = facts.source.directive("exercise")
-    shown = [use.argument for use in uses]
-    for name in facts.page.exercises:
-        if name not in shown:
-            yield f"exercise {name!r} is listed and not shown (.. exercise:: {name})"
-    for use in uses:
-        if use.argument not in facts.page.exercises:
-            yield f"line {use.line}: exercise {use.argument!r} is shown and not listed in pages.toml"
-        if shown.count(use.argument) > 1:
-            yield f"line {use.line}: exercise {use.argument!r} is shown {shown.count(use.argument)} times"
-        if facts.source.parts and "your-turn" not in use.parts:
-            yield f"line {use.line}: exercise {use.argument!r} stands outside of part 'your-turn'"
-
-
-def _questions(facts: PageFacts) -> Iterator[str]:
-    asked = [use for use in facts.source.directive("question") if "your-turn" in use.parts]
-    if len(asked) < _QUESTIONS:
-        yield f"{len(asked)} folded questions in part 'your-turn'; at least {_QUESTIONS} are asked for"
-
-
-EXERCISE_RULES = (Rule("C11", "exercise", check_exercise, _ALL_exercises),)
-
-
-RULES: tuple[Rule, ...] = tuple(
-    sorted(
-        (*TEXT_RULES, *EXERCISE_RULES, *MEASURED_RULES),
-        key=lambda rule: (rule.code[0] != "C", len(rule.code), rule.code),
-    )
-)
-NEVER_WAIVED = ("C4", "C8", "C9", "C10")
-_MOST_WAIVERS = 2
-BY_HAND = "by hand"
-#: Exercises state what an answer must keep to: at most 30 %, no more than 3 times.
-_LIMIT = re.compile(r"typed (?:percentage|speed-up '(?:factor of [^']*|[^']* times)')")
-NEEDS_A_GPU = "needs a GPU: a maintainer records this"
+_NUMBERED = tuple(rule.code for rule in RULES if rule.code.startswith("C"))
 
 
 @dataclass
@@ -796,13 +764,17 @@ class PageReport:
     status : str
         Of its recording; ``"by hand"`` for a page that has none.
     marks : dict of str to str
-        Rule -> ``"ok"``, ``"fails"``, ``"waived"`` or ``"waits"`` (for a recording).
+        Rule -> ``"ok"``, ``"fails"``, ``"waived"``, ``"unwritten"`` or ``"waits"`` (for a recording).
     violations : list of Violation
         What must be mended.
     waived : list of str
         Rules not held, with the reasons given.
     lacking : str
         Why there is no current recording; empty where there is one.
+    draft : str
+        What a draft names as unwritten; empty for a page that is none.
+    unwritten : list of Violation
+        What the rules say that it names.
     excused : bool
         Whether the page stands in ``pending.toml``.
     """
@@ -813,6 +785,8 @@ class PageReport:
     violations: list[Violation] = field(default_factory=list)
     waived: list[str] = field(default_factory=list)
     lacking: str = ""
+    draft: str = ""
+    unwritten: list[Violation] = field(default_factory=list)
     excused: bool = False
 
 
@@ -837,7 +811,7 @@ def check_page(site: Site, page: Page) -> PageReport:
         return PageReport(page.name, f"no {page.format}", violations=[missing])
     facts = PageFacts(site, page)
     if page.format == "myst":
-        report = PageReport(page.name, BY_HAND)
+        report = PageReport(page.name, _BY_HAND)
     else:
         try:
             report = _recorded_report(facts)
@@ -845,7 +819,8 @@ def check_page(site: Site, page: Page) -> PageReport:
             return PageReport(
                 page.name, "damaged", violations=[Violation(page.name, "recording", str(error))]
             )
-    report.violations += _waivers(page)
+    report.violations += [*_waivers(page), *_unknown_unwritten(page)]
+    report.draft = ", ".join(f"{rule.code} ({rule.asks})" for rule in RULES if rule.code in page.unwritten)
     for rule in RULES:
         if page.kind in rule.kinds and not (rule.recorded and page.format == "myst"):
             report.marks[rule.code] = _apply(rule, facts, report)
@@ -868,26 +843,38 @@ def _apply(rule: Rule, facts: PageFacts, report: PageReport) -> str:
         messages = list(rule.check(facts))
     except GpuGuideError as error:
         messages = [str(error)]
+    found = [Violation(facts.page.name, rule.code, message) for message in messages]
+    if rule.code in facts.page.unwritten and rule.code in _NUMBERED:
+        report.unwritten += found
+        return "unwritten"
     if not messages:
         return "ok"
     if rule.code in facts.page.waivers and rule.code not in NEVER_WAIVED:
         report.waived.append(f"{rule.code} waived: {facts.page.waivers[rule.code]}")
         return "waived"
-    report.violations += [Violation(facts.page.name, rule.code, message) for message in messages]
+    report.violations += found
     return "fails"
 
 
 def _waivers(page: Page) -> Iterator[Violation]:
-    known = [rule.code for rule in RULES if rule.code.startswith("C")]
     for code in page.waivers:
-        if code not in known:
-            yield Violation(page.name, "waivers", f"{code!r} cannot be waived; known are {', '.join(known)}")
+        if code not in _NUMBERED:
+            yield Violation(
+                page.name, "waivers", f"{code!r} cannot be waived; known are {', '.join(_NUMBERED)}"
+            )
         if code in NEVER_WAIVED:
             yield Violation(page.name, "waivers", f"{code} is never waived")
     if len(page.waivers) > _MOST_WAIVERS:
         yield Violation(
             page.name, "waivers", f"{len(page.waivers)} waivers; at most {_MOST_WAIVERS} are allowed"
         )
+
+
+def _unknown_unwritten(page: Page) -> Iterator[Violation]:
+    for code in page.unwritten:
+        if code not in _NUMBERED:
+            known = ", ".join(_NUMBERED)
+            yield Violation(page.name, "unwritten", f"{code!r} cannot be unwritten; known are {known}")
 
 
 def check_prose(layout: Layout) -> list[Violation]:
@@ -964,10 +951,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if the contract holds, also where only recordings lack (unless ``--strict``); else 1.
+        0 if the contract holds, also where recordings lack or pages are drafts (unless ``--strict``); else 1.
     """
     parser = argparse.ArgumentParser(prog="make check", description="Hold every page to the contract.")
-    parser.add_argument("--strict", action="store_true", help="stale and missing recordings fail too")
+    parser.add_argument("--strict", action="store_true", help="drafts and lacking recordings fail too")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="folder of the project")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 180, highlight=False)
@@ -988,7 +975,7 @@ def _print(console: Console, reports: list[PageReport], others: list[Violation])
         marks = (report.marks.get(rule.code, "") for rule in RULES)
         table.add_row(report.page, report.status, *(_SIGNS[mark] for mark in marks))
     console.print(table)
-    console.print("+ holds   x fails   w waived   ? waits for a recording")
+    console.print("+ holds   x fails   w waived   u unwritten   ? waits for a recording")
     for report in reports:
         for reason in report.waived:
             console.print(f"{report.page}: {reason}", markup=False)
@@ -998,17 +985,21 @@ def _print(console: Console, reports: list[PageReport], others: list[Violation])
         )
 
 
-_SIGNS = {"ok": "+", "fails": "x", "waived": "w", "waits": "?", "": ""}
-
-
 def _verdict(console: Console, reports: list[PageReport], others: list[Violation], *, strict: bool) -> int:
     lacking = [report for report in reports if report.lacking]
     for report in lacking:
-        console.print(f"{report.page}: {report.lacking}; {NEEDS_A_GPU}", markup=False, soft_wrap=True)
-    n_violations = sum(len(report.violations) for report in reports) + len(others)
-    failing = [report for report in lacking if strict and not report.excused]
-    console.print(f"{len(reports)} pages, {n_violations} violations, {len(lacking)} recordings lacking")
-    return 1 if n_violations or failing else 0
+        console.print(f"{report.page}: {report.lacking}; {_NEEDS_A_GPU}", markup=False, soft_wrap=True)
+    drafts = [report for report in reports if report.draft]
+    for report in drafts:
+        for violation in report.unwritten:
+            words = f"{report.page}: unwritten {violation.rule}: {violation.message}"
+            console.print(words, markup=False, soft_wrap=True)
+        console.print(f"{report.page}: draft: unwritten {report.draft}", markup=False, soft_wrap=True)
+    n_findings = sum(len(report.violations) for report in reports) + len(others)
+    failing = [report for report in lacking if not report.excused] + drafts if strict else []
+    counted = f"{len(reports)} pages, {n_findings} findings, {len(lacking)} recordings lacking"
+    console.print(f"{counted}, {len(drafts)} drafts" if drafts else counted)
+    return 1 if n_findings or failing else 0
 
 
 if __name__ == "__main__":

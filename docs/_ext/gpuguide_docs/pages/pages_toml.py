@@ -124,6 +124,8 @@ class Page:
         Names of exercises; words to find the page by.
     waivers : dict of str to str
         Contract rule -> reason why it does not fit this page.
+    unwritten : tuple of str
+        Contract rules that a draft does not keep yet.
     machine : str or None
         Machine whose recording the page shows; None for the primary one.
     topic : str
@@ -148,6 +150,7 @@ class Page:
     exercises: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     waivers: dict[str, str] = field(default_factory=dict)
+    unwritten: tuple[str, ...] = ()
     machine: str | None = None
     topic: str = ""
     format: str = "script"
@@ -354,7 +357,7 @@ _PAGE_KEYS: _Keys = {
     "minutes": (_count, True),
     "needs": (_table, True),
     "objectives": (_texts, True),
-    **dict.fromkeys(("after", "exercises", "tags"), (_texts, False)),
+    **dict.fromkeys(("after", "exercises", "tags", "unwritten"), (_texts, False)),
     "experiments": (_list, False),
     "waivers": (_reasons, False),
     "machine": (_text, False),

@@ -1,0 +1,558 @@
+"""``make new-page``: the draft of a page, its topic and its test, small and runnable, to be rewritten."""
+
+from __future__ import annotations
+
+import argparse
+import keyword
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+
+from gpuguide.errors import ArgumentError, GpuGuideError, unknown
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.pages_toml import PagesError, read_pages, read_sections
+
+__all__ = ["main", "write_page"]
+
+_ENTRY = """\
+[[page]]
+section = "$section"
+name = "$name"
+title = "$title"
+question = "What does this page answer?"
+kind = "tutorial"
+level = "beginner"
+minutes = 15
+needs = { gpus = 1, gib = 1 }
+objectives = [
+    "say what this page is about",
+    "try it on a GPU",
+]
+# Rules of the contract that this draft does not keep yet; `make check` lists what they ask for.
+unwritten = ["C1", "C2", "C3", "C8", "C9", "C11", "C12"]
+"""
+
+_SCRIPT = '''\
+"""
+$title
+$underline
+
+What does this page answer?
+"""
+# %%
+# .. The answer, in two or three sentences with measured numbers.
+#
+# The kernel doubles 2\\ :sup:`24` numbers in :measured:`$name[kernel, 2**24].time`.
+
+# %%
+# .. rst-class:: part-idea
+#
+# One element for each thread
+# ---------------------------
+#
+# .. What the page is about, for somebody who has never heard of it, with a drawing of it.
+
+# %%
+# .. rst-class:: part-bare
+#
+# Doubling by hand
+# ----------------
+#
+# .. The smallest code that shows the idea: readers can paste it, and need nothing of this guide.
+
+import cupy as cp
+from numba import cuda
+
+
+@cuda.jit
+def double(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = 2 * x[i]
+
+
+x = cp.arange(1000, dtype=cp.float32)
+out = cp.empty_like(x)
+double[4, 256](x, out)
+print(out[:4])
+
+# %%
+# .. rst-class:: part-predict
+#
+# Bytes for each element
+# ----------------------
+#
+# .. What one would expect before anything is measured, and why.
+
+# %%
+# .. rst-class:: part-code
+#
+# Kernel and launcher
+# -------------------
+#
+# .. The code that is measured. Each variant of a chart is shown, and named in the text.
+#
+# The kernel, and the function that launches it:
+#
+# .. kernel:: gpuguide.topics.$name.kernels
+#    :names: ${name}_kernel
+#
+# On the host, NumPy does the same:
+#
+# .. kernel:: gpuguide.topics.$name.study
+#    :names: $name, ${name}_numpy
+
+# %%
+# .. rst-class:: part-check
+#
+# Both against the reference
+# --------------------------
+#
+# .. How results are checked, and what a wrong one would look like.
+
+import gpuguide as gg
+from gpuguide.topics.$name.study import study
+
+comparison = study()
+comparison
+
+# %%
+# .. rst-class:: part-measure
+#
+# From a thousand elements on
+# ---------------------------
+#
+# .. The study and at least two claims about it.
+
+results = comparison.run()
+
+# %%
+# .. checks:: $name
+#
+# The chart shows where each of the two is faster.
+
+# draw
+gg.plot_time(results)
+
+# %%
+# .. finding::
+#
+#    The kernel overtakes NumPy :measured:`$name.crossover(numpy, kernel)`.
+#
+# .. The second chart.
+
+# draw
+gg.plot_speedup(results, "numpy")
+
+# %%
+# .. finding::
+#
+#    At 2\\ :sup:`24` elements the kernel is :measured:`$name[kernel, 2**24].speedup(numpy)` as fast.
+#
+# .. results:: $name
+
+# %%
+# .. rst-class:: part-reading
+#
+# What the charts say
+# -------------------
+#
+# .. Why the numbers are what they are.
+
+# %%
+# .. rst-class:: part-when-not-to
+#
+# Where NumPy wins
+# ----------------
+#
+# .. Where the GPU, or the trick, does not pay, with a measured number.
+
+# %%
+# .. rst-class:: part-on-your-gpu
+#
+# What another GPU changes
+# ------------------------
+#
+# .. What would differ on another GPU, and what would not.
+
+# %%
+# .. rst-class:: part-your-turn
+#
+# Exercise and questions
+# ----------------------
+#
+# .. An exercise and two questions.
+
+# %%
+# .. rst-class:: part-next
+#
+# Where to go from here
+# ---------------------
+#
+# .. Links to two other pages.
+'''
+
+_PACKAGE = '''\
+"""Kernels and study of the page $name."""
+'''
+
+_KERNELS = '''\
+"""Kernels of the page $name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuguide.machine.backends import cuda, jit
+
+
+@jit
+def ${name}_kernel(x: Any, out: Any) -> None:
+    """Each thread doubles the element that has the thread's own index."""
+    i = cuda.grid(1)
+    if i < x.size:  # the last block is seldom full
+        out[i] = 2 * x[i]
+'''
+
+_STUDY = '''\
+"""Doubling the elements of a vector: a draft, to be replaced by what the page $name is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.backends import current_stream, numba_view
+from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.equal_check import EqualCheck
+from gpuguide.measure.plan import Variant
+from gpuguide.measure.random_inputs import uniform
+from gpuguide.measure.study import Study
+from gpuguide.results.records import Traffic
+from gpuguide.topics.$name.kernels import ${name}_kernel
+
+THREADS_PER_BLOCK = 256
+SIZES = (2**10, 2**13, 2**16, 2**18, 2**20, 2**24)
+
+
+def ${name}_reference(x: Any) -> Any:
+    """Return ``2 * x``: the definition of correct.
+
+    Parameters
+    ----------
+    x : array of float32, shape (n,)
+        Any values.
+
+    Returns
+    -------
+    array of float32, shape (n,)
+        A new array.
+
+    Examples
+    --------
+    >>> ${name}_reference(np.float32([1, 2.5])).tolist()
+    [2.0, 5.0]
+    """
+    return 2 * x
+
+
+def ${name}_numpy(x: np.ndarray, out: np.ndarray) -> None:
+    """Double with NumPy, on one thread.
+
+    Parameters
+    ----------
+    x, out : ndarray of float32, shape (n,)
+        Input, and where the result goes.
+
+    Examples
+    --------
+    >>> out = np.empty(2, np.float32)
+    >>> ${name}_numpy(np.float32([1, 2.5]), out)
+    >>> out.tolist()
+    [2.0, 5.0]
+    """
+    np.multiply(x, 2, out=out)
+
+
+def $name(x: Any, out: Any) -> None:
+    """Cover the vector with one thread for each element.
+
+    Parameters
+    ----------
+    x, out : device array of float32, shape (n,)
+        Input, and where the result goes.
+
+    Raises
+    ------
+    ArgumentError
+        An array is not one-dimensional or not float32, or the two differ in length.
+
+    Examples
+    --------
+    >>> $name(np.ones(3), np.ones(3))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    gpuguide.errors.ArgumentError: $name takes two float32 vectors of one length; got shapes ...
+    """
+    if x.ndim != 1 or x.shape != out.shape or {x.dtype, out.dtype} != {np.dtype("float32")}:
+        raise ArgumentError(
+            "$name takes two float32 vectors of one length; "
+            f"got shapes {x.shape} and {out.shape}, {x.dtype} and {out.dtype}."
+        )
+    if x.size:
+        blocks_per_grid = blocks_1d(x.size, THREADS_PER_BLOCK)
+        ${name}_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
+            numba_view(x),
+            numba_view(out),
+        )
+
+
+def ${name}_traffic(n: int, dtype: Any) -> Traffic:
+    """Count what a kernel has to move: each element is read once and written once.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements.
+    dtype : dtype
+        Of the elements.
+
+    Returns
+    -------
+    Traffic
+        Bytes read, bytes written, multiplications.
+
+    Examples
+    --------
+    >>> ${name}_traffic(1000, "float32").bytes_total
+    8000
+    """
+    itemsize = np.dtype(dtype).itemsize
+    return Traffic(bytes_read=n * itemsize, bytes_written=n * itemsize, flops=n, unit="fp32")
+
+
+def study() -> Study:
+    """Compare the kernel with NumPy.
+
+    Returns
+    -------
+    Study
+        Two variants, from 2**10 to 2**24 float32.
+
+    Examples
+    --------
+    >>> [variant.name for variant in study().variants]
+    ['numpy', 'kernel']
+    """
+    numpy = Variant(
+        "numpy",
+        ${name}_numpy,
+        label="NumPy",
+        device="cpu",
+        clock="host",
+        threads=1,
+        traffic=${name}_traffic,
+    )
+    kernel = Variant(
+        "kernel",
+        $name,
+        label="kernel",
+        arrays="numba",
+        traffic=${name}_traffic,
+    )
+    return Study(
+        name="$name",
+        title="Doubling the elements of a vector",
+        variants=(numpy, kernel),
+        sizes=SIZES,
+        inputs=_inputs,
+        check=EqualCheck(${name}_reference),
+        output=lambda n, dtype: ((n,), dtype),
+        dtype="float32",
+        input_note="uniform random numbers; whole numbers counting up for the exact check",
+        baseline="numpy",
+    )
+
+
+def _inputs(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
+    # Counting up shows an element that ended up in the wrong place.
+    return (np.arange(n, dtype=dtype) if exact else uniform(rng, n, dtype),)
+'''
+
+_TEST = '''\
+"""The topic $name against its reference: in the simulator, in the compiler and on the GPU."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES, in_simulator
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.errors import ArgumentError
+from gpuguide.topics.$name import study as $name
+from gpuguide.topics.$name.kernels import ${name}_kernel
+
+
+def test_all_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    count, names = in_simulator(fresh_python, "$name.study", SIZES)
+    assert names == ["kernel", "numpy"]
+    assert count == len(SIZES) * 2 * len(names)
+
+
+def test_the_study_rejects_wrong_variants() -> None:
+    assert_rejects($name.study(), $name.${name}_reference, 257)
+
+
+@pytest.mark.parametrize("x", [np.ones((2, 3), "float32"), np.ones(4), np.ones(3, "float32")])
+def test_the_launcher_says_what_it_takes(x: np.ndarray) -> None:
+    with pytest.raises(ArgumentError, match="two float32 vectors of one length"):
+        $name.$name(x, np.ones(4, "float32"))
+
+
+def test_the_launcher_does_nothing_for_an_empty_vector() -> None:
+    $name.$name(np.empty(0, "float32"), np.empty(0, "float32"))
+
+
+@needs_compilers()
+def test_the_kernel_reads_once_and_writes_once() -> None:
+    from numba import float32
+
+    facts = numba_facts(${name}_kernel, (float32[::1], float32[::1]))
+    assert facts.spills == 0
+    assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
+
+
+@pytest.mark.gpu
+def test_all_variants_equal_the_reference_on_the_gpu() -> None:
+    assert not $name.study().check_all((*SIZES, 10**6 + 3)).skipped
+'''
+
+
+def write_page(layout: Layout, name: str, section: str) -> list[Path]:
+    """Write a draft: its entry, script, topic and test, and the topic's lines in the reference.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+    name : str
+        Of the page: new, lower case, an identifier.
+    section : str
+        Where it stands, after the section's other pages.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files that are new.
+
+    Raises
+    ------
+    ArgumentError
+        If the name is taken or none.
+    UnknownNameError
+        If there is no such section; the message names the nearest.
+    """
+    pages, sections = read_pages(layout), [each.name for each in read_sections(layout)]
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+        raise ArgumentError(
+            f"{name!r} cannot name a page: its topic is a Python module, so write a word of lower-case "
+            "letters, digits and '_', such as NAME=shared_memory."
+        )
+    if name in [page.name for page in pages]:
+        raise ArgumentError(f"There is a page {name!r} in examples/pages.toml already; choose another name.")
+    if section not in sections:
+        raise unknown("section", section, sections)
+    topic = layout.source / "gpuguide" / "topics" / name
+    texts = {
+        layout.script(section, name): _SCRIPT,
+        topic / "__init__.py": _PACKAGE,
+        topic / "kernels.py": _KERNELS,
+        topic / "study.py": _STUDY,
+        layout.root / "tests" / "topics" / f"test_{name}.py": _TEST,
+    }
+    for path in texts:
+        if path.exists():
+            where = path.relative_to(layout.root)
+            raise ArgumentError(f"{where} exists already; choose another name or delete what is left there.")
+    title = name.replace("_", " ").capitalize()
+    words = {"name": name, "section": section, "title": title, "underline": "=" * len(title)}
+    before = sections[: sections.index(section) + 1]
+    earlier = [page for page in pages if page.section in before]
+    # Pages need not be listed section by section, so the new one follows the last of its own, if it has one.
+    own = [page.name for page in earlier if page.section == section]
+    _insert_entry(layout.pages_toml, Template(_ENTRY).substitute(words), own or [p.name for p in earlier])
+    _list_topic(layout.docs / "api" / "index.rst", name, [page.topic for page in earlier])
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(Template(text).substitute(words), encoding="utf-8")
+    return list(texts)
+
+
+def _insert_entry(path: Path, entry: str, earlier: list[str]) -> None:
+    """Put an entry after the last of these pages, before any other without one."""
+    head, *entries = re.split(r"(?m)^(?=\[\[page\]\])", path.read_text(encoding="utf-8"))
+    names = [re.search(r'(?m)^name = "(\w+)"', each) for each in entries]
+    places = [place for place, found in enumerate(names) if found and found[1] in earlier]
+    place = max(places, default=-1) + 1
+    parts = [head, *entries[:place], f"{entry}\n", *entries[place:]]
+    path.write_text("\n\n".join(part.strip("\n") for part in parts) + "\n", encoding="utf-8")
+
+
+def _list_topic(path: Path, name: str, earlier: list[str]) -> None:
+    """List the topic in the reference, after that of the page before it."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    listed = [(number, re.match(r"   topics\.(\w+)\.", line)) for number, line in enumerate(lines)]
+    topics = [(number, found[1]) for number, found in listed if found]
+    if not topics:
+        return
+    near = next((topic for topic in reversed(earlier) if topic in dict(map(reversed, topics))), topics[-1][1])
+    place = max(number for number, topic in topics if topic == near) + 1
+    lines[place:place] = [f"   topics.{name}.kernels", f"   topics.{name}.study"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write a draft and say what comes next.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Of the command line.
+
+    Returns
+    -------
+    int
+        0, or 2 when nothing was written.
+    """
+    parser = argparse.ArgumentParser(prog="make new-page", description="Write the draft of a page.")
+    parser.add_argument("name", help="of the page, such as shared_memory")
+    parser.add_argument("section", help="one of those in examples/pages.toml")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="folder of the project")
+    options = parser.parse_args(arguments)
+    layout = Layout(options.root)
+    if not options.name or not options.section:
+        sections = ", ".join(section.name for section in read_sections(layout))
+        print(f"Write make new-page NAME=name SECTION=section. The sections are {sections}.", file=sys.stderr)
+        return 2
+    try:
+        written = write_page(layout, options.name, options.section)
+    except (GpuGuideError, PagesError) as error:
+        print(f"No page was written. {error}", file=sys.stderr)
+        return 2
+    print("A draft that doubles numbers, to be rewritten:")
+    for path in [layout.pages_toml, *written]:
+        print(f"  {path.relative_to(layout.root)}")
+    print(f"make preview PAGE={options.name} runs it, and make check says what is unwritten.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
