@@ -25,7 +25,7 @@ def test_a_draft_runs_and_passes_its_test_and_the_contract(project):
     checked = project.run("-m", "gpuguide_docs.contract.check").output
     assert "shared_memory: unwritten C3: part 'idea' has no drawing" in checked
     assert "shared_memory: draft: unwritten C1 (complete entry), C2 (words, open code), C3" in checked
-    # The two pages of the miniature project are no full pages; of the draft nothing but what it lists is open.
+    # The pages of the miniature project break the contract; the draft only where it says so.
     lines = [line for line in checked.splitlines() if line.startswith("shared_memory: ")]
     assert {line.split(": ")[1].split()[0] for line in lines} == {"unwritten", "draft", "missing;"}
 

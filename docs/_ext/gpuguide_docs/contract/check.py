@@ -995,11 +995,11 @@ def _verdict(console: Console, reports: list[PageReport], others: list[Violation
             words = f"{report.page}: unwritten {violation.rule}: {violation.message}"
             console.print(words, markup=False, soft_wrap=True)
         console.print(f"{report.page}: draft: unwritten {report.draft}", markup=False, soft_wrap=True)
-    n_findings = sum(len(report.violations) for report in reports) + len(others)
+    n_violations = sum(len(report.violations) for report in reports) + len(others)
     failing = [report for report in lacking if not report.excused] + drafts if strict else []
-    counted = f"{len(reports)} pages, {n_findings} findings, {len(lacking)} recordings lacking"
+    counted = f"{len(reports)} pages, {n_violations} violations, {len(lacking)} recordings lacking"
     console.print(f"{counted}, {len(drafts)} drafts" if drafts else counted)
-    return 1 if n_findings or failing else 0
+    return 1 if n_violations or failing else 0
 
 
 if __name__ == "__main__":
