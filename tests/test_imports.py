@@ -38,7 +38,6 @@ KNOWN_UPWARD = {
     ("gpuguide_docs.record.execution", "gpuguide_docs.replay.outputs"),
     ("gpuguide_docs.record.page_run", "gpuguide_docs.replay.drawn_cells"),
     ("gpuguide_docs.record.page_run", "gpuguide_docs.replay.outputs"),
-    ("gpuguide_docs.replay.seams", "gpuguide_docs.show.reference_stubs"),
 }
 KNOWN_IN_REPLAY = {
     ("gpuguide_docs.replay.drawn_cells", "gpuguide.charts.style"),

@@ -446,6 +446,24 @@ def test_the_exit_status(tmp_path, monkeypatch, capsys, status, strict, code):
     assert ("needs a GPU: a maintainer records this" in printed) == (status != "current")
 
 
+@pytest.mark.parametrize(("strict", "code"), [(False, 0), (True, 1)])
+def test_a_draft_passes_until_it_is_to_be_published(tmp_path, monkeypatch, capsys, strict, code):
+    draft = {"objectives": ("One",), "unwritten": ("C1", "C9")}
+    report = checked(tmp_path, monkeypatch, page=draft)
+    monkeypatch.setattr(contract, "check_site", lambda _site: ([report], []))
+    assert contract.main(["--root", str(tmp_path), *(["--strict"] if strict else [])]) == code
+    printed = capsys.readouterr().out
+    assert "first: unwritten C1: 1 objectives; 2 to 4 are allowed" in printed
+    assert "first: draft: unwritten C1 (complete entry), C9 (claims)" in printed
+
+
+def test_a_typed_figure_is_never_unwritten(tmp_path, monkeypatch):
+    report = checked(
+        tmp_path, monkeypatch, edit=("Both are checked", "It takes 3 ms"), page={"unwritten": ("figures",)}
+    )
+    assert [violation.rule for violation in report.violations] == ["unwritten", "figures"]
+
+
 def test_violations_fail(tmp_path, monkeypatch, capsys):
     report = checked(tmp_path, monkeypatch, page={"objectives": ("One",)})
     monkeypatch.setattr(contract, "check_site", lambda _site: ([report], []))

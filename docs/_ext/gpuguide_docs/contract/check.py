@@ -227,6 +227,45 @@ def glossary_terms(text: str) -> tuple[str, ...]:
     return tuple(terms)
 
 
+def kernel_sources(facts: PageFacts) -> Iterator[tuple[DirectiveUse, str]]:
+    """Give what the page's kernel directives show.
+
+    Parameters
+    ----------
+    facts : PageFacts
+        Of the page.
+
+    Yields
+    ------
+    DirectiveUse
+        The directive.
+    str
+        Source; empty where module or name is not known, which the build reports.
+    """
+    for use in facts.source.directive("kernel"):
+        try:
+            source = ModuleSource(facts.site.layout.source, use.argument)
+            yield use, shown_source(source, shown_names(use) or list(source.names))
+        except GpuGuideError:
+            yield use, ""
+
+
+def shown_names(use: DirectiveUse) -> list[str]:
+    """Names that a kernel directive shows.
+
+    Parameters
+    ----------
+    use : DirectiveUse
+        The directive.
+
+    Returns
+    -------
+    list of str
+        As its option ``:names:`` gives them.
+    """
+    return use.options.get("names", "").replace(",", " ").split()
+
+
 def check_entry(facts: PageFacts) -> Iterator[str]:
     """C1: the entry is complete, agrees with the text, and prerequisites come earlier."""
     page, source = facts.page, facts.source
@@ -685,45 +724,6 @@ def _experiment(facts: PageFacts, experiment: Experiment) -> str:
     if experiment.dtype and results.dtype != experiment.dtype:
         return f"measured in {results.dtype}, the source has {experiment.dtype}"
     return ""
-
-
-def kernel_sources(facts: PageFacts) -> Iterator[tuple[DirectiveUse, str]]:
-    """Give what the page's kernel directives show.
-
-    Parameters
-    ----------
-    facts : PageFacts
-        Of the page.
-
-    Yields
-    ------
-    DirectiveUse
-        The directive.
-    str
-        Source; empty where module or name is not known, which the build reports.
-    """
-    for use in facts.source.directive("kernel"):
-        try:
-            source = ModuleSource(facts.site.layout.source, use.argument)
-            yield use, shown_source(source, shown_names(use) or list(source.names))
-        except GpuGuideError:
-            yield use, ""
-
-
-def shown_names(use: DirectiveUse) -> list[str]:
-    """Names that a kernel directive shows.
-
-    Parameters
-    ----------
-    use : DirectiveUse
-        The directive.
-
-    Returns
-    -------
-    list of str
-        As its option ``:names:`` gives them.
-    """
-    return use.options.get("names", "").replace(",", " ").split()
 
 
 #: In the order of the table: those with a number can be waived or named as unwritten.
