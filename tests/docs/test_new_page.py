@@ -51,6 +51,7 @@ def test_a_draft_stands_last_in_its_section_and_after_its_neighbour_in_the_refer
         ("toy", "start", ArgumentError, "There is a page 'toy'"),
         ("Two words", "start", ArgumentError, "lower-case letters, digits and '_'"),
         ("class", "start", ArgumentError, "its topic is a Python module"),
+        ("study", "start", ArgumentError, "a function 'study' of its own"),
         ("new", "strat", UnknownNameError, "Did you mean 'start'"),
     ],
 )

@@ -92,7 +92,7 @@ def find_typed_figures(lines: list[tuple[int, str]]) -> list[TypedFigure]:
     Parameters
     ----------
     lines : list of (int, str)
-        Line number and text, with roles, literals and code taken out, as `page_source.prose_lines` gives them.
+        Line number and text, with roles, literals and code taken out, as `prose_lines` gives them.
 
     Returns
     -------

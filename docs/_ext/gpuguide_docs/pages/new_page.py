@@ -16,6 +16,9 @@ from gpuguide_docs.pages.pages_toml import PagesError, read_pages, read_sections
 
 __all__ = ["main", "write_page"]
 
+# A launcher bears the name of its page, and must not take the place of one of these.
+_OWN_NAMES = ("study", "uniform", "blocks_1d", "current_stream", "numba_view")
+
 _ENTRY = """\
 [[page]]
 section = "$section"
@@ -466,6 +469,10 @@ def write_page(layout: Layout, name: str, section: str) -> list[Path]:
             f"{name!r} cannot name a page: its topic is a Python module, so write a word of lower-case "
             "letters, digits and '_', such as NAME=shared_memory."
         )
+    if name in _OWN_NAMES:
+        raise ArgumentError(
+            f"The draft has a function {name!r} of its own; choose another name for the page."
+        )
     if name in [page.name for page in pages]:
         raise ArgumentError(f"There is a page {name!r} in examples/pages.toml already; choose another name.")
     if section not in sections:
@@ -509,12 +516,15 @@ def _insert_entry(path: Path, entry: str, earlier: list[str]) -> None:
 def _list_topic(path: Path, name: str, earlier: list[str]) -> None:
     """List the topic in the reference, after that of the page before it."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    listed = [(number, re.match(r"   topics\.(\w+)\.", line)) for number, line in enumerate(lines)]
-    topics = [(number, found[1]) for number, found in listed if found]
+    topics = {
+        number: found[1]
+        for number, line in enumerate(lines)
+        if (found := re.match(r"   topics\.(\w+)\.", line))
+    }
     if not topics:
         return
-    near = next((topic for topic in reversed(earlier) if topic in dict(map(reversed, topics))), topics[-1][1])
-    place = max(number for number, topic in topics if topic == near) + 1
+    near = next((topic for topic in reversed(earlier) if topic in topics.values()), [*topics.values()][-1])
+    place = max(number for number, topic in topics.items() if topic == near) + 1
     lines[place:place] = [f"   topics.{name}.kernels", f"   topics.{name}.study"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
