@@ -14,7 +14,7 @@ from spoiled import assert_rejects
 
 from gpuguide.errors import ArgumentError
 from gpuguide.measure.first_call import FirstCallError
-from gpuguide.topics.compile_cost import compile_parts
+from gpuguide.topics.compile_cost import compile_parts, kernels
 from gpuguide.topics.compile_cost import study as compile_cost
 from gpuguide.topics.primes import compiled as primes_compiled
 from gpuguide.topics.ufuncs.study import maximum_reference
@@ -59,7 +59,7 @@ def test_the_second_function_with_a_cache_reads_what_the_first_wrote(tmp_path: P
     hits = []
     for _ in range(2):
         with compile_cost.caching_in(str(tmp_path)):
-            loops = compile_cost.njit(cache=True)(compile_cost.larger_loops)
+            loops = compile_cost.njit(cache=True)(kernels.larger_loops)
         loops(box, box, np.empty_like(box))
         hits.append(sum(loops.stats.cache_hits.values()))
     assert hits == [0, 1]
@@ -152,7 +152,7 @@ def test_a_process_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_clocks_give_a_sample_for_each_turn_but_the_first() -> None:
     box = np.ones((2, 3, 4), np.float32)
-    assert len(compile_parts.time_compiling(compile_cost.larger_loops, (box, box, box), 1)) == 1
+    assert len(compile_parts.time_compiling(kernels.larger_loops, (box, box, box), 1)) == 1
     taken = compile_parts.average_with_compiler(n_turns=2)
     assert {name: len(samples) for name, samples in taken.items()} == {"average": 2, "compile": 2, "call": 2}
 

@@ -14,6 +14,7 @@ from gpuguide.measure import turns as compiler_in_the_clock
 from gpuguide.measure.session import Machine, recording_session
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.topics.launch_sizes.maximum import maximum_reference
+from gpuguide.topics.maximum_cpu import kernels
 from gpuguide.topics.maximum_cpu import study as maximum_cpu
 
 CUBES = (0, 1, 8, 27, 11**3, 32**3)
@@ -149,12 +150,12 @@ def test_a_fresh_dispatcher_really_compiles() -> None:
     seen: list[int] = []
     ones = np.ones((1, 1, 1), np.float32)
     arguments = (ones, ones, ones.copy())
-    maximum_cpu.maximum_loops(*arguments)
+    kernels.maximum_loops(*arguments)
 
     def wrong(fresh: Any) -> float:
         seen.append(len(fresh.signatures))
         return 1.0
 
-    samples = compiler_in_the_clock.beside_compilation(wrong, maximum_cpu.maximum_loops, arguments, 1)
+    samples = compiler_in_the_clock.beside_compilation(wrong, kernels.maximum_loops, arguments, 1)
     assert seen == [0]
     assert [len(each) for each in samples] == [1, 1, 1]
