@@ -124,7 +124,7 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 # .. kernel:: gpuguide.topics.primes.kernels_cpu
 #    :names: find_primes
 #
-# .. kernel:: gpuguide.topics.primes.compiled
+# .. kernel:: gpuguide.topics.compile_cost.primes_search
 #    :names: primes_python, primes_njit
 
 # %%
@@ -135,8 +135,13 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 #
 # Compiled or not, nothing is timed whose result does not equal the :term:`reference`.
 
-from gpuguide.topics.compile_cost import compile_parts, kernels, study as compile_cost
-from gpuguide.topics.primes import compiled as primes_compiled, kernels_cpu
+from gpuguide.topics.compile_cost import (
+    compile_parts,
+    kernels,
+    primes_search,
+    study as compile_cost,
+)
+from gpuguide.topics.primes import kernels_cpu
 
 study = compile_cost.study()
 study
@@ -184,7 +189,7 @@ for name, function, options in (
 samples = compile_parts.time_compiling(kernels_cpu.find_primes, (1,))
 compiler = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
 facts[compiler.name] = compiler
-primes = primes_compiled.study().run()
+primes = primes_search.study().run()
 gg.claim(
     "Compiled before the clock starts, the search for primes below 10 000 beats Python",
     primes,
@@ -402,7 +407,7 @@ gg.plot_decomposition(
 # ``@cuda.jit`` takes ``cache=True`` like ``@njit``. A GPU ufunc, ``@vectorize`` with ``target="cuda"``, does
 # not.
 #
-# ``gpuguide run compile_cost`` and ``gpuguide run primes_compiled`` measure yours.
+# ``gpuguide run compile_cost`` measures yours.
 
 # %%
 # .. rst-class:: part-your-turn

@@ -426,8 +426,8 @@ gg.plot_decomposition(
 # The look-up lives in the :term:`L2 cache`: the keys take four megabytes. On a GPU whose cache cannot hold
 # them, the steps of a search wait for :term:`global memory` instead.
 #
-# ``gpuguide run sort_search`` and ``gpuguide run sparse_lookup`` measure your machine. With less memory
-# than the line under the title names, the billion numbers may be left out; the table says so.
+# ``gpuguide run sort_search`` measures your machine. With less memory than the line under the title names,
+# the billion numbers may be left out; the table says so.
 
 # %%
 # .. rst-class:: part-your-turn
@@ -444,7 +444,7 @@ gg.plot_decomposition(
 #
 #    That has to be measured. With wider buckets the table is smaller, so more of it stays in the caches near
 #    the threads, and each search is longer. With narrower ones it is the other way round. Change
-#    ``BUCKET_BITS`` in ``sparse_dictionary.py`` and run ``gpuguide run sparse_lookup``.
+#    ``BUCKET_BITS`` in ``kernels.py`` and run ``gpuguide run sort_search --study lookup``.
 #
 # .. question:: When is it worth sorting the keys before looking anything up?
 #

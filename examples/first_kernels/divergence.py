@@ -423,8 +423,7 @@ gg.plot_heatmap(
 # All NVIDIA GPUs have warps of 32 threads. The counted turns are therefore the same on yours, and the ratios
 # should be close. The times scale with its :term:`multiprocessors <multiprocessor>` and their clock.
 #
-# ``gpuguide run divergence``, ``gpuguide run smallest_divisor`` and ``gpuguide run escape_steps`` measure
-# them.
+# ``gpuguide run divergence`` measures them.
 
 # %%
 # .. rst-class:: part-your-turn

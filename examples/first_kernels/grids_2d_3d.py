@@ -402,7 +402,7 @@ gg.plot_decomposition(
 # the caches, and on how much a cache can hold. Expect the order of the variants to stay, and the distances to
 # change.
 #
-# ``gpuguide run grids_2d_3d`` and ``gpuguide run boxes_3d`` measure yours.
+# ``gpuguide run grids_2d_3d`` measures yours.
 
 # %%
 # .. rst-class:: part-your-turn

@@ -475,7 +475,7 @@ gg.plot_time(empty)
 # the left. The limits of a multiprocessor depend on its :term:`compute capability`: many GPUs hold fewer
 # threads than this one. Count blocks in multiples of your multiprocessors, not in numbers from a page.
 #
-# ``gpuguide run maximum`` and ``gpuguide run launch_sizes`` measure yours.
+# ``gpuguide run launch_sizes`` measures yours.
 
 # %%
 # .. rst-class:: part-your-turn

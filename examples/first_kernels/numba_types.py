@@ -416,7 +416,7 @@ scales = scaling.study().run()
 # can feel it. The counts of instructions carry over, since the compiler is the same; so does the price of
 # counting, because all GPUs have 32-bit integer units.
 #
-# ``gpuguide run numba_types``, ``gpuguide run loop_counters`` and ``gpuguide run scaling`` measure yours.
+# ``gpuguide run numba_types`` measures yours.
 # :doc:`Know your GPU </gallery/measuring/know_your_gpu>` finds the ceilings.
 
 # %%

@@ -82,10 +82,10 @@ print("NumPy:", np.array(by_numpy))
 # one is the time in which the memory of the :term:`device` takes up the answer, a bit for each candidate.
 
 import gpuguide as gg
-from gpuguide.topics.primes.compiled import primes_reference
+from gpuguide.topics.primes.bits import small_primes
 
 gpu = gg.require_gpu()
-steps = primes_reference(31_623)
+steps = small_primes(31_623)
 steps = steps[steps > 23]
 marks = sum(10**9 / (2 * p) * 2 / 3 for p in steps.tolist())
 marks_a_second = 32 * gpu.sm_count * gpu.sm_clock_hz

@@ -486,7 +486,7 @@ gg.plot_decomposition(bars)
 # arithmetic, in which consumer GPUs are strong; the function takes care not to slip into ``float64``, in
 # which they are not.
 #
-# ``gpuguide run ufuncs``, ``gpuguide run kepler`` and ``gpuguide run row_ufuncs`` measure yours.
+# ``gpuguide run ufuncs`` measures yours.
 
 # %%
 # .. rst-class:: part-your-turn

@@ -407,8 +407,7 @@ gg.plot_decomposition(
 #
 # The shapes of the curves carry over: a region of the cache, a region of the memory, and mixes that differ a
 # little. The numbers do not. Consumer GPUs have less bandwidth and a far smaller share of FP64 units.
-# ``gpuguide run know_your_gpu`` and ``gpuguide run reading`` measure yours, and ``gpuguide doctor``
-# prints its properties.
+# ``gpuguide run know_your_gpu`` measures yours, and ``gpuguide doctor`` prints its properties.
 
 # %%
 # .. rst-class:: part-your-turn

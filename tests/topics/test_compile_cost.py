@@ -14,9 +14,9 @@ from spoiled import assert_rejects
 
 from gpuguide.errors import ArgumentError
 from gpuguide.measure.first_call import FirstCallError
-from gpuguide.topics.compile_cost import compile_parts, kernels
+from gpuguide.topics.compile_cost import compile_parts, kernels, primes_search
 from gpuguide.topics.compile_cost import study as compile_cost
-from gpuguide.topics.primes import compiled as primes_compiled
+from gpuguide.topics.primes.bits import small_primes
 from gpuguide.topics.ufuncs.study import maximum_reference
 
 ON_CPU = tuple(name for name in compile_cost.study().names if name != "kernel")
@@ -31,23 +31,23 @@ def test_every_way_to_compile_equals_the_reference() -> None:
 
 def test_primes_equal_the_sieve() -> None:
     sizes = (0, 1, 2, 3, 4, 31, 1009, 2000)
-    report = primes_compiled.study().check_all(sizes)
+    report = primes_search.study().check_all(sizes)
     assert len(report) == len(sizes) * 2 * 2
 
 
 def test_the_sieve_knows_how_many_primes_there_are() -> None:
-    assert primes_compiled.primes_reference(12).tolist() == [2, 3, 5, 7, 11]
-    assert primes_compiled.primes_reference(10_000).size == 1229
-    assert [primes_compiled.primes_reference(n).size for n in (0, 1, 2, 3, 4)] == [0, 0, 0, 1, 2]
+    assert small_primes(12).tolist() == [2, 3, 5, 7, 11]
+    assert small_primes(10_000).size == 1229
+    assert [small_primes(n).size for n in (0, 1, 2, 3, 4)] == [0, 0, 0, 1, 2]
 
 
 def test_the_studies_reject_wrong_variants() -> None:
     assert_rejects(compile_cost.study(), maximum_reference, 5 * 6 * 7)
-    assert_rejects(primes_compiled.study(), primes_compiled.primes_reference, 100)
+    assert_rejects(primes_search.study(), small_primes, 100)
 
 
 def test_the_source_sizes_and_dtypes_are_among_those_measured() -> None:
-    boxes, primes = compile_cost.study(), primes_compiled.study()
+    boxes, primes = compile_cost.study(), primes_search.study()
     assert (boxes.dtype, boxes.sizes) == ("float32", (32**3,))
     assert 10_000 in primes.sizes
     assert len(primes.sizes) >= 6

@@ -14,25 +14,25 @@ from gpuguide.topics.divergence import escape_steps, kernels, recipes, smallest_
 from gpuguide.topics.divergence import study as divergence
 from gpuguide.topics.divergence.active_threads import active_share, warp_turns
 
-TOPICS = {"divergence": divergence, "smallest_divisor": smallest_divisor, "escape_steps": escape_steps}
+MODULES = {"study": divergence, "smallest_divisor": smallest_divisor, "escape_steps": escape_steps}
 
 
 # Results ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("topic", "sizes"),
+    ("module", "sizes"),
     [
-        ("divergence", (0, 1, 31, 32, 33, 257)),
+        ("study", (0, 1, 31, 32, 33, 257)),
         ("smallest_divisor", (0, 1, 2, 33, 257, 2049)),
         ("escape_steps", (0, 1, 31, 33, 257)),
     ],
 )
 def test_every_order_gives_the_reference_s_results_in_the_simulator(
-    fresh_python: Callable[..., str], topic: str, sizes: tuple[int, ...]
+    fresh_python: Callable[..., str], module: str, sizes: tuple[int, ...]
 ) -> None:
-    count, names = in_simulator(fresh_python, topic, sizes)
-    assert names == sorted(set(TOPICS[topic].study().names) - {"group_first"})
+    count, names = in_simulator(fresh_python, f"divergence.{module}", sizes)
+    assert names == sorted(set(MODULES[module].study().names) - {"group_first"})
     assert count == len(sizes) * 2 * len(names)
 
 

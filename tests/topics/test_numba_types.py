@@ -25,20 +25,20 @@ SCALES = [scaling.scale_by_python_float, scaling.scale_by_float32]
 
 
 @pytest.mark.parametrize(
-    ("topic", "maker", "sizes"),
+    ("module", "maker", "sizes"),
     [
-        ("numba_types", "study", (0, 1, 31, 33, 257)),
-        ("numba_types", "wide_study", (0, 1, 33, 257)),
+        ("study", "study", (0, 1, 31, 33, 257)),
+        ("study", "wide_study", (0, 1, 33, 257)),
         ("loop_counters", "study", (0, 1, 31, 33, 257)),
         ("scaling", "study", SIZES),
     ],
 )
 def test_kernels_equal_the_reference_in_the_simulator(
-    fresh_python: Callable[..., str], topic: str, maker: str, sizes: tuple[int, ...]
+    fresh_python: Callable[..., str], module: str, maker: str, sizes: tuple[int, ...]
 ) -> None:
-    count, names = in_simulator(fresh_python, topic, sizes, maker)
-    module = {"numba_types": numba_types, "loop_counters": loop_counters, "scaling": scaling}[topic]
-    assert names == sorted(getattr(module, maker)().names)
+    count, names = in_simulator(fresh_python, f"numba_types.{module}", sizes, maker)
+    modules = {"study": numba_types, "loop_counters": loop_counters, "scaling": scaling}
+    assert names == sorted(getattr(modules[module], maker)().names)
     assert count == len(sizes) * 2 * len(names)
 
 

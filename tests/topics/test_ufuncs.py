@@ -22,19 +22,19 @@ from gpuguide.topics.ufuncs import (
 )
 from gpuguide.topics.ufuncs import study as ufuncs
 
-TOPICS = {"ufuncs": ufuncs, "kepler": kepler, "row_ufuncs": row_ufuncs}
+MODULES = {"study": ufuncs, "kepler": kepler, "row_ufuncs": row_ufuncs}
 ON_THE_GPU_ONLY = {
-    "ufuncs": {"ufunc", "from_numpy"},
+    "study": {"ufunc", "from_numpy"},
     "kepler": {"ufunc", "from_numpy"},
     "row_ufuncs": {"gufunc"},
 }
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_variants_equal_the_reference_in_the_simulator(topic: str, fresh_python: Callable[..., str]) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_variants_equal_the_reference_in_the_simulator(module: str, fresh_python: Callable[..., str]) -> None:
     """Of Numba's GPU ufuncs the simulator runs none; the test below says why."""
-    count, names = in_simulator(fresh_python, topic, SIZES)
-    assert set(names) == set(TOPICS[topic].study().names) - ON_THE_GPU_ONLY[topic]
+    count, names = in_simulator(fresh_python, f"ufuncs.{module}", SIZES)
+    assert set(names) == set(MODULES[module].study().names) - ON_THE_GPU_ONLY[module]
     assert count == len(SIZES) * 2 * len(names)
 
 
@@ -57,15 +57,15 @@ for call in (kernels.gpu_ufunc, lambda: kernels_rows.gpu_gufunc()(points, points
 
 
 @pytest.mark.parametrize(
-    ("topic", "reference"),
+    ("module", "reference"),
     [
-        ("ufuncs", ufuncs.maximum_reference),
+        ("study", ufuncs.maximum_reference),
         ("kepler", kepler.anomaly_reference),
         ("row_ufuncs", row_ufuncs.squared_distance_reference),
     ],
 )
-def test_the_studies_reject_wrong_variants(topic: str, reference: Callable[..., Any]) -> None:
-    assert_rejects(TOPICS[topic].study(), reference, 257, tolerance=topic != "ufuncs")
+def test_the_studies_reject_wrong_variants(module: str, reference: Callable[..., Any]) -> None:
+    assert_rejects(MODULES[module].study(), reference, 257, tolerance=module != "study")
 
 
 def test_the_nan_rule_is_that_of_the_reference() -> None:
@@ -209,10 +209,10 @@ def test_the_loop_over_rows_refuses_shapes_that_do_not_fit() -> None:
             kernels_rows.distance_cpu_loop(*arrays)
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(topic: str) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(module: str) -> None:
     """Numba's ufunc for all threads is far behind that loop, so it is no fair rival."""
-    study = TOPICS[topic].study()
+    study = MODULES[module].study()
     assert study.baseline == "cpu_loop"
     (loop,) = (variant for variant in study.variants if variant.name == "cpu_loop")
     assert (loop.device, loop.threads) == ("cpu", ufunc_rivals.ALL_THREADS)
@@ -259,10 +259,10 @@ def test_the_first_turn_of_the_parts_is_not_counted() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("topic", TOPICS)
-def test_all_variants_equal_the_reference_on_the_gpu(topic: str) -> None:
-    sizes = SIZES[1:] if topic == "row_ufuncs" else SIZES  # Numba's generalized ufunc refuses no rows
-    report = TOPICS[topic].study().check_all((*sizes, 32**3, 10**6 + 3))
+@pytest.mark.parametrize("module", MODULES)
+def test_all_variants_equal_the_reference_on_the_gpu(module: str) -> None:
+    sizes = SIZES[1:] if module == "row_ufuncs" else SIZES  # Numba's generalized ufunc refuses no rows
+    report = MODULES[module].study().check_all((*sizes, 32**3, 10**6 + 3))
     assert not report.skipped
 
 

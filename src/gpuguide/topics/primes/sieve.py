@@ -34,6 +34,7 @@ def count(limit: int, out: Any) -> None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from gpuguide.machine.backends import cupy, has_gpu
     >>> if has_gpu():
     ...     out = cupy().array([14, 0], np.uint32)
@@ -84,6 +85,7 @@ def primes_sieve_global(limit: int, out: Any) -> None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> try:
     ...     primes_sieve_global(2**31, np.zeros(1, np.uint32))
     ... except ValueError as error:
@@ -118,6 +120,7 @@ def primes_sieve_shared(limit: int, out: Any) -> None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> try:
     ...     primes_sieve_shared(100, np.zeros(9, np.uint32))
     ... except ValueError as error:
