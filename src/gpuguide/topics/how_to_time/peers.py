@@ -18,10 +18,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from gpuguide.errors import ClaimError, GpuGuideError
+from gpuguide.machine.backends import cupy
 from gpuguide.measure.clocks import CupyClock
 from gpuguide.measure.session import current
 from gpuguide.measure.timing import time_device
@@ -84,8 +86,7 @@ def explained_by_launch(ours_s: float, peer_s: float, launch_s: float) -> bool:
 
 def make_copy(n_bytes: int, passes: int) -> Copy:
     """Allocate two arrays and return the copy between them."""
-    import cupy as cp
-
+    cp = cupy()
     n = n_bytes // 16
     a, out = (
         cp.random.randint(0, 2**31, size=n * 4, dtype=cp.int32),
@@ -122,7 +123,7 @@ def bounded(n_bytes: int, passes: int) -> tuple[int, int]:
 
 def ours(copy: Copy, *, flush_bytes: int = 0, n_samples: int | None = None) -> float:
     """Return our median time of one launch in seconds, cold by a memset of `flush_bytes` if given."""
-    gpu = CupyClock(flush=_memset(flush_bytes) if flush_bytes else None)
+    gpu: Any = CupyClock(flush=_memset(flush_bytes) if flush_bytes else None)
     samples = time_device(
         copy.launch, gpu, cold=bool(flush_bytes), n_samples=n_samples, budget_s=0.5
     )
@@ -130,8 +131,7 @@ def ours(copy: Copy, *, flush_bytes: int = 0, n_samples: int | None = None) -> f
 
 
 def _memset(n_bytes: int) -> Callable[[], None]:
-    import cupy as cp
-
+    cp = cupy()
     buffer = cp.empty(n_bytes, dtype=cp.uint8)
 
     def flush() -> None:
@@ -151,8 +151,7 @@ def ours_around(ask: Callable[[], Any], measure: Callable[[], float]) -> tuple[f
 
 def warm_by_cupy(copy: Copy, duration: str) -> Row:
     """Compare with cupyx.profiler.benchmark: events around a bare launch, warm."""
-    from cupyx.profiler import benchmark
-
+    benchmark = import_module("cupyx.profiler").benchmark  # a peer, no back end of ours
     n = 10 if duration == "50 ms" else 100
     ours_s, answer = ours_around(
         lambda: benchmark(copy.launch, n_repeat=n, name="copy"), partial(ours, copy)
@@ -192,9 +191,10 @@ def cold_by_triton(copy: Copy, duration: str) -> Row:
 
 def graph_by_triton(copy: Copy, duration: str) -> Row:
     """Compare with do_bench_cudagraph: many launches in one graph, warm."""
-    import cupy as cp
     import torch
     from triton.testing import do_bench_cudagraph
+
+    cp = cupy()
 
     def launch() -> None:
         with cp.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
@@ -212,8 +212,7 @@ def graph_by_triton(copy: Copy, duration: str) -> Row:
 
 def cold_by_nvbench(copies: dict[str, Copy]) -> list[Row]:
     """Compare with nvbench's isolated runs: cold by a memset of the L2's size, in a process of its own."""
-    import cupy as cp
-
+    cp = cupy()
     flush_bytes = cp.cuda.Device().attributes["L2CacheSize"]
     before = {name: ours(copies[name], flush_bytes=flush_bytes) for name in COLD}
     medians = _run_nvbench({name: (copies[name].n_bytes, copies[name].passes) for name in COLD})
@@ -248,8 +247,9 @@ def _run_nvbench(shapes: dict[str, tuple[int, int]]) -> dict[str, float]:
 
 def nvbench_process(shapes: dict[str, Sequence[int]], answer: str) -> None:
     """Let nvbench time the copies and write its own JSON (runs in a child process)."""
-    import cupy as cp
     from cuda import bench
+
+    cp = cupy()
 
     def register(name: str, n_bytes: int, passes: int) -> None:
         def benchmark(state: Any) -> None:

@@ -21,12 +21,12 @@ from gpuguide.results.records import Traffic
 from gpuguide.topics.know_your_gpu.kernels import (
     ITEMS_PER_THREAD,
     PATTERN,
+    THREADS_PER_BLOCK,
     copy_kernel,
     two_to_one_kernel,
     write_kernel,
 )
 
-THREADS_PER_BLOCK = 256
 SIZES = tuple(2**power for power in (12, 16, 20, 23, 25, 27, 30))
 
 
