@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,8 @@ class FakeFunction:
 def test_parts_of_the_wrong_clock_are_timed_apart_and_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     host, log = FakeHost(), []
     function = FakeFunction(host, log)
-    monkeypatch.setattr(compiler_in_the_clock, "njit", lambda _: FakeFunction(host, log, compiled=False))
+    numba = SimpleNamespace(njit=lambda _: FakeFunction(host, log, compiled=False))
+    monkeypatch.setattr(compiler_in_the_clock, "numba", lambda: numba)
 
     def five_calls(fresh: Callable[[], None]) -> float:
         begin = host.now_ns()
