@@ -1,4 +1,4 @@
-"""Two ways to scramble the bits of a number, long enough to be worth a branch, and what they must come to."""
+"""What the two recipes, which scramble the bits of a number, must come to."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What memory can do: one answer reached by writing alone, by copying and by reading two arrays.
 
-Reading alone is the topic `reading`.
+Reading alone is the module `reading`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The larger of two numbers, element by element: the kernels of `kernels` at any launch size."""
+"""The larger of two numbers, element by element: its kernels at any launch size."""
 
 from __future__ import annotations
 

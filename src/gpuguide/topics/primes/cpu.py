@@ -1,4 +1,4 @@
-"""The CPU's side of the sieve: segments in the L1 cache, on all threads; and primesieve, where it is."""
+"""The CPU's side of the sieve: `kernels_cpu` on all threads; and primesieve, where it is."""
 
 from __future__ import annotations
 

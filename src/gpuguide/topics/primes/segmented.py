@@ -1,4 +1,4 @@
-"""The fastest sieve of the guide: segments in shared memory, in CUDA C++, made and counted in one launch."""
+"""Launches the fastest sieve of the guide, `kernels_segmented`: shares the numbers out, sizes segments."""
 
 from __future__ import annotations
 
