@@ -3,14 +3,14 @@
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
-from gpuguide import __version__, catalogue, cli
+from gpuguide import __version__, catalogue, cli, topics
 from gpuguide.errors import MismatchError, RecordingError
 
 
@@ -25,8 +25,10 @@ class FakeResults:
 
 
 class FakeStudy:
-    def __init__(self, name: str = "adding", error: Exception | None = None) -> None:
-        self.name, self.error = name, error
+    def __init__(
+        self, name: str = "adding", error: Exception | None = None, names: tuple[str, ...] = ("numpy", "cupy")
+    ) -> None:
+        self.name, self.error, self.names = name, error, names
         self.asked: list[dict[str, Any]] = []
 
     def run(self, **options: Any) -> FakeResults:
@@ -109,6 +111,19 @@ def test_one_study_of_several_can_be_chosen(
     assert "Did you mean 'other'?" in capsys.readouterr().err
 
 
+def test_each_study_runs_those_of_the_chosen_variants_that_it_has(
+    monkeypatch: pytest.MonkeyPatch, study: FakeStudy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both, neither = FakeStudy("both", names=("numpy", "own")), FakeStudy("neither", names=("python",))
+    studies = {"adding": study, "both": both, "neither": neither}
+    monkeypatch.setattr(catalogue, "studies", lambda topic: studies)
+    assert cli.main(["run", "several", "--variants", "own", "numpy"]) == 0
+    assert [each["variants"] for each in (*study.asked, *both.asked)] == [["numpy"], ["own", "numpy"]]
+    assert not neither.asked
+    assert cli.main(["run", "several", "--variants", "nump"]) == 2
+    assert "Did you mean 'numpy'?" in capsys.readouterr().err
+
+
 def test_without_a_gpu_run_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,21 +160,48 @@ def test_json_and_plot_are_written(
     assert capsys.readouterr().out.count("Wrote ") == 2
 
 
-def test_a_topic_gives_the_studies_of_its_own_public_functions(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "sample").mkdir()
-    source = """
-from types import SimpleNamespace as FakeStudy
-borrowed_study = FakeStudy
-def study(): return FakeStudy(name="one")
-def tall_study(): return FakeStudy(name="two")
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A topic with two modules, in a folder of its own beside those of the package."""
+    folder = tmp_path / "sample"
+    folder.mkdir()
+    start = "from types import SimpleNamespace\n\n\ndef made(name):\n    return SimpleNamespace(name=name)\n"
+    (folder / "__init__.py").touch()
+    (folder / "study.py").write_text(f'''"""What it is about.
+
+And more."""
+from gpuguide.topics.sample.other import borrowed_study
+{start}
+def study(counts=(1, 3)): return made("one")
+def tall_study(): return made("two")
 def _hidden_study(): raise AssertionError
 def size_study(n): raise AssertionError
-"""
-    (tmp_path / "sample" / "study.py").write_text(source)
-    monkeypatch.setattr(catalogue.topics, "__path__", [str(tmp_path)])
-    assert sorted(catalogue.studies("sample")) == ["one", "two"]
+''')
+    (folder / "other.py").write_text(f'"""Else."""\n{start}\ndef borrowed_study(): return made("three")\n')
+    (folder / "kernels.py").write_text("raise AssertionError('a module without a study is not imported')\n")
+    monkeypatch.setattr(topics, "__path__", [str(tmp_path)])
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("gpuguide.topics.sample")]:
+        del sys.modules[name]
+    vars(topics).pop("sample", None)
+
+
+@pytest.mark.usefixtures("page")
+def test_a_topic_gives_the_studies_of_all_its_modules() -> None:
+    """Each once, whoever imports it; what needs an argument makes none."""
+    assert sorted(catalogue.studies("sample")) == ["one", "three", "two"]
+
+
+@pytest.mark.usefixtures("page")
+def test_the_list_says_what_the_first_line_of_study_says(tmp_path: Path) -> None:
+    (entry,) = catalogue.entries(tmp_path / "no recordings")
+    assert entry == catalogue.Entry("sample", "What it is about.", True)
+
+
+@pytest.mark.parametrize("topic", catalogue.topic_names())
+def test_the_studies_of_a_topic_have_names_of_their_own(topic: str) -> None:
+    """Else one would hide the other, in `gpuguide run` and in the recording."""
+    assert len(catalogue.studies(topic)) == sum(1 for _ in catalogue._makers(topic))
 
 
 def test_the_list_shows_topics_and_recordings(

@@ -94,8 +94,11 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 # function, so that nothing is left from the call before. What they compile is the loop from above. As a
 # **Python loop** it is one of the eight.
 #
+# .. kernel:: gpuguide.topics.compile_cost.kernels
+#    :names: larger_loops
+#
 # .. kernel:: gpuguide.topics.compile_cost.study
-#    :names: larger_loops, compile_njit, compile_fastmath
+#    :names: compile_njit, compile_fastmath
 #
 # **njit** and **njit, fastmath** are what you would write as decorators; the second allows the compiler to
 # reorder arithmetic. A :term:`ufunc` can be had without a signature, which is a list of types
@@ -118,8 +121,11 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 # Another function searches for primes by :term:`trial division`, in **Python** and with **njit**. It is
 # compiled before its clock starts, so its figures are those of later calls.
 #
-# .. kernel:: gpuguide.topics.primes.compiled
-#    :names: find_primes, primes_python, primes_njit
+# .. kernel:: gpuguide.topics.primes.kernels_cpu
+#    :names: find_primes
+#
+# .. kernel:: gpuguide.topics.compile_cost.primes_search
+#    :names: primes_python, primes_njit
 
 # %%
 # .. rst-class:: part-check
@@ -129,8 +135,13 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 #
 # Compiled or not, nothing is timed whose result does not equal the :term:`reference`.
 
-from gpuguide.topics.compile_cost import study as compile_cost, compile_parts
-from gpuguide.topics.primes import compiled as primes_compiled
+from gpuguide.topics.compile_cost import (
+    compile_parts,
+    kernels,
+    primes_search,
+    study as compile_cost,
+)
+from gpuguide.topics.primes import kernels_cpu
 
 study = compile_cost.study()
 study
@@ -162,8 +173,8 @@ gg.claim(
 facts = {}
 box = (a, b, out)
 for name, function, options in (
-    ("plain", compile_cost.larger_loops, {}),
-    ("parallel", compile_cost.larger_parallel_loops, {"parallel": True}),
+    ("plain", kernels.larger_loops, {}),
+    ("parallel", kernels.larger_parallel_loops, {"parallel": True}),
 ):
     samples = compile_parts.time_compiling(function, box, **options)
     fact = gg.fact(
@@ -175,10 +186,10 @@ for name, function, options in (
 # %%
 # Then the primes, with the compiler outside of the clock and timed alone.
 
-samples = compile_parts.time_compiling(primes_compiled.find_primes, (1,))
+samples = compile_parts.time_compiling(kernels_cpu.find_primes, (1,))
 compiler = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
 facts[compiler.name] = compiler
-primes = primes_compiled.study().run()
+primes = primes_search.study().run()
 gg.claim(
     "Compiled before the clock starts, the search for primes below 10 000 beats Python",
     primes,
@@ -321,7 +332,7 @@ print(f"on this machine: after {calls:.1f} calls")
 # wrong: the first of the five calls compiles
 from time import perf_counter
 
-fresh = njit(compile_cost.larger_loops)
+fresh = njit(kernels.larger_loops)
 start = perf_counter()
 for _ in range(5):
     fresh(a, b, out)
@@ -396,7 +407,7 @@ gg.plot_decomposition(
 # ``@cuda.jit`` takes ``cache=True`` like ``@njit``. A GPU ufunc, ``@vectorize`` with ``target="cuda"``, does
 # not.
 #
-# ``gpuguide run compile_cost`` and ``gpuguide run primes_compiled`` measure yours.
+# ``gpuguide run compile_cost`` measures yours.
 
 # %%
 # .. rst-class:: part-your-turn

@@ -123,7 +123,7 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 #
 # **njit loops.** The same three loops as machine code. The function ``larger`` is compiled into them.
 #
-# .. kernel:: gpuguide.topics.maximum_cpu.study
+# .. kernel:: gpuguide.topics.maximum_cpu.kernels
 #    :names: larger, maximum_loops
 #
 # **vectorize** and **vectorize, new array.** Here only the comparison is written down. Numba puts the loop
@@ -131,13 +131,16 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 # ``out=``. Comparing with NaN sets a flag in the CPU that such functions report as a warning; ``errstate``
 # turns the warning off.
 #
+# .. kernel:: gpuguide.topics.maximum_cpu.kernels
+#    :names: larger_ufunc
+#
 # .. kernel:: gpuguide.topics.maximum_cpu.study
-#    :names: larger_ufunc, maximum_vectorize, maximum_vectorize_new
+#    :names: maximum_vectorize, maximum_vectorize_new
 #
 # **njit parallel.** With ``parallel=True``, ``numba.prange`` tells the compiler that the rounds of the first
 # loop do not depend on each other. All threads share them.
 #
-# .. kernel:: gpuguide.topics.maximum_cpu.study
+# .. kernel:: gpuguide.topics.maximum_cpu.kernels
 #    :names: maximum_parallel
 #
 # **NumPy in threads.** NumPy can have all cores, too, if one cuts the arrays by hand. While it computes, it
@@ -156,7 +159,7 @@ print(f"so 256**3 elements should take {predicted.value * 1e3:.1f} ms")
 # Before anything is timed, each variant has to equal the :term:`reference` to the last bit, on whole numbers
 # and on random ones. The reference chooses by comparisons alone and calls none of the functions above.
 
-from gpuguide.topics.maximum_cpu import study as maximum_cpu
+from gpuguide.topics.maximum_cpu import kernels, study as maximum_cpu
 
 print("threads of the last two kinds:", maximum_cpu.THREADS)
 study = maximum_cpu.study()
@@ -328,7 +331,7 @@ def five_calls(function):
 
 
 samples, compiling, calling = beside_compilation(
-    five_calls, maximum_cpu.maximum_loops, (a, b, out)
+    five_calls, kernels.maximum_loops, (a, b, out)
 )
 facts = {}
 for name, taken in (

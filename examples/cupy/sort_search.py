@@ -108,28 +108,40 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # is started, with a grid and on arrays of CuPy, is the subject of
 # :doc:`First kernel </gallery/first_kernels/first_kernel>`.
 #
+# .. kernel:: gpuguide.topics.sort_search.kernels
+#    :names: lookup_branching_kernel
+#
 # .. kernel:: gpuguide.topics.sort_search.sparse_lookup
-#    :names: lookup_branching_kernel, lookup_branching
+#    :names: lookup_branching
 #
 # What could hold it back? There are three suspects, and a kernel for each that does away with it.
 #
 # **Branchless.** If the branches are to blame, this one is faster: all searches take the same number of
 # steps, and a step is a comparison and a selection.
 #
+# .. kernel:: gpuguide.topics.sort_search.kernels
+#    :names: step_forward, word_at, lookup_branchless_kernel
+#
 # .. kernel:: gpuguide.topics.sort_search.sparse_lookup
-#    :names: step_forward, word_at, lookup_branchless_kernel, lookup_branchless
+#    :names: lookup_branchless
 #
 # **Four a thread.** If waiting is to blame, this one is faster: a step cannot begin before the load of the
 # step before has come back, so four searches in one thread share the :term:`latency`.
 #
+# .. kernel:: gpuguide.topics.sort_search.kernels
+#    :names: lookup_four_per_thread_kernel
+#
 # .. kernel:: gpuguide.topics.sort_search.sparse_lookup
-#    :names: lookup_four_per_thread_kernel, lookup_four_per_thread
+#    :names: lookup_four_per_thread
 #
 # **Shared top.** If the crowd at the top of the search is to blame, this one is faster: the first ten steps
 # of all searches meet the same 1023 keys, which each :term:`block` copies into its :term:`shared memory`.
 #
+# .. kernel:: gpuguide.topics.sort_search.kernels
+#    :names: lookup_shared_top_kernel
+#
 # .. kernel:: gpuguide.topics.sort_search.sparse_lookup
-#    :names: lookup_shared_top_kernel, lookup_shared_top
+#    :names: lookup_shared_top
 #
 # **Bucket.** The last one asks for less instead of asking better. The range of the keys is cut into buckets
 # of 64 numbers, and a table says where the keys of each bucket begin. It is made once, with ``searchsorted``.
@@ -141,8 +153,11 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 #
 # Its kernel is the branching one, which now begins and ends where the table says.
 #
+# .. kernel:: gpuguide.topics.sort_search.kernels
+#    :names: lookup_bucket_kernel
+#
 # .. kernel:: gpuguide.topics.sort_search.sparse_lookup
-#    :names: lookup_bucket_kernel, lookup_bucket
+#    :names: lookup_bucket
 
 # %%
 # .. rst-class:: part-check
@@ -411,8 +426,8 @@ gg.plot_decomposition(
 # The look-up lives in the :term:`L2 cache`: the keys take four megabytes. On a GPU whose cache cannot hold
 # them, the steps of a search wait for :term:`global memory` instead.
 #
-# ``gpuguide run sort_search`` and ``gpuguide run sparse_lookup`` measure your machine. With less memory
-# than the line under the title names, the billion numbers may be left out; the table says so.
+# ``gpuguide run sort_search`` measures your machine. With less memory than the line under the title names,
+# the billion numbers may be left out; the table says so.
 
 # %%
 # .. rst-class:: part-your-turn
@@ -429,7 +444,7 @@ gg.plot_decomposition(
 #
 #    That has to be measured. With wider buckets the table is smaller, so more of it stays in the caches near
 #    the threads, and each search is longer. With narrower ones it is the other way round. Change
-#    ``BUCKET_BITS`` in ``sparse_dictionary.py`` and run ``gpuguide run sparse_lookup``.
+#    ``BUCKET_BITS`` in ``kernels.py`` and run ``gpuguide run sort_search --study lookup``.
 #
 # .. question:: When is it worth sorting the keys before looking anything up?
 #

@@ -112,19 +112,25 @@ predicted = gg.fact("predicted_grouped", turns["mixed"] / turns["grouped"], unit
 # The recipes scramble the bits of a number. They only have to be long, and to have nothing in common that the
 # compiler could merge.
 #
-# .. kernel:: gpuguide.topics.divergence.recipes
+# .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: shift_recipe, turn_recipe
 #
 # **Mixed.** The kernel gets a list that says which element each thread takes. First, each takes its own. A
 # launcher is handed all lists and picks one; what launchers have in common stands in ``launch_recipes``.
 #
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: branch_kernel
+#
 # .. kernel:: gpuguide.topics.divergence.study
-#    :names: branch_kernel, branch_mixed, launch_recipes
+#    :names: branch_mixed, launch_recipes
 #
 # **Both sides.** No branch at all: work out both, then choose. ``a if c else b`` becomes a selection.
 #
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: both_sides_kernel
+#
 # .. kernel:: gpuguide.topics.divergence.study
-#    :names: both_sides_kernel, both_sides
+#    :names: both_sides
 #
 # **By warp.** The list has 32 elements of one kind, then 32 of the other. Half of the threads still go one
 # way and half the other, but warps agree.
@@ -141,8 +147,11 @@ predicted = gg.fact("predicted_grouped", turns["mixed"] / turns["grouped"], unit
 # each call. A running sum over the kinds tells every element how many of its kind come before it, and that is
 # its place.
 #
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: group_kernel
+#
 # .. kernel:: gpuguide.topics.divergence.study
-#    :names: group_kernel, branch_group_first
+#    :names: branch_group_first
 
 # %%
 # .. rst-class:: part-check
@@ -242,7 +251,7 @@ for line in ptx.splitlines():
 # kinds of work whose amount nobody knows in advance. The first looks for the smallest divisor of each number.
 # Even numbers leave at once, primes try all odd numbers up to their square root.
 #
-# .. kernel:: gpuguide.topics.divergence.smallest_divisor
+# .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: odd_divisor, first_divisor, one_number_kernel
 #
 # It runs **in order**, **shuffled**, and **by cost**: sorted by the number of divisions, as if that were
@@ -255,14 +264,17 @@ for line in ptx.splitlines():
 # open goes into a list in :term:`shared memory`, and the block shares that out among its threads. So nobody
 # waits beside an even number any more.
 #
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: regrouped_kernel
+#
 # .. kernel:: gpuguide.topics.divergence.smallest_divisor
-#    :names: regrouped_kernel, divisors_regrouped
+#    :names: divisors_regrouped
 
 # %%
 # The second kind of work is the Mandelbrot set: for each pixel, the steps until a number escapes from a
 # circle, 256 at most. Here neighbours resemble each other.
 #
-# .. kernel:: gpuguide.topics.divergence.escape_steps
+# .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: steps_inside, one_pixel_kernel
 #
 # A warp takes its pixels in **rows** of 32, in **tiles** of 8 columns and 4 rows, **shuffled**, or **by
@@ -411,8 +423,7 @@ gg.plot_heatmap(
 # All NVIDIA GPUs have warps of 32 threads. The counted turns are therefore the same on yours, and the ratios
 # should be close. The times scale with its :term:`multiprocessors <multiprocessor>` and their clock.
 #
-# ``gpuguide run divergence``, ``gpuguide run smallest_divisor`` and ``gpuguide run escape_steps`` measure
-# them.
+# ``gpuguide run divergence`` measures them.
 
 # %%
 # .. rst-class:: part-your-turn

@@ -115,29 +115,41 @@ print(
 # that asks for it. It looks at its argument, counts the blocks, and launches; it copies nothing and does not
 # wait.
 #
+# .. kernel:: gpuguide.topics.first_kernel.kernels
+#    :names: increment_by_hand_kernel
+#
 # .. kernel:: gpuguide.topics.first_kernel.study
-#    :names: increment_by_hand_kernel, increment_by_hand
+#    :names: increment_by_hand
 #
 # **By cuda.grid.** Numba works the same index out for you. Nothing else changes, and the compiler makes the
 # same instructions of it.
 #
+# .. kernel:: gpuguide.topics.first_kernel.kernels
+#    :names: increment_grid_kernel
+#
 # .. kernel:: gpuguide.topics.first_kernel.study
-#    :names: increment_grid_kernel, increment_grid
+#    :names: increment_grid
 #
 # **Grid-stride.** The number of blocks no longer grows with the vector. Each thread runs a
 # :term:`grid-stride loop`: its element, then the one a whole grid further on, until the end. One grid fits
 # any size, and each thread does more than one element of work.
 #
+# .. kernel:: gpuguide.topics.first_kernel.kernels
+#    :names: increment_grid_stride_kernel
+#
 # .. kernel:: gpuguide.topics.first_kernel.study
-#    :names: increment_grid_stride_kernel, increment_grid_stride
+#    :names: increment_grid_stride
 #
 # **Four a thread.** Each thread takes four elements and loads all of them before it stores the first. While
 # one load waits for the memory, three others are on their way, which hides :term:`latency`. The four lie a
 # block's width apart, so that neighbouring threads still read neighbouring elements and each access stays a
 # :term:`coalesced access`.
 #
+# .. kernel:: gpuguide.topics.first_kernel.kernels
+#    :names: increment_four_per_thread_kernel
+#
 # .. kernel:: gpuguide.topics.first_kernel.study
-#    :names: increment_four_per_thread_kernel, increment_four_per_thread
+#    :names: increment_four_per_thread
 #
 # A Python loop, NumPy, and the kernel with copies around it complete the comparison.
 #

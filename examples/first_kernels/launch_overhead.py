@@ -105,7 +105,7 @@ print(
 # array the kernel fills it with 0, 1, 2 and so on. With three or eight, the last takes the largest of the
 # others. Of those the first counts up and nowhere is another one larger, so the result is the same.
 #
-# .. kernel:: gpuguide.topics.launch_overhead.launch_kernels
+# .. kernel:: gpuguide.topics.launch_overhead.kernels
 #    :names: count_kernel, largest_of_two_kernel, largest_of_seven_kernel
 #
 # **Numba, wrapped once.** The launcher gets views that were made before. ``_chosen`` picks the kernel, and as
@@ -192,7 +192,7 @@ gg.claim(
 # and arrays that Numba has allocated itself, three of each.
 
 from gpuguide.machine.backends import current_stream
-from gpuguide.topics.launch_overhead.launch_kernels import (
+from gpuguide.topics.launch_overhead.kernels import (
     RAW_NOTHING,
     largest_of_two_kernel,
     nothing_kernel,
@@ -318,7 +318,7 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #
 # The kernel behind it is the best one of :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`.
 #
-# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.kernels
 #    :names: maximum_four_kernel
 #
 # The sizes lie close together where work and launch should cross. For either way the first size with more
@@ -478,7 +478,7 @@ describe(ax, f"Time against matrix elements, both logarithmic. {'; '.join(words)
 # wrong: as_cuda_array(x) without sync=False waits until the stream is empty
 from time import perf_counter
 
-from gpuguide.topics.launch_overhead.launch_kernels import delay_kernel
+from gpuguide.topics.launch_overhead.kernels import delay_kernel
 
 delay_ns = launch_overhead.DELAY_NS
 stream = cp.cuda.Stream(non_blocking=True)

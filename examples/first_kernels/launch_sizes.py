@@ -89,7 +89,7 @@ print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 import gpuguide as gg
 from gpuguide.machine.launch import occupancy
 from gpuguide.topics.launch_sizes.maximum import maximum
-from gpuguide.topics.launch_sizes.maximum_kernels import KERNELS
+from gpuguide.topics.launch_sizes.kernels import KERNELS
 
 gpu = gg.require_gpu()
 small = [gg.numba_view(x[:4096]) for x in (a, b, out)]
@@ -120,7 +120,7 @@ for items, name in ((1, "one"), (2, "two"), (4, "four"), (8, "eight")):
 # **One a thread.** The usual kernel. The comparison stands in a function of its own, with the rule for NaN
 # that NumPy and CuPy have: NaN wins.
 #
-# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.kernels
 #    :names: larger, maximum_one_kernel
 #
 # **Four a thread.** All eight loads stand before the first store. The compiler keeps them there, because it
@@ -128,18 +128,18 @@ for items, name in ((1, "one"), (2, "two"), (4, "four"), (8, "eight")):
 # so that neighbours still load from neighbours and each access stays a :term:`coalesced access`. Two a thread
 # looks the same.
 #
-# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.kernels
 #    :names: maximum_four_kernel
 #
 # **Eight a thread.** Two small arrays, which end up in registers, save some typing.
 #
-# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.kernels
 #    :names: maximum_eight_kernel
 #
 # **Grid-stride.** A :term:`grid-stride loop` frees the number of blocks from the length of the vectors. There
 # is a version of it with four elements a turn, too.
 #
-# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.kernels
 #    :names: maximum_grid_stride_kernel, maximum_four_grid_stride_kernel
 #
 # The launchers take the three choices as arguments.
@@ -288,7 +288,8 @@ gg.plot_heatmap(
 # have arrived, and at its end. Adding up these lives and waits gives how many blocks were there at a time,
 # and how many bytes were on their way.
 
-from gpuguide.topics.launch_sizes.residency import measure_residency, stamped_kernel
+from gpuguide.topics.launch_sizes.kernels import stamped_kernel
+from gpuguide.topics.launch_sizes.residency import measure_residency
 
 print("threads  elements  occupancy  measured  kB on their way  cycles waited")
 shapes = [(threads, 1) for threads in (32, 64, 128, 256, 512, 1024)] + [(256, 4)]
@@ -396,8 +397,11 @@ gg.plot_heatmap(
 # What does a block cost that has nothing to do? This kernel is empty but for a receipt, which the last block
 # writes so that the grid can be checked.
 #
+# .. kernel:: gpuguide.topics.launch_sizes.kernels
+#    :names: empty_kernel
+#
 # .. kernel:: gpuguide.topics.launch_sizes.study
-#    :names: empty_kernel, empty_grid
+#    :names: empty_grid
 
 # %%
 # It runs with 128 threads a block and with 1024 threads a block, from one block to 2\ :sup:`24`.
@@ -471,7 +475,7 @@ gg.plot_time(empty)
 # the left. The limits of a multiprocessor depend on its :term:`compute capability`: many GPUs hold fewer
 # threads than this one. Count blocks in multiples of your multiprocessors, not in numbers from a page.
 #
-# ``gpuguide run maximum`` and ``gpuguide run launch_sizes`` measure yours.
+# ``gpuguide run launch_sizes`` measures yours.
 
 # %%
 # .. rst-class:: part-your-turn

@@ -102,25 +102,37 @@ for unit in ("fp32", "fp64"):
 # **Python floats.** The formula as anybody would type it. What a launcher has to do is the same for all four
 # kernels, so it has a function of its own.
 #
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: python_floats_kernel
+#
 # .. kernel:: gpuguide.topics.numba_types.study
-#    :names: python_floats_kernel, level_python_floats, launch_level
+#    :names: level_python_floats, launch_level
 #
 # **Rounded steps.** Somebody has heard of the trouble and puts ``np.float32`` around the result of every
 # dose. What goes into the formula is still a Python float.
 #
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: rounded_steps_kernel
+#
 # .. kernel:: gpuguide.topics.numba_types.study
-#    :names: rounded_steps_kernel, level_rounded_steps
+#    :names: level_rounded_steps
 #
 # **One left.** The formula is clean. But the level starts with ``0.0``, and that makes it a ``float64`` for
 # the whole kernel.
 #
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: one_left_kernel
+#
 # .. kernel:: gpuguide.topics.numba_types.study
-#    :names: one_left_kernel, level_one_left
+#    :names: level_one_left
 #
 # **float32 only.** Every constant says that it has 32 bits.
 #
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: float32_only_kernel
+#
 # .. kernel:: gpuguide.topics.numba_types.study
-#    :names: float32_only_kernel, level_float32_only
+#    :names: level_float32_only
 
 # %%
 # So much for the code that was typed. This is the code that was made of it:
@@ -243,18 +255,27 @@ gg.plot_time(results)
 # knew the number of doses and wrote the loop out. Here it is an argument, and a Python ``int`` arrives in a
 # kernel as ``int64``. **range, int64** is what one types.
 #
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: range_int64_kernel
+#
 # .. kernel:: gpuguide.topics.numba_types.loop_counters
-#    :names: range_int64_kernel, count_by_range_int64
+#    :names: count_by_range_int64
 #
 # **range, int32** gives ``range`` a number of 32 bits.
 #
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: range_int32_kernel
+#
 # .. kernel:: gpuguide.topics.numba_types.loop_counters
-#    :names: range_int32_kernel, count_by_range_int32
+#    :names: count_by_range_int32
 #
 # **Own counter** does without ``range``.
 #
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: own_counter_kernel
+#
 # .. kernel:: gpuguide.topics.numba_types.loop_counters
-#    :names: own_counter_kernel, count_by_own_counter
+#    :names: count_by_own_counter
 
 # %%
 # All three get the same 128 doses.
@@ -365,7 +386,7 @@ except NotImplementedError as error:
 # The kernel at the top of this page multiplies once for eight bytes. That is so little that the units for
 # ``float64`` have time to spare.
 #
-# .. kernel:: gpuguide.topics.numba_types.scaling
+# .. kernel:: gpuguide.topics.numba_types.kernels
 #    :names: scale_by_python_float_kernel, scale_by_float32_kernel
 
 # %%
@@ -395,7 +416,7 @@ scales = scaling.study().run()
 # can feel it. The counts of instructions carry over, since the compiler is the same; so does the price of
 # counting, because all GPUs have 32-bit integer units.
 #
-# ``gpuguide run numba_types``, ``gpuguide run loop_counters`` and ``gpuguide run scaling`` measure yours.
+# ``gpuguide run numba_types`` measures yours.
 # :doc:`Know your GPU </gallery/measuring/know_your_gpu>` finds the ceilings.
 
 # %%

@@ -82,10 +82,10 @@ print("NumPy:", np.array(by_numpy))
 # one is the time in which the memory of the :term:`device` takes up the answer, a bit for each candidate.
 
 import gpuguide as gg
-from gpuguide.topics.primes.compiled import primes_reference
+from gpuguide.topics.primes.bits import small_primes
 
 gpu = gg.require_gpu()
-steps = primes_reference(31_623)
+steps = small_primes(31_623)
 steps = steps[steps > 23]
 marks = sum(10**9 / (2 * p) * 2 / 3 for p in steps.tolist())
 marks_a_second = 32 * gpu.sm_count * gpu.sm_clock_hz
@@ -114,7 +114,7 @@ print(f"at least {written.value * 1e6:.0f} us to store the bits")
 # All ways give the same answer: an array of 32-bit words with a bit for each odd number, and after them the
 # number of primes. **Python** and **njit** are the workshop's loops, interpreted and compiled.
 #
-# .. kernel:: gpuguide.topics.primes.compiled
+# .. kernel:: gpuguide.topics.primes.kernels_cpu
 #    :names: find_primes, compiled_find_primes
 #
 # Each is called once before it is timed, so that compilation is over when the clock starts.
@@ -125,44 +125,65 @@ print(f"at least {written.value * 1e6:.0f} us to store the bits")
 # **A launch a number** is the workshop's first step to the GPU: a :term:`launch` with one thread for each
 # number, the result fetched before the next. It is wrong on purpose, and its figure comes further down.
 #
+# .. kernel:: gpuguide.topics.primes.kernels
+#    :names: check_prime_kernel
+#
 # .. kernel:: gpuguide.topics.primes.trial
-#    :names: check_prime_kernel, primes_one_launch
+#    :names: primes_one_launch
 #
 # **Ufunc** is its second step. The loop over all numbers goes into a :term:`ufunc` that is compiled for the
 # GPU. The :term:`host` picks the primes out of what comes back.
 #
+# .. kernel:: gpuguide.topics.primes.kernels
+#    :names: check_prime, check_prime_ufunc
+#
 # .. kernel:: gpuguide.topics.primes.trial
-#    :names: check_prime, check_prime_ufunc, primes_ufunc
+#    :names: primes_ufunc
 #
 # **A thread a number** is the same without the copies. A thread that finds a prime sets its bit by an
 # :term:`atomic operation`, because 32 numbers share a word.
 #
+# .. kernel:: gpuguide.topics.primes.kernels
+#    :names: note_prime, thread_a_number_kernel
+#
 # .. kernel:: gpuguide.topics.primes.trial
-#    :names: note_prime, thread_a_number_kernel, clear_and_launch, primes_thread_a_number
+#    :names: clear_and_launch, primes_thread_a_number
 #
 # **Odd candidates** leaves out even numbers and even divisors. That saves half of the threads and half of
 # the divisions of each.
 #
+# .. kernel:: gpuguide.topics.primes.kernels
+#    :names: odd_candidates_kernel
+#
 # .. kernel:: gpuguide.topics.primes.trial
-#    :names: odd_candidates_kernel, primes_odd_candidates
+#    :names: primes_odd_candidates
 #
 # **To the square root** stops earlier. A divisor above the square root has a partner below it.
 #
+# .. kernel:: gpuguide.topics.primes.kernels
+#    :names: to_square_root_kernel
+#
 # .. kernel:: gpuguide.topics.primes.trial
-#    :names: to_square_root_kernel, primes_to_square_root
+#    :names: primes_to_square_root
 #
 # **Sieve in global memory** crosses off. Each step has a row of blocks, which share its multiples. All rows
 # write to the same bits in :term:`global memory`, so each mark is atomic.
 #
+# .. kernel:: gpuguide.topics.primes.kernels
+#    :names: all_odd_kernel, cross_off_kernel, count_kernel
+#
 # .. kernel:: gpuguide.topics.primes.sieve
-#    :names: all_odd_kernel, cross_off_kernel, count_kernel, count, primes_sieve_global
+#    :names: count, primes_sieve_global
 #
 # **Sieve in shared memory** gives a block a segment. It crosses off in bytes: two threads that mark the same
 # number write the same 1, and no atomic operation is needed. Short steps are walked by all threads together,
 # and each long one by a thread alone.
 #
+# .. kernel:: gpuguide.topics.primes.kernels
+#    :names: first_multiple, packed_word, segment_kernel
+#
 # .. kernel:: gpuguide.topics.primes.sieve
-#    :names: first_multiple, packed_word, segment_kernel, primes_sieve_shared
+#    :names: primes_sieve_shared
 
 # %%
 # .. rst-class:: part-code
@@ -171,37 +192,37 @@ print(f"at least {written.value * 1e6:.0f} us to store the bits")
 # memory. It is one launch with a block on each :term:`multiprocessor`. First come the tables that it keeps
 # beside the segment, with the patterns of the steps from 3 to 23.
 #
-# .. kernel:: gpuguide.topics.primes.segmented
+# .. kernel:: gpuguide.topics.primes.kernels_segmented
 #    :names: TABLES
 #
 # Every block finds the primes up to the square root for itself. That is quicker than a launch of its own
 # whose result all blocks would have to fetch. To list them in order, each thread must know how many the
 # threads before it have found.
 #
-# .. kernel:: gpuguide.topics.primes.segmented
+# .. kernel:: gpuguide.topics.primes.kernels_segmented
 #    :names: SUM_BEFORE, BASE_PRIMES
 #
 # A block keeps its share of the numbers to itself and goes through it from segment to segment. So where a
 # step begins is worked out once, and from then on carried over.
 #
-# .. kernel:: gpuguide.topics.primes.segmented
+# .. kernel:: gpuguide.topics.primes.kernels_segmented
 #    :names: FIRST_MULTIPLES
 #
 # This is the heart. The 32 threads of a :term:`warp`, its lanes, share a step. They are sent to places so far
 # apart that each writes to a bank of its own.
 #
-# .. kernel:: gpuguide.topics.primes.segmented
+# .. kernel:: gpuguide.topics.primes.kernels_segmented
 #    :names: CROSS_OFF
 #
 # A warp takes a short step, or 32 long ones, and then the next that nobody has taken. So no warp is left with
 # all the long walks.
 #
-# .. kernel:: gpuguide.topics.primes.segmented
+# .. kernel:: gpuguide.topics.primes.kernels_segmented
 #    :names: JOBS
 #
 # At the end of a segment the bytes become bits, the patterns are added, and the bits are counted and stored.
 #
-# .. kernel:: gpuguide.topics.primes.segmented
+# .. kernel:: gpuguide.topics.primes.kernels_segmented
 #    :names: STORE, SEGMENTED
 #
 # The launcher makes shares and segments of equal length, so that no block finishes late.
@@ -216,8 +237,11 @@ print(f"at least {written.value * 1e6:.0f} us to store the bits")
 #
 # The **CPU sieve** is the same idea on all CPU threads, with segments that fit into the cache of a core.
 #
+# .. kernel:: gpuguide.topics.primes.kernels_cpu
+#    :names: sieve_words, sieve_parallel
+#
 # .. kernel:: gpuguide.topics.primes.cpu
-#    :names: sieve_words, sieve_parallel, primes_cpu
+#    :names: primes_cpu
 
 # %%
 # .. rst-class:: part-check

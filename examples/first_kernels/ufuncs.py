@@ -114,31 +114,46 @@ for name, predicted in facts.items():
 # The function is the same for all. It says by itself what happens with a NaN, since Numba's ``max`` follows
 # one rule on the CPU and another on the GPU.
 #
-# .. kernel:: gpuguide.topics.ufuncs.study
+# .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: larger
 #
 # **CPU ufunc** and **CPU ufunc, threads** are ufuncs for one thread and for all of them.
 #
+# .. kernel:: gpuguide.topics.ufuncs.kernels
+#    :names: cpu_ufunc
+#
 # .. kernel:: gpuguide.topics.ufuncs.study
-#    :names: cpu_ufunc, maximum_cpu, cpu_threads_ufunc, maximum_cpu_threads
+#    :names: maximum_cpu
+#
+# .. kernel:: gpuguide.topics.ufuncs.kernels
+#    :names: cpu_threads_ufunc
+#
+# .. kernel:: gpuguide.topics.ufuncs.study
+#    :names: maximum_cpu_threads
 #
 # **CPU loop, threads** is the rival that needs no ufunc: a plain loop whose rounds ``prange`` shares out
 # among all threads. ``larger_on_cpu`` is the same function, compiled for the loop.
 #
-# .. kernel:: gpuguide.topics.ufuncs.study
+# .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: maximum_cpu_loop
 #
 # **GPU arrays** and **from NumPy arrays** call one and the same ufunc. The first says where the result goes
 # and in which :term:`stream` the work runs, and wraps CuPy's arrays for Numba once. The second just calls it.
 #
+# .. kernel:: gpuguide.topics.ufuncs.kernels
+#    :names: gpu_ufunc
+#
 # .. kernel:: gpuguide.topics.ufuncs.study
-#    :names: gpu_ufunc, maximum_ufunc, maximum_from_numpy
+#    :names: maximum_ufunc, maximum_from_numpy
 #
 # **Own kernel** is what the decorator saves you: an index, a guard, a grid. ``larger_on_device`` is the same
 # function once more, compiled for the GPU.
 #
+# .. kernel:: gpuguide.topics.ufuncs.kernels
+#    :names: maximum_kernel
+#
 # .. kernel:: gpuguide.topics.ufuncs.study
-#    :names: maximum_kernel, maximum
+#    :names: maximum
 
 # %%
 # The notebook that this page grew out of announced a more involved calculation, and then only took larger
@@ -147,15 +162,18 @@ for name, predicted in facts.items():
 # in each, for the same twelve bytes. Ufuncs divide by NumPy's rule, under which a division by zero is no
 # error. The loop for all CPU threads is told to do the same, and is spared a test before each division.
 #
-# .. kernel:: gpuguide.topics.ufuncs.kepler
+# .. kernel:: gpuguide.topics.ufuncs.kernels_kepler
 #    :names: anomaly, anomaly_cpu_loop
 #
 # Some functions need more than single numbers: the distance of two points needs all their coordinates. For
 # these there is ``@guvectorize``. It is told which axes belong to the function, here one axis ``d`` of both
 # inputs, and gives each thread a whole row.
 #
+# .. kernel:: gpuguide.topics.ufuncs.kernels_rows
+#    :names: squared_distance, gpu_gufunc
+#
 # .. kernel:: gpuguide.topics.ufuncs.row_ufuncs
-#    :names: squared_distance, gpu_gufunc, distance_gufunc
+#    :names: distance_gufunc
 
 # %%
 # .. rst-class:: part-check
@@ -166,7 +184,7 @@ for name, predicted in facts.items():
 # The larger number must equal its :term:`reference` to the last bit. A solution of Kepler's equation is put
 # back into the equation. A distance may differ from its reference by what rounding explains.
 
-from gpuguide.topics.ufuncs import kepler, row_ufuncs, study as ufuncs
+from gpuguide.topics.ufuncs import kepler, kernels, row_ufuncs, study as ufuncs
 
 study = ufuncs.study()
 study
@@ -326,7 +344,7 @@ views = [gg.numba_view(array) for array in arrays]
 for name, (a, b, out) in (("bare", arrays), ("views", views)):
 
     def call(a=a, b=b, out=out):
-        ufuncs.gpu_ufunc()(a, b, out=out, stream=current_stream())
+        kernels.gpu_ufunc()(a, b, out=out, stream=current_stream())
 
     samples = host_time_while_busy(call)
     busy = gg.fact(f"busy_{name}", float(np.median(samples)), unit="s", samples=samples)
@@ -468,7 +486,7 @@ gg.plot_decomposition(bars)
 # arithmetic, in which consumer GPUs are strong; the function takes care not to slip into ``float64``, in
 # which they are not.
 #
-# ``gpuguide run ufuncs``, ``gpuguide run kepler`` and ``gpuguide run row_ufuncs`` measure yours.
+# ``gpuguide run ufuncs`` measures yours.
 
 # %%
 # .. rst-class:: part-your-turn

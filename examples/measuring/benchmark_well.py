@@ -104,13 +104,13 @@ print(f"{least.value * 1e6:.0f} us at the physical peak, for 2**26 elements")
 # **One a thread.** The maximum from above: each :term:`thread` takes one element. Where one of the two is NaN
 # (not a number), so is the result, as in NumPy.
 #
-# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.kernels
 #    :names: larger, maximum_one_kernel
 #
 # **Four a thread.** Its rival. A benchmark usually has to decide between two, and a wrong one may decide
 # wrongly.
 #
-# .. kernel:: gpuguide.topics.launch_sizes.maximum_kernels
+# .. kernel:: gpuguide.topics.launch_sizes.kernels
 #    :names: maximum_four_kernel
 #
 # One launcher serves both.
@@ -121,13 +121,19 @@ print(f"{least.value * 1e6:.0f} us at the physical peak, for 2**26 elements")
 # **Newton's method.** This kernel improves guesses of square roots in place, until a step changes them by no
 # more than rounding. How long it takes depends on how good the guesses are, and afterwards they are good.
 #
+# .. kernel:: gpuguide.topics.benchmark_well.kernels
+#    :names: improve_kernel
+#
 # .. kernel:: gpuguide.topics.benchmark_well.square_roots
-#    :names: improve_kernel, improve
+#    :names: improve
 #
 # Its rival **math.sqrt** does not look at the guesses.
 #
+# .. kernel:: gpuguide.topics.benchmark_well.kernels
+#    :names: square_root_kernel
+#
 # .. kernel:: gpuguide.topics.benchmark_well.square_roots
-#    :names: square_root_kernel, square_root
+#    :names: square_root
 
 # %%
 # .. rst-class:: part-check
@@ -277,7 +283,7 @@ from gpuguide.machine.backends import current_stream, jit
 from gpuguide.topics.benchmark_well import wrong_clocks
 from gpuguide.measure.turns import beside_launches
 from gpuguide.topics.launch_sizes.maximum import maximum
-from gpuguide.topics.launch_sizes.maximum_kernels import maximum_one_kernel
+from gpuguide.topics.launch_sizes.kernels import maximum_one_kernel
 from gpuguide.topics.benchmark_well.square_roots import count_steps, improve
 from gpuguide.measure.turns import gpu_clock, in_turns
 

@@ -92,8 +92,11 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # launches. It has two rivals: NumPy, and the kernel with copies. ``jit``, ``numba_view`` and ``cupy()`` are
 # this guide's doors to ``cuda.jit``, to ``cuda.as_cuda_array`` and to CuPy.
 #
+# .. kernel:: gpuguide.topics.how_to_time.kernels
+#    :names: add_one_kernel
+#
 # .. kernel:: gpuguide.topics.how_to_time.study
-#    :names: add_one_kernel, add_one, add_one_numpy, add_one_with_copies
+#    :names: add_one, add_one_numpy, add_one_with_copies
 #
 # **Without synchronising.** The clock of a loop that never waits. It tells how fast the host can launch.
 #
@@ -139,7 +142,7 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # first adds one with NumPy, with the Numba kernel, and with copies in both directions around it.
 
 import gpuguide as gg
-from gpuguide.topics.how_to_time import study as how_to_time, six_clocks
+from gpuguide.topics.how_to_time import kernels, six_clocks, study as how_to_time
 
 study = how_to_time.study()
 study
@@ -193,7 +196,7 @@ for size, n in (("small", 2**16), ("large", 2**26)):
         how_to_time.add_one(x, out)
 
     def fresh(x=x, out=out):
-        kernel = jit(how_to_time.add_one_kernel.py_func)
+        kernel = jit(kernels.add_one_kernel.py_func)
         return lambda: kernel[x.size // 256, 256](x, out)
 
     call()
@@ -326,7 +329,7 @@ _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 # may lie under ``wanted``. CuPy's figure of a short kernel holds a part of the launch. So it may lie above
 # ours, if the time that CuPy needs to launch, ``launch us``, accounts for the difference.
 
-from gpuguide.topics.how_to_time.peer_agreement import agreement
+from gpuguide.topics.how_to_time.peers import agreement
 
 print(agreement())
 

@@ -129,19 +129,28 @@ print(
 #
 # **Write.** Each number follows from its place, so that nothing has to be read.
 #
+# .. kernel:: gpuguide.topics.know_your_gpu.kernels
+#    :names: write_kernel
+#
 # .. kernel:: gpuguide.topics.know_your_gpu.study
-#    :names: write_kernel, write
+#    :names: write
 #
 # **Copy 1 : 1.** One array is read and one is written.
 #
+# .. kernel:: gpuguide.topics.know_your_gpu.kernels
+#    :names: copy_kernel
+#
 # .. kernel:: gpuguide.topics.know_your_gpu.study
-#    :names: copy_kernel, copy
+#    :names: copy
 #
 # **Read two, write one.** The answer is the larger of two arrays, and the second is nowhere larger than the
 # first. Adding two vectors has this mix, too.
 #
+# .. kernel:: gpuguide.topics.know_your_gpu.kernels
+#    :names: two_to_one_kernel
+#
 # .. kernel:: gpuguide.topics.know_your_gpu.study
-#    :names: two_to_one_kernel, two_to_one
+#    :names: two_to_one
 #
 # **CuPy copyto** asks the driver to copy. It is the rival of our own copy.
 #
@@ -151,8 +160,11 @@ print(
 # **Read.** A kernel that only reads must still do something with what it has read, or the compiler removes
 # it. This one adds up 4096 neighbours in each block, through :term:`shared memory`, and writes a single sum.
 #
+# .. kernel:: gpuguide.topics.know_your_gpu.kernels
+#    :names: block_sums_kernel
+#
 # .. kernel:: gpuguide.topics.know_your_gpu.reading
-#    :names: block_sums_kernel, block_sums
+#    :names: block_sums
 
 # %%
 # .. rst-class:: part-check
@@ -395,8 +407,7 @@ gg.plot_decomposition(
 #
 # The shapes of the curves carry over: a region of the cache, a region of the memory, and mixes that differ a
 # little. The numbers do not. Consumer GPUs have less bandwidth and a far smaller share of FP64 units.
-# ``gpuguide run know_your_gpu`` and ``gpuguide run reading`` measure yours, and ``gpuguide doctor``
-# prints its properties.
+# ``gpuguide run know_your_gpu`` measures yours, and ``gpuguide doctor`` prints its properties.
 
 # %%
 # .. rst-class:: part-your-turn

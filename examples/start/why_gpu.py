@@ -96,15 +96,18 @@ print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 # **All threads.** Numba compiles the Python loop to machine code, walks through the array once, and shares
 # the numbers out among all threads of the CPU. This is the fair rival of a GPU.
 #
-# .. kernel:: gpuguide.topics.why_gpu.study
+# .. kernel:: gpuguide.topics.why_gpu.kernels
 #    :names: polynomial_threads
 #
 # **GPU.** The body of the loop becomes a :term:`kernel`, and each :term:`thread` of the GPU works out one
 # number. :doc:`First kernel </gallery/first_kernels/first_kernel>` explains how such a kernel is written and
 # started; here it only takes part.
 #
+# .. kernel:: gpuguide.topics.why_gpu.kernels
+#    :names: polynomial_kernel
+#
 # .. kernel:: gpuguide.topics.why_gpu.study
-#    :names: polynomial_kernel, polynomial_gpu
+#    :names: polynomial_gpu
 #
 # **GPU with copies.** The same kernel, with the trip there and back. Where the guide's own code says
 # ``cupy()``, it means the module CuPy.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -69,7 +69,7 @@ def studies(topic: str) -> dict[str, Study]:
     -------
     dict of str to Study
         By the study's name: the results of the public functions ``study`` and ``..._study`` of the topic's
-        modules that take no arguments.
+        modules that need no arguments.
 
     Raises
     ------
@@ -78,14 +78,7 @@ def studies(topic: str) -> dict[str, Study]:
     """
     if topic not in _topics():
         raise unknown("topic", topic, topic_names())
-    modules = [import_module(f"gpuguide.topics.{topic}.{path.stem}") for path in _study_files(topic)]
-    functions = (
-        function
-        for module in modules
-        for name, function in vars(module).items()
-        if _makes_study(name, function, module)
-    )
-    return {study.name: study for study in (function() for function in functions)}
+    return {study.name: study for study in (make() for make in _makers(topic))}
 
 
 def entries(root: Path | None = None) -> tuple[Entry, ...]:
@@ -135,6 +128,14 @@ def _about(path: Path) -> str:
     return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
+def _makers(topic: str) -> Iterator[Callable[[], Study]]:
+    for path in _study_files(topic):
+        module = import_module(f"gpuguide.topics.{topic}.{path.stem}")
+        for name, function in vars(module).items():
+            if _makes_study(name, function, module):
+                yield function
+
+
 def _recorded(root: Path | None) -> dict[str, tuple[tuple[str, str], ...]]:
     from gpuguide.recordings import store as recordings
 
@@ -161,7 +162,7 @@ def _makes_study(name: str, function: Callable[..., Any], module: Any) -> bool:
         _is_study_name(name)
         and inspect.isfunction(function)
         and function.__module__ == module.__name__
-        and not inspect.signature(function).parameters
+        and all(each.default is not each.empty for each in inspect.signature(function).parameters.values())
     )
 
 

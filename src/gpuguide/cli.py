@@ -32,7 +32,7 @@ examples:
 _RUN_EXAMPLES = """\
 examples:
   gpuguide run primes --sizes 1e6 2**24
-  gpuguide run primes --variants numpy sieve --plot primes.svg --json primes.json
+  gpuguide run primes --variants njit segmented --plot primes.svg --json primes.json
 
 Every variant is compared with the reference first; one that is wrong is not timed. The time on the device
 and the time with copies are different columns, and never mixed. Without a GPU only the CPU variants run.
@@ -185,8 +185,8 @@ def _run(options: argparse.Namespace) -> int:
     chosen = _choose(catalogue.studies(options.topic), options.study)
     _say_machine()
     done = {}
-    for name, study in chosen.items():
-        results = study.run(quick=options.quick, sizes=options.sizes, variants=options.variants)
+    for name, (study, variants) in _with_variants(chosen, options.variants).items():
+        results = study.run(quick=options.quick, sizes=options.sizes, variants=variants)
         print(f"\n{results.table().text()}\n\n{results.checks_line()}")
         for warning in results.warnings:
             print(f"Warning: {warning}")
@@ -212,6 +212,20 @@ def _choose(studies: dict[str, Study], name: str | None) -> dict[str, Study]:
     if name not in studies:
         raise unknown("study", name, studies)
     return {name: studies[name]}
+
+
+def _with_variants(
+    studies: dict[str, Study], names: list[str] | None
+) -> dict[str, tuple[Study, list[str] | None]]:
+    """Give each study those of the variants that it has; one that has none of them is left out."""
+    if names is None:
+        return {name: (study, None) for name, study in studies.items()}
+    known = {variant for study in studies.values() for variant in study.names}
+    for name in names:
+        if name not in known:
+            raise unknown("variant", name, sorted(known))
+    shared = {name: [each for each in names if each in study.names] for name, study in studies.items()}
+    return {name: (studies[name], variants) for name, variants in shared.items() if variants}
 
 
 def _say_machine() -> None:

@@ -17,7 +17,7 @@ def use_instead(module: str, **definitions: Any) -> None:
     Parameters
     ----------
     module : str
-        Full name of a topic, such as ``"gpuguide.topics.first_kernel.study"``.
+        Full name of a module of a topic, such as ``"gpuguide.topics.first_kernel.kernels"``.
     **definitions
         Name in the module -> what takes its place, such as a kernel that was edited.
 
@@ -39,8 +39,10 @@ def use_instead(module: str, **definitions: Any) -> None:
     for name in definitions:
         if name not in home:
             raise unknown("function", name, [known for known in home if not known.startswith("__")])
-    package = module.rpartition(".")[0]
-    everywhere = [vars(other) for name, other in sys.modules.items() if name.startswith(f"{package}.")]
+    # One page's kernel is launched by other pages, too.
+    inside = "gpuguide.topics."
+    room = inside if module.startswith(inside) else f"{module.rpartition('.')[0]}."
+    everywhere = [vars(other) for name, other in sys.modules.items() if name.startswith(room)]
     for name, new in definitions.items():
         old = home[name]
         for names in everywhere:

@@ -437,7 +437,7 @@ def test_an_edited_hint_renews_the_downloads(exercised):
 
 SHOWN = """# The study runs.
 #
-# .. kernel:: gpuguide.topics.toy
+# .. kernel:: gpuguide.topics.toy.study
 #    :names: sum_numpy
 """
 

@@ -10,9 +10,10 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics.benchmark_well import square_roots
+from gpuguide.topics.benchmark_well import kernels, square_roots
 from gpuguide.topics.benchmark_well import study as benchmark_well
-from gpuguide.topics.benchmark_well.square_roots import CLOSE, count_steps, far_guesses
+from gpuguide.topics.benchmark_well.kernels import CLOSE
+from gpuguide.topics.benchmark_well.square_roots import count_steps, far_guesses
 from gpuguide.topics.launch_sizes.maximum import maximum_reference
 
 MAKERS = ("study", "warm_study", "roots_study")
@@ -83,7 +84,7 @@ def test_newtons_method_reads_its_number_once() -> None:
     """The loop works in registers, so that what a call costs is steps and not loads."""
     from numba import float64
 
-    facts = numba_facts(square_roots.improve_kernel, (float64[::1], float64[::1]))
+    facts = numba_facts(kernels.improve_kernel, (float64[::1], float64[::1]))
     assert facts.spills == 0
     assert (facts.count("ld.global"), facts.count("st.global")) == (2, 1)
     assert facts.count("div.rn.f64") == 1
@@ -93,7 +94,7 @@ def test_newtons_method_reads_its_number_once() -> None:
 def test_the_rival_is_one_instruction() -> None:
     from numba import float64
 
-    facts = numba_facts(square_roots.square_root_kernel, (float64[::1], float64[::1]))
+    facts = numba_facts(kernels.square_root_kernel, (float64[::1], float64[::1]))
     assert (facts.count("sqrt.rn.f64"), facts.count("div")) == (1, 0)
     assert (facts.spills, facts.count("ld.global"), facts.count("st.global")) == (0, 1, 1)
 

@@ -14,9 +14,9 @@ from spoiled import assert_rejects
 
 from gpuguide.errors import ArgumentError
 from gpuguide.measure.first_call import FirstCallError
-from gpuguide.topics.compile_cost import compile_parts
+from gpuguide.topics.compile_cost import compile_parts, kernels, primes_search
 from gpuguide.topics.compile_cost import study as compile_cost
-from gpuguide.topics.primes import compiled as primes_compiled
+from gpuguide.topics.primes.bits import small_primes
 from gpuguide.topics.ufuncs.study import maximum_reference
 
 ON_CPU = tuple(name for name in compile_cost.study().names if name != "kernel")
@@ -31,23 +31,23 @@ def test_every_way_to_compile_equals_the_reference() -> None:
 
 def test_primes_equal_the_sieve() -> None:
     sizes = (0, 1, 2, 3, 4, 31, 1009, 2000)
-    report = primes_compiled.study().check_all(sizes)
+    report = primes_search.study().check_all(sizes)
     assert len(report) == len(sizes) * 2 * 2
 
 
 def test_the_sieve_knows_how_many_primes_there_are() -> None:
-    assert primes_compiled.primes_reference(12).tolist() == [2, 3, 5, 7, 11]
-    assert primes_compiled.primes_reference(10_000).size == 1229
-    assert [primes_compiled.primes_reference(n).size for n in (0, 1, 2, 3, 4)] == [0, 0, 0, 1, 2]
+    assert small_primes(12).tolist() == [2, 3, 5, 7, 11]
+    assert small_primes(10_000).size == 1229
+    assert [small_primes(n).size for n in (0, 1, 2, 3, 4)] == [0, 0, 0, 1, 2]
 
 
 def test_the_studies_reject_wrong_variants() -> None:
     assert_rejects(compile_cost.study(), maximum_reference, 5 * 6 * 7)
-    assert_rejects(primes_compiled.study(), primes_compiled.primes_reference, 100)
+    assert_rejects(primes_search.study(), small_primes, 100)
 
 
 def test_the_source_sizes_and_dtypes_are_among_those_measured() -> None:
-    boxes, primes = compile_cost.study(), primes_compiled.study()
+    boxes, primes = compile_cost.study(), primes_search.study()
     assert (boxes.dtype, boxes.sizes) == ("float32", (32**3,))
     assert 10_000 in primes.sizes
     assert len(primes.sizes) >= 6
@@ -59,7 +59,7 @@ def test_the_second_function_with_a_cache_reads_what_the_first_wrote(tmp_path: P
     hits = []
     for _ in range(2):
         with compile_cost.caching_in(str(tmp_path)):
-            loops = compile_cost.njit(cache=True)(compile_cost.larger_loops)
+            loops = compile_cost.njit(cache=True)(kernels.larger_loops)
         loops(box, box, np.empty_like(box))
         hits.append(sum(loops.stats.cache_hits.values()))
     assert hits == [0, 1]
@@ -152,7 +152,7 @@ def test_a_process_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_clocks_give_a_sample_for_each_turn_but_the_first() -> None:
     box = np.ones((2, 3, 4), np.float32)
-    assert len(compile_parts.time_compiling(compile_cost.larger_loops, (box, box, box), 1)) == 1
+    assert len(compile_parts.time_compiling(kernels.larger_loops, (box, box, box), 1)) == 1
     taken = compile_parts.average_with_compiler(n_turns=2)
     assert {name: len(samples) for name, samples in taken.items()} == {"average": 2, "compile": 2, "call": 2}
 

@@ -10,29 +10,29 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics.divergence import escape_steps, recipes, smallest_divisor
+from gpuguide.topics.divergence import escape_steps, kernels, recipes, smallest_divisor
 from gpuguide.topics.divergence import study as divergence
 from gpuguide.topics.divergence.active_threads import active_share, warp_turns
 
-TOPICS = {"divergence": divergence, "smallest_divisor": smallest_divisor, "escape_steps": escape_steps}
+MODULES = {"study": divergence, "smallest_divisor": smallest_divisor, "escape_steps": escape_steps}
 
 
 # Results ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("topic", "sizes"),
+    ("module", "sizes"),
     [
-        ("divergence", (0, 1, 31, 32, 33, 257)),
+        ("study", (0, 1, 31, 32, 33, 257)),
         ("smallest_divisor", (0, 1, 2, 33, 257, 2049)),
         ("escape_steps", (0, 1, 31, 33, 257)),
     ],
 )
 def test_every_order_gives_the_reference_s_results_in_the_simulator(
-    fresh_python: Callable[..., str], topic: str, sizes: tuple[int, ...]
+    fresh_python: Callable[..., str], module: str, sizes: tuple[int, ...]
 ) -> None:
-    count, names = in_simulator(fresh_python, topic, sizes)
-    assert names == sorted(set(TOPICS[topic].study().names) - {"group_first"})
+    count, names = in_simulator(fresh_python, f"divergence.{module}", sizes)
+    assert names == sorted(set(MODULES[module].study().names) - {"group_first"})
     assert count == len(sizes) * 2 * len(names)
 
 
@@ -42,7 +42,8 @@ def test_the_kernel_that_groups_finds_the_grouped_order_in_the_simulator(
     """What CuPy's running sum gives it on a GPU, NumPy's gives it here."""
     snippet = """
 import numpy as np
-from gpuguide.topics.divergence.study import find_orders, group_kernel
+from gpuguide.topics.divergence.study import find_orders
+from gpuguide.topics.divergence.kernels import group_kernel
 for n in (1, 31, 33, 257):
     kind = np.random.default_rng(n).integers(0, 2, n, dtype=np.int32)
     order = np.full(n, -1, np.int32)
@@ -70,7 +71,7 @@ def test_the_recipes_reference_agrees_with_the_recipes_run_in_python() -> None:
     """They share no code: one puts bits together, the other is the device functions' text."""
     x = np.random.default_rng(3).integers(0, 2**32, 20, dtype=np.uint32)
     kind = np.arange(20, dtype=np.int32) % 2
-    bodies = [getattr(each, "py_func", each) for each in (recipes.shift_recipe, recipes.turn_recipe)]
+    bodies = [getattr(each, "py_func", each) for each in (kernels.shift_recipe, kernels.turn_recipe)]
     expected = [int(bodies[k](v)) for v, k in zip(x, kind, strict=True)]
     assert recipes.recipes_reference(x, kind).tolist() == expected
     assert (x[:3] == np.random.default_rng(3).integers(0, 2**32, 20, dtype=np.uint32)[:3]).all()
@@ -98,8 +99,8 @@ def test_the_steps_of_pixels_by_hand() -> None:
     counted = []
     for pixel in range(n):
         row, col = divmod(pixel, 30)
-        re = escape_steps.LEFT + col * (escape_steps.SPAN // 30)
-        im = escape_steps.TOP + row * (escape_steps.SPAN // 30)
+        re = kernels.LEFT + col * (kernels.SPAN // 30)
+        im = kernels.TOP + row * (kernels.SPAN // 30)
         x = y = steps = 0
         while steps < escape_steps.MOST_STEPS and (x * x >> 20) + (y * y >> 20) <= 4 << 20:
             x, y = (x * x >> 20) - (y * y >> 20) + re, (2 * x * y >> 20) + im
@@ -238,7 +239,7 @@ def test_the_branch_stays_a_branch_and_both_sides_have_none() -> None:
 
     signature = (uint32[::1], int32[::1], int32[::1], uint32[::1])
     branch, both = (
-        numba_facts(kernel, signature) for kernel in (divergence.branch_kernel, divergence.both_sides_kernel)
+        numba_facts(kernel, signature) for kernel in (kernels.branch_kernel, kernels.both_sides_kernel)
     )
     assert branch.count("bra") > both.count("bra")
     assert both.count("selp.b32") == 1
@@ -252,12 +253,12 @@ def test_the_branch_stays_a_branch_and_both_sides_have_none() -> None:
 def test_divisions_have_32_bits() -> None:
     from numba import int32, uint32
 
-    one = numba_facts(smallest_divisor.one_number_kernel, (int32[::1], uint32[::1]))
-    regrouped = numba_facts(smallest_divisor.regrouped_kernel, (uint32[::1],))
+    one = numba_facts(kernels.one_number_kernel, (int32[::1], uint32[::1]))
+    regrouped = numba_facts(kernels.regrouped_kernel, (uint32[::1],))
     assert one.count("rem.u32") == 1
     assert regrouped.count("rem.u32") == 2
     assert one.count("rem.s64") == regrouped.count("rem.s64") == one.count("rem.u64") == 0
-    assert regrouped.shared_bytes == 4 * (smallest_divisor.NUMBERS_PER_BLOCK + 1)
+    assert regrouped.shared_bytes == 4 * (kernels.NUMBERS_PER_BLOCK + 1)
     assert one.spills == regrouped.spills == 0
 
 
@@ -266,8 +267,8 @@ def test_divisions_have_32_bits() -> None:
 def test_pixels_and_grouping_compile() -> None:
     from numba import int32, int64
 
-    pixel = numba_facts(escape_steps.one_pixel_kernel, (int32[::1], int64, int32[::1]))
-    group = numba_facts(divergence.group_kernel, (int32[::1],) * 3)
+    pixel = numba_facts(kernels.one_pixel_kernel, (int32[::1], int64, int32[::1]))
+    group = numba_facts(kernels.group_kernel, (int32[::1],) * 3)
     assert pixel.spills == group.spills == 0
     assert pixel.count("mul.lo.s64") + pixel.count("mad.lo.s64") >= 3
     assert group.count("st.global") == 1

@@ -9,11 +9,9 @@ from spoiled import assert_rejects
 from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError, ClaimError, GpuGuideError, MismatchError
-from gpuguide.measure.session import Machine, recording_session
+from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.measure.step_timer import StepTimer
-from gpuguide.results.ceilings import Ceilings
-from gpuguide.topics.how_to_time import peer_agreement, six_clocks
+from gpuguide.topics.how_to_time import kernels, six_clocks
 from gpuguide.topics.how_to_time import study as how_to_time
 
 # The operations ---------------------------------------------------------------------------------------------
@@ -41,7 +39,7 @@ def test_add_one_says_what_it_takes() -> None:
 def test_the_kernel_compiles() -> None:
     from numba import float64
 
-    facts = numba_facts(how_to_time.add_one_kernel, (float64[::1], float64[::1]))
+    facts = numba_facts(kernels.add_one_kernel, (float64[::1], float64[::1]))
     assert (facts.spills, facts.count("ld.global"), facts.count("st.global")) == (0, 1, 1)
 
 
@@ -192,39 +190,3 @@ except ValueError as error:
     print(error)
 """
     assert "needs a GPU" in fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1")
-
-
-# Peers ------------------------------------------------------------------------------------------------------
-
-
-def test_agreement_says_where_the_comparison_is_when_only_the_package_is_installed(tmp_path):
-    absent = peer_agreement.agreement(tmp_path / "absent.py")
-    assert absent.endswith("tests/peers/compare_with_peers.py.")
-    assert peer_agreement.SCRIPT.exists()
-
-
-@pytest.fixture
-def script(tmp_path):
-    def write(code):
-        path = tmp_path / "peers.py"
-        path.write_text(code)
-        return path
-
-    return write
-
-
-def test_agreement_is_what_the_script_prints(script):
-    assert peer_agreement.agreement(script("print('within')")) == "within\n"
-
-
-def test_peers_that_disagree_stop_a_recording_and_nothing_else(script):
-    disagreeing = script("import sys; print('outside'); sys.exit(1)")
-    assert peer_agreement.agreement(disagreeing) == "outside\n"
-    recording = recording_session(given_machine=Machine(), ceilings=Ceilings())
-    with recording, pytest.raises(ClaimError, match="outside"):
-        peer_agreement.agreement(disagreeing)
-
-
-def test_a_comparison_that_breaks_says_why(script):
-    with pytest.raises(GpuGuideError, match="no driver"):
-        peer_agreement.agreement(script("raise SystemExit('no driver')"))

@@ -10,7 +10,7 @@ from topic_sizes import SIZES, in_simulator
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.measure.equal_check import EqualCheck
-from gpuguide.topics.know_your_gpu import reading
+from gpuguide.topics.know_your_gpu import kernels, reading
 from gpuguide.topics.know_your_gpu import study as know_your_gpu
 
 BYTES = tuple(4 * size for size in (*SIZES, 1025))
@@ -75,10 +75,10 @@ def test_block_sums_says_how_many_places_it_needs() -> None:
 @pytest.mark.parametrize(
     ("kernel", "arrays", "loads", "stores"),
     [
-        (know_your_gpu.write_kernel, 1, 0, 4),
-        (know_your_gpu.copy_kernel, 2, 5, 5),
-        (know_your_gpu.two_to_one_kernel, 3, 10, 5),
-        (reading.block_sums_kernel, 2, 16, 1),
+        (kernels.write_kernel, 1, 0, 4),
+        (kernels.copy_kernel, 2, 5, 5),
+        (kernels.two_to_one_kernel, 3, 10, 5),
+        (kernels.block_sums_kernel, 2, 16, 1),
     ],
     ids=["write", "copy", "two_to_one", "read"],
 )

@@ -16,7 +16,7 @@ from gpuguide.measure.session import Machine, recording_session
 from gpuguide.measure.turns import launches_in_turns
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.topics.how_to_time.study import qr_numpy
-from gpuguide.topics.launch_overhead import launch_kernels
+from gpuguide.topics.launch_overhead import kernels
 from gpuguide.topics.launch_overhead import study as launch_overhead
 
 COUNTS = (1, 3, 8)
@@ -74,8 +74,8 @@ def test_launchers_say_how_many_arrays_they_take() -> None:
 def test_kernels_read_all_inputs_and_write_once(n_arrays: int) -> None:
     from numba import float32
 
-    facts = numba_facts(launch_kernels.KERNELS[n_arrays], (float32[::1],) * n_arrays)
-    raw = launch_kernels.RAW_KERNELS[n_arrays]
+    facts = numba_facts(kernels.KERNELS[n_arrays], (float32[::1],) * n_arrays)
+    raw = kernels.RAW_KERNELS[n_arrays]
     for each in (facts, raw_facts(raw.source, raw.name)):
         assert each.spills == 0
         assert (each.count("ld.global"), each.count("st.global")) == (n_arrays - 1, 1)
@@ -83,9 +83,9 @@ def test_kernels_read_all_inputs_and_write_once(n_arrays: int) -> None:
 
 @needs_compilers()
 def test_the_empty_kernels_are_empty() -> None:
-    nothing = launch_kernels.RAW_NOTHING
+    nothing = kernels.RAW_NOTHING
     for facts in (
-        numba_facts(launch_kernels.nothing_kernel, ()),
+        numba_facts(kernels.nothing_kernel, ()),
         raw_facts(nothing.source, nothing.name),
     ):
         assert set(facts.instructions) == {"ret"}
@@ -98,8 +98,8 @@ class FakeCupy:
 
 
 def test_the_elementwise_kernel_takes_all_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch_kernels, "cupy", lambda: FakeCupy)
-    make = launch_kernels.elementwise_kernel.__wrapped__
+    monkeypatch.setattr(kernels, "cupy", lambda: FakeCupy)
+    make = kernels.elementwise_kernel.__wrapped__
     assert make(3) == ("float32 a, float32 b", "float32 out", "out = max(a, b)", "largest_of_2")
     inputs, _, operation, _ = make(8)
     assert inputs.count("float32") == 7

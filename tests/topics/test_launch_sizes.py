@@ -18,7 +18,7 @@ from gpuguide.measure.session import Machine, recording_session
 from gpuguide.measure.study import Study
 from gpuguide.measure.turns import measure_map
 from gpuguide.results.ceilings import Ceilings
-from gpuguide.topics.launch_sizes import residency
+from gpuguide.topics.launch_sizes import kernels, residency
 from gpuguide.topics.launch_sizes import study as launch_sizes
 from gpuguide.topics.launch_sizes.maximum import maximum_reference
 
@@ -150,7 +150,7 @@ def test_an_empty_grid_says_what_it_takes() -> None:
 def test_the_empty_kernel_has_next_to_nothing_to_do() -> None:
     from numba import int64
 
-    facts = numba_facts(launch_sizes.empty_kernel, (int64[::1],))
+    facts = numba_facts(kernels.empty_kernel, (int64[::1],))
     assert facts.count("ld.global") == facts.spills == 0
     assert facts.count("st.global") == 2
     assert facts.registers <= 16
@@ -201,14 +201,14 @@ def test_measuring_wants_whole_blocks_of_work() -> None:
     with pytest.raises(ArgumentError, match="multiple of 512 elements"):
         residency.measure_residency(x, x, x, 4, 128)
     with pytest.raises(ArgumentError, match="1, 2, 4 or 8; got 3"):
-        residency.stamped_kernel(3)
+        kernels.stamped_kernel(3)
 
 
 @needs_compilers()
-@pytest.mark.parametrize("items", residency.ITEMS)
+@pytest.mark.parametrize("items", kernels.ITEMS)
 def test_the_stamped_kernel_compiles(items: int) -> None:
     """The clock is read at the start, once all loads have arrived at the barrier, and at the end."""
-    kernel = residency.stamped_kernel(items)
+    kernel = kernels.stamped_kernel(items)
     facts = raw_facts(kernel.source, kernel.name)
     assert facts.spills == facts.stack_bytes == 0
     assert facts.count("ld.global") == 2 * items
@@ -229,10 +229,10 @@ def test_stamps_leave_the_occupancy_as_it_is(
     from numba.cuda import dispatcher
 
     from gpuguide.machine.launch import occupancy
-    from gpuguide.topics.launch_sizes.maximum_kernels import KERNELS
+    from gpuguide.topics.launch_sizes.kernels import KERNELS
 
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
-    stamped = residency.stamped_kernel(items)
+    stamped = kernels.stamped_kernel(items)
     registers = (
         raw_facts(stamped.source, stamped.name).registers,
         numba_facts(KERNELS[items], (float32[::1],) * 3).registers,

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gpuguide.measure import turns as compiler_in_the_clock
 from gpuguide.measure.session import Machine, recording_session
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.topics.launch_sizes.maximum import maximum_reference
+from gpuguide.topics.maximum_cpu import kernels
 from gpuguide.topics.maximum_cpu import study as maximum_cpu
 
 CUBES = (0, 1, 8, 27, 11**3, 32**3)
@@ -127,7 +129,8 @@ class FakeFunction:
 def test_parts_of_the_wrong_clock_are_timed_apart_and_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     host, log = FakeHost(), []
     function = FakeFunction(host, log)
-    monkeypatch.setattr(compiler_in_the_clock, "njit", lambda _: FakeFunction(host, log, compiled=False))
+    numba = SimpleNamespace(njit=lambda _: FakeFunction(host, log, compiled=False))
+    monkeypatch.setattr(compiler_in_the_clock, "numba", lambda: numba)
 
     def five_calls(fresh: Callable[[], None]) -> float:
         begin = host.now_ns()
@@ -149,12 +152,12 @@ def test_a_fresh_dispatcher_really_compiles() -> None:
     seen: list[int] = []
     ones = np.ones((1, 1, 1), np.float32)
     arguments = (ones, ones, ones.copy())
-    maximum_cpu.maximum_loops(*arguments)
+    kernels.maximum_loops(*arguments)
 
     def wrong(fresh: Any) -> float:
         seen.append(len(fresh.signatures))
         return 1.0
 
-    samples = compiler_in_the_clock.beside_compilation(wrong, maximum_cpu.maximum_loops, arguments, 1)
+    samples = compiler_in_the_clock.beside_compilation(wrong, kernels.maximum_loops, arguments, 1)
     assert seen == [0]
     assert [len(each) for each in samples] == [1, 1, 1]

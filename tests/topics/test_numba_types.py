@@ -9,7 +9,7 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts, numba_ptx
 from gpuguide.errors import ArgumentError
-from gpuguide.topics.numba_types import loop_counters, scaling
+from gpuguide.topics.numba_types import kernels, loop_counters, scaling
 from gpuguide.topics.numba_types import study as numba_types
 from gpuguide.topics.numba_types.float_instructions import FloatInstructions, float_instructions
 
@@ -25,20 +25,20 @@ SCALES = [scaling.scale_by_python_float, scaling.scale_by_float32]
 
 
 @pytest.mark.parametrize(
-    ("topic", "maker", "sizes"),
+    ("module", "maker", "sizes"),
     [
-        ("numba_types", "study", (0, 1, 31, 33, 257)),
-        ("numba_types", "wide_study", (0, 1, 33, 257)),
+        ("study", "study", (0, 1, 31, 33, 257)),
+        ("study", "wide_study", (0, 1, 33, 257)),
         ("loop_counters", "study", (0, 1, 31, 33, 257)),
         ("scaling", "study", SIZES),
     ],
 )
 def test_kernels_equal_the_reference_in_the_simulator(
-    fresh_python: Callable[..., str], topic: str, maker: str, sizes: tuple[int, ...]
+    fresh_python: Callable[..., str], module: str, maker: str, sizes: tuple[int, ...]
 ) -> None:
-    count, names = in_simulator(fresh_python, topic, sizes, maker)
-    module = {"numba_types": numba_types, "loop_counters": loop_counters, "scaling": scaling}[topic]
-    assert names == sorted(getattr(module, maker)().names)
+    count, names = in_simulator(fresh_python, f"numba_types.{module}", sizes, maker)
+    modules = {"study": numba_types, "loop_counters": loop_counters, "scaling": scaling}
+    assert names == sorted(getattr(modules[module], maker)().names)
     assert count == len(sizes) * 2 * len(names)
 
 
@@ -129,7 +129,7 @@ def test_one_literal_decides_where_all_doses_are_computed(name: str, float32: in
 
 @needs_compilers()
 def test_rounding_each_step_converts_there_and_back_in_each() -> None:
-    found = float_instructions(numba_ptx(numba_types.rounded_steps_kernel, vectors()))
+    found = float_instructions(numba_ptx(kernels.rounded_steps_kernel, vectors()))
     doses = found.float64 // 2
     assert doses > 1
     assert found.float32 == 0
@@ -138,7 +138,7 @@ def test_rounding_each_step_converts_there_and_back_in_each() -> None:
 
 @needs_compilers()
 def test_float64_arrays_leave_nothing_to_convert() -> None:
-    found = float_instructions(numba_ptx(numba_types.python_floats_kernel, vectors("float64")))
+    found = float_instructions(numba_ptx(kernels.python_floats_kernel, vectors("float64")))
     assert found == FloatInstructions(float32=0, float64=128, conversions=0)
 
 
@@ -147,9 +147,9 @@ def test_a_factor_of_2_1_is_computed_in_64_bits_and_one_of_2_is_not() -> None:
     def doubled(x, out):  # type: ignore[no-untyped-def]
         out[0] = x[0] * 2.0
 
-    by_accident = float_instructions(numba_ptx(scaling.scale_by_python_float_kernel, vectors()))
+    by_accident = float_instructions(numba_ptx(kernels.scale_by_python_float_kernel, vectors()))
     assert by_accident == FloatInstructions(0, 1, 2)
-    assert float_instructions(numba_ptx(scaling.scale_by_float32_kernel, vectors())).float64 == 0
+    assert float_instructions(numba_ptx(kernels.scale_by_float32_kernel, vectors())).float64 == 0
     assert float_instructions(numba_ptx(doubled, vectors())).float64 == 0
 
 

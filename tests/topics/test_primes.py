@@ -13,6 +13,7 @@ from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.topics.primes import bits as primes_bits
 from gpuguide.topics.primes import cpu as primes_cpu
+from gpuguide.topics.primes import kernels, kernels_cpu
 from gpuguide.topics.primes import segmented as primes_segmented
 from gpuguide.topics.primes import sieve as primes_sieve
 from gpuguide.topics.primes import study as primes
@@ -66,7 +67,7 @@ def test_the_host_s_ways_are_right(call: Callable[..., None], limit: int) -> Non
 
 @pytest.mark.parametrize("offset", [-1, 0, 1, 2, 64, 65])
 def test_the_cpu_sieve_is_right_at_the_ends_of_its_segments(offset: int) -> None:
-    limit = 4 * primes_cpu.SEGMENT + offset
+    limit = 4 * kernels_cpu.SEGMENT + offset
     assert limit > primes_cpu.ALONE_BELOW
     assert (answer(primes_cpu.primes_cpu, limit) == primes_bits.primes_reference(limit)).all()
 
@@ -79,11 +80,13 @@ def test_the_cpu_sieve_on_all_threads_is_right_for_small_limits(monkeypatch: pyt
 
 _SIMULATED = """
 import numpy as np
-from gpuguide.topics.primes import bits as primes_bits, sieve as primes_sieve, trial as primes_trial
+from gpuguide.topics.primes import bits as primes_bits, kernels, sieve as primes_sieve, trial as primes_trial
 small = {"SEGMENT": 128, "THREADS_PER_BLOCK": 32, "SHORT_STEPS": 3, "BLOCKS_PER_STEP": 2}
 for name, value in small.items():
-    assert hasattr(primes_sieve, name)
-    setattr(primes_sieve, name, value)
+    homes = [module for module in (kernels, primes_sieve) if hasattr(module, name)]
+    assert homes
+    for home in homes:
+        setattr(home, name, value)
 for limit in %s:
     for name in ("thread_a_number", "odd_candidates", "to_square_root", "sieve_global", "sieve_shared"):
         launcher = getattr(primes_sieve if "sieve" in name else primes_trial, f"primes_{name}")
@@ -106,8 +109,9 @@ def test_kernels_equal_the_reference_in_the_simulator(
 
 def test_the_study_runs_in_the_simulator(fresh_python: Callable[..., str]) -> None:
     snippet = """
-from gpuguide.topics.primes import study as primes, sieve as primes_sieve
-primes_sieve.SEGMENT, primes_sieve.THREADS_PER_BLOCK = 128, 32
+from gpuguide.topics.primes import kernels, sieve as primes_sieve, study as primes
+kernels.SEGMENT = primes_sieve.SEGMENT = 128
+primes_sieve.THREADS_PER_BLOCK = 32
 print(sorted({result.variant for result in primes.study().check_all((0, 2, 100, 300))}))
 """
     names = sorted([*KERNELS, "python", "njit", "cpu_sieve"])
@@ -213,7 +217,7 @@ def test_sieves_compile(name: str, n_integers: int, n_flags: int, monkeypatch: p
     facts = numba_facts(getattr(primes_sieve, f"{name}_kernel"), signature)
     assert facts.spills == 0
     assert facts.registers <= 64, "so that 1024 threads fit on a multiprocessor"
-    assert facts.shared_bytes == (primes_sieve.SEGMENT if name == "segment" else 0)
+    assert facts.shared_bytes == (kernels.SEGMENT if name == "segment" else 0)
     assert facts.count("call") == 0, "device functions are inlined"
     atomics = {"cross_off": "atom.global.and", "count": "atom.global.add"}
     assert facts.count("atom") == (facts.count(atomics[name]) if name in atomics else 0)
@@ -265,7 +269,7 @@ def test_counts_come_from_primesieve_where_it_is(monkeypatch: pytest.MonkeyPatch
 
 GPU_LIMITS = (
     *LIMITS,
-    *(2 * primes_sieve.SEGMENT + offset for offset in (-1, 0, 1)),
+    *(2 * kernels.SEGMENT + offset for offset in (-1, 0, 1)),
     997**2,
     997**2 + 1,
     10**6,

@@ -10,7 +10,7 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics.sort_search import sparse_dictionary, sparse_lookup
+from gpuguide.topics.sort_search import kernels, sparse_dictionary, sparse_lookup
 
 KERNELS = ("branching", "branchless", "four_per_thread", "shared_top", "bucket")
 LAUNCHERS = [getattr(sparse_lookup, f"lookup_{name}") for name in KERNELS]
@@ -67,7 +67,7 @@ def test_the_table_of_buckets_says_where_keys_stand() -> None:
     dictionary = sparse_dictionary.example_dictionary()
     keys, starts = dictionary.keys, dictionary.starts
     assert (starts[0], starts[-1]) == (0, keys.size)
-    buckets = keys >> sparse_dictionary.BUCKET_BITS
+    buckets = keys >> kernels.BUCKET_BITS
     places = np.arange(keys.size)
     assert bool(((starts[buckets] <= places) & (places < starts[buckets + 1])).all())
 

@@ -11,22 +11,30 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics.ufuncs import kepler, row_ufuncs, ufunc_parts, ufunc_rivals
+from gpuguide.topics.ufuncs import (
+    kepler,
+    kernels,
+    kernels_kepler,
+    kernels_rows,
+    row_ufuncs,
+    ufunc_parts,
+    ufunc_rivals,
+)
 from gpuguide.topics.ufuncs import study as ufuncs
 
-TOPICS = {"ufuncs": ufuncs, "kepler": kepler, "row_ufuncs": row_ufuncs}
+MODULES = {"study": ufuncs, "kepler": kepler, "row_ufuncs": row_ufuncs}
 ON_THE_GPU_ONLY = {
-    "ufuncs": {"ufunc", "from_numpy"},
+    "study": {"ufunc", "from_numpy"},
     "kepler": {"ufunc", "from_numpy"},
     "row_ufuncs": {"gufunc"},
 }
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_variants_equal_the_reference_in_the_simulator(topic: str, fresh_python: Callable[..., str]) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_variants_equal_the_reference_in_the_simulator(module: str, fresh_python: Callable[..., str]) -> None:
     """Of Numba's GPU ufuncs the simulator runs none; the test below says why."""
-    count, names = in_simulator(fresh_python, topic, SIZES)
-    assert set(names) == set(TOPICS[topic].study().names) - ON_THE_GPU_ONLY[topic]
+    count, names = in_simulator(fresh_python, f"ufuncs.{module}", SIZES)
+    assert set(names) == set(MODULES[module].study().names) - ON_THE_GPU_ONLY[module]
     assert count == len(SIZES) * 2 * len(names)
 
 
@@ -34,9 +42,9 @@ def test_the_simulator_has_no_ufuncs(simulator_python: Callable[..., str]) -> No
     """The day that this fails, the variants of the studies can run in the simulator, too."""
     printed = simulator_python("""
 import numpy as np
-from gpuguide.topics.ufuncs import row_ufuncs, study as ufuncs
+from gpuguide.topics.ufuncs import kernels, kernels_rows, row_ufuncs, study as ufuncs
 points = np.zeros((2, 3), np.float32)
-for call in (ufuncs.gpu_ufunc, lambda: row_ufuncs.gpu_gufunc()(points, points)):
+for call in (kernels.gpu_ufunc, lambda: kernels_rows.gpu_gufunc()(points, points)):
     try:
         call()
     except AttributeError as error:
@@ -49,15 +57,15 @@ for call in (ufuncs.gpu_ufunc, lambda: row_ufuncs.gpu_gufunc()(points, points)):
 
 
 @pytest.mark.parametrize(
-    ("topic", "reference"),
+    ("module", "reference"),
     [
-        ("ufuncs", ufuncs.maximum_reference),
+        ("study", ufuncs.maximum_reference),
         ("kepler", kepler.anomaly_reference),
         ("row_ufuncs", row_ufuncs.squared_distance_reference),
     ],
 )
-def test_the_studies_reject_wrong_variants(topic: str, reference: Callable[..., Any]) -> None:
-    assert_rejects(TOPICS[topic].study(), reference, 257, tolerance=topic != "ufuncs")
+def test_the_studies_reject_wrong_variants(module: str, reference: Callable[..., Any]) -> None:
+    assert_rejects(MODULES[module].study(), reference, 257, tolerance=module != "study")
 
 
 def test_the_nan_rule_is_that_of_the_reference() -> None:
@@ -65,7 +73,7 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
     nan, one = np.float32("nan"), np.float32(1)
     a, b = np.array([nan, one, nan, 2], np.float32), np.array([one, nan, nan, one], np.float32)
     expected = ufuncs.maximum_reference(a, b)
-    for call in (ufuncs.maximum_cpu, ufuncs.maximum_cpu_threads, ufuncs.maximum_cpu_loop):
+    for call in (ufuncs.maximum_cpu, ufuncs.maximum_cpu_threads, kernels.maximum_cpu_loop):
         out = np.empty_like(a)
         with np.errstate(invalid="ignore"):  # comparing with NaN sets a flag that NumPy reports
             call(a, b, out)
@@ -74,7 +82,9 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
 
 
 @pytest.mark.parametrize("eccentricity", [0.0, 0.1, 0.5, kepler.MOST_ECCENTRIC])
-@pytest.mark.parametrize("solve", [kepler.anomaly_cpu, kepler.anomaly_cpu_loop], ids=["ufunc", "loop"])
+@pytest.mark.parametrize(
+    "solve", [kepler.anomaly_cpu, kernels_kepler.anomaly_cpu_loop], ids=["ufunc", "loop"]
+)
 def test_eight_steps_solve_keplers_equation(solve: Callable[..., Any], eccentricity: float) -> None:
     mean = np.linspace(0, np.pi, 2001).astype(np.float32)
     orbit = np.full_like(mean, eccentricity)
@@ -115,7 +125,9 @@ def stager(core: Callable[..., Any]) -> Callable[..., Any]:
 @needs_compilers()
 @pytest.mark.usefixtures("as_if_there_was_a_gpu")
 @pytest.mark.parametrize(
-    ("core", "divisions"), [(ufuncs.larger, 0), (kepler.anomaly, kepler.STEPS)], ids=["larger", "anomaly"]
+    ("core", "divisions"),
+    [(kernels.larger, 0), (kernels_kepler.anomaly, kernels_kepler.STEPS)],
+    ids=["larger", "anomaly"],
 )
 def test_the_kernel_of_a_ufunc_computes_in_float32(core: Callable[..., Any], divisions: int) -> None:
     """A literal 1.0 in Kepler's equation would have turned its divisions into float64."""
@@ -134,8 +146,8 @@ def test_the_kernel_of_a_ufunc_computes_in_float32(core: Callable[..., Any], div
 @pytest.mark.parametrize(
     ("kernel", "signature", "loads"),
     [
-        (ufuncs.maximum_kernel, "float32[::1], float32[::1], float32[::1]", 2),
-        (row_ufuncs.distance_kernel, "float32[:, ::1], float32[:, ::1], float32[::1]", 2),
+        (kernels.maximum_kernel, "float32[::1], float32[::1], float32[::1]", 2),
+        (kernels_rows.distance_kernel, "float32[:, ::1], float32[:, ::1], float32[::1]", 2),
     ],
     ids=["maximum", "distance"],
 )
@@ -181,7 +193,7 @@ def test_launchers_of_rows_say_what_they_take(launcher: Any) -> None:
         launcher(points, points, out.astype(float))
 
 
-@pytest.mark.parametrize("loop", [ufuncs.maximum_cpu_loop, kepler.anomaly_cpu_loop])
+@pytest.mark.parametrize("loop", [kernels.maximum_cpu_loop, kernels_kepler.anomaly_cpu_loop])
 def test_loops_on_the_cpu_refuse_shapes_that_differ(loop: Any) -> None:
     """A compiled loop would read and write beyond the shorter array."""
     long, short = np.ones(4, np.float32), np.ones(3, np.float32)
@@ -194,13 +206,13 @@ def test_the_loop_over_rows_refuses_shapes_that_do_not_fit() -> None:
     points, out = np.ones((4, 3), np.float32), np.ones(4, np.float32)
     for arrays in ((points, points[:, :2], out), (points[:3], points, out), (points, points, out[:3])):
         with pytest.raises(ValueError, match=r"shapes \(n, d\), \(n, d\), \(n,\)"):
-            row_ufuncs.distance_cpu_loop(*arrays)
+            kernels_rows.distance_cpu_loop(*arrays)
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(topic: str) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(module: str) -> None:
     """Numba's ufunc for all threads is far behind that loop, so it is no fair rival."""
-    study = TOPICS[topic].study()
+    study = MODULES[module].study()
     assert study.baseline == "cpu_loop"
     (loop,) = (variant for variant in study.variants if variant.name == "cpu_loop")
     assert (loop.device, loop.threads) == ("cpu", ufunc_rivals.ALL_THREADS)
@@ -247,10 +259,10 @@ def test_the_first_turn_of_the_parts_is_not_counted() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("topic", TOPICS)
-def test_all_variants_equal_the_reference_on_the_gpu(topic: str) -> None:
-    sizes = SIZES[1:] if topic == "row_ufuncs" else SIZES  # Numba's generalized ufunc refuses no rows
-    report = TOPICS[topic].study().check_all((*sizes, 32**3, 10**6 + 3))
+@pytest.mark.parametrize("module", MODULES)
+def test_all_variants_equal_the_reference_on_the_gpu(module: str) -> None:
+    sizes = SIZES[1:] if module == "row_ufuncs" else SIZES  # Numba's generalized ufunc refuses no rows
+    report = MODULES[module].study().check_all((*sizes, 32**3, 10**6 + 3))
     assert not report.skipped
 
 
@@ -259,7 +271,7 @@ def test_a_ufunc_takes_any_shape_and_cupy_arrays() -> None:
     import cupy as cp
 
     a, b = cp.random.random((2, 5, 6, 7), dtype=cp.float32)
-    larger = cp.asarray(ufuncs.gpu_ufunc()(a, b))
+    larger = cp.asarray(kernels.gpu_ufunc()(a, b))
     assert larger.shape == (5, 6, 7)
     assert bool((larger == cp.maximum(a, b)).all())
 
@@ -270,9 +282,9 @@ def test_a_gpu_ufunc_has_no_types_but_those_it_was_given() -> None:
 
     x = np.ones(3)
     with pytest.raises(TypeError, match="No matching version"):
-        ufuncs.gpu_ufunc()(x, x)
+        kernels.gpu_ufunc()(x, x)
     with pytest.raises(TypeError, match="No matching version"):
-        vectorize(target="cuda")(ufuncs.larger)(x, x)
+        vectorize(target="cuda")(kernels.larger)(x, x)
 
 
 @pytest.mark.gpu
@@ -289,7 +301,7 @@ def test_a_ufunc_waits_for_the_stream_of_cupy_arrays_and_not_for_views() -> None
         views = [numba_view(x) for x in arrays]
 
     def call(a: Any, b: Any, out: Any) -> None:
-        ufuncs.gpu_ufunc()(a, b, out=out, stream=current_stream())
+        kernels.gpu_ufunc()(a, b, out=out, stream=current_stream())
 
     busy_s = ufunc_parts.BUSY_NS / 1e9
     assert min(ufunc_parts.host_time_while_busy(lambda: call(*arrays), 5)) > 0.9 * busy_s

@@ -9,6 +9,7 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
+from gpuguide.topics.why_gpu import kernels
 from gpuguide.topics.why_gpu import study as why_gpu
 
 
@@ -29,7 +30,7 @@ def test_the_study_rejects_wrong_variants() -> None:
 
 def test_the_reference_is_the_polynomial_of_numpy() -> None:
     x = np.linspace(-2, 2, 3 * why_gpu._PART)
-    expected = np.polynomial.polynomial.polyval(x, why_gpu.COEFFICIENTS[::-1].astype(float))
+    expected = np.polynomial.polynomial.polyval(x, kernels.COEFFICIENTS[::-1].astype(float))
     np.testing.assert_allclose(why_gpu.polynomial_reference(x), expected, rtol=1e-13, atol=1e-12)
 
 
@@ -47,10 +48,10 @@ def test_the_launcher_does_nothing_for_empty_vectors() -> None:
 def test_the_kernel_compiles_without_float64_and_reads_each_number_once() -> None:
     from numba import float32
 
-    facts = numba_facts(why_gpu.polynomial_kernel, (float32[::1], float32[::1]))
+    facts = numba_facts(kernels.polynomial_kernel, (float32[::1], float32[::1]))
     assert facts.spills == 0
     assert not any(".f64" in opcode for opcode in facts.instructions)
-    assert facts.count("fma.rn.f32") == why_gpu.DEGREE
+    assert facts.count("fma.rn.f32") == kernels.DEGREE
     assert facts.count("st.global") == 1
 
 

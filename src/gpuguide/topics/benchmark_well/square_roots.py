@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.results.records import Traffic
+from gpuguide.topics.benchmark_well.kernels import (
+    CLOSE,
+    MOST_STEPS,
+    improve_kernel,
+    square_root_kernel,
+)
 
 THREADS_PER_BLOCK = 256
-CLOSE = 2.0**-50
-"""A step of float64 is 2**-52 of the number at most: closer than four of them is close enough."""
-MOST_STEPS = 100
 LARGEST = 2.0**40
 
 
@@ -42,21 +45,6 @@ def roots_reference(guess: np.ndarray, number: np.ndarray) -> np.ndarray:
     """
     roots: np.ndarray = np.sqrt(number)
     return roots
-
-
-@jit
-def improve_kernel(guess: Any, number: Any) -> None:
-    """Each thread improves its guess until a step changes nothing that counts."""
-    i = cuda.grid(1)
-    if i < guess.size:
-        x, y = guess[i], number[i]
-        for _ in range(MOST_STEPS):  # so that no number can keep a thread for ever
-            better = 0.5 * (x + y / x)
-            is_done = abs(better - x) <= CLOSE * better
-            x = better
-            if is_done:
-                break
-        guess[i] = x
 
 
 def improve(guess: Any, number: Any) -> None:
@@ -89,14 +77,6 @@ def improve(guess: Any, number: Any) -> None:
         improve_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
             numba_view(guess), numba_view(number)
         )
-
-
-@jit
-def square_root_kernel(guess: Any, number: Any) -> None:
-    """Each thread asks the GPU's own square root."""
-    i = cuda.grid(1)
-    if i < guess.size:
-        guess[i] = math.sqrt(number[i])
 
 
 def square_root(guess: Any, number: Any) -> None:

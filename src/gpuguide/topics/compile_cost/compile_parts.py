@@ -166,7 +166,7 @@ def time_compiling(
 
     Examples
     --------
-    >>> from gpuguide.topics.ufuncs.study import larger
+    >>> from gpuguide.topics.ufuncs.kernels import larger
     >>> len(time_compiling(larger, (1.0, 2.0), n_turns=2))
     2
     """

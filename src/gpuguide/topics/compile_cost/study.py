@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from functools import cache
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any
 
 import numpy as np
-from numba import config, njit, prange, vectorize
+from numba import config, njit, vectorize
 
 from gpuguide.machine.backends import cupy, current_stream, jit, numba_view
 from gpuguide.machine.launch import grid_3d
@@ -19,72 +18,19 @@ from gpuguide.measure.equal_check import EqualCheck
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.topics.grids_2d_3d.boxes_3d import box_shape, maximum_fast_kernel
-from gpuguide.topics.ufuncs.study import SIGNATURES, larger, maximum_reference
+from gpuguide.topics.compile_cost.kernels import (
+    compiled_loops,
+    larger_loops,
+)
+from gpuguide.topics.grids_2d_3d.boxes_3d import box_shape
+from gpuguide.topics.grids_2d_3d.kernels import maximum_fast_kernel
+from gpuguide.topics.ufuncs.kernels import SIGNATURES, larger
+from gpuguide.topics.ufuncs.study import maximum_reference
 
 SIZES = (32**3,)
 EXACT_BELOW = 2**24
 """Whole numbers up to here are exact in float32."""
 THREADS_PER_BLOCK = (32, 8, 1)
-
-
-def larger_loops(a: Any, b: Any, out: Any) -> None:
-    """Fill a box with the larger of two elements, in three loops.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (d, h, w)
-        Inputs and output; `b` where one of them is NaN.
-
-    Examples
-    --------
-    >>> out = np.empty((1, 1, 2), np.float32)
-    >>> larger_loops(np.array([[[1.0, 5.0]]]), np.array([[[2.0, 3.0]]]), out)
-    >>> out.tolist()
-    [[[2.0, 5.0]]]
-    """
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            for k in range(a.shape[2]):
-                out[i, j, k] = a[i, j, k] if a[i, j, k] > b[i, j, k] else b[i, j, k]
-
-
-def larger_parallel_loops(a: Any, b: Any, out: Any) -> None:
-    """Fill a box with the larger of two elements; the outer loop may be shared out among threads.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (d, h, w)
-        Inputs and output; `b` where one of them is NaN.
-
-    Examples
-    --------
-    >>> out = np.empty((1, 1, 2), np.float32)
-    >>> larger_parallel_loops(np.array([[[1.0, 5.0]]]), np.array([[[2.0, 3.0]]]), out)
-    >>> out.tolist()
-    [[[2.0, 5.0]]]
-    """
-    for i in prange(a.shape[0]):
-        for j in range(a.shape[1]):
-            for k in range(a.shape[2]):
-                out[i, j, k] = a[i, j, k] if a[i, j, k] > b[i, j, k] else b[i, j, k]
-
-
-@cache
-def compiled_loops() -> Any:
-    """Return the loops as @njit makes them, the same each time, so that they are compiled once.
-
-    Returns
-    -------
-    numba.core.registry.CPUDispatcher
-        Compiled at its first call.
-
-    Examples
-    --------
-    >>> compiled_loops() is compiled_loops()
-    True
-    """
-    return njit(larger_loops)
 
 
 def call_compiled(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:

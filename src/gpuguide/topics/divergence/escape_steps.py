@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.machine.cpu import in_threads
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
+from gpuguide.topics.divergence.kernels import LEFT, SPAN, TOP, one_pixel_kernel
 
 THREADS_PER_BLOCK = 128
 SIZES = (1024**2,)
 MOST_STEPS = 256
-# Numbers have 20 binary places, so that whole numbers do and every machine counts the same steps.
-LEFT, TOP, SPAN = -9 * 2**18, -3 * 2**19, 3 * 2**20
 TILE_ROWS, TILE_COLS = 4, 8
 _PART = 1 << 14
 
@@ -111,32 +110,6 @@ def tile_order(n: int) -> np.ndarray:
     row, col = np.divmod(np.arange(n), width_of(n))
     tile = row // TILE_ROWS * n + col // TILE_COLS
     return np.argsort(tile, kind="stable").astype(np.int32)
-
-
-@jit(device=True)
-def steps_inside(re: Any, im: Any) -> Any:
-    """Count steps until a number leaves the circle of radius 2, in 20 binary places."""
-    x = y = steps = 0
-    while steps < 256:
-        xx = x * x >> 20
-        yy = y * y >> 20
-        if xx + yy > 4 << 20:
-            break
-        y = (2 * x * y >> 20) + im
-        x = xx - yy + re
-        steps += 1
-    return steps
-
-
-@jit
-def one_pixel_kernel(order: Any, width: int, out: Any) -> None:
-    """Each thread takes the pixel that the order names."""
-    k = cuda.grid(1)
-    if k < out.size:
-        pixel = int(order[k])
-        row, col = pixel // width, pixel % width
-        step = SPAN // width
-        out[pixel] = steps_inside(LEFT + col * step, TOP + row * step)
 
 
 def escape_in_rows(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:

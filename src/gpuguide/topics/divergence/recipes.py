@@ -1,4 +1,4 @@
-"""Two ways to scramble the bits of a number, long enough to be worth a branch, and what they must come to."""
+"""What the two recipes, which scramble the bits of a number, must come to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.machine.backends import array_module, jit
+from gpuguide.machine.backends import array_module
 
 ROUNDS = 128
 _BITS = 2**32 - 1
@@ -67,23 +67,3 @@ def _turn_once(v: int) -> int:
     v ^= v >> 9 ^ _BITS
     v = v << 7 & _BITS | v >> 25
     return v ^ v >> 11
-
-
-@jit(device=True)
-def shift_recipe(v: Any) -> Any:
-    """Scramble the bits of a number by shifts."""
-    for _ in range(128):
-        v = np.uint32(v ^ (v << 13))
-        v = np.uint32(v ^ (v >> 17))
-        v = np.uint32(v ^ (v << 5))
-    return v
-
-
-@jit(device=True)
-def turn_recipe(v: Any) -> Any:
-    """Scramble the bits of a number by turning them round."""
-    for _ in range(128):
-        v = np.uint32(~v ^ (v >> 9))
-        v = np.uint32((v << 7) | (v >> 25))
-        v = np.uint32(v ^ (v >> 11))
-    return v

@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
+from gpuguide.topics.divergence.kernels import (
+    NUMBERS_PER_BLOCK,
+    one_number_kernel,
+    regrouped_kernel,
+)
 
 THREADS_PER_BLOCK = 128
-NUMBERS_PER_BLOCK = 2048
 SIZES = (2**22,)
 
 
@@ -67,37 +71,6 @@ def divisions(n: int) -> np.ndarray:
     roots = np.sqrt(numbers).astype(np.int64)
     last = np.where(divisor == numbers, roots, divisor)
     return np.where(numbers % 2 == 0, 0, np.maximum(last - 1, 0) // 2)
-
-
-@jit(device=True)
-def odd_divisor(number: Any, low: Any, high: Any) -> Any:
-    """Return the smallest divisor from low to high, a prime itself, or 0 if that is open."""
-    divisor = low
-    while divisor * divisor <= number:
-        if divisor > high:
-            return np.uint32(0)
-        if number % divisor == 0:
-            return divisor
-        divisor = np.uint32(divisor + 2)
-    return number
-
-
-@jit(device=True)
-def first_divisor(number: Any, high: Any) -> Any:
-    """Try 2, and then the odd numbers up to high."""
-    if number % np.uint32(2) == 0:
-        return np.uint32(2)
-    return odd_divisor(number, np.uint32(3), high)
-
-
-@jit
-def one_number_kernel(order: Any, out: Any) -> None:
-    """Each thread takes the number that the order names, and tries until it knows."""
-    k = cuda.grid(1)
-    if k < out.size:
-        i = order[k]
-        number = np.uint32(i + 2)
-        out[i] = first_divisor(number, number)
 
 
 def divisors_in_order(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
@@ -175,29 +148,6 @@ def divisors_by_cost(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> No
     expected an order of 3 int32 and an output of uint32; got (3,) int32 and int32.
     """
     _launch(by_cost, out)
-
-
-@jit
-def regrouped_kernel(out: Any) -> None:
-    """Each block tries small divisors, lists what is open, and deals it out anew."""
-    open_numbers = cuda.shared.array(NUMBERS_PER_BLOCK, np.int32)
-    n_open = cuda.shared.array(1, np.int32)
-    if cuda.threadIdx.x == 0:
-        n_open[0] = 0
-    cuda.syncthreads()  # the counter is 0 before anybody counts
-    first = cuda.blockIdx.x * NUMBERS_PER_BLOCK
-    last = min(first + NUMBERS_PER_BLOCK, out.size)
-    for i in range(first + cuda.threadIdx.x, last, cuda.blockDim.x):
-        divisor = first_divisor(np.uint32(i + 2), np.uint32(31))
-        if divisor > 0:
-            out[i] = divisor
-        else:
-            open_numbers[cuda.atomic.add(n_open, 0, 1)] = i
-    cuda.syncthreads()  # the list is complete before anybody reads it
-    for j in range(cuda.threadIdx.x, n_open[0], cuda.blockDim.x):
-        i = open_numbers[j]
-        number = np.uint32(i + 2)
-        out[i] = odd_divisor(number, np.uint32(33), number)
 
 
 def divisors_regrouped(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, cupy, current_stream, jit, numba_view
+from gpuguide.machine.backends import cupy, current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.equal_check import EqualCheck
 from gpuguide.measure.plan import Variant
@@ -16,7 +16,8 @@ from gpuguide.measure.random_inputs import whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
 from gpuguide.topics.divergence.active_threads import WARP
-from gpuguide.topics.divergence.recipes import recipes_reference, shift_recipe, turn_recipe
+from gpuguide.topics.divergence.kernels import both_sides_kernel, branch_kernel, group_kernel
+from gpuguide.topics.divergence.recipes import recipes_reference
 
 THREADS_PER_BLOCK = 128
 SIZES = (2**12, 2**14, 2**16, 2**18, 2**20, 2**22)
@@ -86,18 +87,6 @@ def launch_recipes(kernel: Any, x: Any, kind: Any, order: dict[str, Any], out: A
         arrays = map(numba_view, (x, kind, *order.values(), out))
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
         kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](*arrays)
-
-
-@jit
-def branch_kernel(x: Any, kind: Any, order: Any, out: Any) -> None:
-    """Each thread takes the element that the order names, and goes one of two ways."""
-    k = cuda.grid(1)
-    if k < out.size:
-        i = order[k]
-        if kind[i] == 0:
-            out[i] = shift_recipe(x[i])
-        else:
-            out[i] = turn_recipe(x[i])
 
 
 def branch_mixed(x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, out: Any) -> None:
@@ -181,17 +170,6 @@ def branch_grouped(x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, ou
     launch_recipes(branch_kernel, x, kind, {"grouped": grouped}, out)
 
 
-@jit
-def both_sides_kernel(x: Any, kind: Any, order: Any, out: Any) -> None:
-    """Each thread goes both ways, and chooses in the end."""
-    k = cuda.grid(1)
-    if k < out.size:
-        i = order[k]
-        shifted = shift_recipe(x[i])
-        turned = turn_recipe(x[i])
-        out[i] = shifted if kind[i] == 0 else turned
-
-
 def both_sides(x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, out: Any) -> None:
     """Do without a branch: work out both results for every element as it lies.
 
@@ -215,16 +193,6 @@ def both_sides(x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, out: A
     x must be a vector of 2 uint32; got (2,) int32.
     """
     launch_recipes(both_sides_kernel, x, kind, {"mixed": mixed}, out)
-
-
-@jit
-def group_kernel(kind: Any, ones: Any, order: Any) -> None:
-    """Each thread places its element: ones counts those of kind 1 so far."""
-    i = cuda.grid(1)
-    if i < order.size:
-        zeros = order.size - ones[order.size - 1]
-        place = i - ones[i] if kind[i] == 0 else zeros + ones[i] - 1
-        order[place] = i
 
 
 def branch_group_first(

@@ -10,7 +10,8 @@ from itertools import pairwise
 from gpuguide.machine.backends import cupy
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.first_call import time_first_call
-from gpuguide.topics.first_kernel.study import increment_grid, increment_grid_kernel
+from gpuguide.topics.first_kernel.kernels import increment_grid_kernel
+from gpuguide.topics.first_kernel.study import increment_grid
 
 PARTS = ("context", "compile", "launch", "work")
 

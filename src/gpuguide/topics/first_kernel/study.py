@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, cupy, current_stream, jit, numba_view
+from gpuguide.machine.backends import cupy, current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.equal_check import EqualCheck
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.first_kernel.kernels import (
+    increment_by_hand_kernel,
+    increment_four_per_thread_kernel,
+    increment_grid_kernel,
+    increment_grid_stride_kernel,
+)
 
 THREADS_PER_BLOCK = 256
 MAX_BLOCKS = 1024
@@ -82,14 +88,6 @@ def increment_numpy(x: np.ndarray) -> None:
     x += 1
 
 
-@jit
-def increment_by_hand_kernel(x: Any) -> None:
-    """Each thread adds one to the element whose index it works out from its block."""
-    i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
-    if i < x.size:  # the last block is seldom full
-        x[i] += 1.0
-
-
 def increment_by_hand(x: Any) -> None:
     """Give each thread one element, found from threadIdx, blockIdx and blockDim.
 
@@ -117,14 +115,6 @@ def increment_by_hand(x: Any) -> None:
         increment_by_hand_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
             numba_view(x)
         )
-
-
-@jit
-def increment_grid_kernel(x: Any) -> None:
-    """Each thread adds one to the element that has the thread's own index."""
-    i = cuda.grid(1)
-    if i < x.size:
-        x[i] += 1.0
 
 
 def increment_grid(x: Any) -> None:
@@ -156,13 +146,6 @@ def increment_grid(x: Any) -> None:
         )
 
 
-@jit
-def increment_grid_stride_kernel(x: Any) -> None:
-    """Each thread walks through the vector in steps of the whole grid."""
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        x[i] += 1.0
-
-
 def increment_grid_stride(x: Any) -> None:
     """Launch at most 1024 blocks, whose threads loop over the vector in steps of the grid.
 
@@ -190,24 +173,6 @@ def increment_grid_stride(x: Any) -> None:
         increment_grid_stride_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
             numba_view(x)
         )
-
-
-@jit
-def increment_four_per_thread_kernel(x: Any) -> None:
-    """Each thread loads four elements, a block's width apart, before it stores one."""
-    width = cuda.blockDim.x
-    i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
-    if i + 3 * width < x.size:
-        # Neighbouring threads touch neighbours, and four loads are on their way at once.
-        first, second, third, fourth = x[i], x[i + width], x[i + 2 * width], x[i + 3 * width]
-        x[i] = first + 1.0
-        x[i + width] = second + 1.0
-        x[i + 2 * width] = third + 1.0
-        x[i + 3 * width] = fourth + 1.0
-    else:
-        while i < x.size:
-            x[i] += 1.0
-            i += width
 
 
 def increment_four_per_thread(x: Any) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import array_module, cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import array_module, current_stream, numba_view
 from gpuguide.machine.launch import grid_3d
 from gpuguide.measure.equal_check import EqualCheck
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.grids_2d_3d.kernels import maximum_fast_kernel, maximum_slow_kernel
 from gpuguide.topics.grids_2d_3d.study import block_label, block_note, matrix_shape
 
 Block = tuple[int, int, int]
@@ -44,15 +45,6 @@ def maximum_reference(a: Any, b: Any) -> Any:
     [[[2.0, 5.0]]]
     """
     return array_module(a).where(a > b, a, b)
-
-
-@jit
-def maximum_fast_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread finds its place on the last axis by x, on the first by z."""
-    k, j, i = cuda.grid(3)
-    if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
-        first, second = a[i, j, k], b[i, j, k]
-        out[i, j, k] = first if first > second else second
 
 
 def maximum_fast(a: Any, b: Any, out: Any, threads_per_block: Block = (32, 8, 1)) -> None:
@@ -86,15 +78,6 @@ def maximum_fast(a: Any, b: Any, out: Any, threads_per_block: Block = (32, 8, 1)
         maximum_fast_kernel[blocks_per_grid, threads_per_block, current_stream()](
             numba_view(a), numba_view(b), numba_view(out)
         )
-
-
-@jit
-def maximum_slow_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread finds its place on the first axis by x, on the last by z."""
-    i, j, k = cuda.grid(3)
-    if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
-        first, second = a[i, j, k], b[i, j, k]
-        out[i, j, k] = first if first > second else second
 
 
 def maximum_slow(a: Any, b: Any, out: Any, threads_per_block: Block = (32, 8, 1)) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.machine.launch import grid_2d
 from gpuguide.measure.equal_check import EqualCheck
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.grids_2d_3d.kernels import increment_fast_kernel, increment_slow_kernel
 
 Block = tuple[int, int]
 
@@ -42,14 +43,6 @@ def increment_reference(x: Any) -> Any:
     [[1.0, 1.0]]
     """
     return x + 1
-
-
-@jit
-def increment_fast_kernel(x: Any) -> None:
-    """Threads that are neighbours in x take neighbours in a row, and in memory."""
-    col, row = cuda.grid(2)
-    if row < x.shape[0] and col < x.shape[1]:  # the last blocks reach beyond the edges
-        x[row, col] += 1.0
 
 
 def increment_fast(x: Any, threads_per_block: Block = (32, 8)) -> None:
@@ -81,14 +74,6 @@ def increment_fast(x: Any, threads_per_block: Block = (32, 8)) -> None:
         increment_fast_kernel[blocks_per_grid, threads_per_block, current_stream()](
             numba_view(x)
         )
-
-
-@jit
-def increment_slow_kernel(x: Any) -> None:
-    """Threads that are neighbours in x take elements that lie a whole row apart."""
-    row, col = cuda.grid(2)
-    if row < x.shape[0] and col < x.shape[1]:
-        x[row, col] += 1.0
 
 
 def increment_slow(x: Any, threads_per_block: Block = (32, 8)) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.machine.backends import array_module, cuda, cupy, current_stream, jit, numba_view
+from gpuguide.machine.backends import array_module, cupy, current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.how_to_time.kernels import add_one_kernel
 
 THREADS_PER_BLOCK = 256
 SIZES = (2**7, 2**10, 2**13, 2**16, 2**19, 2**22, 2**26)
@@ -57,14 +58,6 @@ def add_one_numpy(x: np.ndarray, out: np.ndarray) -> None:
     [2.0]
     """
     np.add(x, 1, out=out)
-
-
-@jit
-def add_one_kernel(x: Any, out: Any) -> None:
-    """Each thread takes one element."""
-    i = cuda.grid(1)
-    if i < x.size:
-        out[i] = x[i] + 1.0
 
 
 def add_one(x: Any, out: Any) -> None:

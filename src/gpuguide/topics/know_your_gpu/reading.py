@@ -7,40 +7,15 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.know_your_gpu.kernels import THREADS_PER_BLOCK, TILE, block_sums_kernel
 
-THREADS_PER_BLOCK = 256
-TILE = 4096  # elements that one block adds up
 SIZES = tuple(2**power for power in (12, 16, 20, 23, 25, 27, 30))
-
-
-@jit
-def block_sums_kernel(a: Any, out: Any) -> None:
-    """Each block adds up 4096 neighbours: sixteen a thread, then a tree in shared memory."""
-    sums = cuda.shared.array(THREADS_PER_BLOCK, np.float32)
-    thread = cuda.threadIdx.x
-    first = cuda.blockIdx.x * TILE + thread
-    total = np.float32(0)
-    if first - thread + TILE <= a.size:
-        for k in range(16):
-            total += a[first + k * THREADS_PER_BLOCK]
-    else:
-        for i in range(first, a.size, THREADS_PER_BLOCK):
-            total += a[i]
-    sums[thread] = total
-    half = THREADS_PER_BLOCK // 2
-    while half > 0:
-        cuda.syncthreads()  # the sums of the round before are all there
-        if thread < half:
-            sums[thread] += sums[thread + half]
-        half //= 2
-    if thread == 0:
-        out[cuda.blockIdx.x] = sums[0]
 
 
 def block_sums(a: Any, out: Any) -> None:

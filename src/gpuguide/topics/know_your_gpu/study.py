@@ -1,6 +1,6 @@
 """What memory can do: one answer reached by writing alone, by copying and by reading two arrays.
 
-Reading alone is the topic `reading`.
+Reading alone is the module `reading`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,22 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, cupy, current_stream, jit, numba_view
+from gpuguide.machine.backends import cupy, current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.equal_check import EqualCheck
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.know_your_gpu.kernels import (
+    ITEMS_PER_THREAD,
+    PATTERN,
+    THREADS_PER_BLOCK,
+    copy_kernel,
+    two_to_one_kernel,
+    write_kernel,
+)
 
-THREADS_PER_BLOCK = 256
-ITEMS_PER_THREAD = 4
-PATTERN = 2**24 - 1  # whole numbers up to here are exact in float32
 SIZES = tuple(2**power for power in (12, 16, 20, 23, 25, 27, 30))
 
 
@@ -46,17 +51,6 @@ def pattern_reference(a: Any, b: Any) -> Any:
     [0.0, 1.0]
     """
     return a.copy()
-
-
-@jit
-def write_kernel(out: Any) -> None:
-    """Each thread writes four numbers, a block's width apart, that it works out from their places."""
-    width = cuda.blockDim.x
-    first = cuda.blockIdx.x * width * ITEMS_PER_THREAD + cuda.threadIdx.x
-    for k in range(ITEMS_PER_THREAD):
-        i = first + k * width
-        if i < out.size:
-            out[i] = i & PATTERN
 
 
 def write(a: Any, b: Any, out: Any) -> None:
@@ -87,23 +81,6 @@ def write(a: Any, b: Any, out: Any) -> None:
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK * ITEMS_PER_THREAD)
         write_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](numba_view(out))
-
-
-@jit
-def copy_kernel(a: Any, out: Any) -> None:
-    """Each thread copies four elements, a block's width apart, and loads all before it stores one."""
-    width = cuda.blockDim.x
-    i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
-    if i + 3 * width < out.size:
-        first, second, third, fourth = a[i], a[i + width], a[i + 2 * width], a[i + 3 * width]
-        out[i] = first
-        out[i + width] = second
-        out[i + 2 * width] = third
-        out[i + 3 * width] = fourth
-    else:
-        while i < out.size:
-            out[i] = a[i]
-            i += width
 
 
 def copy(a: Any, b: Any, out: Any) -> None:
@@ -138,24 +115,6 @@ def copy(a: Any, b: Any, out: Any) -> None:
         copy_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
             numba_view(a), numba_view(out)
         )
-
-
-@jit
-def two_to_one_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread takes the larger of two elements, four times, and loads all before it stores one."""
-    width = cuda.blockDim.x
-    i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
-    if i + 3 * width < out.size:
-        first, second, third, fourth = a[i], a[i + width], a[i + 2 * width], a[i + 3 * width]
-        fifth, sixth, seventh, eighth = b[i], b[i + width], b[i + 2 * width], b[i + 3 * width]
-        out[i] = max(first, fifth)
-        out[i + width] = max(second, sixth)
-        out[i + 2 * width] = max(third, seventh)
-        out[i + 3 * width] = max(fourth, eighth)
-    else:
-        while i < out.size:
-            out[i] = max(a[i], b[i])
-            i += width
 
 
 def two_to_one(a: Any, b: Any, out: Any) -> None:

@@ -16,7 +16,7 @@ from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
 from gpuguide.topics.how_to_time.study import QrCheck, qr_cupy, qr_numpy
-from gpuguide.topics.launch_overhead.launch_kernels import (
+from gpuguide.topics.launch_overhead.kernels import (
     KERNELS,
     RAW_KERNELS,
     delay_kernel,

@@ -1,4 +1,4 @@
-"""The larger of two numbers, element by element: the kernels of `maximum_kernels` at any launch size."""
+"""The larger of two numbers, element by element: its kernels at any launch size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
-from gpuguide.topics.launch_sizes.maximum_kernels import GRID_STRIDE_KERNELS, KERNELS
+from gpuguide.topics.launch_sizes.kernels import GRID_STRIDE_KERNELS, KERNELS
 
 THREADS_PER_BLOCK = 256
 BLOCKS_PER_SM = 8

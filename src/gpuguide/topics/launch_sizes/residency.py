@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.machine.backends import RawKernel, cupy, raw_kernel
+from gpuguide.machine.backends import cupy
 from gpuguide.measure.equal_check import EqualCheck
+from gpuguide.topics.launch_sizes.kernels import stamped_kernel
 from gpuguide.topics.launch_sizes.maximum import checked_size, maximum_reference
 
-ITEMS = (1, 2, 4, 8)
 LOADED_BYTES = 8
 """Bytes that one element makes a thread load: a float32 of each input."""
-
-STAMPED_SOURCE = r"""
-// The larger of two, ITEMS a thread. The first thread of each block notes its multiprocessor and that
-// multiprocessor's clock: at its start, when the block's last load has arrived, and after its stores.
-__device__ __forceinline__ long long now() {
-    long long cycles;
-    asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles) :: "memory");
-    return cycles;
-}
-extern "C" __global__ void maximum_stamped(
-    const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
-    long long* __restrict__ stamps) {
-    const long long begin = now();
-    const long long width = blockDim.x;
-    const long long i = blockIdx.x * width * ITEMS + threadIdx.x;
-    float x[ITEMS], y[ITEMS], all = 0.0f;
-#pragma unroll
-    for (int k = 0; k < ITEMS; ++k) x[k] = a[i + k * width];
-#pragma unroll
-    for (int k = 0; k < ITEMS; ++k) y[k] = b[i + k * width];
-#pragma unroll
-    for (int k = 0; k < ITEMS; ++k) all += x[k] + y[k];
-    // The barrier asks for a value that needs every load, so that nobody passes it before they arrive.
-    const bool never = __syncthreads_or(all == -1.8e23f);
-    const long long loaded = now();
-#pragma unroll
-    for (int k = 0; k < ITEMS; ++k)
-        out[i + k * width] = x[k] > y[k] || isnan(x[k]) ? x[k] : y[k];
-    if (threadIdx.x == 0 && !never) {
-        unsigned int multiprocessor;
-        asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
-        long long* mine = stamps + 4LL * blockIdx.x;
-        mine[0] = multiprocessor;
-        mine[1] = begin;
-        mine[2] = loaded;
-        mine[3] = now();
-    }
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -77,35 +37,6 @@ class Residency:
     bytes_in_flight: float
     wait_cycles: float
     life_cycles: float
-
-
-@functools.cache
-def stamped_kernel(items_per_thread: int) -> RawKernel:
-    """Return the kernel that takes the maximum and stamps its blocks.
-
-    Parameters
-    ----------
-    items_per_thread : {1, 2, 4, 8}
-        Elements of each thread.
-
-    Returns
-    -------
-    RawKernel
-        Takes ``(a, b, out, stamps)``; the arrays hold whole blocks of work.
-
-    Raises
-    ------
-    ArgumentError
-        Another number of items.
-
-    Examples
-    --------
-    >>> stamped_kernel(4).name
-    'maximum_stamped'
-    """
-    if items_per_thread not in ITEMS:
-        raise ArgumentError(f"items_per_thread must be 1, 2, 4 or 8; got {items_per_thread!r}.")
-    return raw_kernel(f"#define ITEMS {items_per_thread}\n{STAMPED_SOURCE}", "maximum_stamped")
 
 
 def measure_residency(

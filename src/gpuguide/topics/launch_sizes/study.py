@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.measure.equal_check import EqualCheck
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
+from gpuguide.topics.launch_sizes.kernels import empty_kernel
 from gpuguide.topics.launch_sizes.maximum import (
     INPUT_NOTE,
     maximum,
@@ -128,15 +129,6 @@ def rules_study() -> Study:
             *(replace(variant, name=name) for name, variant in renamed.items()),
         ),
     )
-
-
-@jit
-def empty_kernel(out: Any) -> None:
-    """Do nothing; only the last block leaves a receipt: its index, and the next."""
-    last = cuda.gridDim.x - 1
-    if cuda.blockIdx.x == last and cuda.threadIdx.x == 0:
-        out[0] = last
-        out[1] = last + 1
 
 
 def empty_grid(blocks_per_grid: int, out: Any, threads_per_block: int = 128) -> None:

@@ -21,6 +21,11 @@ from gpuguide.topics.launch_sizes.maximum import (
     maximum_reference,
     maximum_traffic,
 )
+from gpuguide.topics.maximum_cpu.kernels import (
+    larger_ufunc,
+    maximum_loops,
+    maximum_parallel,
+)
 
 SIDES = (8, 16, 32, 64, 128, 256)
 SIZES = tuple(side**3 for side in SIDES)
@@ -128,76 +133,6 @@ def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None
         np.maximum(flat_a[part], flat_b[part], out=flat_out[part])
 
     list(_pool().map(one, range(0, out.size, step)))
-
-
-@numba.njit
-def larger(x: Any, y: Any) -> Any:
-    """Return the larger number; not a number (NaN) if one of the two is none."""
-    return x if x > y or math.isnan(x) else y
-
-
-@numba.njit
-def maximum_loops(a: Any, b: Any, out: Any) -> None:
-    """Run the three loops as machine code, on one thread.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (l, m, n)
-        Inputs, and the array that is filled.
-
-    Raises
-    ------
-    ValueError
-        The shapes differ.
-
-    Examples
-    --------
-    >>> out = np.empty((1, 1, 2), np.float32)
-    >>> maximum_loops(np.float32([[[1, 4]]]), np.float32([[[2, 3]]]), out)
-    >>> out.tolist()
-    [[[2.0, 4.0]]]
-    """
-    if a.shape != out.shape or b.shape != out.shape:
-        raise ValueError("expected three arrays of one shape")
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            for k in range(a.shape[2]):
-                out[i, j, k] = larger(a[i, j, k], b[i, j, k])
-
-
-@numba.njit(parallel=True)
-def maximum_parallel(a: Any, b: Any, out: Any) -> None:
-    """Share out the first loop among all threads.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (l, m, n)
-        Inputs, and the array that is filled.
-
-    Raises
-    ------
-    ValueError
-        The shapes differ.
-
-    Examples
-    --------
-    >>> out = np.empty((1, 1, 2), np.float32)
-    >>> maximum_parallel(np.float32([[[1, 4]]]), np.float32([[[2, 3]]]), out)
-    >>> out.tolist()
-    [[[2.0, 4.0]]]
-    """
-    if a.shape != out.shape or b.shape != out.shape:
-        raise ValueError("expected three arrays of one shape")
-    for i in numba.prange(a.shape[0]):
-        for j in range(a.shape[1]):
-            for k in range(a.shape[2]):
-                out[i, j, k] = larger(a[i, j, k], b[i, j, k])
-
-
-@numba.vectorize
-def larger_ufunc(x: Any, y: Any) -> Any:
-    """Return the larger number; Numba makes a NumPy ufunc of it."""
-    return x if x > y or math.isnan(x) else y
 
 
 def maximum_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:

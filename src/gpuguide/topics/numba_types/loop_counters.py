@@ -8,27 +8,21 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
+from gpuguide.topics.numba_types.kernels import (
+    own_counter_kernel,
+    range_int32_kernel,
+    range_int64_kernel,
+)
 from gpuguide.topics.numba_types.study import DOSES, float32_traffic, level_reference
 
 THREADS_PER_BLOCK = 256
 SIZES = (2**24,)
-
-
-@jit
-def range_int64_kernel(kept: Any, doses: int, out: Any) -> None:
-    """Each thread gives as many doses as it is told; a Python int arrives as int64."""
-    i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
-        for _ in range(doses):
-            level = (level + np.float32(2.5)) * kept[i]
-        out[i] = level
 
 
 def count_by_range_int64(kept: Any, doses: int, out: Any) -> None:
@@ -60,17 +54,6 @@ def count_by_range_int64(kept: Any, doses: int, out: Any) -> None:
     _launch(range_int64_kernel, kept, doses, out)
 
 
-@jit
-def range_int32_kernel(kept: Any, doses: int, out: Any) -> None:
-    """Each thread counts in the type of what range is given: 32 bits."""
-    i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
-        for _ in range(np.int32(doses)):
-            level = (level + np.float32(2.5)) * kept[i]
-        out[i] = level
-
-
 def count_by_range_int32(kept: Any, doses: int, out: Any) -> None:
     """Count with range, and hand it 32 bits.
 
@@ -97,19 +80,6 @@ def count_by_range_int32(kept: Any, doses: int, out: Any) -> None:
     counting takes two float32 vectors of one length; got (2,) float64 and (2,) float64.
     """
     _launch(range_int32_kernel, kept, doses, out)
-
-
-@jit
-def own_counter_kernel(kept: Any, doses: int, out: Any) -> None:
-    """Each thread counts in a variable of its own, which has 64 bits."""
-    i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
-        given = 0
-        while given < doses:
-            level = (level + np.float32(2.5)) * kept[i]
-            given += 1
-        out[i] = level
 
 
 def count_by_own_counter(kept: Any, doses: int, out: Any) -> None:

@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.numba_types.kernels import (
+    scale_by_float32_kernel,
+    scale_by_python_float_kernel,
+)
 
 THREADS_PER_BLOCK = 256
 SIZES = (2**26,)
@@ -40,14 +44,6 @@ def scale_reference(x: np.ndarray) -> np.ndarray:
     return x * float(np.float32(FACTOR))
 
 
-@jit
-def scale_by_python_float_kernel(x: Any, out: Any) -> None:
-    """Each thread multiplies its element by a Python float."""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = x[i] * 2.1
-
-
 def scale_by_python_float(x: Any, out: Any) -> None:
     """Multiply by 2.1 as it stands: in 64 bits.
 
@@ -70,14 +66,6 @@ def scale_by_python_float(x: Any, out: Any) -> None:
     scale takes two float32 vectors of one length; got (2,) float64 and (2,) float64.
     """
     _launch(scale_by_python_float_kernel, x, out)
-
-
-@jit
-def scale_by_float32_kernel(x: Any, out: Any) -> None:
-    """Each thread multiplies its element by a float32."""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = x[i] * np.float32(2.1)
 
 
 def scale_by_float32(x: Any, out: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.machine.cpu import in_threads
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.plan import Variant
@@ -16,6 +16,12 @@ from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.numba_types.kernels import (
+    float32_only_kernel,
+    one_left_kernel,
+    python_floats_kernel,
+    rounded_steps_kernel,
+)
 
 THREADS_PER_BLOCK = 256
 DOSE = 2.5
@@ -88,17 +94,6 @@ def launch_level(kernel: Any, kept: Any, out: Any) -> None:
         )
 
 
-@jit
-def python_floats_kernel(kept: Any, out: Any) -> None:
-    """Each thread gives 128 doses; the constants are Python's floats."""
-    i = cuda.grid(1)
-    if i < out.size:
-        level = 0.0
-        for _ in range(128):
-            level = (level + 2.5) * kept[i]
-        out[i] = level
-
-
 def level_python_floats(kept: Any, out: Any) -> None:
     """Write 0.0 and 2.5 as anybody would.
 
@@ -121,17 +116,6 @@ def level_python_floats(kept: Any, out: Any) -> None:
     level takes two vectors, both float32 or both float64; got (2,) float64 and (3,) float64.
     """
     launch_level(python_floats_kernel, kept, out)
-
-
-@jit
-def rounded_steps_kernel(kept: Any, out: Any) -> None:
-    """Each step is rounded to 32 bits; its constant is a Python float."""
-    i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
-        for _ in range(128):
-            level = np.float32((level + 2.5) * kept[i])
-        out[i] = level
 
 
 def level_rounded_steps(kept: Any, out: Any) -> None:
@@ -158,17 +142,6 @@ def level_rounded_steps(kept: Any, out: Any) -> None:
     launch_level(rounded_steps_kernel, kept, out)
 
 
-@jit
-def one_left_kernel(kept: Any, out: Any) -> None:
-    """Each dose has 32 bits; the level starts at Python's 0.0."""
-    i = cuda.grid(1)
-    if i < out.size:
-        level = 0.0
-        for _ in range(128):
-            level = (level + np.float32(2.5)) * kept[i]
-        out[i] = level
-
-
 def level_one_left(kept: Any, out: Any) -> None:
     """Mend the formula, and forget the number that the level starts with.
 
@@ -191,17 +164,6 @@ def level_one_left(kept: Any, out: Any) -> None:
     level takes two vectors, both float32 or both float64; got (2, 2) float64 and (2, 2) float64.
     """
     launch_level(one_left_kernel, kept, out)
-
-
-@jit
-def float32_only_kernel(kept: Any, out: Any) -> None:
-    """Each constant has 32 bits."""
-    i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
-        for _ in range(128):
-            level = (level + np.float32(2.5)) * kept[i]
-        out[i] = level
 
 
 def level_float32_only(kept: Any, out: Any) -> None:

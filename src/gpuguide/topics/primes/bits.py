@@ -12,7 +12,6 @@ from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.machine.backends import array_module, cupy, has_gpu
 from gpuguide.measure.buffers import first_difference
 from gpuguide.results.records import Traffic
-from gpuguide.topics.primes.compiled import primes_reference as small_primes
 
 MAX_LIMIT = 2**30
 """Largest limit: the sieves then get along with 32-bit numbers and primes below 2**15."""
@@ -153,6 +152,32 @@ def listed_primes(out: Any) -> np.ndarray:
     host = out.get() if hasattr(out, "get") else np.asarray(out)
     odd = 2 * np.flatnonzero(np.unpackbits(host[:-1].view(np.uint8), bitorder="little")) + 1
     return np.concatenate([[2], odd])[: int(host[-1])]
+
+
+def small_primes(upper: int) -> np.ndarray:
+    """Return all primes below a number, by the sieve of Eratosthenes.
+
+    Parameters
+    ----------
+    upper : int
+        One more than the largest number that is looked at.
+
+    Returns
+    -------
+    ndarray of int64, shape (k,)
+        In increasing order.
+
+    Examples
+    --------
+    >>> small_primes(12).tolist()
+    [2, 3, 5, 7, 11]
+    """
+    is_prime = np.ones(max(upper, 2), bool)
+    is_prime[:2] = False
+    for number in range(2, upper):
+        if is_prime[number]:
+            is_prime[number * number :: number] = False
+    return np.flatnonzero(is_prime[: max(upper, 0)]).astype(np.int64)
 
 
 def primes_reference(limit: int, xp: Any = np) -> Any:

@@ -1,4 +1,4 @@
-"""The CPU's side of the sieve: segments in the L1 cache, on all threads; and primesieve, where it is."""
+"""The CPU's side of the sieve: `kernels_cpu` on all threads; and primesieve, where it is."""
 
 from __future__ import annotations
 
@@ -9,80 +9,19 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads
 
 from gpuguide.errors import BackendError
 from gpuguide.topics.primes.bits import checked_limit
+from gpuguide.topics.primes.kernels_cpu import (
+    sieve_alone,
+    sieve_parallel,
+)
 
 THREADS = int(get_num_threads())
-SEGMENT = 2**18
-"""Odd numbers of a segment: their bits take 32 KiB, which fits into the L1 cache of a core."""
-WHEEL_WORDS = 3 * 5 * 7 * 11
 # No size of the study: both of its checks must call, and compile, the same loop.
 ALONE_BELOW = 50_000
 NO_PRIMESIEVE = "primesieve is not installed; on Debian: apt install libprimesieve-dev"
-
-
-@njit
-def odd_primes(least: int, root: int) -> np.ndarray:
-    """List the odd primes from one number to another, by a small sieve."""
-    is_prime = np.ones(root // 2 + 1, np.bool_)
-    for step in range(3, root + 1, 2):
-        if step * step <= root and is_prime[step // 2]:
-            is_prime[step * step // 2 :: step] = False
-    odd = 2 * np.flatnonzero(is_prime[: (root + 1) // 2]) + 1
-    return odd[odd >= least].astype(np.uint64)
-
-
-@njit
-def sieve_words(low: int, n_odds: int, primes: np.ndarray, words: np.ndarray) -> int:
-    """Cross off in the words of one segment; return how many primes are left."""
-    end = np.uint64(min(n_odds - low, 32 * words.size))  # unsigned: no test for below 0
-    for p in primes:
-        first = np.int64(p * p) // 2 - low
-        if first < 0:
-            first %= np.int64(p)
-        i = np.uint64(first)
-        while i < end:
-            words[i >> np.uint64(5)] &= ~np.uint32(np.uint64(1) << (i & np.uint64(31)))
-            i += p
-    if end < np.uint64(32 * words.size):
-        words[-1] &= np.uint32((1 << (n_odds & 31)) - 1)
-    found = 0
-    for word in words:
-        x = word - ((word >> np.uint32(1)) & np.uint32(0x55555555))
-        x = (x & np.uint32(0x33333333)) + ((x >> np.uint32(2)) & np.uint32(0x33333333))
-        x = (x + (x >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
-        found += int(np.uint32(x * np.uint32(0x01010101)) >> np.uint32(24))
-    return found
-
-
-@njit
-def sieve_alone(limit: int, root: int, out: np.ndarray) -> None:
-    """Sieve in one piece on one thread, for limits that are not worth more."""
-    words = out[:-1]
-    words[:] = np.uint32(0xFFFFFFFF)
-    words[0] = np.uint32(0xFFFFFFFE)  # 1 is no prime
-    out[-1] = 1 + sieve_words(0, limit // 2, odd_primes(3, root), words)
-
-
-@njit(parallel=True)
-def sieve_parallel(limit: int, root: int, out: np.ndarray) -> None:
-    """Share the segments out among all threads; each begins as a copy of the wheel."""
-    primes = odd_primes(13, root)
-    wheel = np.full(WHEEL_WORDS, 0xFFFFFFFF, np.uint32)
-    period = 32 * WHEEL_WORDS
-    sieve_words(period, 2 * period, odd_primes(3, 11), wheel)
-    n_segments = (limit // 2 + SEGMENT - 1) // SEGMENT
-    found = 1
-    for k in prange(n_segments):
-        words = out[k * SEGMENT // 32 : min((k + 1) * SEGMENT // 32, out.size - 1)]
-        for w in range(words.size):
-            words[w] = wheel[(k * SEGMENT // 32 + w) % WHEEL_WORDS]
-        if k == 0:
-            words[0] = (words[0] | np.uint32(0x2E)) & np.uint32(0xFFFFFFFE)
-        found += sieve_words(k * SEGMENT, limit // 2, primes, words)
-    out[-1] = found
 
 
 def primes_cpu(limit: int, out: np.ndarray) -> None:

@@ -13,7 +13,7 @@ from gpuguide.machine.backends import cupy, current_stream, numba_view
 from gpuguide.machine.device import require_gpu
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.session import current
-from gpuguide.topics.primes.trial import check_prime_kernel
+from gpuguide.topics.primes.kernels import check_prime_kernel
 
 PARTS = ("copy there", "launch", "work", "copy back")
 NUMBERS = range(2, 10_000, 7)

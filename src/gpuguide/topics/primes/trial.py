@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from gpuguide.machine.backends import cuda, cupy, current_stream, jit, numba_view
+from gpuguide.machine.backends import cupy, current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.topics.primes.bits import checked_limit, store_primes
-from gpuguide.topics.primes.compiled import compiled_find_primes, find_primes
+from gpuguide.topics.primes.kernels import (
+    check_prime_kernel,
+    check_prime_ufunc,
+    clear_kernel,
+    odd_candidates_kernel,
+    thread_a_number_kernel,
+    to_square_root_kernel,
+)
+from gpuguide.topics.primes.kernels_cpu import compiled_find_primes, find_primes
 
 THREADS_PER_BLOCK = 128
 
@@ -55,17 +62,6 @@ def primes_njit(limit: int, out: np.ndarray) -> None:
     store_primes(compiled_find_primes()(limit), limit, out)
 
 
-@jit
-def check_prime_kernel(number: int, result: Any) -> None:
-    """Try all divisors of a single number in a single thread."""
-    result[0] = 0
-    for j in range(2, number // 2 + 1):
-        if number % j == 0:
-            break
-    else:
-        result[0] = number
-
-
 def primes_one_launch(limit: int, out: np.ndarray) -> None:
     """Launch one thread for each number, and fetch its result before the next.
 
@@ -98,30 +94,6 @@ def primes_one_launch(limit: int, out: np.ndarray) -> None:
     store_primes(primes, limit, out)
 
 
-def check_prime(number: int) -> int:
-    """Return the number if it is prime, and 0 if it is not: 0 and 1 are none."""
-    if number < 2:
-        return 0
-    for j in range(2, number // 2 + 1):
-        if number % j == 0:
-            return 0
-    return number
-
-
-@cache
-def check_prime_ufunc() -> Any:
-    """Return `check_prime` as a ufunc that runs on the GPU, compiled once.
-
-    Returns
-    -------
-    numba.cuda.vectorizers.CUDAUFuncDispatcher
-        Takes and returns arrays of int32 in host memory.
-    """
-    from numba import int32, vectorize
-
-    return vectorize([int32(int32)], target="cuda")(check_prime)
-
-
 def primes_ufunc(limit: int, out: np.ndarray) -> None:
     """Call the ufunc on all numbers at once, and filter on the host.
 
@@ -134,25 +106,6 @@ def primes_ufunc(limit: int, out: np.ndarray) -> None:
     """
     numbers = check_prime_ufunc()(np.arange(limit, dtype=np.int32))
     store_primes(numbers[numbers != 0], limit, out)
-
-
-check_prime_device = jit(check_prime, device=True)
-
-
-@jit(device=True)
-def note_prime(number: int, out: Any) -> None:
-    """Set the bit of a prime and count it, atomically: others do so in the same word."""
-    cuda.atomic.add(out, out.size - 1, 1)
-    if number > 2:
-        cuda.atomic.or_(out, number >> 6, np.uint32(1 << ((number >> 1) & 31)))
-
-
-@jit
-def clear_kernel(out: Any) -> None:
-    """Each thread clears one word."""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = 0
 
 
 def clear(out: Any) -> None:
@@ -173,14 +126,6 @@ def clear(out: Any) -> None:
     """
     grid = blocks_1d(out.size, THREADS_PER_BLOCK)
     clear_kernel[grid, THREADS_PER_BLOCK, current_stream()](numba_view(out))
-
-
-@jit
-def thread_a_number_kernel(limit: int, out: Any) -> None:
-    """Each thread tries all divisors of its own number."""
-    number = cuda.grid(1)
-    if number < limit and check_prime_device(number) > 0:
-        note_prime(number, out)
 
 
 def primes_thread_a_number(limit: int, out: Any) -> None:
@@ -237,20 +182,6 @@ def clear_and_launch(kernel: Any, n_threads: int, limit: int, out: Any) -> None:
         kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](limit, numba_view(out))
 
 
-@jit
-def odd_candidates_kernel(limit: int, out: Any) -> None:
-    """Each thread tries the odd divisors of its own odd number; 2 is taken for granted."""
-    i = cuda.grid(1)
-    number = 2 * i + 1
-    if i == 0 and limit > 2:
-        note_prime(2, out)
-    if 1 < number < limit:
-        for j in range(3, number // 2 + 1, 2):
-            if number % j == 0:
-                return
-        note_prime(number, out)
-
-
 def primes_odd_candidates(limit: int, out: Any) -> None:
     """Leave out even numbers and even divisors.
 
@@ -275,22 +206,6 @@ def primes_odd_candidates(limit: int, out: Any) -> None:
     primes below 10 take an answer of 2 uint32; got shape (1,), uint32.
     """
     clear_and_launch(odd_candidates_kernel, (checked_limit(limit, out) + 1) // 2, limit, out)
-
-
-@jit
-def to_square_root_kernel(limit: int, out: Any) -> None:
-    """Each thread stops at the square root: a larger divisor has a smaller partner."""
-    i = cuda.grid(1)
-    number = 2 * i + 1
-    if i == 0 and limit > 2:
-        note_prime(2, out)
-    if 1 < number < limit:
-        j = 3
-        while j * j <= number:
-            if number % j == 0:
-                return
-            j += 2
-        note_prime(number, out)
 
 
 def primes_to_square_root(limit: int, out: Any) -> None:

@@ -12,10 +12,10 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.machine.backends import array_module
+from gpuguide.topics.sort_search.kernels import BUCKET_BITS
 
 N_KEYS = 10**6
 LARGEST_KEY = 10**7
-BUCKET_BITS = 6
 
 
 class SparseDictionary:

@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.machine.backends import cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.sort_search.kernels import (
+    lookup_branching_kernel,
+    lookup_branchless_kernel,
+    lookup_bucket_kernel,
+    lookup_four_per_thread_kernel,
+    lookup_shared_top_kernel,
+)
 from gpuguide.topics.sort_search.sparse_dictionary import (
-    BUCKET_BITS,
     N_KEYS,
     LookupCheck,
     checked_size,
@@ -26,29 +32,7 @@ from gpuguide.topics.sort_search.sparse_dictionary import (
 THREADS_PER_BLOCK = 256
 QUERIES_PER_THREAD = 4
 MAX_BLOCKS = 1024
-N_SAMPLES = 1023  # the keys that the first ten steps of a search can meet
 SIZES = (10, 10**3, 10**4, 10**5, 10**6, 10**7)
-
-
-@jit
-def lookup_branching_kernel(queries: Any, keys: Any, words: Any, out: Any) -> None:
-    """Each thread searches for one query and leaves the loop when it has met the key."""
-    i = cuda.grid(1)
-    if i >= queries.size:
-        return
-    query = queries[i]
-    out[i] = 0
-    low, high = 0, keys.size
-    while low < high:
-        middle = (low + high) >> 1
-        key = keys[middle]
-        if key == query:
-            out[i] = words[middle]
-            break
-        if key < query:
-            low = middle + 1
-        else:
-            high = middle
 
 
 def lookup_branching(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
@@ -86,38 +70,6 @@ def lookup_branching(queries: Any, keys: Any, words: Any, starts: Any, out: Any)
         lookup_branching_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](*arrays)
 
 
-@jit(device=True)
-def step_forward(keys: Any, query: Any, place: int, step: int) -> int:
-    """Move `place` on by `step`, or to the end, if all keys up to there are smaller."""
-    probe = min(place + step, keys.size)
-    return probe if keys[probe - 1] < query else place
-
-
-@jit(device=True)
-def word_at(keys: Any, words: Any, query: Any, place: int) -> Any:
-    """Return the word at `place` if its key is the query, else 0."""
-    if place < keys.size and keys[place] == query:
-        return words[place]
-    return np.uint64(0)
-
-
-@jit
-def lookup_branchless_kernel(
-    queries: Any, keys: Any, words: Any, top_step: int, out: Any
-) -> None:
-    """Each thread takes the same number of steps and never leaves early."""
-    i = cuda.grid(1)
-    if i >= queries.size:
-        return
-    query = queries[i]
-    place = 0
-    step = top_step
-    while step > 0:
-        place = step_forward(keys, query, place, step)
-        step >>= 1
-    out[i] = word_at(keys, words, query, place)
-
-
 def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
     """Give each thread one query; searches take the same steps, and select, not branch.
 
@@ -143,34 +95,6 @@ def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any
         lookup_branchless_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
             queries, keys, words, _top_step(keys), out
         )
-
-
-@jit
-def lookup_four_per_thread_kernel(
-    queries: Any, keys: Any, words: Any, top_step: int, out: Any
-) -> None:
-    """Each thread walks four searches in step, so that four loads are under way at once."""
-    width = cuda.blockDim.x
-    i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
-    last = queries.size - 1  # threads past the end repeat the last query and write nothing
-    query_a, query_b = queries[min(i, last)], queries[min(i + width, last)]
-    query_c, query_d = queries[min(i + 2 * width, last)], queries[min(i + 3 * width, last)]
-    a = b = c = d = 0
-    step = top_step
-    while step > 0:
-        a = step_forward(keys, query_a, a, step)
-        b = step_forward(keys, query_b, b, step)
-        c = step_forward(keys, query_c, c, step)
-        d = step_forward(keys, query_d, d, step)
-        step >>= 1
-    if i <= last:
-        out[i] = word_at(keys, words, query_a, a)
-    if i + width <= last:
-        out[i + width] = word_at(keys, words, query_b, b)
-    if i + 2 * width <= last:
-        out[i + 2 * width] = word_at(keys, words, query_c, c)
-    if i + 3 * width <= last:
-        out[i + 3 * width] = word_at(keys, words, query_d, d)
 
 
 def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
@@ -200,30 +124,6 @@ def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out
         )
 
 
-@jit
-def lookup_shared_top_kernel(
-    queries: Any, keys: Any, words: Any, fine_step: int, out: Any
-) -> None:
-    """Each block copies the first ten steps' keys to shared memory, then answers queries."""
-    samples = cuda.shared.array(N_SAMPLES, np.int32)
-    for k in range(cuda.threadIdx.x, N_SAMPLES, cuda.blockDim.x):
-        samples[k] = keys[min((k + 1) * fine_step, keys.size) - 1]
-    cuda.syncthreads()  # no thread searches before all samples are there
-    for i in range(cuda.grid(1), queries.size, cuda.gridsize(1)):
-        query = queries[i]
-        place = 0
-        step = 512
-        while step > 0:
-            place = step_forward(samples, query, place, step)
-            step >>= 1
-        place = min(place * fine_step, keys.size)
-        step = fine_step >> 1
-        while step > 0:
-            place = step_forward(keys, query, place, step)
-            step >>= 1
-        out[i] = word_at(keys, words, query, place)
-
-
 def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
     """Let the first ten steps of every search read shared memory.
 
@@ -250,30 +150,6 @@ def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any
         lookup_shared_top_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
             queries, keys, words, fine_step, out
         )
-
-
-@jit
-def lookup_bucket_kernel(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
-    """Each thread reads where its query's bucket begins and ends, and searches only there."""
-    i = cuda.grid(1)
-    if i >= queries.size:
-        return
-    query = queries[i]
-    out[i] = 0
-    bucket = query >> BUCKET_BITS
-    if bucket < 0 or bucket >= starts.size - 1:
-        return
-    low, high = starts[bucket], starts[bucket + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        key = keys[middle]
-        if key == query:
-            out[i] = words[middle]
-            break
-        if key < query:
-            low = middle + 1
-        else:
-            high = middle
 
 
 def lookup_bucket(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:

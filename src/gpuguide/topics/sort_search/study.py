@@ -1,6 +1,6 @@
 """Sorting and argsorting random numbers: NumPy, CuPy, CuPy in place, and CuPy with the copies.
 
-The look-up of keys, the other half of the page, is the topic `sparse_lookup`.
+The look-up of keys, the other half of the page, is the module `sparse_lookup`.
 """
 
 from __future__ import annotations

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import array_module, cuda, current_stream, jit, numba_view
+from gpuguide.machine.backends import array_module, current_stream, numba_view
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.equal_check import EqualCheck
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.ufuncs.kernels import (
+    cpu_threads_ufunc,
+    cpu_ufunc,
+    gpu_ufunc,
+    maximum_cpu_loop,
+    maximum_kernel,
+)
 from gpuguide.topics.ufuncs.ufunc_rivals import ALL_THREADS, cpu_variant
 
 THREADS_PER_BLOCK = 256
 SIZES = tuple(edge**3 for edge in (16, 32, 64, 128, 256, 512))
-SIGNATURES = ["float32(float32, float32)"]
 EXACT_BELOW = 2**24
 """Whole numbers up to here are exact in float32."""
 
@@ -44,86 +48,6 @@ def maximum_reference(a: Any, b: Any) -> Any:
     [2.0, 5.0]
     """
     return array_module(a).where(a > b, a, b)
-
-
-def larger(a: Any, b: Any) -> Any:
-    """Return the larger of two numbers, and `b` where one of them is NaN.
-
-    Numba's ``max`` follows another NaN rule on each processor; a comparison is the same everywhere.
-
-    Parameters
-    ----------
-    a, b : float
-        Two numbers.
-
-    Returns
-    -------
-    float
-        One of them.
-
-    Examples
-    --------
-    >>> larger(2.0, 3.0), larger(float("nan"), 3.0)
-    (3.0, 3.0)
-    """
-    return a if a > b else b
-
-
-@cache
-def cpu_ufunc() -> Any:
-    """Make a ufunc for one CPU thread of `larger`; compiled when this is called.
-
-    Returns
-    -------
-    numba.np.ufunc.dufunc.DUFunc
-        Of two float32.
-
-    Examples
-    --------
-    >>> cpu_ufunc()(np.float32(2), np.array([1, 3], np.float32)).tolist()
-    [2.0, 3.0]
-    """
-    from numba import vectorize
-
-    return vectorize(SIGNATURES)(larger)
-
-
-@cache
-def cpu_threads_ufunc() -> Any:
-    """Make a ufunc for all CPU threads of `larger`; compiled when this is called.
-
-    Returns
-    -------
-    numpy.ufunc
-        Of two float32.
-
-    Examples
-    --------
-    >>> cpu_threads_ufunc()(np.float32(2), np.array([1, 3], np.float32)).tolist()
-    [2.0, 3.0]
-    """
-    from numba import vectorize
-
-    return vectorize(SIGNATURES, target="parallel")(larger)
-
-
-@cache
-def gpu_ufunc() -> Any:
-    """Make a ufunc for the GPU of `larger`; its kernel is compiled at the first call.
-
-    Returns
-    -------
-    numba.cuda.vectorizers.CUDAUFuncDispatcher
-        Of two float32; takes ``out=`` and ``stream=``.
-
-    Raises
-    ------
-    numba.cuda.cudadrv.error.CudaSupportError
-        There is no GPU. Numba's simulator has no ufuncs either: there an AttributeError is raised.
-    """
-    from numba import vectorize
-
-    return vectorize(SIGNATURES, target="cuda")(larger)
 
 
 def maximum_cpu(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -162,37 +86,6 @@ def maximum_cpu_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     [2.0, 5.0]
     """
     cpu_threads_ufunc()(a, b, out=out)
-
-
-larger_on_cpu = numba.njit(larger)
-
-
-@numba.njit(parallel=True)
-def maximum_cpu_loop(a: Any, b: Any, out: Any) -> None:
-    """Share out a plain loop among all CPU threads.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (n,)
-        Inputs and output.
-
-    Raises
-    ------
-    ValueError
-        The shapes differ.
-
-    Examples
-    --------
-    >>> a, b = np.array([[1, 5], [2, 3]], np.float32)
-    >>> out = np.empty_like(a)
-    >>> maximum_cpu_loop(a, b, out)
-    >>> out.tolist()
-    [2.0, 5.0]
-    """
-    if a.shape != out.shape or b.shape != out.shape:
-        raise ValueError("expected three arrays of one shape")
-    for i in numba.prange(out.size):
-        out[i] = larger_on_cpu(a[i], b[i])
 
 
 def maximum_ufunc(a: Any, b: Any, out: Any) -> None:
@@ -238,17 +131,6 @@ def maximum_from_numpy(a_host: np.ndarray, b_host: np.ndarray) -> np.ndarray:
     """
     result: np.ndarray = gpu_ufunc()(a_host, b_host)
     return result
-
-
-larger_on_device = jit(larger, device=True)
-
-
-@jit
-def maximum_kernel(a: Any, b: Any, out: Any) -> None:
-    """Each thread takes one element: what @vectorize writes by itself."""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = larger_on_device(a[i], b[i])
 
 
 def maximum(a: Any, b: Any, out: Any) -> None:

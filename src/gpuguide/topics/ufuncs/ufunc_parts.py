@@ -13,7 +13,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import cuda
 from gpuguide.machine.device import require_gpu
 from gpuguide.measure.session import current
-from gpuguide.topics.ufuncs.study import SIGNATURES, gpu_ufunc, larger
+from gpuguide.topics.ufuncs.kernels import SIGNATURES, gpu_ufunc, larger
 
 Seconds = dict[str, list[float]]
 BUSY_NS = 2_000_000

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, cupy, current_stream, jit, numba_view
+from gpuguide.machine.backends import cupy, current_stream, numba_view
 from gpuguide.machine.cpu import in_threads
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.plan import Variant
@@ -17,13 +17,16 @@ from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.why_gpu.kernels import (
+    COEFFICIENTS,
+    DEGREE,
+    polynomial_kernel,
+    polynomial_threads,
+)
 
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 THREADS_PER_BLOCK = 256
 THREADS = int(get_num_threads())
-# Whole numbers, so that whole inputs give exact results; the highest power comes first.
-COEFFICIENTS = np.array([2, -3, 1, 4, -1, 3, -2, 5], np.float32)
-DEGREE = len(COEFFICIENTS) - 1
 _PART = 1 << 20
 
 
@@ -97,40 +100,6 @@ def polynomial_numpy(x: np.ndarray, out: np.ndarray) -> None:
     [5.0, 9.0, 165.0]
     """
     out[:] = np.polyval(COEFFICIENTS, x)
-
-
-@njit(parallel=True)
-def polynomial_threads(x: Any, out: Any) -> None:
-    """Compile the loop with Numba, and share its numbers out among all threads of the CPU.
-
-    Parameters
-    ----------
-    x, out : ndarray of float32, shape (n,)
-        Input, and the array that is filled.
-
-    Examples
-    --------
-    >>> out = np.empty(3, np.float32)
-    >>> polynomial_threads(np.float32([0, 1, 2]), out)
-    >>> out.tolist()
-    [5.0, 9.0, 165.0]
-    """
-    for i in prange(x.size):
-        total = COEFFICIENTS[0]
-        for k in range(1, DEGREE + 1):
-            total = total * x[i] + COEFFICIENTS[k]
-        out[i] = total
-
-
-@jit
-def polynomial_kernel(x: Any, out: Any) -> None:
-    """Each thread works out one number."""
-    i = cuda.grid(1)
-    if i < x.size:
-        total = COEFFICIENTS[0]
-        for k in range(1, DEGREE + 1):
-            total = total * x[i] + COEFFICIENTS[k]
-        out[i] = total
 
 
 def polynomial_gpu(x: Any, out: Any) -> None:

@@ -10,7 +10,7 @@ from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics.launch_sizes import maximum, maximum_kernels
+from gpuguide.topics.launch_sizes import kernels, maximum
 
 ITEMS = {"one": 1, "two": 2, "four": 4, "eight": 8}
 LAUNCHERS = (maximum.maximum, maximum.maximum_grid_stride)
@@ -114,7 +114,7 @@ def test_kernels_compile(name: str) -> None:
     """All loads of a thread stand before its first store, and the device function is inlined."""
     from numba import float32
 
-    facts = numba_facts(getattr(maximum_kernels, f"maximum_{name}_kernel"), (float32[::1],) * 3)
+    facts = numba_facts(getattr(kernels, f"maximum_{name}_kernel"), (float32[::1],) * 3)
     assert facts.spills == facts.stack_bytes == 0
     assert facts.count("call") == facts.count("cvt.rn.f64") == 0
     assert facts.registers <= 40
@@ -130,8 +130,8 @@ def test_one_element_a_thread_needs_no_division() -> None:
     """A loop over the elements costs each thread the count of its turns; the page says so."""
     from numba import float32
 
-    kernels = (maximum_kernels.maximum_one_kernel, maximum_kernels.maximum_grid_stride_kernel)
-    plain, loop = (numba_facts(kernel, (float32[::1],) * 3) for kernel in kernels)
+    compared = (kernels.maximum_one_kernel, kernels.maximum_grid_stride_kernel)
+    plain, loop = (numba_facts(kernel, (float32[::1],) * 3) for kernel in compared)
     assert plain.count("div") == 0
     assert loop.count("div") > 0
 

@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-import importlib.util
+import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from compile_lane import needs_compilers, raw_facts
-
-PATH = Path(__file__).parent / "peers" / "compare_with_peers.py"
-
-
-@pytest.fixture(scope="module")
-def peers():
-    spec = importlib.util.spec_from_file_location("compare_with_peers", PATH)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+from gpuguide.errors import ClaimError, GpuGuideError
+from gpuguide.measure.session import Machine, recording_session
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.topics.how_to_time import peers
 
 
 @needs_compilers()
-def test_the_copy_is_not_folded_into_one_pass(peers):
+def test_the_copy_is_not_folded_into_one_pass():
     facts = raw_facts(peers.SOURCE, "copy_passes")
     assert facts.spills == 0
     assert facts.count("ld.global.v4") == facts.count("st.global.v4") > 0
 
 
-def test_near_is_a_share_of_the_peer_s_time(peers):
+def test_near_is_a_share_of_the_peer_s_time():
     assert peers.near(0.02, 1.019e-3, 1e-3)
     assert peers.near(0.02, 0.981e-3, 1e-3)
     assert not peers.near(0.02, 1.021e-3, 1e-3)
 
 
-def test_a_launch_explains_a_difference_to_three_microseconds(peers):
+def test_a_launch_explains_a_difference_to_three_microseconds():
     assert peers.explained_by_launch(100e-6, 108e-6, 8e-6)
     assert peers.explained_by_launch(100e-6, 108e-6, 10.9e-6)
     assert not peers.explained_by_launch(100e-6, 108e-6, 12e-6)
     assert not peers.explained_by_launch(100e-6, 99e-6, 1e-6)
 
 
-def test_sizes_above_a_gibibyte_become_passes(peers):
+def test_sizes_above_a_gibibyte_become_passes():
     assert peers.bounded(2**20, 1) == (2**20, 1)
     assert peers.bounded(100 * 2**30, 1) == (2**30, 100)
     n_bytes, passes = peers.bounded(5 * 2**29, 1)
@@ -52,7 +43,7 @@ def test_sizes_above_a_gibibyte_become_passes(peers):
 
 
 @pytest.mark.parametrize(("statistic", "seconds"), [("median", 2e-3), ("mean", 3e-3)])
-def test_nvbench_s_median_is_read_or_else_its_mean(peers, statistic, seconds):
+def test_nvbench_s_median_is_read_or_else_its_mean(statistic, seconds):
     mean = {"tag": "nv/cold/time/gpu/mean", "data": [{"name": "value", "type": "float64", "value": "0.003"}]}
     median = {
         "tag": "nv/cold/time/gpu/median",
@@ -63,7 +54,7 @@ def test_nvbench_s_median_is_read_or_else_its_mean(peers, statistic, seconds):
     assert peers.nvbench_medians(answer) == {"1 ms": seconds}
 
 
-def test_the_table_says_what_was_wanted_and_why_a_peer_is_absent(peers):
+def test_the_table_says_what_was_wanted_and_why_a_peer_is_absent():
     rows = [
         peers.Row("cupyx benchmark", "warm", "1 ms", "2 %", 1.01e-3, 1e-3, 8e-6, within=True),
         peers.Row("nvbench", "cold", "1 ms", "3 %", note="not installed: cuda.bench"),
@@ -73,7 +64,7 @@ def test_the_table_says_what_was_wanted_and_why_a_peer_is_absent(peers):
     assert lines[2].endswith("3 %     not installed: cuda.bench")
 
 
-def test_a_peer_that_fails_gets_a_row_that_says_why(peers):
+def test_a_peer_that_fails_gets_a_row_that_says_why():
     def ask(copy, duration):
         raise ModuleNotFoundError("No module named 'triton'", name="triton")
 
@@ -81,7 +72,35 @@ def test_a_peer_that_fails_gets_a_row_that_says_why(peers):
     assert (row.note, row.within, row.difference) == ("not installed: triton", None, None)
 
 
+def python(code):
+    return [sys.executable, "-c", code]
+
+
+def test_agreement_is_what_the_comparison_prints():
+    assert peers.agreement(python("print('within')")) == "within\n"
+
+
+def test_peers_that_disagree_stop_a_recording_and_nothing_else():
+    disagreeing = python("import sys; print('outside'); sys.exit(1)")
+    assert peers.agreement(disagreeing) == "outside\n"
+    recording = recording_session(given_machine=Machine(), ceilings=Ceilings())
+    with recording, pytest.raises(ClaimError, match="outside"):
+        peers.agreement(disagreeing)
+
+
+def test_a_comparison_that_breaks_says_why():
+    with pytest.raises(GpuGuideError, match="no driver"):
+        peers.agreement(python("raise SystemExit('no driver')"))
+
+
+def test_the_comparison_is_run_as_the_module_that_is_imported_here():
+    """So that `sys.modules` names what decides the figures, and the page's measuring key holds it."""
+    assert peers.COMMAND[-1] == peers.__name__
+    ran = subprocess.run([*peers.COMMAND, "--help"], capture_output=True, text=True, timeout=120, check=True)
+    assert "--json FILE" in ran.stdout
+
+
 @pytest.mark.gpu
-def test_we_agree_with_every_peer_that_is_installed(peers):
+def test_we_agree_with_every_peer_that_is_installed():
     rows = peers.compare()
     assert not [row for row in rows if row.within is False], "\n" + peers.table(rows)

@@ -1,6 +1,6 @@
 """Our clocks beside those of CuPy, Triton and nvbench, each in the mode in which they should agree.
 
-Run on a machine with a GPU:  python tests/peers/compare_with_peers.py [--json FILE]
+Run on a machine with a GPU:  python -m gpuguide.topics.how_to_time.peers [--json FILE]
 
 One kernel copies memory; its size and number of passes make it last 5 us, 100 us, 1 ms or 50 ms. Each row
 times it by us, by the peer, and by us again. A peer that is not installed gets a row that says so. The exit
@@ -18,9 +18,18 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from gpuguide.errors import ClaimError, GpuGuideError
+from gpuguide.machine.backends import cupy
+from gpuguide.measure.clocks import CupyClock
+from gpuguide.measure.session import current
+from gpuguide.measure.timing import time_device
+
+# By its name: in a process that runs it, `__name__` is "__main__".
+COMMAND = (sys.executable, "-m", "gpuguide.topics.how_to_time.peers")
 SOURCE = r"""
 extern "C" __global__ void copy_passes(const uint4* a, uint4* out, long long n, int passes) {
     const long long step = (long long)gridDim.x * blockDim.x;
@@ -77,10 +86,12 @@ def explained_by_launch(ours_s: float, peer_s: float, launch_s: float) -> bool:
 
 def make_copy(n_bytes: int, passes: int) -> Copy:
     """Allocate two arrays and return the copy between them."""
-    import cupy as cp
-
+    cp = cupy()
     n = n_bytes // 16
-    a, out = cp.random.randint(0, 2**31, size=n * 4, dtype=cp.int32), cp.empty(n * 4, dtype=cp.int32)
+    a, out = (
+        cp.random.randint(0, 2**31, size=n * 4, dtype=cp.int32),
+        cp.empty(n * 4, dtype=cp.int32),
+    )
     cp.cuda.Device().synchronize()
     kernel = cp.RawKernel(SOURCE, "copy_passes")
     sm_count = cp.cuda.Device().attributes["MultiProcessorCount"]
@@ -112,21 +123,21 @@ def bounded(n_bytes: int, passes: int) -> tuple[int, int]:
 
 def ours(copy: Copy, *, flush_bytes: int = 0, n_samples: int | None = None) -> float:
     """Return our median time of one launch in seconds, cold by a memset of `flush_bytes` if given."""
-    from gpuguide.measure.clocks import CupyClock
-    from gpuguide.measure.timing import time_device
-
-    gpu = CupyClock(flush=_memset(flush_bytes) if flush_bytes else None)
-    samples = time_device(copy.launch, gpu, cold=bool(flush_bytes), n_samples=n_samples, budget_s=0.5)
+    gpu: Any = CupyClock(flush=_memset(flush_bytes) if flush_bytes else None)
+    samples = time_device(
+        copy.launch, gpu, cold=bool(flush_bytes), n_samples=n_samples, budget_s=0.5
+    )
     return statistics.median(samples.seconds)
 
 
 def _memset(n_bytes: int) -> Callable[[], None]:
-    import cupy as cp
-
+    cp = cupy()
     buffer = cp.empty(n_bytes, dtype=cp.uint8)
 
     def flush() -> None:
-        cp.cuda.runtime.memsetAsync(buffer.data.ptr, 0, n_bytes, cp.cuda.get_current_stream().ptr)
+        cp.cuda.runtime.memsetAsync(
+            buffer.data.ptr, 0, n_bytes, cp.cuda.get_current_stream().ptr
+        )
 
     return flush
 
@@ -140,10 +151,11 @@ def ours_around(ask: Callable[[], Any], measure: Callable[[], float]) -> tuple[f
 
 def warm_by_cupy(copy: Copy, duration: str) -> Row:
     """Compare with cupyx.profiler.benchmark: events around a bare launch, warm."""
-    from cupyx.profiler import benchmark
-
+    benchmark = import_module("cupyx.profiler").benchmark  # a peer, no back end of ours
     n = 10 if duration == "50 ms" else 100
-    ours_s, answer = ours_around(lambda: benchmark(copy.launch, n_repeat=n, name="copy"), partial(ours, copy))
+    ours_s, answer = ours_around(
+        lambda: benchmark(copy.launch, n_repeat=n, name="copy"), partial(ours, copy)
+    )
     peer_s = float(statistics.median(answer.gpu_times[0].tolist()))
     launch_s = float(statistics.median(answer.cpu_times.tolist()))
     if duration == "100 us":
@@ -165,14 +177,24 @@ def cold_by_triton(copy: Copy, duration: str) -> Row:
         partial(ours, copy, flush_bytes=TRITON_FLUSH_BYTES),
     )
     peer_s = peer_ms / 1e3
-    return Row("triton do_bench", "cold", duration, "3 %", ours_s, peer_s, None, near(0.03, ours_s, peer_s))
+    return Row(
+        "triton do_bench",
+        "cold",
+        duration,
+        "3 %",
+        ours_s,
+        peer_s,
+        None,
+        near(0.03, ours_s, peer_s),
+    )
 
 
 def graph_by_triton(copy: Copy, duration: str) -> Row:
     """Compare with do_bench_cudagraph: many launches in one graph, warm."""
-    import cupy as cp
     import torch
     from triton.testing import do_bench_cudagraph
+
+    cp = cupy()
 
     def launch() -> None:
         with cp.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
@@ -183,20 +205,28 @@ def graph_by_triton(copy: Copy, duration: str) -> Row:
     )
     peer_s = peer_ms / 1e3
     name = "triton cudagraph"
-    return Row(name, "graph", duration, "10 %", ours_s, peer_s, None, near(0.10, ours_s, peer_s))
+    return Row(
+        name, "graph", duration, "10 %", ours_s, peer_s, None, near(0.10, ours_s, peer_s)
+    )
 
 
 def cold_by_nvbench(copies: dict[str, Copy]) -> list[Row]:
     """Compare with nvbench's isolated runs: cold by a memset of the L2's size, in a process of its own."""
-    import cupy as cp
-
+    cp = cupy()
     flush_bytes = cp.cuda.Device().attributes["L2CacheSize"]
     before = {name: ours(copies[name], flush_bytes=flush_bytes) for name in COLD}
     medians = _run_nvbench({name: (copies[name].n_bytes, copies[name].passes) for name in COLD})
     rows = []
     for name in COLD:
-        ours_s, peer_s = (before[name] + ours(copies[name], flush_bytes=flush_bytes)) / 2, medians[name]
-        rows.append(Row("nvbench", "cold", name, "3 %", ours_s, peer_s, None, near(0.03, ours_s, peer_s)))
+        ours_s, peer_s = (
+            (before[name] + ours(copies[name], flush_bytes=flush_bytes)) / 2,
+            medians[name],
+        )
+        rows.append(
+            Row(
+                "nvbench", "cold", name, "3 %", ours_s, peer_s, None, near(0.03, ours_s, peer_s)
+            )
+        )
     return rows
 
 
@@ -206,7 +236,7 @@ def _run_nvbench(shapes: dict[str, tuple[int, int]]) -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "nvbench.json")
-        command = [sys.executable, __file__, "--nvbench", json.dumps(shapes), "--json", str(answer)]
+        command = [*COMMAND, "--nvbench", json.dumps(shapes), "--json", str(answer)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         if done.returncode or not answer.exists():
             raise RuntimeError(
@@ -217,8 +247,9 @@ def _run_nvbench(shapes: dict[str, tuple[int, int]]) -> dict[str, float]:
 
 def nvbench_process(shapes: dict[str, Sequence[int]], answer: str) -> None:
     """Let nvbench time the copies and write its own JSON (runs in a child process)."""
-    import cupy as cp
     from cuda import bench
+
+    cp = cupy()
 
     def register(name: str, n_bytes: int, passes: int) -> None:
         def benchmark(state: Any) -> None:
@@ -246,7 +277,9 @@ def nvbench_medians(answer: dict[str, Any]) -> dict[str, float]:
             for each in benchmark["states"][0]["summaries"] or ()
         }
         tag = next(
-            f"nv/cold/time/gpu/{s}" for s in ("median", "mean") if f"nv/cold/time/gpu/{s}" in summaries
+            f"nv/cold/time/gpu/{s}"
+            for s in ("median", "mean")
+            if f"nv/cold/time/gpu/{s}" in summaries
         )
         found[benchmark["name"].replace("_", " ")] = float(summaries[tag]["value"])
     return found
@@ -257,9 +290,17 @@ def compare() -> list[Row]:
     copies = make_copies()
     rows = []
     for name in ("100 us", "1 ms", "50 ms"):
-        rows.append(_attempt(warm_by_cupy, copies[name], name, Row("cupyx benchmark", "warm", name, "2 %")))
+        rows.append(
+            _attempt(
+                warm_by_cupy, copies[name], name, Row("cupyx benchmark", "warm", name, "2 %")
+            )
+        )
     for name in COLD:
-        rows.append(_attempt(cold_by_triton, copies[name], name, Row("triton do_bench", "cold", name, "3 %")))
+        rows.append(
+            _attempt(
+                cold_by_triton, copies[name], name, Row("triton do_bench", "cold", name, "3 %")
+            )
+        )
     graph = Row("triton cudagraph", "graph", "5 us", "10 %")
     rows.append(_attempt(graph_by_triton, copies["5 us"], "5 us", graph))
     try:
@@ -298,7 +339,8 @@ def table(rows: Sequence[Row]) -> str:
     lines = [heads, *(_cells(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
     return "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines
+        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip()
+        for line in lines
     )
 
 
@@ -319,6 +361,43 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.wanted,
         verdict,
     )
+
+
+def agreement(command: Sequence[str] = COMMAND) -> str:
+    """Time copies of several lengths by our clock and by each peer's, in a process of its own.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Prints a table, and exits with 1 when a row lies outside the agreement wanted.
+
+    Returns
+    -------
+    str
+        The table.
+
+    Raises
+    ------
+    ClaimError
+        While recording: a peer disagrees; the message is the table.
+    GpuGuideError
+        The comparison could not run; the message is what it said.
+
+    Examples
+    --------
+    >>> print(agreement([sys.executable, "-c", "print('all agree')"]), end="")
+    all agree
+    """
+    ran = subprocess.run(
+        list(command), capture_output=True, text=True, timeout=240, check=False
+    )
+    if ran.returncode not in (0, 1) or not ran.stdout:
+        raise GpuGuideError(
+            f"The comparison with the peers failed: {ran.stderr.strip()[-500:]}"
+        )
+    if ran.returncode and current().recording:
+        raise ClaimError(f"The clocks disagree.\n{ran.stdout}")
+    return ran.stdout
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

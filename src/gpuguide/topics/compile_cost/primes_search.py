@@ -2,87 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
+from gpuguide.topics.primes.bits import small_primes
+from gpuguide.topics.primes.kernels_cpu import compiled_find_primes, find_primes
 
 SIZES = (10, 100, 1000, 3000, 10_000, 20_000)
-
-
-def primes_reference(upper: int) -> np.ndarray:
-    """Return all primes below a number, by the sieve of Eratosthenes.
-
-    Parameters
-    ----------
-    upper : int
-        One more than the largest number that is looked at.
-
-    Returns
-    -------
-    ndarray of int64, shape (k,)
-        In increasing order.
-
-    Examples
-    --------
-    >>> primes_reference(12).tolist()
-    [2, 3, 5, 7, 11]
-    """
-    is_prime = np.ones(max(upper, 2), bool)
-    is_prime[:2] = False
-    for number in range(2, upper):
-        if is_prime[number]:
-            is_prime[number * number :: number] = False
-    return np.flatnonzero(is_prime[: max(upper, 0)]).astype(np.int64)
-
-
-def find_primes(upper: int) -> list[int]:
-    """Return all primes below a number, by trying every divisor up to half of each.
-
-    Parameters
-    ----------
-    upper : int
-        One more than the largest number that is looked at.
-
-    Returns
-    -------
-    list of int
-        In increasing order.
-
-    Examples
-    --------
-    >>> find_primes(12)
-    [2, 3, 5, 7, 11]
-    """
-    all_primes = []
-    for i in range(2, upper):
-        for j in range(2, i // 2 + 1):
-            if i % j == 0:
-                break
-        else:
-            all_primes.append(i)
-    return all_primes
-
-
-@cache
-def compiled_find_primes() -> Any:
-    """Return `find_primes` as @njit makes it, the same each time, so that it is compiled once.
-
-    Returns
-    -------
-    numba.core.registry.CPUDispatcher
-        Compiled at its first call.
-
-    Examples
-    --------
-    >>> compiled_find_primes()(12)
-    [2, 3, 5, 7, 11]
-    """
-    return njit(find_primes)
 
 
 def primes_python(upper: int) -> np.ndarray:
@@ -149,8 +78,8 @@ def study() -> Study:
         ),
         sizes=SIZES,
         inputs=lambda n, dtype, rng, exact: (n,),
-        reference=primes_reference,
-        output=lambda n, dtype: (primes_reference(n).shape, dtype),
+        reference=small_primes,
+        output=lambda n, dtype: (small_primes(n).shape, dtype),
         dtype="int64",
         size_name="upper end",
         input_note="the upper end itself",

@@ -62,7 +62,11 @@ extern "C" __global__ void largest_of_seven(
     }
 }
 """
+
+
 RAW_NOTHING = raw_kernel('extern "C" __global__ void nothing() {}', "nothing")
+
+
 RAW_KERNELS = {
     1: raw_kernel(RAW_SOURCE, "count"),
     3: raw_kernel(RAW_SOURCE, "largest_of_two"),
