@@ -2,12 +2,12 @@
 
 import sys
 import warnings
-from importlib.metadata import version as installed_version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "src")]
 
+from gpuguide.version import __version__  # noqa: E402
 from gpuguide_docs.pages.gallery_settings import gallery_conf  # noqa: E402
 from gpuguide_docs.pages.layout import Layout  # noqa: E402
 
@@ -16,7 +16,7 @@ LAYOUT = Layout(ROOT)
 project = "gpuguide"
 author = "the gpuguide developers"
 project_copyright = "2026, the gpuguide developers"
-release = installed_version("gpuguide")
+release = __version__
 version = release
 
 extensions = [

@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+import gpuguide
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -114,4 +116,5 @@ def test_the_workflow_may_only_read():
 def test_the_changelog_tells_of_this_version():
     headings = re.findall(r"^## \[([^\]]+)\]", text_of("CHANGELOG.md"), re.MULTILINE)
     assert headings[0] == "Unreleased"
-    assert PYPROJECT["project"]["version"] in headings
+    assert gpuguide.__version__ in headings
+    assert f"version: {gpuguide.__version__}\n" in text_of("CITATION.cff")

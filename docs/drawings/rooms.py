@@ -35,7 +35,9 @@ def rooms() -> Drawing:
         for i, storey in enumerate(storeys):
             room = (width - _GAP * (len(storey) - 1)) / len(storey)
             for k, (name, colour) in enumerate(storey):
-                d.box(left + k * (room + _GAP), 40 + i * (_STOREY + _GAP), room, _STOREY, colour, name, size=16)
+                d.box(
+                    left + k * (room + _GAP), 40 + i * (_STOREY + _GAP), room, _STOREY, colour, name, size=16
+                )
     d.words(10, 378, "can change a number", size=14, colour=ORANGE, anchor="start")
     d.words(190, 378, "can change a picture", size=14, colour=BLUE, anchor="start")
     d.words(710, 378, "each storey uses those below it", size=14, colour=MUTED, anchor="end")

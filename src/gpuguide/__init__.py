@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from gpuguide.recordings.store import load
     from gpuguide.results.records import Measurement, Traffic
     from gpuguide.results.results import Results
-
-__version__ = "0.1.0"
+    from gpuguide.version import __version__ as __version__
 
 __all__ = [
     "GpuGuideError",
@@ -49,6 +48,8 @@ __all__ = [
 
 # Public name -> (module, name there).
 _HOMES = {
+    # Not in this file, which is part of every measuring key: a new version makes no recording stale.
+    "__version__": ("version", "__version__"),
     "GpuGuideError": ("errors", "GpuGuideError"),
     "Measurement": ("results.records", "Measurement"),
     "Results": ("results.results", "Results"),

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuguide import __version__
 from gpuguide.errors import ArgumentError, GpuGuideError, NoGpuError, UnknownNameError, unknown
+from gpuguide.version import __version__
 
 if TYPE_CHECKING:
     from gpuguide.measure.study import Study

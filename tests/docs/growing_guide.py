@@ -1,7 +1,7 @@
 """How a build grows with the guide: ``python tests/docs/growing_guide.py 25 50 100 200``.
 
-Copies the repository to a temporary folder, adds copies of its recorded pages under new names until the gallery has
-as many pages as asked for, builds the site from nothing, and prints the seconds of each build.
+Copies the repository to a temporary folder, adds copies of its recorded pages under new names until the gallery
+has as many pages as asked for, builds the site from nothing, and prints the seconds of each build.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def copy_pages(root: Path, n_pages: int) -> None:
 def build(root: Path) -> float:
     """Build the site of a copy from nothing; return the seconds that it took."""
     start = time.monotonic()
-    made = subprocess.run(["make", "-o", ".venv/ready", "html"], cwd=root, capture_output=True, text=True, check=False)
+    command = ["make", "-o", ".venv/ready", "html"]
+    made = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if made.returncode:
         sys.exit(made.stdout[-2000:] + made.stderr[-2000:])
     return time.monotonic() - start
@@ -57,8 +58,8 @@ def main(sizes: list[int]) -> None:
     for n_pages in sizes:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "gpuguide"
-            ignored = shutil.ignore_patterns("_build", "gallery", "generated", ".venv", ".git", ".cache", ".whl")
-            shutil.copytree(ROOT, root, ignore=ignored)
+            built = ("_build", "gallery", "generated", ".venv", ".git", ".cache", ".whl")
+            shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(*built))
             (root / ".venv").symlink_to(ROOT / ".venv")
             copy_pages(root, n_pages)
             seconds = build(root)

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpuguide.version import __version__
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.pages.files import file_digest, write_if_changed
 from gpuguide_docs.pages.layout import Layout, layout_of
 from gpuguide_docs.pages.on_all_cores import on_all_cores
-from gpuguide_docs.show.install_command import package_version
 from gpuguide_docs.show.results_table import download_stem
 from gpuguide_docs.show.site import Site, shown_recording
 
@@ -96,7 +96,7 @@ def _fingerprints(site: Site, site_url: str) -> dict[str, str]:
 
 def _common(site: Site, site_url: str) -> str:
     """Give a digest of what the downloads of any page may hold: they quote one another's numbers."""
-    whole = hashlib.sha256(f"{site_url} {package_version()}".encode())
+    whole = hashlib.sha256(f"{site_url} {__version__}".encode())
     for page in site.pages:
         whole.update(site.state(page.name).fingerprint.encode())
     for path in _sources(site.layout):

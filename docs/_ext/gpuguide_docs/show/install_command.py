@@ -7,25 +7,14 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from gpuguide.machine.compilers import installed_version
+from gpuguide.version import __version__
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["InstallCommandDirective", "package_version", "pip_command", "setup", "wheel_path"]
+__all__ = ["InstallCommandDirective", "pip_command", "setup", "wheel_path"]
 
 _EXTRAS = ("", "cuda12", "cuda13")
-
-
-def package_version() -> str:
-    """Give the version of the installed package.
-
-    Returns
-    -------
-    str
-        ``"0"`` where it is not installed, as in a copy of its source.
-    """
-    return installed_version("gpuguide") or "0"
 
 
 def wheel_path() -> str:
@@ -36,7 +25,7 @@ def wheel_path() -> str:
     str
         Below the site's address.
     """
-    return f"_static/wheels/gpuguide-{package_version()}-py3-none-any.whl"
+    return f"_static/wheels/gpuguide-{__version__}-py3-none-any.whl"
 
 
 def pip_command(site_url: str, extra: str = "") -> str:

@@ -1,0 +1,5 @@
+"""The version of the package: the one place that names it."""
+
+__all__ = ["__version__"]
+
+__version__ = "0.2.0"
