@@ -7,11 +7,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-import gpuguide
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+import gpuguide
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
