@@ -62,7 +62,7 @@ objectives = ["Add numbers", "Read a chart"]
 section = "later"
 name = "pictures"
 title = "Pictures"
-question = "What does a figure of a recorded cell look like?"
+question = "What does a drawn cell state?"
 kind = "explanation"
 level = "beginner"
 minutes = 5
@@ -159,6 +159,11 @@ results = toy.study().run()
 results
 
 # %%
+
+# draw
+gg.claim("A sum takes time", results, lambda r: r.measurement("dot", 65536).interval_s[0] > 0)
+
+# %%
 # Time grows with the size.
 
 # draw
@@ -170,28 +175,40 @@ PICTURES = '''\
 Pictures
 ========
 
-What does a figure of a recorded cell look like?
+What does a drawn cell state?
 """
-
-# %%
-# A recorded figure.
-
-import matplotlib.pyplot as plt
-import numpy as np
-
-_ = plt.plot(np.arange(5), np.arange(5) ** 2)
-print("   indented", flush=True)
 
 # %%
 # A fact.
 
 import gpuguide as gg
+import numpy as np
+
+print("   indented", flush=True)
 
 gg.fact("answer", 42, unit="1")
 with open("ran.txt", "a") as counter:
     counter.write("once ")
 half = np.float64(0.5)
 half
+
+# %%
+# A study that does not run.
+
+from gpuguide.topics.toy import study as toy
+
+toy.study()
+
+# %%
+# A figure and another fact.
+
+# draw
+_ = plt.plot(np.arange(5), np.arange(5) ** 2)
+
+# %%
+
+# draw
+_ = gg.fact("twice", 2 * facts["answer"].value, unit="1")
 '''
 
 INDEX = """\
@@ -208,7 +225,7 @@ OTHER = """\
 Other
 =====
 
-A page written by hand, with the pages that use a function.
+A page written by hand, with the pages that use a function, and :measured:`pictures:twice`, a number.
 
 .. minigallery:: gpuguide.plot_speedup
 """

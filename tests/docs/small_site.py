@@ -10,9 +10,11 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from gpuguide.recordings.keys import Keys
 from gpuguide.recordings.recording import Recording
-from gpuguide.results.records import ClaimResult, Fact, Provenance
+from gpuguide.results.records import Fact, Provenance
 from gpuguide.results.sample import sample_results
 from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.replay import uses
+from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show import site
 
@@ -138,7 +140,6 @@ def recording(root: Path, **changes):
         "keys": Keys("0123456789abcdef" * 4, ()),
         "studies": {"sample": sample_results()},
         "facts": {"first_call": Fact("first_call", 0.41, "s", (0.40, 0.41, 0.44), "five processes")},
-        "claims": (ClaimResult("Numba wins", True, expression="r.speedup('numba', 'numpy', 4).low > 1"),),
         "ceilings": None,
         "names": {"results": "sample"},
         "cells": (),
@@ -172,11 +173,15 @@ def write(root: Path, files: dict[str, str]) -> Layout:
 MODULES = ("show.site", "show.numbers", "show.byline", "show.kernel", "show.results_table", "show.pictures")
 
 
-def build(root: Path, files: dict[str, str], states: dict[str, PageState], monkeypatch, *, more=()):
+def build(
+    root: Path, files: dict[str, str], states: dict[str, PageState], monkeypatch, *, more=(), drawing=None
+):
     """Build the site; return the application and what it warned of."""
     layout = write(root, files)
     missing = {name: PageState(name, "missing") for name in ("first", "second")}
     monkeypatch.setattr(site, "states_of", lambda _layout: {**missing, **states})
+    for module in (site, uses):
+        monkeypatch.setattr(module, "drawing_of", lambda _layout, _state: drawing or Drawing())
     warnings = io.StringIO()
     conf = {
         "extensions": [*more, *(f"gpuguide_docs.{name}" for name in MODULES)],

@@ -6,14 +6,14 @@ import pytest
 from small_site import PROVENANCE, recording, write
 from tiny_pool import STUB, use_pool
 
-from gpuguide.recordings.recompute import replay_claim
 from gpuguide.recordings.recording import CellOutput
-from gpuguide.results.records import CheckResult, ClaimResult, Measurement, VariantInfo
+from gpuguide.results.claims import decide
+from gpuguide.results.records import CheckResult, ClaimResult, Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide_docs.contract import check as contract
-from gpuguide_docs.contract import check as contract_measured
 from gpuguide_docs.contract.check import glossary_terms
 from gpuguide_docs.pages.pages_toml import Experiment, Page
+from gpuguide_docs.replay.outputs import Drawing, Output, Picture
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show import site
 from gpuguide_docs.show.site import Site
@@ -187,28 +187,39 @@ def measured(quick=False, n=20, sizes=SIZES):
     )
 
 
-def _decided(text, expression):
-    """A claim as recording it would store it."""
-    claim = ClaimResult(text, True, expression=expression)
-    return replace(replay_claim(claim, {"add": measured()}), expression=expression)
+def _decided(text, predicate):
+    """A claim as a drawn cell states it."""
+    return decide(text, measured(), predicate)[0]
 
 
 CLAIMS = tuple(
-    _decided(f"At {size} the kernel wins", f"r.speedup('one', 'host', {size}).low > 1")
+    _decided(f"At {size} the kernel wins", lambda r, size=size: r.speedup("one", "host", size).low > 1)
     for size in (2**18, 2**20)
 )
-ALWAYS = _decided("Always", "r.speedup('one', 'host', 1024).low > 0")
-GOOD = {"studies": {"add": measured()}, "names": {"results": "add"}, "claims": CLAIMS}
+ALWAYS = _decided("Always", lambda r: r.speedup("one", "host", 1024).low > 0)
+ALONE = _decided("It takes time", lambda r: r.measurement("one", 1024).median_s > 0)
+GOOD = {"studies": {"add": measured()}, "names": {"results": "add"}}
+WORDS = "Chart of time against size. It runs from 3 at 1 to 4 at 10."
+CHART = Output(pictures=(Picture(b"", ".svg", WORDS),))
 
 
 def checked(
-    tmp_path, monkeypatch, *, edit=("", ""), page=None, status="current", files=None, exercise=None, **changes
+    tmp_path,
+    monkeypatch,
+    *,
+    edit=("", ""),
+    page=None,
+    status="current",
+    files=None,
+    exercise=None,
+    claims=CLAIMS,
+    **changes,
 ):
     """Report of the first page."""
     use_pool(monkeypatch, tmp_path / "pool", **(exercise or {}))
     cells = (
         CellOutput(0, "0" * 64, stdout="[1. 1. 1.]\n"),
-        CellOutput(1, "0" * 64, html=measured()._repr_html_()),
+        CellOutput(1, "0" * 64, shows="add"),
     )
     changes = {**GOOD, "cells": cells, **changes}
     assert edit[0] in SCRIPT
@@ -227,9 +238,9 @@ def checked(
         "second": PageState("second", "missing"),
     }
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
-    words = "Chart of time against size. It runs from 3 at 1 to 4 at 10."
-    monkeypatch.setattr(contract_measured, "_drawn_alternatives", lambda _facts: [words, words])
     here = Site(layout)
+    drawing = Drawing((CHART, CHART), {"ratio": Fact("ratio", 2.0, "ratio")}, claims)
+    monkeypatch.setattr(here, "drawing", lambda state: drawing if state.current else Drawing())
     first = replace(here.page("first"), **{"exercises": ("add_one",), **(page or {})})
     here.pages = (first, *here.pages[1:])
     return contract.check_page(here, first)
@@ -240,6 +251,24 @@ def test_a_good_page_holds(tmp_path, monkeypatch):
     assert [(violation.rule, violation.message) for violation in report.violations] == []
     assert set(report.marks.values()) == {"ok"}
     assert report.waived == []
+
+
+@pytest.mark.parametrize(
+    "code", ["x.get()", "held.share", "fact.value", "{c.mix: c.value for c in gg.machine_ceilings().items}"]
+)
+def test_a_recorded_cell_may_read_data(tmp_path, monkeypatch, code):
+    report = checked(tmp_path, monkeypatch, edit=("print(np.ones(3))", f"print({code})"))
+    assert report.marks["recorded"] == "ok"
+
+
+def test_what_drawn_cells_state_needs_no_sentence_above(tmp_path, monkeypatch):
+    stated = '# draw\ngg.claim("Fast", results, lambda r: True)\n\n# %%\n# The chart.\n\n# draw'
+    report = checked(tmp_path, monkeypatch, edit=("# %%\n# The chart.\n\n# draw", f"# %%\n\n{stated}"))
+    assert report.marks["C2"] == "ok"
+
+
+def test_a_fact_of_a_drawn_cell_is_a_number_of_the_page(tmp_path, monkeypatch):
+    assert checked(tmp_path, monkeypatch, edit=("`first_call`", "`ratio`")).marks["numbers"] == "ok"
 
 
 def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
@@ -292,6 +321,12 @@ def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
         ("figures", ("Memory decides.", ":rule:`3 s`"), "the role rule is for hand-written pages"),
         ("style", ("print(np.ones(3))", "from time import perf_counter"), "not of kind 'clock'"),
         ("style", ("print(np.ones(3))", "if gpu:\n    print(np.ones(3))"), "if gpu: a page runs on a GPU"),
+        ("recorded", ("print(np.ones(3))", "results.quantity('one', 4, 'time')"), "results.quantity() in a"),
+        ("recorded", ("print(np.ones(3))", "cell.median_s"), "line 60: cell.median_s in a recorded cell"),
+        ("recorded", ("print(np.ones(3))", "gg.claim('x', results, len)"), "gg.claim in a recorded cell"),
+        ("recorded", ("print(np.ones(3))", "gg.machine_ceilings().get('copy')"), ".get() in a recorded"),
+        ("recorded", ("print(np.ones(3))", "from gpuguide.results import units"), "gpuguide.results.units"),
+        ("recorded", ("print(np.ones(3))", "import gpuguide.charts.style"), "gpuguide.charts.style in a"),
         ("numbers", ("`first_call`", "`first_cal`"), "Did you mean 'first_call'"),
         ("one run", ("`first_call`", "`second:first_call`"), "numbers of one page come from one run"),
     ],
@@ -309,12 +344,9 @@ def test_what_the_text_breaks_is_found(tmp_path, monkeypatch, rule, edit, messag
         ("C4", {"cells": ()}, "the bare cell prints nothing"),
         ("C6", {"studies": {"add": measured(sizes=SIZES[:5])}}, "has 5 sizes from 1024 to 262144"),
         ("C9", {"claims": CLAIMS[:1]}, "1 claims; at least two"),
-        (
-            "C9",
-            {"claims": (*CLAIMS, ALWAYS)},
-            "claim 'Always' is not made false",
-        ),
-        ("C9", {"claims": (*CLAIMS, ClaimResult("No", False, expression="r.sizes"))}, "'No' does not hold"),
+        ("C9", {"claims": (*CLAIMS, ALWAYS)}, "claim 'Always' is not made false"),
+        ("C9", {"claims": (*CLAIMS, ALONE)}, "claim 'It takes time' is not made false"),
+        ("C9", {"claims": (*CLAIMS, ClaimResult("No", False))}, "'No' does not hold"),
         (
             "C10",
             {"studies": {"add": replace(measured(), checks=())}},
@@ -329,8 +361,8 @@ def test_what_the_text_breaks_is_found(tmp_path, monkeypatch, rule, edit, messag
         ("samples", {"studies": {"add": measured(n=12)}}, "'one' at 1024 has only 12 samples"),
         (
             "recomputed",
-            {"cells": (CellOutput(1, "0" * 64, html="<table></table>"),)},
-            "table under recorded cell 1 is not what the samples of 'add' give now",
+            {"facts": {"first_call": Fact("first_call", 0.7, "s", (0.4, 0.6))}},
+            "facts.first_call.value: its samples lie from",
         ),
     ],
 )

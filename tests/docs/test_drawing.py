@@ -7,21 +7,22 @@ from mini_project import Project
 
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.record.execution import CellError
-from gpuguide_docs.replay.drawn_cells import draw, drawing_key, namespace_of
+from gpuguide_docs.replay.drawn_cells import draw, drawing_key, drawing_of
 from gpuguide_docs.replay.states import forget, states_of
 
 PLOT = "gg.plot_time(results)"
 OTHER = 'print(gg.load("pictures", root=ROOT).facts["answer"].value)'
 
 
-def drawn(project: Project, code: str = PLOT):
-    """Draw the page `toy` with this code in its drawn cell."""
+def drawn(project: Project, *codes: str):
+    """Draw the page `toy` with these pieces of code in its drawn cells."""
     forget(project.layout)
     script = project.layout.script("start", "toy")
     state = states_of(project.layout)["toy"]
-    code = code.replace("ROOT", f"__import__('pathlib').Path({str(project.layout.recorded)!r})")
-    cell = Cell("drawn", 0, f"# draw\n{code}\n", 1)
-    return draw(project.layout, "toy", (cell,), state.recording, state.digest, script)
+    root = f"__import__('pathlib').Path({str(project.layout.recorded)!r})"
+    codes = tuple(f"# draw\n{code.replace('ROOT', root)}\n" for code in codes or (PLOT,))
+    cells = tuple(Cell("drawn", i, code, 10 * i + 1) for i, code in enumerate(codes))
+    return draw(project.layout, "toy", cells, state.recording, state.digest, script)
 
 
 def stamps(project: Project) -> dict[str, int]:
@@ -62,15 +63,55 @@ def test_only_one_set_of_drawings_of_a_page_is_kept(project):
 
 
 def test_a_drawn_cell_finds_what_the_design_says(project):
-    state = states_of(project.layout)["toy"]
-    assert {"gg", "plt", "np", "results", "facts", "ceilings"} <= set(namespace_of(state.recording))
+    (output,) = drawn(project, "print(gg, plt, np, results, facts, ceilings)").outputs
+    assert output.stdout
+
+
+CLAIM = 'gg.claim("It takes time", results, lambda r: r.measurement("dot", 65536).median_s > 0)'
+
+
+def test_what_drawn_cells_state_is_kept_with_their_outputs(project):
+    codes = ('gg.fact("one", 1, unit="1")', f'gg.fact("two", 2 * facts["one"].value, unit="1")\n{CLAIM}')
+    first = drawn(project, *codes)
+    assert {name: fact.value for name, fact in first.facts.items()} == {"one": 1, "two": 2}
+    assert [(claim.text, claim.holds) for claim in first.claims] == [("It takes time", True)]
+    before = stamps(project)
+    assert drawn(project, *codes) == first
+    assert stamps(project) == before
+
+
+@pytest.mark.parametrize(
+    ("codes", "message"),
+    [
+        (
+            ('gg.fact("one", 1, unit="1")', 'gg.fact("one", 2, unit="1")'),
+            r"toy\.py:12: .* a fact 'one' already",
+        ),
+        ((CLAIM, CLAIM), r"toy\.py:12: .* a claim 'It takes time' already"),
+        ((CLAIM.replace("> 0", "< 0"),), r"toy\.py:2: .* does not hold\. dot: host time at 2\^16 .*s \("),
+        (('gg.explained("wrong", [1.0], 2.0)',), r"toy\.py:2: .* explain 50 % of the whole"),
+    ],
+    ids=["fact twice", "claim twice", "claim that fails", "parts that do not add up"],
+)
+def test_a_statement_that_cannot_stand_names_file_and_line(project, codes, message):
+    with pytest.raises(CellError, match=message):
+        drawn(project, *codes)
+
+
+def test_a_page_states_what_its_own_cells_do(project):
+    states = states_of(project.layout)
+    assert drawing_of(project.layout, states["pictures"]).facts["twice"].value == 84
+    project.edit("examples/later/pictures.py", "np.float64(0.5)", "np.float64(0.6)")
+    forget(project.layout)
+    stale = states_of(project.layout)["pictures"]
+    assert drawing_of(project.layout, stale).facts == {}
 
 
 def test_what_another_page_measured_can_be_drawn_until_it_goes_stale(project):
-    (output,) = drawn(project, OTHER)
+    (output,) = drawn(project, OTHER).outputs
     assert output.stdout == "42\n"
-    project.edit("examples/later/pictures.py", "** 2", "** 3")
-    assert drawn(project, OTHER) == (None,)
+    project.edit("examples/later/pictures.py", "np.float64(0.5)", "np.float64(0.6)")
+    assert drawn(project, OTHER).outputs == (None,)
 
 
 def test_a_warning_in_a_drawn_cell_is_an_error(project):

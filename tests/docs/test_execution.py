@@ -3,31 +3,43 @@
 import pytest
 
 from gpuguide_docs.pages.cells import Cell
-from gpuguide_docs.record.execution import CellError, run_cell
+from gpuguide_docs.record.execution import CellError, refuse_figures, run_cell, value_text
+from gpuguide_docs.replay.drawn_cells import shown
 
 
 def run(code: str, lineno: int = 1):
     namespace: dict[str, object] = {}
-    return run_cell(Cell("recorded", 0, code, lineno), namespace, "page.py", lambda: ())
+    return run_cell(Cell("recorded", 0, code, lineno), namespace, "page.py")
 
 
-def test_printed_text_and_the_last_value_are_shown():
-    assert run("print('a')\n1 + 1").stdout == "a\n2\n"
+def test_printed_text_and_the_last_value_are_given():
+    assert run("print('a')\n1 + 1") == ("a\n", 2)
+    assert value_text(2) == "2\n"
 
 
 @pytest.mark.parametrize("code", ["x = 1", "None", "print"[:0]])
 def test_no_value_shows_nothing(code):
-    assert run(code).stdout == ""
+    assert run(code) == ("", None)
+    assert value_text(None) == ""
 
 
 def test_a_value_with_markup_is_shown_as_markup():
     code = "class T:\n    def _repr_html_(self): return '<b>x</b>'\nT()"
-    output = run(code)
-    assert (output.stdout, output.html) == ("", "<b>x</b>")
+    assert shown(*run(code)) == ("", "<b>x</b>")
 
 
 def test_a_figure_is_not_shown_as_text_too():
-    assert run("from matplotlib.figure import Figure\n[Figure().subplots()]").stdout == ""
+    assert shown(*run("from matplotlib.figure import Figure\n[Figure().subplots()]")) == ("", "")
+
+
+def test_a_recorded_cell_leaves_no_figure_open():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    cell = Cell("recorded", 0, "", 7)
+    refuse_figures(cell, "page.py")
+    plt.figure()
+    with pytest.raises(CellError, match=r"^page\.py:7: .* Draw it in a cell of its own"):
+        refuse_figures(cell, "page.py")
+    assert not plt.get_fignums()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from mini_project import write_project
 from small_site import recording, write
 from tiny_pool import SOLUTION, STUB, use_pool
 
+from gpuguide.results.records import ClaimResult, Fact
 from gpuguide_docs.downloads import downloads
 from gpuguide_docs.downloads.downloads import DOWNLOADS, write_downloads
 from gpuguide_docs.downloads.exporter import export_page
@@ -19,6 +20,7 @@ from gpuguide_docs.downloads.kernel_cells import KernelCells
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.downloads.page_rst import ExportError
 from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show import site
 from gpuguide_docs.show.module_source import ModuleSource
@@ -28,6 +30,7 @@ nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed her
 
 ROOT = Path(__file__).parents[2]
 URL = "https://guide.example"
+DRAWING = Drawing((), {"twice": Fact("twice", 2.0, "ratio")}, (ClaimResult("Numba wins", True),))
 SCRIPT = '''"""
 First page
 ==========
@@ -87,6 +90,10 @@ gg.plot_time(results, title=facts["first_call"].name)
 #      - measured
 #    * - much
 #      - :measured:`first_call`
+#    * - drawn
+#      - :measured:`twice`
+#
+# .. claims::
 #
 # .. note:: Mind the gap_.
 #
@@ -103,6 +110,7 @@ def small(tmp_path, monkeypatch):
         "second": PageState("second", "missing"),
     }
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
+    monkeypatch.setattr(site, "drawing_of", lambda _layout, _state: DRAWING)
     return Site(layout)
 
 
@@ -135,7 +143,8 @@ def test_directives_become_markdown(small):
     assert "- one *item*\n- two" in words
     assert "*Drawing: Two boxes.*" in words
     assert "<details><summary>Hint</summary>\n\nThink of *2 \\* 3*.\n\n</details>" in words
-    assert "| predicted | measured |\n| --- | --- |\n| much | 410 ms |" in words
+    assert "| predicted | measured |\n| --- | --- |\n| much | 410 ms |\n| drawn | 2.0× |" in words
+    assert "- Numba wins" in words
     assert "> **Note**" in words
     assert "<summary>Table: An invented study, NVIDIA H200, 21 November 2026</summary>" in words
 

@@ -24,7 +24,7 @@ def test_whole_numbers_in_the_place_of_floats_are_read_back(project: Project):
     folder = project.layout.recorded / MACHINE / "toy"
     recording = recordings.read(folder, complete=True)
     changed = replace(recording, provenance=replace(recording.provenance, sm_clock_hz=1980000000))
-    saved = recordings.save(changed, {}, project.layout.recorded)
+    saved = recordings.save(changed, project.layout.recorded)
     assert recordings.read(folder, complete=True).run_id == saved.run_id
 
 

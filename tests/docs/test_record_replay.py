@@ -14,7 +14,6 @@ from mini_project import MACHINE, Project, tree
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
-from gpuguide.recordings.format import figure as checked_figure
 from gpuguide_docs.replay.states import States
 
 BANNER = "Not measured since its code changed"
@@ -67,8 +66,11 @@ def test_figures_come_in_light_and_dark_with_alternative_text(built):
     assert all(len(re.findall(r"\d", alt)) >= 2 for alt in alts), alts
 
 
-def test_the_table_of_results_passes_the_allow_list(built):
+def test_the_table_of_results_is_made_from_the_recorded_samples(built):
     assert '<div class="recorded-html">' in built.page()
+    assert "<caption>Sums" in built.page()
+    assert '<div class="gg-study"><table><caption>Sums' in built.page("pictures", "later")
+    assert "html" not in transcript(built).read_text()
 
 
 def test_markers_and_sphinx_gallerys_own_texts_are_gone(built):
@@ -277,6 +279,7 @@ def test_what_fails_a_build_fails_the_next_one_too(project):
 
 def test_a_renamed_page_leaves_nothing_behind(project):
     project.edit("examples/pages.toml", 'name = "pictures"', 'name = "figures"')
+    project.edit("docs/other.rst", "pictures:", "figures:")
     shutil.move(project.root / "examples/later/pictures.py", project.root / "examples/later/figures.py")
     built_ok(project)
     left = [name for name in (*html_tree(project), *tree(project.layout.gallery)) if "pictures" in name]
@@ -296,20 +299,32 @@ def test_a_script_that_no_list_names_is_an_error(make_project):
 # A recording that changed ----------------------------------------------------------------------------------
 
 
-def test_a_figure_that_alone_changed_is_published(project):
+def test_what_a_drawn_cell_states_is_shown_on_other_pages_and_follows_its_code(project):
+    other = project.html / "other.html"
+    assert ">84<" in other.read_text()
+    project.edit("examples/later/pictures.py", "2 * facts", "3 * facts")
+    built_ok(project)
+    assert ">126<" in other.read_text()
+    assert_incremental_equals_clean(project)
+
+
+def test_a_fact_that_alone_changed_is_published(project):
     folder = project.layout.recorded / MACHINE / "pictures"
     old = recordings.read(folder, complete=True)
-    (name,) = (figure.file for cell in old.cells for figure in cell.figures)
-    data = (folder / name).read_bytes().replace(b"#1f77b4", b"#c0282d")
-    figure, stored = checked_figure(data, "Another figure.")
-    cells = (replace(old.cells[0], figures=(figure,)), *old.cells[1:])
-    recordings.save(replace(old, cells=cells), {figure.file: stored}, project.layout.recorded)
+    facts = {"answer": replace(old.facts["answer"], value=43)}
+    recordings.save(replace(old, facts=facts), project.layout.recorded)
     built_ok(project)
-    assert (project.html / "_images" / "pictures-1-light.svg").read_bytes() == stored
-    assert 'alt="Another figure."' in project.page("pictures", "later")
-    thumb = project.html / "_images" / "sphx_glr_pictures_thumb.svg"
-    assert thumb.read_bytes() == stored
+    assert ">86<" in (project.html / "other.html").read_text()
     assert_incremental_equals_clean(project)
+
+
+def test_a_claim_that_does_not_hold_fails_the_build(project):
+    script = "examples/start/toy.py"
+    project.edit(script, "interval_s[0] > 0", "interval_s[0] < 0")
+    line = (project.root / script).read_text().splitlines().index("# draw") + 2
+    ran = project.build()
+    assert ran.code != 0
+    assert f"toy.py:{line}: ClaimError: A sum takes time: does not hold. dot: host time at 2^16" in ran.output
 
 
 def test_a_page_recorded_again_shows_the_new_outputs(project):

@@ -734,7 +734,7 @@ class TestDisplay:
         )  # fmt: skip
 
     def test_text(self):
-        assert self.study().describe().splitlines() == [
+        assert str(self.study().describe()).splitlines() == [
             "Add one",
             "",
             "variant      runs on         timed by                bytes an element  what it does",
@@ -747,7 +747,7 @@ class TestDisplay:
             "Compared with: cpu",
             "Cache: warm",
         ]
-        assert str(self.study()) == self.study().describe()
+        assert str(self.study()) == str(self.study().describe())
         assert repr(self.study()) == "<Study 'add': 2 variants, 2 sizes, float32>"
 
     def test_html_is_escaped_and_has_headers(self):
@@ -766,7 +766,7 @@ class TestDisplay:
             def compare(self, output, prepared): ...
 
         study = dataclasses.replace(self.study(), reference=None, check=Judge())
-        assert "Right means: The output is sorted." in study.describe()
+        assert "Right means: The output is sorted." in str(study)
 
 
 class TestProgress:

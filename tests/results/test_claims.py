@@ -26,6 +26,21 @@ def test_a_quick_run_may_lack_the_size_of_a_claim() -> None:
     assert figures == ()
 
 
+def test_a_claim_is_decided_again_with_the_samples_of_its_two_variants_swapped() -> None:
+    def fast(results: Results) -> bool:
+        return results.speedup("numba", "numpy", 2**26).low > 1
+
+    def always(results: Results) -> bool:
+        return results.speedup("numba", "numpy", 2**26).low > 0
+
+    def alone(results: Results) -> bool:
+        return results.measurement("numba", 2**26).median_s < 1
+
+    for predicate, swapped in ((fast, False), (always, True), (alone, None)):
+        result, _ = decide("Kernels win", sample_results(), predicate)
+        assert (result.holds, result.swapped) == (True, swapped)
+
+
 def test_a_printed_interval_holds_the_printed_figure() -> None:
     figure = Figure("sieve: device time at 10^9", 213.9e-6, 213.7e-6, 214.2e-6, "s")
     assert str(figure) == "sieve: device time at 10^9 214 µs (213.7 µs to 214.2 µs)"

@@ -8,7 +8,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ import numpy as np
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.measure.buffers import blocks
 from gpuguide.measure.reference import Tolerance
+from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import Traffic, VariantInfo
 
 __all__ = [
@@ -24,12 +24,11 @@ __all__ = [
     "Plan",
     "Variant",
     "check_sizes",
+    "description",
     "first_line",
     "generator",
     "one_of",
     "size_text",
-    "study_html",
-    "study_text",
 ]
 
 
@@ -38,13 +37,6 @@ _DEVICES = ("gpu", "cpu")
 _CLOCKS = ("device", "end_to_end", "host", "first_call")
 _ARRAYS = ("cupy", "numba", "host")
 _CACHES = ("warm", "cold")
-_HEADINGS = ("variant", "runs on", "timed by", "bytes an element", "what it does")
-_REGIONS = {
-    "device": "GPU time, launch apart",
-    "end_to_end": "host, until the result is there",
-    "host": "host",
-    "first_call": "first call in a fresh process",
-}
 
 
 @dataclass(frozen=True)
@@ -464,67 +456,24 @@ def _is_constant(x: np.ndarray[Any, Any]) -> bool:
     return not any(bool((flat[part] != flat[0]).any()) for part in blocks(flat.size))
 
 
-def study_text(plan: Plan) -> str:
-    """Return a study as text.
-
-    Parameters
-    ----------
-    plan : Plan
-        The study.
-
-    Returns
-    -------
-    str
-        Title, a table of the variants, and lines on sizes, inputs and tolerance.
-    """
-    rows = [_HEADINGS, *(_row(plan, variant) for variant in plan.variants)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADINGS) - 1)]
-    table = [
-        "  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
-        for row in rows
-    ]
-    return "\n".join([plan.title, "", *table, "", *(f"{name}: {text}" for name, text in _facts(plan))])
+def description(plan: Plan) -> StudyDescription:
+    """Describe a study: its variants, sizes, inputs and tolerance."""
+    rows = tuple(_row(plan, variant) for variant in plan.variants)
+    return StudyDescription(plan.title, rows, plan.sizes, plan.size_name, plan.dtype, tuple(_notes(plan)))
 
 
-def study_html(plan: Plan) -> str:
-    """Return a study as HTML: one table, and one paragraph a line of facts.
-
-    Parameters
-    ----------
-    plan : Plan
-        The study.
-
-    Returns
-    -------
-    str
-        Tables and paragraphs, no script, all text escaped.
-    """
-    head = "".join(f'<th scope="col">{heading}</th>' for heading in _HEADINGS)
-    body = "".join(_html_row(_row(plan, variant)) for variant in plan.variants)
-    facts = "".join(f"<p><strong>{name}</strong>: {escape(text)}</p>" for name, text in _facts(plan))
-    return (
-        f'<div class="gg-study"><table><caption>{escape(plan.title)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{facts}</div>"
-    )
-
-
-def _html_row(row: tuple[str, ...]) -> str:
-    cells = "".join(f"<td>{escape(text)}</td>" for text in row[1:])
-    return f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>'
-
-
-def _row(plan: Plan, variant: Variant) -> tuple[str, ...]:
+def _row(plan: Plan, variant: Variant) -> tuple[str, str, str, str, str]:
     threads = {None: "", 1: ", 1 thread"}.get(variant.threads, f", {variant.threads} threads")
     runs_on = "GPU" if variant.needs_gpu else f"CPU{threads}"
-    return variant.label, runs_on, _REGIONS[variant.clock], _bytes_an_element(plan, variant), variant.note
+    return variant.label, runs_on, variant.clock, _bytes_an_element(plan, variant), variant.note
 
 
 def _bytes_an_element(plan: Plan, variant: Variant) -> str:
     if variant.traffic is None:
         return ""
     n = plan.sizes[-1]
-    traffic = variant.traffic(n, np.dtype(plan.dtype))
-    return f"{(traffic.bytes_read + traffic.bytes_written) / n:.3g}"
+    moved = variant.traffic(n, np.dtype(plan.dtype))
+    return f"{(moved.bytes_read + moved.bytes_written) / n:.3g}"
 
 
 def size_text(size: int) -> str:
@@ -550,8 +499,7 @@ def _right(plan: Plan) -> str:
     return within if within == "equal" else f"equal on exact inputs; on random ones within {within}"
 
 
-def _facts(plan: Plan) -> Iterable[tuple[str, str]]:
-    yield "Sizes", f"{', '.join(map(size_text, plan.sizes))} {plan.size_name} of {plan.dtype}"
+def _notes(plan: Plan) -> Iterable[tuple[str, str]]:
     if plan.input_note:
         yield "Inputs", plan.input_note
     yield "Right means", plan.tolerance_note if plan.check else _right(plan)

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError, ClaimError
+from gpuguide.errors import ArgumentError
 from gpuguide.machine import backends, device
 from gpuguide.machine.device import ClockReading, DeviceInfo
 from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pool_bytes
 from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
-from gpuguide.results import claims
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide.results.results import Results
@@ -25,9 +24,8 @@ from gpuguide.results.results import Results
 __all__ = [
     "Machine",
     "Session",
-    "claim",
     "current",
-    "explained",
+    "entered",
     "fact",
     "machine_ceilings",
     "recording_session",
@@ -88,7 +86,10 @@ class Session:
     clock : HostClock, optional
         Replaces the machine's host clock.
     recording : bool
-        Whether a claim that fails and a name used twice are errors.
+        Whether recorded cells run: a name used twice is an error, and claims belong into drawn cells.
+    drawing : bool
+        Whether drawn cells run, which state facts and claims of what was recorded: a name used twice and,
+        unless the results are quick ones, a claim that fails are errors.
     given_machine : Machine, optional
         Where studies run; by default this one, looked at when first needed.
 
@@ -99,7 +100,7 @@ class Session:
     facts : dict of str to Fact
         By name.
     claims : list of ClaimResult
-        In the order they were made.
+        Of drawn cells, in the order they were made.
     peak_memory_bytes : int
         Most that CuPy's memory pool held after any size.
 
@@ -117,6 +118,7 @@ class Session:
     commit: str = ""
     clock: HostClock | None = None
     recording: bool = False
+    drawing: bool = False
     studies: dict[str, Results] = field(default_factory=dict, init=False)
     facts: dict[str, Fact] = field(default_factory=dict, init=False)
     claims: list[ClaimResult] = field(default_factory=list, init=False)
@@ -171,23 +173,23 @@ class Session:
             free_pools(space)
 
     def add_study(self, results: Results) -> None:
-        """Keep the results of a study; while recording, a name can be used once."""
+        """Keep the results of a study; on a page, a name can be used once."""
         self._refuse_twice("study", results.name, self.studies)
         self.studies[results.name] = results
 
     def add_fact(self, new: Fact) -> Fact:
-        """Keep a fact; while recording, a name can be used once."""
+        """Keep a fact; on a page, a name can be used once."""
         self._refuse_twice("fact", new.name, self.facts)
         self.facts[new.name] = new
         return new
 
     def add_claim(self, new: ClaimResult) -> None:
-        """Keep a claim; while recording, a sentence can be claimed once."""
+        """Keep a claim; on a page, a sentence can be claimed once."""
         self._refuse_twice("claim", new.text, [known.text for known in self.claims])
         self.claims.append(new)
 
     def _refuse_twice(self, kind: str, name: str, known: Any) -> None:
-        if self.recording and name in known:
+        if (self.recording or self.drawing) and name in known:
             raise ArgumentError(
                 f"There is a {kind} {name!r} already; give each {kind} of a page another name."
             )
@@ -202,14 +204,14 @@ def current() -> Session:
     Returns
     -------
     Session
-        The innermost recording session, else the one that every process starts with.
+        The one entered last, else the one that every process starts with.
     """
     return _sessions[-1]
 
 
 @contextmanager
 def recording_session(**options: Any) -> Iterator[Session]:
-    """Collect what a page measures, and let failing claims raise.
+    """Collect what a page measures.
 
     Parameters
     ----------
@@ -228,12 +230,18 @@ def recording_session(**options: Any) -> Iterator[Session]:
     >>> session.facts["answer"].value
     42
     """
-    session = Session(**{"recording": True, **options})
+    with entered(Session(**{"recording": True, **options})) as session:
+        yield session
+
+
+@contextmanager
+def entered(session: Session) -> Iterator[Session]:
+    """Let a session collect what is measured and stated until the context ends; it can be entered again."""
     _sessions.append(session)
     try:
         yield session
     finally:
-        _sessions.remove(session)
+        _sessions.pop()
 
 
 def machine_ceilings() -> Ceilings:
@@ -291,7 +299,7 @@ def fact(
     Raises
     ------
     ArgumentError
-        Name, value or unit do not fit; or, while recording, the name is taken.
+        Name, value or unit do not fit; or, on a page, the name is taken.
 
     Examples
     --------
@@ -311,101 +319,3 @@ def fact(
             if isinstance(number, float) and not math.isfinite(number):
                 raise ArgumentError(f"fact {name!r}: {what} must be finite; got {number!r}.")
     return current().add_fact(Fact(name, plain, unit, taken, note))
-
-
-def explained(name: str, parts: Sequence[float], whole: float, *, note: str = "") -> Fact:
-    """Keep how much of a wrong figure its parts explain, when each is timed apart.
-
-    A wrong figure counts as explained when the parts add up to 90 to 110 per cent of it. While a page is
-    recorded, anything else stops the recording; on another machine the share is only printed.
-
-    Parameters
-    ----------
-    name : str
-        Of the fact.
-    parts : sequence of float
-        Seconds, each at least 0.
-    whole : float
-        The wrong figure in seconds, above 0.
-    note : str
-        One sentence, where the name does not say enough.
-
-    Returns
-    -------
-    Fact
-        The share.
-
-    Raises
-    ------
-    ClaimError
-        While recording: the parts do not add up.
-    ArgumentError
-        A part or the whole is not a time.
-
-    Examples
-    --------
-    >>> explained("first_call", parts=(0.3, 0.1), whole=0.4).value
-    The parts explain 100 % of the whole.
-    1.0
-    """
-    if not whole > 0 or not all(part >= 0 for part in parts):
-        raise ArgumentError(
-            f"explained {name!r}: expected seconds, the whole above 0; got {list(parts)} and {whole}."
-        )
-    share = sum(parts) / whole
-    sentence = f"The parts explain {100 * share:.0f} % of the whole."
-    if current().recording and not 0.9 <= share <= 1.1:
-        raise ClaimError(
-            f"explained {name!r}: {sentence} Expected 90 to 110 %: a part is missing, or one is timed twice."
-        )
-    print(sentence)
-    return fact(name, share, unit="share", note=note)
-
-
-def claim(text: str, results: Results | Sequence[Results], predicate: Callable[..., bool]) -> None:
-    """Say something of results, and have it checked: a claim must hold for the whole interval.
-
-    The sentence is printed with its verdict and the figures that decided. While a page is recorded a claim
-    that fails stops the recording; on another machine it only says so. The session keeps all claims.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    results : Results or sequence of Results
-        What it is about; the predicate gets one argument for each.
-    predicate : callable
-        Returns True or False from ends of intervals.
-
-    Raises
-    ------
-    ClaimError
-        While recording: it does not hold; the message has the figures.
-    ArgumentError
-        An argument is of the wrong type, or the predicate returns no bool.
-
-    Examples
-    --------
-    >>> import gpuguide as gg
-    >>> from gpuguide.results.records import VariantInfo
-    >>> results = gg.Results(name="add", title="Add", size_name="elements", dtype="float32", sizes=(1000,),
-    ...     variants=(VariantInfo("one", "One"), VariantInfo("four", "Four")),
-    ...     measurements=(gg.Measurement("one", 1000, "device", (6000, 6200), (0, 1)),
-    ...                   gg.Measurement("four", 1000, "device", (3000, 3000), (0, 1))))
-    >>> claim("Four a thread beat one", results, lambda r: r.speedup("four", "one", 1000).low > 1)
-    Four a thread beat one: holds.
-        speedup(four, one, 10^3) 2.0× (2.00× to 2.07×)
-    ...
-    """
-    session = current()
-    result, figures = claims.decide(text, results, predicate)
-    verdict = {True: "holds", False: "does not hold", None: "cannot be decided on these results"}[
-        result.holds
-    ]
-    sentence = f"{text}: {verdict}. {'; '.join(map(str, figures)) or 'It looked at no figure'}."
-    if session.recording and not result.holds:
-        raise ClaimError(
-            f"{sentence} A claim must hold for the whole interval: reword it, or measure longer."
-        )
-    session.add_claim(result)
-    print(f"{text}: {verdict}.", *map(str, figures), sep="\n    ")

@@ -10,9 +10,10 @@ from typing import Any
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import simulated
 from gpuguide.measure.gate import Trial
-from gpuguide.measure.plan import Plan, Variant, check_sizes, study_html, study_text
+from gpuguide.measure.plan import Plan, Variant, check_sizes, description
 from gpuguide.measure.runner import Runner
 from gpuguide.measure.session import Machine, current
+from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import CheckResult
 from gpuguide.results.results import Results
 
@@ -225,18 +226,18 @@ class Study(Plan):
                 results += [trial.check(variant) for variant in within]
         return CheckReport(tuple(results), {name: reason for name, reason in reasons.items() if reason})
 
-    def describe(self) -> str:
-        """Return the study as text: its variants, sizes, inputs and tolerance."""
-        return study_text(self)
+    def describe(self) -> StudyDescription:
+        """Return what the study is going to compare: its variants, sizes, inputs and tolerance."""
+        return description(self)
 
     def __str__(self) -> str:
-        return self.describe()
+        return str(self.describe())
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {len(self.variants)} variants, {len(self.sizes)} sizes, {self.dtype}>"
 
     def _repr_html_(self) -> str:
-        return study_html(self)
+        return self.describe().html()
 
 
 def _cannot_run(variant: Variant, machine: Machine) -> str:

@@ -13,14 +13,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpuguide.errors import ArgumentError, RecordingError
+from gpuguide.errors import RecordingError
 from gpuguide.recordings.codec import dumps, from_json, loads, to_json
 from gpuguide.recordings.keys import PART_NAME, Keys
-from gpuguide.recordings.markup import check_html, check_png, check_svg, check_text, clean_svg
+from gpuguide.recordings.plain_text import check_text
 from gpuguide.recordings.recording import (
     CellOutput,
     CellText,
-    FigureOutput,
     FileEntry,
     Manifest,
     Measured,
@@ -39,7 +38,6 @@ __all__ = [
     "check_contents",
     "decode",
     "encode",
-    "figure",
     "label",
     "parse",
     "read_file",
@@ -56,9 +54,9 @@ MANIFEST, MEASUREMENTS, TRANSCRIPT = "run.json", "measurements.json", "transcrip
 MOST_BYTES = 4 * 2**20
 MOST_DEPTH = 32
 
-_MEMBER = re.compile(r"measurements\.json|transcript\.json|figure-[0-9a-f]{8}\.(?:svg|png)")
+_MEMBERS = (MEASUREMENTS, TRANSCRIPT)
 #: What a sweep may remove: files named by their content, and what an interrupted write left.
-_OURS = re.compile(r"figure-[0-9a-f]{8}\.(?:svg|png)|(?:measurements|transcript)-[0-9a-f]{8}\.json|\..+\.tmp")
+_OURS = re.compile(r"(?:measurements|transcript)-[0-9a-f]{8}\.json|\..+\.tmp")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
 
 
@@ -169,9 +167,9 @@ def read_manifest(folder: Path) -> Manifest:
                 f"expected {expected!r}, as the folder is called, got {got!r}.", file=where, field=field
             )
     for i, entry in enumerate(manifest.files):
-        if not _MEMBER.fullmatch(entry.name) or entry.name in [other.name for other in manifest.files[:i]]:
+        if entry.name not in _MEMBERS or entry.name in [other.name for other in manifest.files[:i]]:
             raise RecordingError(
-                f"expected the plain name of a recording's file, each once, got {entry.name!r}.",
+                f"expected {' and '.join(_MEMBERS)}, each once, got {entry.name!r}.",
                 file=where,
                 field=f"files[{i}].name",
             )
@@ -289,7 +287,7 @@ def _settle(folder: Path) -> None:
 
 def _by_content(entry: FileEntry) -> str:
     stem, _, suffix = entry.name.partition(".")
-    return entry.name if stem.startswith("figure-") else f"{stem}-{entry.sha256[:8]}.{suffix}"
+    return f"{stem}-{entry.sha256[:8]}.{suffix}"
 
 
 MOST_SAMPLES = 100
@@ -314,15 +312,13 @@ class _Place:
             raise RecordingError(f"expected {expected}, got {got!r}.", file=self.file(field), field=field)
 
 
-def check_contents(recording: Recording, figures: Mapping[str, bytes]) -> None:
+def check_contents(recording: Recording) -> None:
     """Refuse a recording whose parts do not fit together, or that holds what could act in a page.
 
     Parameters
     ----------
     recording : Recording
         Read, or about to be saved.
-    figures : mapping of str to bytes
-        Name -> content of its figures.
 
     Raises
     ------
@@ -341,7 +337,6 @@ def check_contents(recording: Recording, figures: Mapping[str, bytes]) -> None:
     _check_keys(recording.keys, place)
     _check_measured(recording, place)
     _check_cells(recording, place)
-    _check_figures(recording, figures, place)
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -394,10 +389,6 @@ def _check_measured(recording: Recording, place: _Place) -> None:
     for variable, study_name in recording.names.items():
         place.expect(variable.isidentifier(), "names", "a variable's name", variable)
         place.expect(study_name in recording.studies, f"names.{variable}", "a recorded study", study_name)
-    for i, claim in enumerate(recording.claims):
-        place.expect(
-            claim.holds is True, f"claims[{i}].holds", "true: recording fails otherwise", claim.holds
-        )
     _check_ceilings(recording.ceilings, "ceilings", place)
 
 
@@ -428,90 +419,25 @@ def _check_cells(recording: Recording, place: _Place) -> None:
         part = digests.get(f"cell {cell.cell + 1}")
         place.expect(part is not None, f"cells[{i}].cell", "a cell that the keys have", cell.cell)
         place.expect(cell.digest == part, f"cells[{i}].digest", f"{part!r}, as in the keys", cell.digest)
-        check_html(cell.html, file=place.file("cells"), field=f"cells[{i}].html")
-
-
-def _check_figures(recording: Recording, figures: Mapping[str, bytes], place: _Place) -> None:
-    named = dict(_figures(recording.cells))
-    for field, figure in named.items():
-        _check_figure(figure, figures.get(figure.file), field, place)
-    surplus = sorted(set(figures) - {figure.file for figure in named.values()})
-    place.expect(not surplus, "cells", "figures that cells name", surplus)
-
-
-def _figures(cells: tuple[CellOutput, ...]) -> Iterator[tuple[str, FigureOutput]]:
-    for i, cell in enumerate(cells):
-        for k, figure in enumerate(cell.figures):
-            yield f"cells[{i}].figures[{k}]", figure
-
-
-def _check_figure(figure: FigureOutput, data: bytes | None, field: str, place: _Place) -> None:
-    place.expect(bool(_DIGEST.fullmatch(figure.sha256)), f"{field}.sha256", "a SHA-256", figure.sha256)
-    stem = f"figure-{figure.sha256[:8]}"
-    place.expect(
-        figure.file in (f"{stem}.svg", f"{stem}.png"), f"{field}.file", f"{stem}.svg or .png", figure.file
-    )
-    place.expect(data is not None, f"{field}.file", "a figure that exists", figure.file)
-    got = sha256(data or b"")
-    place.expect(got == figure.sha256, f"{field}.sha256", f"{got!r}, the hash of the file", figure.sha256)
-    check = check_svg if figure.file.endswith(".svg") else check_png
-    check(data or b"", file=f"{place.folder}/{figure.file}")
+        shown = cell.shows in ("", *recording.studies)
+        place.expect(shown, f"cells[{i}].shows", "a recorded study", cell.shows)
 
 
 MOST_PAGE_BYTES = 150_000
-"""Most bytes of a page's recording, PNG figures not counted."""
+"""Most bytes of a page's recording."""
 
 D = TypeVar("D", Measured, Transcript)
 
 _NO_RUN, _RUN = '"run_id": ""', '"run_id": "{}"'
 
 
-def figure(data: bytes, alt: str, suffix: str = ".svg") -> tuple[FigureOutput, bytes]:
-    """Name a figure by its content.
-
-    Parameters
-    ----------
-    data : bytes
-        As Matplotlib wrote it.
-    alt : str
-        Alternative text.
-    suffix : str
-        ``".svg"``, or ``".png"`` for photographs and large heat maps.
-
-    Returns
-    -------
-    FigureOutput
-        For the cell that made it.
-    bytes
-        What to store: an SVG without its document type.
-
-    Raises
-    ------
-    ArgumentError
-        If the suffix is another one.
-
-    Examples
-    --------
-    >>> output, data = figure(b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Nothing.")
-    >>> output.file
-    'figure-900fbe93.svg'
-    """
-    if suffix not in (".svg", ".png"):
-        raise ArgumentError(f"figure: suffix must be '.svg' or '.png'; got {suffix!r}.")
-    stored = clean_svg(data) if suffix == ".svg" else data
-    digest = sha256(stored)
-    return FigureOutput(f"figure-{digest[:8]}{suffix}", digest, alt), stored
-
-
-def encode(recording: Recording, figures: Mapping[str, bytes]) -> tuple[bytes, dict[str, bytes], str]:
+def encode(recording: Recording) -> tuple[bytes, dict[str, bytes], str]:
     """Write a recording as files.
 
     Parameters
     ----------
     recording : Recording
         Its run id and folder do not count.
-    figures : mapping of str to bytes
-        Name -> content of the figures that its cells name.
 
     Returns
     -------
@@ -527,10 +453,9 @@ def encode(recording: Recording, figures: Mapping[str, bytes]) -> tuple[bytes, d
     RecordingError
         If something cannot be stored, or is too large; names the largest parts.
     """
-    check_contents(recording, figures)
+    check_contents(recording)
     documents = {MEASUREMENTS: dumps(_measured(recording)), TRANSCRIPT: dumps(_transcript(recording))}
     contents = {name: sha256(text.encode()) for name, text in documents.items()}
-    contents |= {name: sha256(data) for name, data in figures.items()}
     bare = Manifest(
         "",
         recording.machine,
@@ -540,7 +465,7 @@ def encode(recording: Recording, figures: Mapping[str, bytes]) -> tuple[bytes, d
         tuple(FileEntry(name, "", content) for name, content in contents.items()),
     )
     run_id = run_id_of(bare)
-    files = {name: _with_run(text, run_id) for name, text in documents.items()} | dict(figures)
+    files = {name: _with_run(text, run_id) for name, text in documents.items()}
     entries = tuple(FileEntry(name, sha256(data), contents[name]) for name, data in files.items())
     manifest = dumps(replace(bare, run_id=run_id, files=entries)).encode()
     _check_size(recording, {MANIFEST: manifest, **files})
@@ -566,21 +491,19 @@ def _measured(recording: Recording) -> Measured:
         name: replace(study, ceilings=None) if name in with_ceilings else study
         for name, study in recording.studies.items()
     }
-    return Measured(
-        "", recording.names, recording.facts, recording.claims, recording.ceilings, with_ceilings, studies
-    )
+    return Measured("", recording.names, recording.facts, recording.ceilings, with_ceilings, studies)
 
 
 def _transcript(recording: Recording) -> Transcript:
     cells = (
-        CellText(c.cell, c.digest, tuple(c.stdout.split("\n")), tuple(c.html.split("\n")), c.figures, c.names)
+        CellText(c.cell, c.digest, tuple(c.stdout.split("\n")), c.shows, c.study, c.names)
         for c in recording.cells
     )
     return Transcript("", tuple(cells))
 
 
 def _check_size(recording: Recording, files: Mapping[str, bytes]) -> None:
-    counted = {name: len(data) for name, data in files.items() if not name.endswith(".png")}
+    counted = {name: len(data) for name, data in files.items()}
     if sum(counted.values()) <= MOST_PAGE_BYTES:
         return
     parts = {name: size for name, size in counted.items() if name != MEASUREMENTS}
@@ -589,7 +512,7 @@ def _check_size(recording: Recording, files: Mapping[str, bytes]) -> None:
     shown = ", ".join(f"{name} ({size} bytes)" for name, size in largest)
     raise RecordingError(
         f"expected at most {MOST_PAGE_BYTES} bytes a page, got {sum(counted.values())}; largest: {shown}. "
-        "Take fewer sizes or samples, or draw charts in cells that are not recorded.",
+        "Take fewer sizes or samples, or print less.",
         file=f"{recording.machine}/{recording.page}",
     )
 
@@ -602,7 +525,7 @@ def decode(folder: Path, *, complete: bool) -> Recording:
     folder : Path
         ``<root>/<machine>/<page>``.
     complete : bool
-        Whether transcript and figures must be there.
+        Whether the transcript must be there.
 
     Returns
     -------
@@ -625,11 +548,11 @@ def decode(folder: Path, *, complete: bool) -> Recording:
     measured = _document(Measured, folder, entries.pop(MEASUREMENTS), manifest)
     if not complete and not (folder / TRANSCRIPT).exists():
         recording = _assemble(manifest, measured, (), folder)
-        check_contents(recording, {})
+        check_contents(recording)
         return recording
     transcript = _document(Transcript, folder, entries.pop(TRANSCRIPT), manifest)
     recording = _assemble(manifest, measured, transcript.cells, folder)
-    check_contents(recording, {name: read_member(folder, entry) for name, entry in entries.items()})
+    check_contents(recording)
     return recording
 
 
@@ -661,12 +584,10 @@ def _assemble(manifest: Manifest, measured: Measured, cells: Iterable[CellText],
         run_id=manifest.run_id,
         studies=studies,
         facts=measured.facts,
-        claims=measured.claims,
         ceilings=measured.ceilings,
         names=measured.names,
         cells=tuple(
-            CellOutput(c.cell, c.digest, "\n".join(c.stdout), "\n".join(c.html), c.figures, c.names)
-            for c in cells
+            CellOutput(c.cell, c.digest, "\n".join(c.stdout), c.shows, c.study, c.names) for c in cells
         ),
         folder=folder,
     )

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from gpuguide.recordings.keys import Keys
 from gpuguide.results.ceilings import Ceilings
-from gpuguide.results.records import ClaimResult, Fact, Provenance
+from gpuguide.results.description import StudyDescription
+from gpuguide.results.records import Fact, Provenance
 from gpuguide.results.results import Results
 
 __all__ = [
     "CellOutput",
     "CellText",
-    "FigureOutput",
     "FileEntry",
     "Manifest",
     "Measured",
@@ -23,27 +23,8 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class FigureOutput:
-    """A figure that a recorded cell made.
-
-    Parameters
-    ----------
-    file : str
-        ``"figure-<first eight digits of the hash>.svg"``, or ``.png``.
-    sha256 : str
-        Of the file, in hexadecimal.
-    alt : str
-        Alternative text.
-    """
-
-    file: str
-    sha256: str
-    alt: str = ""
-
-
-@dataclass(frozen=True)
 class CellOutput:
-    """What one recorded cell put out.
+    """What one recorded cell put out: text and data. Tables and figures are drawn when a page is built.
 
     Parameters
     ----------
@@ -52,11 +33,11 @@ class CellOutput:
     digest : str
         Canonical digest of the cell's code.
     stdout : str
-        What it printed, `gpuguide.recordings.markup.plain_text`.
-    html : str
-        What its last value shows, in the HTML that `gpuguide.recordings.markup.check_html` lets through.
-    figures : tuple of FigureOutput
-        In the order in which they were made.
+        What it printed, `gpuguide.recordings.plain_text.plain_text`, and its last value as text.
+    shows : str
+        Where its last value is the results of a study: the study's name.
+    study : StudyDescription or None
+        Where its last value is a study: what it is going to compare.
     names : tuple of (str, str, str, str, bool)
         Names used and what they were resolved to: as used, module, name, shortest module, is a class.
     """
@@ -64,8 +45,8 @@ class CellOutput:
     cell: int
     digest: str
     stdout: str = ""
-    html: str = ""
-    figures: tuple[FigureOutput, ...] = ()
+    shows: str = ""
+    study: StudyDescription | None = None
     names: tuple[tuple[str, str, str, str, bool], ...] = ()
 
 
@@ -87,8 +68,6 @@ class Recording:
         By name, in the order they ran.
     facts : dict of str to Fact
         By name.
-    claims : tuple of ClaimResult
-        All of them held.
     ceilings : Ceilings or None
         What the machine can do, where the run measured it.
     names : dict of str to str
@@ -106,7 +85,6 @@ class Recording:
     run_id: str = ""
     studies: dict[str, Results] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
-    claims: tuple[ClaimResult, ...] = ()
     ceilings: Ceilings | None = None
     names: dict[str, str] = field(default_factory=dict)
     cells: tuple[CellOutput, ...] = ()
@@ -124,7 +102,7 @@ class FileEntry:
     sha256 : str
         Of its bytes.
     content : str
-        Of what it says without the run id (which is made from this); of a figure, of its bytes.
+        Of what it says without the run id, which is made from this.
     """
 
     name: str
@@ -146,7 +124,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Measured:
-    """``measurements.json``: studies with their raw samples, facts, claims, ceilings.
+    """``measurements.json``: studies with their raw samples, facts, ceilings.
 
     Studies that were held against the run's own ceilings are named in `with_ceilings`; each would
     otherwise carry a copy of them.
@@ -155,7 +133,6 @@ class Measured:
     run_id: str
     names: dict[str, str]
     facts: dict[str, Fact]
-    claims: tuple[ClaimResult, ...]
     ceilings: Ceilings | None
     with_ceilings: tuple[str, ...]
     studies: dict[str, Results]
@@ -163,13 +140,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class CellText:
-    """A `CellOutput` as it is stored: texts by their lines."""
+    """A `CellOutput` as it is stored: its text by lines."""
 
     cell: int
     digest: str
     stdout: tuple[str, ...]
-    html: tuple[str, ...]
-    figures: tuple[FigureOutput, ...]
+    shows: str
+    study: StudyDescription | None
     names: tuple[tuple[str, str, str, str, bool], ...]
 
 

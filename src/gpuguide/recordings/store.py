@@ -1,13 +1,12 @@
 """Recordings: the only module that reads and writes what a page measured on a machine.
 
 A recording is one folder, ``<root>/<machine>/<page>``: ``run.json`` (what belongs to the run, with the hash
-of each other file), ``measurements.json``, ``transcript.json`` and figures. It is data: nothing in it is
-ever executed, and what is not exactly as it should be is refused by the name of its file and field.
+of each other file), ``measurements.json`` and ``transcript.json``. It is data: nothing in it is ever
+executed, and what is not exactly as it should be is refused by the name of its file and field.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,7 +52,7 @@ def read(folder: Path, *, complete: bool = False) -> Recording:
     folder : Path
         ``<root>/<machine>/<page>``.
     complete : bool
-        Whether transcript and figures must be there; an installed package has the measurements only.
+        Whether the transcript must be there; an installed package has the measurements only.
 
     Returns
     -------
@@ -132,7 +131,7 @@ def load(page: str, machine: str | None = None, root: Path | None = None) -> Rec
     Returns
     -------
     Recording
-        With ``studies``, ``facts``, ``claims``, ``ceilings`` and ``provenance``.
+        With ``studies``, ``facts``, ``ceilings`` and ``provenance``.
 
     Raises
     ------
@@ -161,7 +160,7 @@ def load_or_none(
     page, machine, root
         As for `load`.
     complete : bool
-        Whether transcript and figures must be there.
+        Whether the transcript must be there.
 
     Returns
     -------
@@ -192,7 +191,7 @@ def _folder(page: str, machine: str | None, root: Path) -> Path:
 
 
 def validate(folder: Path) -> Recording:
-    """Read a recording, all of it, and check that what it claims follows from its samples.
+    """Read a recording, all of it, and check that what it says follows from its samples.
 
     Parameters
     ----------
@@ -215,17 +214,13 @@ def validate(folder: Path) -> Recording:
     return recording
 
 
-def save(
-    recording: Recording, figures: Mapping[str, bytes] | None = None, root: Path | None = None
-) -> Recording:
+def save(recording: Recording, root: Path | None = None) -> Recording:
     """Put a recording in the place of the former one of the same page and machine, in one step.
 
     Parameters
     ----------
     recording : Recording
         What was measured; its run id and folder are set here.
-    figures : mapping of str to bytes, optional
-        File name -> content of the figures that its cells name: see `figure`.
     root : Path, optional
         Folder of the recordings; by default `ROOT`.
 
@@ -241,7 +236,7 @@ def save(
     OSError
         If a file cannot be written; the former recording stands.
     """
-    manifest, files, run_id = encode(recording, figures or {})
+    manifest, files, run_id = encode(recording)
     folder = (root or ROOT) / recording.machine / recording.page
     refuse_foreign(folder)
     replace_files(folder, files, manifest)

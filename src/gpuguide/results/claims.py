@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +11,7 @@ from gpuguide.results.records import ClaimResult, Measurement
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_interval, format_quantity, format_size
 
-__all__ = ["Figure", "Witness", "decide", "source_of"]
+__all__ = ["Figure", "Witness", "decide"]
 
 
 @dataclass(frozen=True)
@@ -57,10 +55,13 @@ class Witness:
         What answers.
     figures : list of Figure
         Filled as the predicate asks.
+    variants : list of str
+        Names of the variants that it asks about, in that order.
     """
 
     results: Results
     figures: list[Figure] = field(default_factory=list)
+    variants: list[str] = field(default_factory=list)
 
     def __getattr__(self, name: str) -> Any:
         """Pass everything on; note the answers of methods."""
@@ -76,6 +77,9 @@ class Witness:
         return ask
 
     def _note(self, name: str, args: list[Any], answer: Any) -> None:
+        known = {info.name for info in self.results.variants}
+        asked = [arg for arg in args if isinstance(arg, str) and arg in known]
+        self.variants += [arg for arg in asked if arg not in self.variants]
         listed = ", ".join(format_size(arg) if isinstance(arg, int) else str(arg) for arg in args)
         if isinstance(answer, Measurement):
             if answer.n:
@@ -116,7 +120,8 @@ def decide(
     Returns
     -------
     ClaimResult
-        ``holds`` is None where the results do not hold what the predicate asks for.
+        ``holds`` is None where the results do not hold what the predicate asks for. Where it holds, it is
+        decided again with the samples of the first two variants swapped that the predicate asked about.
     tuple of Figure
         The figures that it looked at.
 
@@ -137,11 +142,12 @@ def decide(
             f"claim {text!r}: predicate must be a callable of the results; got {predicate!r}."
         )
     figures: list[Figure] = []
-    holds = _ask(text, [Witness(r, figures) for r in given], predicate)
+    witnesses = [Witness(r, figures) for r in given]
+    holds = _ask(text, witnesses, predicate)
     deciding = next((figure for figure in figures if figure.low is not None), None)
     low, high, unit = (deciding.low, deciding.high, deciding.unit) if deciding else (None, None, "")
-    expression = source_of(predicate) or "; ".join(figure.name for figure in figures)
-    return ClaimResult(text, holds, low, high, unit, expression), tuple(figures)
+    swapped = _swapped(text, witnesses, predicate) if holds else None
+    return ClaimResult(text, holds, low, high, unit, swapped), tuple(figures)
 
 
 def _ask(text: str, witnesses: list[Witness], predicate: Callable[..., bool]) -> bool | None:
@@ -161,36 +167,12 @@ def _ask(text: str, witnesses: list[Witness], predicate: Callable[..., bool]) ->
     return bool(holds)
 
 
-def source_of(predicate: Callable[..., Any]) -> str:
-    """Return the code of a lambda's body on one line, or ``""`` where it cannot be found.
-
-    Parameters
-    ----------
-    predicate : callable
-        A lambda in a file.
-
-    Returns
-    -------
-    str
-        Its body.
-    """
-    code = getattr(predicate, "__code__", None)
-    if code is None:
-        return ""
-    text = "".join(linecache.getlines(code.co_filename))
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return ""
-    places = {position[:3:2] for position in code.co_positions() if position[0] and position[2] is not None}
-    found = [
-        node.body
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and _covers(node.body, places)
-    ]
-    return " ".join((ast.get_source_segment(text, found[0]) or "").split()) if len(found) == 1 else ""
-
-
-def _covers(body: ast.expr, places: set[tuple[int | None, ...]]) -> bool:
-    """Say whether a lambda's body holds an instruction at its own first position."""
-    return (body.lineno, body.col_offset) in places
+def _swapped(text: str, witnesses: list[Witness], predicate: Callable[..., bool]) -> bool | None:
+    """Say whether it holds as well where two variants have each other's samples; None: it compares no two."""
+    given = [witness.results for witness in witnesses]
+    answers = []
+    for i, witness in enumerate(witnesses):
+        if len(witness.variants) > 1:
+            other = witness.results.swap_samples(*witness.variants[:2])
+            answers.append(_ask(text, [Witness(r) for r in (*given[:i], other, *given[i + 1 :])], predicate))
+    return all(answers) if answers else None

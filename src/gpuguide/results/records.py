@@ -465,8 +465,11 @@ class ClaimResult:
         None where it could not be decided.
     low, high : float or None
         The interval that it was decided on, in ``unit``, where there was one.
-    unit, expression : str
-        The interval's unit; the code that decided.
+    unit : str
+        The interval's unit.
+    swapped : bool or None
+        Whether it still holds with the samples of the two variants swapped that it compares; None where it
+        compares no two.
 
     Examples
     --------
@@ -479,7 +482,7 @@ class ClaimResult:
     low: float | None = field(default=None, metadata=SIGNED)
     high: float | None = field(default=None, metadata=SIGNED)
     unit: str = ""
-    expression: str = ""
+    swapped: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

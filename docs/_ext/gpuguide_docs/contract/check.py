@@ -20,9 +20,10 @@ from rich.table import Table
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.exercises.model import Exercise, FunctionTask, KernelTask
-from gpuguide.recordings.recompute import recompute, replay_claim
+from gpuguide.recordings.recompute import recompute
 from gpuguide.recordings.recording import Recording
-from gpuguide.results.records import ClaimResult, Measurement
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.results.records import Measurement
 from gpuguide.results.results import Results
 from gpuguide_docs.contract.page_source import (
     DirectiveUse,
@@ -36,13 +37,12 @@ from gpuguide_docs.contract.page_source import (
 from gpuguide_docs.contract.typed_figures import find_typed_figures
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import KINDS, Experiment, Page, PagesError
-from gpuguide_docs.replay.drawn_cells import draw
 from gpuguide_docs.show.exercise_pool import find_exercise
 from gpuguide_docs.show.exercise_text import markdown_nodes
 from gpuguide_docs.show.kernel import shown_source
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.references import Reference, parse_reference, parse_size, resolve
-from gpuguide_docs.show.site import Site, shown_recording
+from gpuguide_docs.show.site import Site
 
 if TYPE_CHECKING:
     from gpuguide_docs.replay.states import PageState
@@ -171,7 +171,7 @@ class PageFacts:
     @cached_property
     def recording(self) -> Recording | None:
         """The recording, if it is current."""
-        return shown_recording(self.state) if self.page.format == "script" else None
+        return self.site.recording(self.state) if self.page.format == "script" else None
 
     @property
     def measured(self) -> Recording:
@@ -333,7 +333,7 @@ def check_bare(facts: PageFacts) -> Iterator[str]:
     if not plain:
         yield "no recorded cell in part 'bare' that does without gpuguide"
     elif facts.recording is not None:
-        shown = {output.cell for output in facts.recording.cells if output.stdout.strip() or output.html}
+        shown = {output.cell for output in facts.recording.cells if output.stdout.strip() or output.shows}
         if not any(use.cell.index in shown for use in plain):
             yield "the bare cell prints nothing"
 
@@ -408,8 +408,8 @@ def check_sizes(facts: PageFacts) -> Iterator[str]:
 
 def check_charts(facts: PageFacts) -> Iterator[str]:
     """C7: two charts; captions with a measured number; alternative text with axes and two numbers."""
-    alternatives = [figure.alt for cell in facts.measured.cells for figure in cell.figures]
-    alternatives += _drawn_alternatives(facts)
+    drawn = facts.site.drawing(facts.state).outputs
+    alternatives = [picture.alt for output in drawn if output for picture in output.pictures]
     if len(alternatives) < 2:
         yield f"{len(alternatives)} charts; at least two are asked for"
     captions = facts.source.directive("finding")
@@ -421,15 +421,6 @@ def check_charts(facts: PageFacts) -> Iterator[str]:
     for words in alternatives:
         if len(_NUMBER.findall(words)) < 2 or len(words.split()) < 6:
             yield f"alternative text names no axes or fewer than two numbers: {words[:60]!r}"
-
-
-def _drawn_alternatives(facts: PageFacts) -> list[str]:
-    cells = tuple(use.cell for use in facts.source.code if use.cell.kind == "drawn")
-    if not cells:
-        return []
-    state = facts.state
-    outputs = draw(facts.site.layout, facts.page.name, cells, facts.measured, state.digest, facts.path)
-    return [picture.alt for output in outputs if output for picture in output.pictures]
 
 
 def check_numbers(facts: PageFacts) -> Iterator[str]:
@@ -451,33 +442,14 @@ def _metric(facts: PageFacts, reference: Reference) -> str:
 
 def check_claims(facts: PageFacts) -> Iterator[str]:
     """C9: two claims of two variants each or of a ceiling; other samples make each false."""
-    claims = facts.measured.claims
+    claims = facts.site.drawing(facts.state).claims
     if len(claims) < 2:
         yield f"{len(claims)} claims; at least two are asked for"
     for claim in claims:
         if not claim.holds:
             yield f"claim {claim.text!r} does not hold"
-        elif "share" not in claim.expression and not any(_falsified(facts.measured, claim)):
+        elif claim.swapped is not False and claim.unit != "share":
             yield f"claim {claim.text!r} is not made false by swapping the samples of two variants"
-
-
-def _falsified(recording: Recording, claim: ClaimResult) -> Iterator[bool]:
-    """Swap the samples of the two variants that a claim names, and decide it again."""
-    try:
-        tree = ast.parse(claim.expression)
-    except SyntaxError:
-        return
-    words = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    for name, results in recording.studies.items():
-        known = {info.name for info in results.variants}
-        pair = list(dict.fromkeys(str(word) for word in words if word in known))[:2]
-        if len(pair) == 2:
-            swapped = results.swap_samples(*pair)
-            alone = replay_claim(claim, {name: results})
-            others = {} if alone is not None else recording.studies
-            again = replay_claim(claim, {**others, name: swapped})
-            about = alone is None or (alone.low, alone.high) == (claim.low, claim.high)
-            yield about and again is not None and not again.holds
 
 
 def check_gate(facts: PageFacts) -> Iterator[str]:
@@ -622,6 +594,51 @@ def check_style(facts: PageFacts) -> Iterator[str]:
                 yield f"line {line}: if {ast.unparse(node.test)}: a page runs on a GPU"
 
 
+def _methods(kind: type) -> set[str]:
+    return {name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")}
+
+
+#: What only results are asked for. Arrays have `get`, and everything countable has `n`.
+_ASKED = _methods(Results) | _methods(Ceilings) - {"get"}
+_PROPERTIES = (property, cached_property)
+_READ = {name for name, value in vars(Measurement).items() if isinstance(value, _PROPERTIES)} - {"n"}
+_STATED = re.compile(r"gg\.(claim|explained|load|plot_\w+)")
+_ABOVE = ("gpuguide.results.", "gpuguide.charts.", "gpuguide.recordings.", "gpuguide.statements.")
+
+
+def check_recorded_cells(facts: PageFacts) -> Iterator[str]:
+    """No recorded cell asks results anything: what follows from them is stated in drawn cells."""
+    if facts.page.format == "myst":
+        return
+    cells = [use.cell for use in facts.source.code if use.cell.kind == "recorded"]
+    for cell in cells:
+        try:
+            nodes = list(ast.walk(ast.parse(cell.content)))
+        except SyntaxError:
+            continue  # the rule of style says so
+        for node in nodes:
+            asked = _question(node)
+            if asked:
+                line = cell.lineno + node.lineno - 1  # type: ignore[attr-defined]
+                yield f"line {line}: {asked} in a recorded cell; put it into a cell that begins with '# draw'"
+
+
+def _question(node: ast.AST) -> str:
+    """Say what a piece of code asks of results, or which module it takes for that; else nothing."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        names = [package + alias.name for alias in node.names]
+        return next((name for name in names if f"{name}.".startswith(_ABOVE)), "")
+    if isinstance(node, ast.Attribute):
+        whole = ast.unparse(node)
+        return whole if _STATED.fullmatch(whole) or node.attr in _READ else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        name, owner = node.func.attr, ast.unparse(node.func.value)
+        of_ceilings = name == "get" and owner.endswith(("ceilings", "machine_ceilings()"))
+        return f"{owner}.{name}()" if name in _ASKED or of_ceilings else ""
+    return ""
+
+
 def check_figures(facts: PageFacts) -> Iterator[str]:
     """No typed time, rate, speed-up, energy or percentage of one, in text or in docstrings shown."""
     for figure in find_typed_figures(facts.source.figures):
@@ -683,21 +700,8 @@ def _wanted_samples(cell: Measurement) -> int:
 
 
 def check_recomputed(facts: PageFacts) -> Iterator[str]:
-    """Medians, rates, tables and claims follow from the raw samples."""
+    """Ceilings, facts and tables follow from the raw samples."""
     yield from recompute(facts.measured)
-    recorded = [use.cell for use in facts.source.code if use.cell.kind == "recorded"]
-    shown = {cell.index: _shown_name(cell.content) for cell in recorded}
-    for output in facts.measured.cells:
-        study = facts.measured.names.get(shown.get(output.cell, ""), "")
-        if study and output.html and output.html != facts.measured.studies[study]._repr_html_():
-            yield f"the table under recorded cell {output.cell} is not what the samples of {study!r} give now"
-
-
-def _shown_name(code: str) -> str:
-    """Name that a cell shows as its last value."""
-    body = ast.parse(code).body
-    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
-    return last.id if isinstance(last, ast.Name) else ""
 
 
 def check_experiments(facts: PageFacts) -> Iterator[str]:
@@ -743,6 +747,7 @@ RULES = (
     Rule("C13", "memory and time", check_needs, KINDS, recorded=True),
     Rule("shown", "the source's code", check_shown, KINDS),
     Rule("style", "no clock, no fallback", check_style, KINDS),
+    Rule("recorded", "only measures", check_recorded_cells, KINDS),
     Rule("figures", "no typed figure", check_figures, KINDS),
     Rule("numbers", "numbers resolve", check_references, KINDS, recorded=True),
     Rule("one run", "one run id", check_one_run, KINDS),

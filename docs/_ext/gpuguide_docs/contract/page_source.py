@@ -191,6 +191,11 @@ def read_script(script: Path) -> PageSource:
     return source
 
 
+def _states(cell: Cell) -> bool:
+    """Say whether a drawn cell states claims or facts."""
+    return cell.kind == "drawn" and bool(re.search(r"\bgg\.(claim|explained|fact)\(", cell.content))
+
+
 class _ScriptReader:
     """Walks through the cells and keeps the parts of the section that it is in."""
 
@@ -205,7 +210,9 @@ class _ScriptReader:
             return
         if cell.is_code:
             self._source.code.append(CodeUse(cell, self._parts))
-            self._source.order.append("code")
+            # What is stated of a result belongs to the code above that measured it.
+            if not (_states(cell) and self._source.order[-1:] == ["code"]):
+                self._source.order.append("code")
             return
         if not self._source.title and cell.index == 0:
             lines = [line for line in cell.content.splitlines() if line.strip()]

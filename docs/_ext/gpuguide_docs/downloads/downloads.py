@@ -15,7 +15,7 @@ from gpuguide_docs.pages.files import file_digest, write_if_changed
 from gpuguide_docs.pages.layout import Layout, layout_of
 from gpuguide_docs.pages.on_all_cores import on_all_cores
 from gpuguide_docs.show.results_table import download_stem
-from gpuguide_docs.show.site import Site, shown_recording
+from gpuguide_docs.show.site import Site
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -98,7 +98,8 @@ def _common(site: Site, site_url: str) -> str:
     """Give a digest of what the downloads of any page may hold: they quote one another's numbers."""
     whole = hashlib.sha256(f"{site_url} {__version__}".encode())
     for page in site.pages:
-        whole.update(site.state(page.name).fingerprint.encode())
+        state = site.state(page.name)
+        whole.update(f"{state.fingerprint} {site.drawing(state).fingerprint}".encode())
     for path in _sources(site.layout):
         whole.update(file_digest(path).encode())
     return whole.hexdigest()
@@ -121,7 +122,7 @@ def _files(site: Site, page: Page, site_url: str) -> dict[str, str]:
         return {}
     cells = export_page(site, page, site_url)
     files = {f"{page.name}.ipynb": notebook_text(cells, page.name), f"{page.name}.py": script_text(cells)}
-    recording = shown_recording(site.state(page.name))
+    recording = site.state(page.name).shown
     for name, results in (recording.studies if recording else {}).items():
         from gpuguide.recordings.codec import dumps
 

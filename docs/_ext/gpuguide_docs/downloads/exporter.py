@@ -11,7 +11,7 @@ from gpuguide_docs.downloads.translation import PageTranslation
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.show.install_command import pip_command, wheel_path
 from gpuguide_docs.show.references import measured_on
-from gpuguide_docs.show.site import Site, shown_recording
+from gpuguide_docs.show.site import Site
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
@@ -67,7 +67,7 @@ def _for_download(cell: Cell) -> Cell:
 def _introduction(site: Site, page: Page, site_url: str) -> str:
     address = f"{site_url.rstrip('/')}/{page.docname}.html"
     title = f"[{page.title}]({address})" if site_url else page.title
-    recording = shown_recording(site.state(page.name))
+    recording = site.state(page.name).shown
     lines = [
         f"This is the page {title} of gpuguide, GPU programming in Python, measured.",
         _measured(recording, bool(page.needs.gpus)),

@@ -18,7 +18,7 @@ from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.numbers import NOT_MEASURED
 from gpuguide_docs.show.references import measured_on, parse_reference, resolve
-from gpuguide_docs.show.site import Site, shown_recording
+from gpuguide_docs.show.site import Site
 
 __all__ = ["PageTranslation"]
 
@@ -88,7 +88,7 @@ class PageTranslation(Translation):
     def _measured(self, text: str) -> str:
         reference = parse_reference(text)
         name = reference.page or self._here.name
-        recording = shown_recording(self._site.state(name))
+        recording = self._site.recording(self._site.state(name))
         if recording is None:
             return NOT_MEASURED
         number = resolve(reference, recording).text
@@ -102,11 +102,13 @@ class PageTranslation(Translation):
 
     def _recorded(self, found: Found) -> list[nodes.Node]:
         page, _, study = found.argument.rpartition(":")
-        recording = shown_recording(self._site.state(page or self._here.name))
+        state = self._site.state(page or self._here.name)
+        recording = self._site.recording(state)
         if recording is None:
             return [nodes.paragraph("", NOT_MEASURED)]
         if found.name == "claims":
-            items = [nodes.list_item("", nodes.paragraph("", claim.text)) for claim in recording.claims]
+            claims = self._site.drawing(state).claims
+            items = [nodes.list_item("", nodes.paragraph("", claim.text)) for claim in claims]
             return [nodes.bullet_list("", *items)] if items else []
         if study not in recording.studies:
             raise ExportError(f"page {self.page!r}: {found.name}: there is no study {study!r}")

@@ -10,23 +10,22 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import read_pages
-from gpuguide_docs.record.execution import CellError, run_cell
+from gpuguide_docs.record.execution import CellError, refuse_figures, run_cell, value_text
 from gpuguide_docs.record.memory_watch import watched
 from gpuguide_docs.record.names import recorded_names
 from gpuguide_docs.record.provenance import make_provenance
-from gpuguide_docs.replay.drawn_cells import preset_namespace, run_drawn
-from gpuguide_docs.replay.outputs import Output
+from gpuguide_docs.replay.drawn_cells import drawing_session, preset_namespace, run_drawn
 
 if TYPE_CHECKING:
     from gpuguide.measure.session import Session
-    from gpuguide.recordings.recording import CellOutput, FigureOutput
+    from gpuguide.recordings.recording import CellOutput
     from gpuguide.results.ceilings import Ceilings
     from gpuguide.results.results import Results
 
@@ -41,7 +40,7 @@ class PageRun:
     Parameters
     ----------
     session : Session
-        Collects studies, facts and claims.
+        Collects studies and facts.
     script : pathlib.Path
         The page.
     """
@@ -51,7 +50,6 @@ class PageRun:
         self.script = script
         self.namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": ""}
         self.cells: list[CellOutput] = []
-        self.figures: dict[str, bytes] = {}
         self.modules: set[str] = set()
 
     def run(self, cells: Sequence[Cell]) -> None:
@@ -69,46 +67,47 @@ class PageRun:
                 self._draw(cell)
 
     def _record(self, cell: Cell) -> None:
+        from gpuguide.measure.study import Study
         from gpuguide.recordings import canonical
         from gpuguide.recordings.recording import CellOutput
+        from gpuguide.results.results import Results
 
         before = set(sys.modules)
-        output = run_cell(cell, self.namespace, str(self.script))
+        printed, value = run_cell(cell, self.namespace, str(self.script))
+        refuse_figures(cell, str(self.script))
         self.modules |= set(sys.modules) - before if self.modules else set(sys.modules)
         names = recorded_names(cell.content, self.namespace)
+        # Of results and studies the data is kept: their tables are made when the page is built.
+        shows = value.name if isinstance(value, Results) else ""
+        study = value.describe() if isinstance(value, Study) else None
+        text = "" if shows or study else value_text(value)
         self.cells.append(
             CellOutput(
                 cell=cell.index,
                 digest=canonical.digest(cell.content),
-                stdout=_plain(output.stdout),
-                html=output.html,
-                figures=tuple(self._keep(output)),
+                stdout=_plain(printed + text),
+                shows=shows,
+                study=study,
                 names=tuple(
                     (name.used, name.module, name.name, name.module_short, name.is_class) for name in names
                 ),
             )
         )
 
-    def _keep(self, output: Output) -> Iterator[FigureOutput]:
-        from gpuguide.recordings.format import figure
-
-        for picture in output.pictures:
-            kept, data = figure(picture.data, picture.alt, picture.suffix)
-            self.figures[kept.file] = data
-            yield kept
-
     def _draw(self, cell: Cell) -> None:
         # In the namespace of a build, so that what works here works there; the outputs are not kept.
         results = {name: self.namespace[name] for name in named_results(self.namespace, self.session)}
         drawn = getattr(self, "_drawn", None)
         if drawn is None:
-            drawn = self._drawn = preset_namespace(results, {}, None)
-        drawn |= results | {"facts": dict(self.session.facts), "ceilings": self.session.ceilings}
-        run_drawn(cell, drawn, str(self.script))
+            self.drawing = drawing_session({}, self.session.ceilings, quick=self.session.quick)
+            drawn = self._drawn = preset_namespace(results, self.drawing)
+        self.drawing.facts |= self.session.facts
+        drawn |= results
+        run_drawn(cell, drawn, str(self.script), self.drawing)
 
 
 def _plain(text: str) -> str:
-    from gpuguide.recordings.markup import plain_text
+    from gpuguide.recordings.plain_text import plain_text
 
     return plain_text(text)
 
@@ -203,13 +202,12 @@ def run_page(
         keys=measuring_key(cells, sorted(run.modules), layout.source),
         studies=studies,
         facts=dict(session.facts),
-        claims=tuple(session.claims),
         ceilings=ceilings,
         names=names,
         cells=tuple(run.cells),
     )
     if not arguments.quick:
-        recordings.save(recording, run.figures, layout.recorded)
+        recordings.save(recording, layout.recorded)
     return tuple(warned)
 
 

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import shutil
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,60 +20,71 @@ from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.on_all_cores import on_all_cores
 from gpuguide_docs.pages.pages_toml import Page, read_pages
-from gpuguide_docs.record.execution import CellError, run_cell
-from gpuguide_docs.replay.outputs import Output, read_outputs, save_outputs
-from gpuguide_docs.replay.states import States, states_of
+from gpuguide_docs.record.execution import CellError, run_cell, value_text
+from gpuguide_docs.replay.outputs import Drawing, Output, Picture, read_outputs, save_outputs
+from gpuguide_docs.replay.states import PageState, States, states_of
 
 if TYPE_CHECKING:
+    from gpuguide.measure.session import Session
     from gpuguide.recordings.recording import Recording
+    from gpuguide.results.ceilings import Ceilings
+    from gpuguide.results.records import Fact
 
 __all__ = [
+    "catch_pictures",
     "draw",
     "draw_ahead",
     "drawing_key",
     "drawing_modules",
+    "drawing_of",
+    "drawing_session",
     "is_drawn",
-    "namespace_of",
+    "preset_namespace",
     "run_drawn",
+    "shown",
     "undrawn",
 ]
 
 
-_SCHEMA = "1"
-#: The rooms that what a drawn cell shows may depend on.
+_SCHEMA = "2"
+#: The rooms and modules that what a drawn cell shows and states may depend on.
 _ROOMS = ("results", "charts", "recordings")
+_MODULES = ("statements.py", "measure/session.py")
 
 
-def namespace_of(recording: Recording) -> dict[str, Any]:
+def drawing_session(facts: Mapping[str, Fact], ceilings: Ceilings | None, *, quick: bool = False) -> Session:
+    """Give a session that collects what drawn cells state.
+
+    Parameters
+    ----------
+    facts : mapping of str to Fact
+        Recorded ones.
+    ceilings : Ceilings or None
+        What the machine can do.
+    quick : bool
+        Whether the results are those of a toy run, of which no claim need hold.
+
+    Returns
+    -------
+    Session
+        Its facts begin with the recorded ones.
+    """
+    from gpuguide.measure.session import Session
+
+    session = Session(drawing=True, ceilings=ceilings, quick=quick)
+    session.facts.update(facts)
+    return session
+
+
+def preset_namespace(results: Mapping[str, Any], session: Session) -> dict[str, Any]:
     """Give what a drawn cell finds: ``gg``, ``plt``, ``np``, the page's results, its facts and ceilings.
 
     Parameters
     ----------
-    recording : Recording
-        Of the page.
-
-    Returns
-    -------
-    dict
-        A new namespace; the results stand under the names that the page gave them.
-    """
-    named = {variable: recording.studies[study] for variable, study in recording.names.items()}
-    return preset_namespace(named, recording.facts, recording.ceilings)
-
-
-def preset_namespace(
-    results: Mapping[str, Any], facts: Mapping[str, Any], ceilings: object
-) -> dict[str, Any]:
-    """Give the namespace of a drawn cell from its parts, as the recorder has them.
-
-    Parameters
-    ----------
     results : mapping
-        Variable -> Results.
-    facts : mapping
-        Name -> Fact.
-    ceilings : Ceilings or None
-        What the machine can do.
+        Variable -> Results, under the names that the page gave them.
+    session : Session
+        From `drawing_session`; ``facts`` grows with what the cells state.
 
     Returns
     -------
@@ -92,13 +104,13 @@ def preset_namespace(
         "gg": gg,
         "plt": plt,
         "np": np,
-        "facts": dict(facts),
-        "ceilings": ceilings,
+        "facts": session.facts,
+        "ceilings": session.ceilings,
         **results,
     }
 
 
-def run_drawn(cell: Cell, namespace: dict[str, Any], script: str) -> Output:
+def run_drawn(cell: Cell, namespace: dict[str, Any], script: str, session: Session) -> Output:
     """Run one drawn cell in the guide's style; a warning of Matplotlib or NumPy in it is an error.
 
     Parameters
@@ -106,9 +118,11 @@ def run_drawn(cell: Cell, namespace: dict[str, Any], script: str) -> Output:
     cell : Cell
         A drawn cell.
     namespace : dict
-        From `namespace_of`; changed by the cell.
+        From `preset_namespace`; changed by the cell.
     script : str
         File that messages name.
+    session : Session
+        Collects what the cell states.
 
     Returns
     -------
@@ -118,14 +132,58 @@ def run_drawn(cell: Cell, namespace: dict[str, Any], script: str) -> Output:
     Raises
     ------
     CellError
-        Names file, line and error.
+        Names file, line and error: also of a claim that does not hold.
     """
     from gpuguide.charts.style import style
+    from gpuguide.measure.session import entered
 
-    with warnings.catch_warnings(), style():
+    with warnings.catch_warnings(), style(), entered(session):
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("error", category)
-        return run_cell(cell, namespace, script)
+        printed, value = run_cell(cell, namespace, script)
+        return Output(*shown(printed, value), catch_pictures())
+
+
+def shown(printed: str, value: object) -> tuple[str, str]:
+    """Give the text and the markup that a notebook shows under a cell."""
+    if _is_drawing(value):
+        return printed, ""
+    markup = getattr(value, "_repr_html_", None)
+    html = markup() if callable(markup) and not isinstance(value, type) else None
+    return (printed, html) if isinstance(html, str) else (printed + value_text(value), "")
+
+
+def _is_drawing(value: object) -> bool:
+    # What a plotting call returns is the figure itself; its repr would be noise under it.
+    if type(value).__module__.split(".")[0] == "matplotlib":
+        return True
+    flat: Iterable[object] = ()
+    if isinstance(value, list | tuple):
+        flat = value
+    elif type(value).__name__ == "ndarray" and str(getattr(value, "dtype", "")) == "object":
+        flat = value.ravel()  # type: ignore[attr-defined]
+    items = list(flat)
+    return bool(items) and all(_is_drawing(item) for item in items)
+
+
+def catch_pictures() -> tuple[Picture, ...]:
+    """Save Matplotlib's open figures, in order, and close them.
+
+    Returns
+    -------
+    tuple of Picture
+        Deterministic SVG with alternative text; empty when Matplotlib was not even imported.
+    """
+    plt = sys.modules.get("matplotlib.pyplot")
+    if plt is None:
+        return ()
+    from gpuguide.charts.style import alt_text, save_svg
+
+    figures = [plt.figure(number) for number in plt.get_fignums()]
+    try:
+        return tuple(Picture(save_svg(figure), ".svg", alt_text(figure)) for figure in figures)
+    finally:
+        plt.close("all")
 
 
 def drawing_key(layout: Layout, cells: tuple[Cell, ...], digest: str) -> str:
@@ -172,7 +230,8 @@ def drawing_modules(layout: Layout) -> tuple[Path, ...]:
         Sorted.
     """
     package = layout.source / "gpuguide"
-    return tuple(sorted(path for room in _ROOMS for path in (package / room).rglob("*.py")))
+    rooms = [path for room in _ROOMS for path in (package / room).rglob("*.py")]
+    return tuple(sorted([*rooms, *(package / name for name in _MODULES)]))
 
 
 @functools.cache
@@ -191,8 +250,8 @@ def _contents(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
 
 def draw(
     layout: Layout, page: str, cells: tuple[Cell, ...], recording: Recording, digest: str, script: Path
-) -> tuple[Output | None, ...]:
-    """Give the outputs of a page's drawn cells, drawing them only when something they depend on changed.
+) -> Drawing:
+    """Give what a page's drawn cells come to, running them only when something they depend on changed.
 
     Parameters
     ----------
@@ -211,16 +270,16 @@ def draw(
 
     Returns
     -------
-    tuple of Output or None
-        One a cell; None when the cells read the recording of another page that waits to be measured.
+    Drawing
+        Outputs and statements.
 
     Raises
     ------
     CellError
-        If a cell raises.
+        If a cell raises, or states a claim that does not hold.
     """
     if not cells:
-        return ()
+        return Drawing()
     states = states_of(layout)
     folder = _folder(layout, page, cells, digest)
     kept = _load(folder, page, states)
@@ -228,14 +287,50 @@ def draw(
         return kept
     try:
         with _reads(page, states) as reads:
-            namespace = namespace_of(recording)
-            outputs = tuple(run_drawn(cell, namespace, str(script)) for cell in cells)
+            session = drawing_session(recording.facts, recording.ceilings)
+            results = {name: recording.studies[study] for name, study in recording.names.items()}
+            namespace = preset_namespace(results, session)
+            outputs = tuple(run_drawn(cell, namespace, str(script), session) for cell in cells)
     except CellError as error:
         if isinstance(error.__cause__, _OtherPageWaitsError):
-            return (None,) * len(cells)
+            return Drawing((None,) * len(cells))
         raise
-    _keep(folder, outputs, reads)
-    return outputs
+    stated = {name: fact for name, fact in session.facts.items() if name not in recording.facts}
+    drawing = Drawing(outputs, stated, tuple(session.claims))
+    _keep(folder, drawing, reads)
+    return drawing
+
+
+def drawing_of(layout: Layout, state: PageState) -> Drawing:
+    """Give what a page's own drawn cells come to; nothing where its recording is not current.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+    state : PageState
+        Of the page.
+
+    Returns
+    -------
+    Drawing
+        Kept for the rest of the build.
+
+    Raises
+    ------
+    CellError
+        If a cell raises, or states a claim that does not hold.
+    """
+    states = states_of(layout)
+    known = states.drawings
+    if (state.page, state.digest) not in known:
+        drawing = Drawing()
+        script = states.pages[state.page].script(layout)
+        if state.shown is not None and script.is_file():
+            cells = _drawn(read_cells(script))
+            drawing = draw(layout, state.page, cells, state.shown, state.digest, script)
+        known[state.page, state.digest] = drawing
+    return known[state.page, state.digest]
 
 
 def is_drawn(layout: Layout, page: str, cells: tuple[Cell, ...], digest: str) -> bool:
@@ -295,21 +390,32 @@ def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
         recordings.read = read
 
 
-def _keep(folder: Path, outputs: tuple[Output, ...], reads: Mapping[str, str]) -> None:
+def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
+    from gpuguide.recordings.codec import to_json
+
     # One page has one set of drawings: what an earlier code or recording gave is never asked for again.
     shutil.rmtree(folder.parent, ignore_errors=True)
-    save_outputs(folder, outputs, reads)
+    facts = {name: to_json(fact) for name, fact in drawing.facts.items()}
+    claims = [to_json(claim) for claim in drawing.claims]
+    save_outputs(folder, drawing.outputs, {"reads": dict(reads), "facts": facts, "claims": claims})
 
 
-def _load(folder: Path, page: str, states: States) -> tuple[Output, ...] | None:
+def _load(folder: Path, page: str, states: States) -> Drawing | None:
+    from gpuguide.errors import RecordingError
+    from gpuguide.recordings.codec import from_json
+    from gpuguide.results.records import ClaimResult, Fact
+
     try:
-        reads = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["extra"]
-        for path, digest in reads.items():
+        kept = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["extra"]
+        for path, digest in kept["reads"].items():
             if file_digest(Path(path) / "run.json") != digest or _waits(Path(path), page, states):
                 return None
-        return tuple(output or Output() for output in read_outputs(folder))
-    except (OSError, ValueError, KeyError, TypeError):
+        outputs = tuple(output or Output() for output in read_outputs(folder))
+        facts = {name: from_json(Fact, fact, str(folder)) for name, fact in kept["facts"].items()}
+        claims = tuple(from_json(ClaimResult, claim, str(folder)) for claim in kept["claims"])
+    except (OSError, ValueError, KeyError, TypeError, RecordingError):
         return None
+    return Drawing(outputs, facts, claims)
 
 
 def draw_ahead(layout: Layout, workers: int, meanwhile: Callable[[], object] | None = None) -> list[str]:

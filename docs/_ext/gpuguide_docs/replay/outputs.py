@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuguide_docs.pages.files import write_if_changed
 
+if TYPE_CHECKING:
+    from gpuguide.results.records import ClaimResult, Fact
+
 __all__ = [
+    "Drawing",
     "Output",
     "Picture",
     "admonition",
@@ -55,6 +61,30 @@ class Output:
     pictures: tuple[Picture, ...] = ()
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """What the drawn cells of a page came to.
+
+    Parameters
+    ----------
+    outputs : tuple of Output or None
+        One a cell; None when the cells read the recording of another page that waits to be measured.
+    facts : dict of str to Fact
+        What they state, besides the recorded facts.
+    claims : tuple of ClaimResult
+        In the order in which they are made.
+    """
+
+    outputs: tuple[Output | None, ...] = ()
+    facts: dict[str, Fact] = field(default_factory=dict)
+    claims: tuple[ClaimResult, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """What a document depends on that shows something of what the cells state."""
+        return hashlib.sha256(repr((self.facts, self.claims)).encode()).hexdigest()
+
+
 def _lines(text: str) -> Iterable[str]:
     # str.splitlines knows every line break that docutils knows, so that no line escapes the indentation.
     return (_CONTROL.sub("\N{REPLACEMENT CHARACTER}", line) for line in text.splitlines())
@@ -85,12 +115,12 @@ def literal(text: str) -> str:
 
 
 def raw_html(html: str) -> str:
-    """Pass markup on that the allow-list accepted (the caller checks it).
+    """Show a table.
 
     Parameters
     ----------
     html : str
-        Checked markup.
+        Markup that our own code made, from data, for this build.
 
     Returns
     -------
@@ -182,7 +212,7 @@ def _plain(text: str) -> str:
 
 
 def save_outputs(
-    folder: Path, outputs: Sequence[Output | None], extra: Mapping[str, str] | None = None
+    folder: Path, outputs: Sequence[Output | None], extra: Mapping[str, object] | None = None
 ) -> None:
     """Keep outputs in a folder; its ``outputs.json`` is written last, so that half of them never count.
 
@@ -192,7 +222,7 @@ def save_outputs(
         Made when it is missing.
     outputs : sequence of Output or None
         None for a cell without output.
-    extra : mapping of str to str, optional
+    extra : mapping of str to plain data, optional
         Kept beside them.
     """
     cells: list[dict[str, object] | None] = []

@@ -19,9 +19,9 @@ from typing import Any
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError
-from gpuguide_docs.record.execution import CellError, run_cell
+from gpuguide_docs.record.execution import CellError, refuse_figures, run_cell
 from gpuguide_docs.record.recorder import chosen_pages
-from gpuguide_docs.replay.drawn_cells import preset_namespace, run_drawn
+from gpuguide_docs.replay.drawn_cells import drawing_session, preset_namespace, run_drawn, shown
 from gpuguide_docs.replay.outputs import Output, Picture, save_outputs
 
 __all__ = ["NEEDS_GPU", "main", "run_draft", "stamp"]
@@ -102,12 +102,13 @@ def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
     outputs: list[Output | None] = []
     errors: list[str] = []
     lacking = False
+    drawn = _Drawn()
     for cell in read_cells(script):
         if cell.kind in ("text", "comment"):
             outputs.append(None)
             continue
         try:
-            output = _run(cell, namespace, str(script))
+            output = _run(cell, namespace, str(script), drawn)
         except CellError as error:
             lacking = lacking or _wants_gpu(error)
             if _wants_gpu(error):
@@ -122,15 +123,26 @@ def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
     return outputs, errors
 
 
-def _run(cell: Cell, namespace: dict[str, Any], script: str) -> Output:
-    if cell.kind != "drawn":
-        return run_cell(cell, namespace, script)
+class _Drawn:
+    """What the drawn cells of the page share."""
+
+    def __init__(self) -> None:
+        self.session = drawing_session({}, None, quick=True)
+        self.namespace = preset_namespace({}, self.session)
+
+
+def _run(cell: Cell, namespace: dict[str, Any], script: str, drawn: _Drawn) -> Output:
     from gpuguide.measure.session import current
     from gpuguide.results.results import Results
 
-    results = {name: value for name, value in namespace.items() if isinstance(value, Results)}
-    session = current()
-    return run_drawn(cell, preset_namespace(results, session.facts, session.ceilings), script)
+    if cell.kind != "drawn":
+        printed, value = run_cell(cell, namespace, script)
+        refuse_figures(cell, script)
+        return Output(*shown(printed, value))
+    drawn.namespace |= {name: value for name, value in namespace.items() if isinstance(value, Results)}
+    drawn.namespace["ceilings"] = current().ceilings
+    drawn.session.facts |= current().facts
+    return run_drawn(cell, drawn.namespace, script, drawn.session)
 
 
 def _wants_gpu(error: CellError) -> bool:

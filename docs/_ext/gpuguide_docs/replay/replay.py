@@ -16,7 +16,7 @@ from gpuguide_docs.record.execution import CellError
 from gpuguide_docs.record.names import CodeName, page_names
 from gpuguide_docs.replay.drawn_cells import draw
 from gpuguide_docs.replay.figures import FigureFolder
-from gpuguide_docs.replay.outputs import Output, Picture, admonition, comment, literal, raw_html
+from gpuguide_docs.replay.outputs import Drawing, Output, Picture, admonition, comment, literal, raw_html
 from gpuguide_docs.replay.states import PageState
 
 if TYPE_CHECKING:
@@ -87,21 +87,26 @@ def replay(
     Raises
     ------
     sphinx.errors.ExtensionError
-        If a drawn cell fails or a recorded output is not allowed; names file and line or cell.
+        If a drawn cell fails, or states a claim that does not hold; names file and line.
     """
     cells = cells_from_blocks(blocks)
     folder = FigureFolder(layout.docs, layout.gallery / script.parent.name / "images", state.page)
-    outputs = tuple(draft) if draft is not None else _outputs(layout, state, script, cells)
+    drawing, outputs = Drawing(), tuple(draft or ())
+    if draft is None:
+        drawing = _draw(layout, state, script, cells)
+        outputs = _outputs(state, cells, drawing)
     rendered = tuple(
         _render(output, folder) if output else _note(cell)
         for cell, output in zip(cells, outputs, strict=True)
     )
     stored: tuple[CodeName, ...] = ()
     results: tuple[str, ...] = ()
-    if state.current and state.recording is not None:
-        stored = tuple(_code_name(name) for cell in state.recording.cells for name in cell.names)
-        results = tuple(state.recording.names)
-    above = (_DRAFT if draft is not None else _banner(state)) + comment("outputs " + _digest(state, outputs))
+    if state.shown is not None:
+        stored = tuple(_code_name(name) for cell in state.shown.cells for name in cell.names)
+        results = tuple(state.shown.names)
+    above = (_DRAFT if draft is not None else _banner(state)) + comment(
+        "outputs " + _digest(state, drawing, outputs)
+    )
     return ReplayedPage(
         tuple(_shown(cell, above) for cell in cells),
         rendered,
@@ -111,62 +116,39 @@ def replay(
     )
 
 
-def _outputs(
-    layout: Layout, state: PageState, script: Path, cells: Sequence[Cell]
-) -> tuple[Output | None, ...]:
-    if not state.current or state.recording is None:
-        return (None,) * len(cells)
-    recording = state.recording
-    drawn = [cell for cell in cells if cell.kind == "drawn"]
-    shown = script.relative_to(layout.root)
+def _draw(layout: Layout, state: PageState, script: Path, cells: Sequence[Cell]) -> Drawing:
+    if state.shown is None:
+        return Drawing()
+    drawn = tuple(cell for cell in cells if cell.kind == "drawn")
     try:
-        drawings = draw(layout, state.page, tuple(drawn), recording, state.digest, script)
+        return draw(layout, state.page, drawn, state.shown, state.digest, script)
     except CellError as error:
         raise ExtensionError(f"Drawing failed, {error}") from error
-    recorded = {output.cell: output for output in recording.cells}
+
+
+def _outputs(state: PageState, cells: Sequence[Cell], drawing: Drawing) -> tuple[Output | None, ...]:
+    if state.shown is None:
+        return (None,) * len(cells)
+    recorded = {output.cell: output for output in state.shown.cells}
     found: list[Output | None] = []
     for cell in cells:
         if cell.kind == "drawn":
-            where = f"{shown}:{cell.lineno}: drawn cell"
-            found.append(_checked(drawings[cell.index], where))
+            found.append(drawing.outputs[cell.index])
         elif cell.kind == "recorded" and cell.index in recorded:
-            where = f"{_folder(recording) / 'transcript.json'}: cells[{cell.index}].html"
-            found.append(_checked(_from_transcript(recorded[cell.index], recording), where))
+            found.append(_from_transcript(recorded[cell.index], state.shown))
         else:
             found.append(None)
     return tuple(found)
 
 
-def _folder(recording: Recording) -> Path:
-    assert recording.folder is not None, "a recording that was loaded knows its folder"
-    return recording.folder
-
-
 def _from_transcript(cell: CellOutput, recording: Recording) -> Output:
-    folder = _folder(recording)
-    pictures = tuple(
-        Picture((folder / figure.file).read_bytes(), Path(figure.file).suffix, figure.alt)
-        for figure in cell.figures
-    )
-    return Output(cell.stdout, cell.html, pictures)
+    html = recording.studies[cell.shows]._repr_html_() if cell.shows else ""
+    return Output(cell.stdout, cell.study.html() if cell.study else html)
 
 
 def _code_name(stored: Sequence[Any]) -> CodeName:
     used, module, name, short, is_class = stored
     return CodeName(used, module, name, short, is_class in (True, "True", "class"))
-
-
-def _checked(output: Output | None, where: str) -> Output | None:
-    if output is None:
-        return None
-    from gpuguide.errors import RecordingError
-    from gpuguide.recordings.markup import check_html
-
-    try:
-        check_html(output.html, file=where)
-    except RecordingError as error:
-        raise ExtensionError(str(error)) from error
-    return output
 
 
 def _render(output: Output, folder: FigureFolder) -> str:
@@ -189,8 +171,8 @@ def _shown(cell: Cell, above: str) -> Block:
     return Block(kind, content, cell.lineno)
 
 
-def _digest(state: PageState, outputs: Sequence[Output | None]) -> str:
-    whole = hashlib.sha256(state.fingerprint.encode())
+def _digest(state: PageState, drawing: Drawing, outputs: Sequence[Output | None]) -> str:
+    whole = hashlib.sha256(f"{state.fingerprint} {drawing.fingerprint}".encode())
     for output in outputs:
         whole.update(repr(output).encode())
     return whole.hexdigest()[:32]

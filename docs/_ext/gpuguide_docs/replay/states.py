@@ -12,16 +12,12 @@ from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
 
 if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
-
     from gpuguide.recordings.recording import Recording
+    from gpuguide_docs.replay.outputs import Drawing
 
-__all__ = ["PageState", "States", "Status", "forget", "note_use", "outdated", "states_of"]
+__all__ = ["PageState", "States", "Status", "forget", "states_of"]
 
 Status = Literal["current", "stale", "missing", "pending"]
-
-_USES = "gpuguide_uses"
 
 
 @dataclass(frozen=True)
@@ -57,6 +53,11 @@ class PageState:
         return self.status == "current"
 
     @property
+    def shown(self) -> Recording | None:
+        """The recording that may be shown: none unless it is current."""
+        return self.recording if self.current else None
+
+    @property
     def fingerprint(self) -> str:
         """What a document that shows something of this page depends on."""
         whole = "\n".join((self.page, self.status, self.digest, *self.changed, self.reason))
@@ -76,6 +77,8 @@ class States:
         self.layout = layout
         self.pages = {page.name: page for page in read_pages(layout)}
         self._known: dict[str, PageState] = {}
+        #: Page and digest of its recording -> what its drawn cells came to.
+        self.drawings: dict[tuple[str, str], Drawing] = {}
 
     def __getitem__(self, name: str) -> PageState:
         """Give the state of a page.
@@ -150,44 +153,3 @@ def forget(layout: Layout) -> None:
         Where the project lies.
     """
     _STATES.pop(layout.root, None)
-
-
-def note_use(env: BuildEnvironment, state: PageState) -> None:
-    """Note that the document being read shows something of a page, and is read again when that changes.
-
-    Parameters
-    ----------
-    env : BuildEnvironment
-        Sphinx's environment while it reads a document.
-    state : PageState
-        The page's state.
-    """
-    uses: dict[str, dict[str, str]] = env.__dict__.setdefault(_USES, {})
-    uses.setdefault(env.docname, {})[state.page] = state.fingerprint
-
-
-def outdated(app: Sphinx, env: BuildEnvironment, states: States) -> set[str]:
-    """Find the documents to read again because a page that they use changed its state.
-
-    Parameters
-    ----------
-    app : Sphinx
-        The application.
-    env : BuildEnvironment
-        With the uses of the last build.
-    states : States
-        Of this build.
-
-    Returns
-    -------
-    set of str
-        Names of documents.
-    """
-    uses: dict[str, dict[str, str]] = env.__dict__.setdefault(_USES, {})
-    for gone in uses.keys() - env.found_docs:
-        del uses[gone]
-    return {
-        docname
-        for docname, pages in uses.items()
-        if any(page not in states.pages or states[page].fingerprint != seen for page, seen in pages.items())
-    }

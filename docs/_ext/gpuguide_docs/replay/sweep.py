@@ -16,7 +16,8 @@ from gpuguide_docs.pages.gallery_settings import GALLERY
 from gpuguide_docs.pages.layout import Layout, layout_of
 from gpuguide_docs.pages.pages_toml import read_sections
 from gpuguide_docs.replay.section_index import listed_sections
-from gpuguide_docs.replay.states import outdated, states_of
+from gpuguide_docs.replay.states import states_of
+from gpuguide_docs.replay.uses import outdated
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

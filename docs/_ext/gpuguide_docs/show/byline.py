@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 from gpuguide_docs.show.card import CARD_ID, card_node, download
 from gpuguide_docs.show.numbers import NOT_MEASURED, why_unmeasured
 from gpuguide_docs.show.references import measured_on
-from gpuguide_docs.show.site import shown_recording, site_of
+from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -72,7 +72,7 @@ class PageFrame(SphinxTransform):
         state = site.state(page.name, self.env) if measures else None
         at = _after_answer(section, several=measures)
         top = [byline_node(site, page, state), you_will_node(page)]
-        recording = shown_recording(state) if state else None
+        recording = state.shown if state else None
         card = [card_node(page, recording, site.layout.docs)] if recording else []
         # From the end, so that places found before stay right.
         if not self._fill("card", card):
@@ -182,7 +182,7 @@ def _page_link(site: Site, page: Page, docname: str) -> nodes.Node:
 
 
 def _measured(state: PageState, needs_gpu: bool) -> Iterator[nodes.Node]:
-    recording = shown_recording(state)
+    recording = state.shown
     if recording is None:
         yield nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
         yield nodes.Text(f": {why_unmeasured(state)}")

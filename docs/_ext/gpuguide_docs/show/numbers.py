@@ -9,7 +9,7 @@ from sphinx.util.docutils import SphinxRole
 
 from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.show.references import parse_reference, resolve
-from gpuguide_docs.show.site import shown_recording, site_of
+from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -67,7 +67,7 @@ class MeasuredRole(_NumberRole):
         if not name:
             raise unknown("page", "", [page.name for page in site.pages])
         state = site.state(name, self.env)
-        recording = shown_recording(state)
+        recording = site.recording(state)
         if recording is None:
             return NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"
         number = resolve(reference, recording)

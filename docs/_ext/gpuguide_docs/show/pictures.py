@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,9 @@ from gpuguide.errors import unknown
 from gpuguide_docs.pages.cells import Cell
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.record.execution import CellError
-from gpuguide_docs.replay.drawn_cells import draw, drawing_modules
-from gpuguide_docs.replay.states import note_use, states_of
+from gpuguide_docs.replay.drawn_cells import draw, drawing_modules, drawing_of
+from gpuguide_docs.replay.states import states_of
+from gpuguide_docs.replay.uses import note_use
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -78,10 +80,10 @@ class DrawnDirective(SphinxDirective):
             state = states_of(layout)[name]
         except KeyError:
             raise self.error(f"drawn: no page {name!r} in examples/pages.toml") from None
-        note_use(self.env, state)
+        note_use(self.env, layout, state)
         for module in drawing_modules(layout):
             self.env.note_dependency(module)
-        if not state.current or state.recording is None:
+        if state.shown is None:
             note = nodes.paragraph("", f"This chart appears once the page {name} is measured.")
             return [nodes.container("", note, classes=["not-measured"])]
         cell = Cell("drawn", 0, "\n".join(self.content), self.content_offset + 1)
@@ -89,10 +91,13 @@ class DrawnDirective(SphinxDirective):
         label = f"{self.env.docname.replace('/', '-')}-{serial + 1}"
         source = Path(self.get_source_info()[0])
         try:
-            outputs = draw(layout, label, (cell,), state.recording, state.digest, source)
+            stated = drawing_of(layout, state)
+            recording = replace(state.shown, facts={**state.shown.facts, **stated.facts})
+            digest = f"{state.digest} {stated.fingerprint}"
+            drawing = draw(layout, label, (cell,), recording, digest, source)
         except CellError as error:
             raise self.error(f"drawn: {error}") from error
-        pictures = [picture for output in outputs if output for picture in output.pictures]
+        pictures = [picture for output in drawing.outputs if output for picture in output.pictures]
         return [
             node
             for i, picture in enumerate(pictures)

@@ -11,7 +11,7 @@ from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.show.card import download
 from gpuguide_docs.show.folded import fold
 from gpuguide_docs.show.numbers import NOT_MEASURED, why_unmeasured
-from gpuguide_docs.show.site import shown_recording, site_of
+from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -53,7 +53,7 @@ class _RecordedDirective(SphinxDirective):
         page = page or (here.name if here else "")
         try:
             state = site.state(page, self.env)
-            recording = shown_recording(state)
+            recording = site.recording(state)
             if recording is None:
                 words = nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
                 return [nodes.paragraph("", "", words, nodes.Text(f": {why_unmeasured(state)}"))]
@@ -107,9 +107,10 @@ class ClaimsDirective(_RecordedDirective):
 
     def show(self, page: str, recording: Recording, name: str) -> list[nodes.Node]:
         """Build the list."""
+        site = site_of(self.env)
         items = [
             nodes.list_item("", nodes.paragraph("", f"{claim.text}: {'holds' if claim.holds else 'open'}"))
-            for claim in recording.claims
+            for claim in site.drawing(site.state(page)).claims
         ]
         return [nodes.bullet_list("", *items, bullet="*", classes=["gg-claims"])] if items else []
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from gpuguide.errors import unknown
+from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.pages.layout import Layout, layout_of
 from gpuguide_docs.pages.pages_toml import Page, read_pages
-from gpuguide_docs.replay.states import PageState, note_use, states_of
+from gpuguide_docs.record.execution import CellError
+from gpuguide_docs.replay.drawn_cells import drawing_of
+from gpuguide_docs.replay.outputs import Drawing
+from gpuguide_docs.replay.states import PageState, states_of
+from gpuguide_docs.replay.uses import note_use
 from gpuguide_docs.show.claims_toml import Claim, read_claims
 
 if TYPE_CHECKING:
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
 
     from gpuguide.recordings.recording import Recording
 
-__all__ = ["Site", "setup", "shown_recording", "site_of"]
+__all__ = ["Site", "setup", "site_of"]
 
 _SITES: WeakKeyDictionary[BuildEnvironment, Site] = WeakKeyDictionary()
 
@@ -108,26 +113,55 @@ class Site:
         """
         state = states_of(self.layout)[self.page(name).name]
         if env is not None:
-            note_use(env, state)
+            note_use(env, self.layout, state)
             if state.recording is not None and state.recording.folder is not None:
                 env.note_dependency(str(state.recording.folder / "run.json"))
         return state
 
+    def drawing(self, state: PageState) -> Drawing:
+        """Give what the drawn cells of a page come to.
 
-def shown_recording(state: PageState) -> Recording | None:
-    """Give the recording whose numbers may be shown.
+        Parameters
+        ----------
+        state : PageState
+            Of the page.
 
-    Parameters
-    ----------
-    state : PageState
-        Of a page.
+        Returns
+        -------
+        Drawing
+            Nothing unless the page's recording is current.
 
-    Returns
-    -------
-    Recording or None
-        None unless it is current.
-    """
-    return state.recording if state.status == "current" else None
+        Raises
+        ------
+        GpuGuideError
+            If a drawn cell raises, or states a claim that does not hold.
+        """
+        try:
+            return drawing_of(self.layout, state)
+        except CellError as error:
+            raise GpuGuideError(f"drawing failed, {error}") from error
+
+    def recording(self, state: PageState) -> Recording | None:
+        """Give the recording that may be shown, with the facts that the page's drawn cells state.
+
+        Parameters
+        ----------
+        state : PageState
+            Of a page.
+
+        Returns
+        -------
+        Recording or None
+            None unless it is current.
+
+        Raises
+        ------
+        GpuGuideError
+            If a drawn cell raises, or states a claim that does not hold.
+        """
+        if state.shown is None:
+            return None
+        return replace(state.shown, facts={**state.shown.facts, **self.drawing(state).facts})
 
 
 def site_of(env: BuildEnvironment) -> Site:
