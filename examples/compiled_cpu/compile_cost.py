@@ -155,6 +155,10 @@ study
 # First within one process. The compiler has been used by then, so this is what one more function costs.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "Reading from the cache beats compiling",
     results,
@@ -190,6 +194,10 @@ samples = compile_parts.time_compiling(kernels_cpu.find_primes, (1,))
 compiler = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
 facts[compiler.name] = compiler
 primes = primes_search.study().run()
+
+# %%
+
+# draw
 gg.claim(
     "Compiled before the clock starts, the search for primes below 10 000 beats Python",
     primes,
@@ -301,6 +309,7 @@ _ = ax.annotate(
 # %%
 # After how many calls is the loop paid back here?
 
+# draw
 saved = (
     results.measurement("python", 32**3).median_s
     - results.measurement("later", 32**3).median_s
@@ -348,7 +357,11 @@ taken = compile_parts.average_with_compiler()
 for part, samples in taken.items():
     name = f"wrong_{part}"
     facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-share = facts["wrong_compile"].value / compile_parts.CALLS
+
+# %%
+
+# draw
+share = facts["wrong_compile"].value / 5
 _ = gg.explained(
     "wrong_explained",
     [share, facts["wrong_call"].value],

@@ -178,6 +178,10 @@ study
 # below it.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "The compiled loops beat the Python loop at 32**3",
     results,
@@ -343,6 +347,10 @@ for name, taken in (
         name, min(taken), unit="s", samples=taken, note="the fastest of the turns"
     )
     print(f"{name:14} {facts[name].value * 1e6:12.1f} us")
+
+# %%
+
+# draw
 parts = [facts["compile_alone"].value / 5, facts["call_alone"].value]
 _ = gg.explained("five_calls_explained", parts, facts["five_calls"].value)
 

@@ -186,6 +186,10 @@ study
 # Sorting first, at eight sizes. Three claims about who is ahead must hold.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "CuPy sorts 4096**2 numbers sooner than NumPy",
     results,
@@ -225,6 +229,10 @@ gg.plot_time(results, crossover=("numpy", "with_copies"))
 
 argsort = sort_search.argsort_study().run(sizes=(4096**2,))
 lookup = sparse_lookup.study().run()
+
+# %%
+
+# draw
 gg.claim(
     "Our first kernel looks up a million queries sooner than a dict",
     lookup,
@@ -374,6 +382,10 @@ for name in ("copy_there", "work", "copy_back"):
     facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
 for name, fact in facts.items():
     print(f"{name:10} {fact.value * 1e3:6.2f} ms")
+
+# %%
+
+# draw
 parts = [facts[name].value for name in ("copy_there", "work", "copy_back")]
 _ = gg.explained("wrong_explained", parts, facts["wrong"].value)
 

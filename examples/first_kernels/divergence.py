@@ -174,6 +174,10 @@ study
 # The study runs at six sizes.
 
 recipes = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "Grouped elements beat mixed ones at 2**22",
     recipes,
@@ -315,6 +319,10 @@ for kind_of_work, needed in work.items():
 
 divisors = smallest_divisor.study().run()
 escape = escape_steps.study().run()
+
+# %%
+
+# draw
 gg.claim(
     "Numbers sorted by their cost beat numbers in order",
     divisors,

@@ -201,6 +201,10 @@ study
 # that the :term:`samples <sample>` leave for a ratio, not just for its middle.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "Four elements a thread beat one at 2**28",
     results,
@@ -312,14 +316,20 @@ describe(ax, f"Share of the copy rate over four kernels: {words}.")
 # the transfer of the data. Here the first call is made in five fresh processes, and its parts are timed one
 # by one. Each line gives the middle one of its five times, so the parts need not add up to the whole exactly.
 
-from gpuguide.topics.first_kernel.first_call_parts import PARTS, measure_first_call
+from gpuguide.topics.first_kernel.first_call_parts import measure_first_call
 
 facts = {}
 for name, samples in measure_first_call().items():
     first = gg.fact(f"first_{name}", float(np.median(samples)), unit="s", samples=samples)
     facts[first.name] = first
     print(f"{name:8} {first.value * 1e3:9.3f} ms")
-parts = [facts[f"first_{part}"].value for part in PARTS]
+
+# %%
+
+# draw
+parts = [
+    facts[f"first_{part}"].value for part in ("context", "compile", "launch", "work")
+]
 _ = gg.explained("first_call", parts, facts["first_whole"].value)
 
 # %%
@@ -386,11 +396,18 @@ implied = gg.fact(
 )
 launch = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
 facts[launch.name] = launch
-_ = gg.explained(
-    "wrong_figure", [launch.value], wrong.value, note="launch / wrong figure"
-)
 print(
     f"{wrong.value * 1e6:.1f} us a call, which would be {implied.value / 1e12:.0f} TB/s"
+)
+
+# %%
+
+# draw
+_ = gg.explained(
+    "wrong_figure",
+    [facts["launch_alone"].value],
+    facts["unsynchronised"].value,
+    note="launch / wrong figure",
 )
 
 # %%

@@ -83,8 +83,8 @@ print("a view is of the class of Numba's own arrays:", type(view) is type(own))
 
 import gpuguide as gg
 
-ceilings = gg.machine_ceilings()
-request, rate = ceilings.get("launch_host").value, ceilings.get("two_to_one").value
+best = {item.mix: item.value for item in gg.machine_ceilings().items}
+request, rate = best["launch_host"], best["two_to_one"]
 predicted = gg.fact(
     "predicted_elements",
     round(request * rate / 12),
@@ -167,6 +167,10 @@ launch_overhead.study(counts=(3,))
 # adds, on average from one array to eight.
 
 results = study.run()
+
+# %%
+
+# draw
 for kind in ("once", "bare", "wrapping"):
     one, eight = (results.quantity(f"{kind}_{n}", 1024, "launch").value for n in (1, 8))
     gg.fact(f"adds_{kind}", (eight - one) / 7, unit="s", note="(8 arrays - 1 array) / 7")
@@ -328,10 +332,14 @@ from gpuguide.topics.launch_sizes import maximum
 
 sizes = [2**k for k in (12, 16, 20, 21, 22, 23, 24, 25, 26, 28)]
 work = maximum.study().run(variants=["cupy", "four"], sizes=sizes)
+
+# %%
+
+# draw
 for name in ("cupy", "four"):
     longer = [
         size
-        for size in sizes
+        for size in work.sizes
         if work.quantity(name, size, "time").value
         > work.quantity(name, size, "launch").value
     ]
@@ -422,6 +430,10 @@ describe(ax, f"Work and launch against elements, both logarithmic. {'; '.join(wo
 # their properties are checked instead of a reference.
 
 qr = launch_overhead.qr_study().run()
+
+# %%
+
+# draw
 gg.claim(
     "CuPy's QR of 2048 x 2048 beats NumPy's in single precision",
     qr,
@@ -501,9 +513,12 @@ waiting, going_on = zip(*pairs[5:], strict=True)
 for name, samples in (("launch_waiting", waiting), ("launch_going_on", going_on)):
     facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
     print(f"{name:16} {facts[name].value * 1e6:7.0f} us")
-queued = gg.fact("queued_before", delay_ns / 1e9, unit="s", note="set by us")
-facts["queued_before"] = queued
-parts = [queued.value, facts["launch_going_on"].value]
+_ = gg.fact("queued_before", delay_ns / 1e9, unit="s", note="set by us")
+
+# %%
+
+# draw
+parts = [facts["queued_before"].value, facts["launch_going_on"].value]
 _ = gg.explained("waiting_explained", parts, facts["launch_waiting"].value)
 
 # %%
@@ -532,6 +547,10 @@ gg.plot_decomposition(
 # four ways do wait? Here each is timed behind the same work:
 
 busy = launch_overhead.busy_study().run()
+
+# %%
+
+# draw
 gg.claim(
     "Bare arrays do not wait for the queue, as_cuda_array does",
     busy,

@@ -178,6 +178,10 @@ study
 # the whole interval that they leave.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "Four or eight elements a thread reach 98 % of the ceiling at 2**28",
     results,
@@ -204,6 +208,10 @@ gg.claim(
 # Two more sentences are about the shapes.
 
 rules = launch_sizes.rules_study().run()
+
+# %%
+
+# draw
 gg.claim(
     "Blocks of 64 threads beat blocks of 33",
     rules,
@@ -222,7 +230,7 @@ gg.claim(
 from gpuguide.measure.turns import measure_map
 
 n = launch_sizes.ELEMENTS
-ceiling = gg.machine_ceilings().get("two_to_one").value
+ceiling = {item.mix: item.value for item in gg.machine_ceilings().items}["two_to_one"]
 for name, samples in measure_map(launch_sizes.shapes_study(), n).items():
     shares = [round(12 * n / sample / ceiling, 4) for sample in samples]
     gg.fact(f"map_{name}", float(np.median(shares)), unit="share", samples=shares)

@@ -179,6 +179,11 @@ study
 # The study runs at six sizes. The first kernel also runs on arrays of ``float64``, for comparison.
 
 results = study.run()
+wide = numba_types.wide_study().run()
+
+# %%
+
+# draw
 gg.claim(
     "float32 only beats Python's floats at 2**26",
     results,
@@ -194,7 +199,6 @@ gg.claim(
     results,
     lambda r: r.speedup("python_floats", "rounded_steps", 2**26).low > 1,
 )
-wide = numba_types.wide_study().run()
 
 # %%
 # .. checks:: level
@@ -281,6 +285,10 @@ gg.plot_time(results)
 # All three get the same 128 doses.
 
 counters = loop_counters.study().run()
+
+# %%
+
+# draw
 gg.claim(
     "A counter of 32 bits beats one of 64 in range",
     counters,

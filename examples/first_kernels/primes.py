@@ -267,6 +267,10 @@ study
 # ladder are checked.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "A compiled loop on the CPU beats a launch a number",
     results,
@@ -393,14 +397,19 @@ counts = primes.count_study().run()
 # right conclusion: a GPU pays only with thousands of threads at the same time. Where does the time go?
 
 # wrong: one thread works, thousands wait, and so does the host
-from gpuguide.topics.primes.launch_parts import PARTS, time_launch_a_number
+from gpuguide.topics.primes.launch_parts import time_launch_a_number
 
 facts = {}
 for name, samples in time_launch_a_number().items():
     key = "number_" + name.replace(" ", "_")
     facts[key] = gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
     print(f"{name:10} {facts[key].value * 1e6:7.1f} us a number")
-parts = [facts["number_" + part.replace(" ", "_")].value for part in PARTS]
+
+# %%
+
+# draw
+names = ("copy_there", "launch", "work", "copy_back")
+parts = [facts[f"number_{name}"].value for name in names]
 _ = gg.explained("number_explained", parts, facts["number_whole"].value)
 
 # %%

@@ -94,12 +94,12 @@ except TypeError as error:
 
 import gpuguide as gg
 
-ceilings = gg.machine_ceilings()
+best = {item.mix: item.value for item in gg.machine_ceilings().items}
 n = 256**3
 facts = {
-    "predicted_there": 8 * n / ceilings.get("h2d").value,
-    "predicted_back": 4 * n / ceilings.get("d2h").value,
-    "predicted_work": 12 * n / ceilings.get("two_to_one").value,
+    "predicted_there": 8 * n / best["h2d"],
+    "predicted_back": 4 * n / best["d2h"],
+    "predicted_work": 12 * n / best["two_to_one"],
 }
 facts = {name: gg.fact(name, seconds, unit="s") for name, seconds in facts.items()}
 for name, predicted in facts.items():
@@ -198,6 +198,10 @@ study
 # The arrays have as many elements as cubes with edges from 16 to 512.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "At 32**3 one CPU thread beats a GPU that is handed NumPy arrays",
     results,
@@ -223,6 +227,11 @@ gg.claim(
 # The involved calculation runs at two of these sizes, and so does the distance.
 
 orbits = kepler.study().run()
+distances = row_ufuncs.study().run()
+
+# %%
+
+# draw
 gg.claim(
     "Kepler's equation at 128**3: sending NumPy arrays to the GPU beats all CPU threads",
     orbits,
@@ -234,7 +243,6 @@ gg.claim(
         > 1
     ),
 )
-distances = row_ufuncs.study().run()
 
 # %%
 # .. checks:: maximum
@@ -399,6 +407,7 @@ for call, taken in (
 # sums take launch and kernel from the study above instead, where each has a clock of its own. The first
 # call's own copies cannot be timed apart, so those of the next call stand in for them.
 
+# draw
 for call, copied, edge in (("first", "again", 32), ("later", "later", 256)):
     parts = [facts[f"{copied}_there"].value, facts[f"{copied}_back"].value]
     parts += [

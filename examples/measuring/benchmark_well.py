@@ -89,7 +89,7 @@ import gpuguide as gg
 
 info = gg.require_gpu()
 peak = info.peak_memory_bandwidth
-facts = {"peak": gg.fact("peak", peak, unit="B/s", note="memory clock times bus width")}
+gg.fact("peak", peak, unit="B/s", note="memory clock times bus width")
 least = gg.fact(
     "least", 12 * 2**26 / peak, unit="s", note="12 bytes an element / physical peak"
 )
@@ -165,18 +165,22 @@ roots_study
 # The wrong clocks further down will be held against these. The samples of the variants are taken in turns.
 
 cold = study.run()
+warm = benchmark_well.warm_study().run()
+roots = roots_study.run()
+
+# %%
+
+# draw
 gg.claim(
     "Four elements a thread beat one at 2**26, cold",
     cold,
     lambda r: r.speedup("four", "one", 2**26).low > 1,
 )
-warm = benchmark_well.warm_study().run()
 gg.claim(
     "Four elements a thread beat one at 2**26, warm",
     warm,
     lambda r: r.speedup("four", "one", 2**26).low > 1,
 )
-roots = roots_study.run()
 gg.claim(
     "math.sqrt beats Newton's method from far guesses at 2**22",
     roots,
@@ -277,7 +281,8 @@ ax.xaxis.set_major_formatter(lambda seconds, _: f"{seconds * 1e6:g} µs")
 # Wrong on purpose: six clocks
 # ----------------------------
 #
-# Each of the following clocks makes one mistake and no other. ``keep`` divides its figure by the right one.
+# Each of the following clocks makes one mistake and no other. ``keep`` keeps its figure, ``compare`` divides
+# that by the right one.
 
 from gpuguide.machine.backends import current_stream, jit
 from gpuguide.topics.benchmark_well import wrong_clocks
@@ -296,12 +301,20 @@ def vectors(n):
     return [gg.numba_view(x) for x in (a, b, cp.empty_like(a))]
 
 
-def keep(name, samples, right):
-    middle, note = float(np.median(samples)), "wrong figure / right figure"
-    facts[name] = gg.fact(name, middle, unit="s", samples=samples)
-    facts[f"{name}_off"] = gg.fact(f"{name}_off", middle / right, unit="ratio", note=note)
-    print(f"{name:18}{middle * 1e6:10.1f} us, {middle / right:7.2f} times what is right")
-    return middle
+def keep(name, samples):
+    middle = float(np.median(samples))
+    gg.fact(name, middle, unit="s", samples=samples)
+    print(f"{name:18}{middle * 1e6:10.1f} us")
+
+
+# %%
+
+
+# draw
+def compare(name, right):
+    ratio = facts[name].value / right
+    gg.fact(f"{name}_off", ratio, unit="ratio", note="wrong figure / right figure")
+    print(f"{name:18}{ratio:7.2f} times what is right")
 
 
 # %%
@@ -314,7 +327,6 @@ def keep(name, samples, right):
 
 # wrong: the clock stops before the GPU does
 large = vectors(2**26)
-right = cold.quantity("one", 2**26, "time").value
 
 
 def call_large():
@@ -324,9 +336,16 @@ def call_large():
 samples, alone = beside_launches(
     lambda: wrong_clocks.without_waiting(call_large, gpu), call_large, n_turns=20
 )
-whole = keep("no_wait", samples, right)
-launch = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
-_ = gg.explained("no_wait_explained", [launch.value], whole)
+keep("no_wait", samples)
+_ = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
+
+# %%
+
+# draw
+right = cold.quantity("one", 2**26, "time").value
+compare("no_wait", right)
+whole = facts["no_wait"].value
+_ = gg.explained("no_wait_explained", [facts["launch_alone"].value], whole)
 
 # %%
 # It says :measured:`no_wait`, and the bytes alone take :measured:`least` at the physical peak. The launch
@@ -356,13 +375,18 @@ taken = in_turns(
     },
     n_turns=10,
 )
-whole = keep("first_call", taken["first_call"], right)
-later = keep("compiled", taken["compiled"], right)
+keep("first_call", taken["first_call"])
+keep("compiled", taken["compiled"])
 compiler, note = float(np.median(taken["compiler"])), "compiling one kernel, once"
-facts["compiler"] = gg.fact(
-    "compiler", compiler, unit="s", samples=taken["compiler"], note=note
-)
-_ = gg.explained("first_call_explained", [compiler / 10, later], whole)
+_ = gg.fact("compiler", compiler, unit="s", samples=taken["compiler"], note=note)
+
+# %%
+
+# draw
+for name in ("first_call", "compiled"):
+    compare(name, right)
+parts = [facts["compiler"].value / 10, facts["compiled"].value]
+_ = gg.explained("first_call_explained", parts, facts["first_call"].value)
 
 # %%
 # More calls would only thin the compiler out. It is worse where the decorator stands inside what is timed:
@@ -396,8 +420,6 @@ gg.plot_decomposition(
 # Here are a hundred of them. Any could have been the only one; the slowest is divided by their median.
 
 # wrong: one reading, whichever it happens to be
-from gpuguide.results.statistics import median_interval
-
 small = vectors(2**21)
 
 
@@ -408,8 +430,16 @@ def call_small():
 readings = in_turns({"one": lambda: wrong_clocks.one_reading(call_small, gpu)}, 100)[
     "one"
 ]
-middle, device = float(np.median(readings)), cold.measurement("one", 2**21)
-gg.fact("readings", middle, unit="s", samples=readings)
+gg.fact("readings", float(np.median(readings)), unit="s", samples=readings)
+keep("one_reading", [max(readings)])
+
+# %%
+
+# draw
+from gpuguide.results.statistics import median_interval
+
+middle, device = facts["readings"].value, cold.measurement("one", 2**21)
+readings = facts["readings"].samples
 for name, ends, of in (
     ("readings_apart", (min(readings), max(readings)), middle),
     ("median_apart", median_interval(readings), middle),
@@ -417,7 +447,7 @@ for name, ends, of in (
 ):
     gg.fact(name, (ends[1] - ends[0]) / of, unit="share", note="width / median")
     print(f"{name:18}{ends[0] * 1e6:10.1f} to {ends[1] * 1e6:.1f} us")
-_ = keep("one_reading", [max(readings)], middle)
+compare("one_reading", middle)
 
 # %%
 # The fastest and the slowest lie :measured:`readings_apart` of the median apart. So two single readings of
@@ -444,7 +474,7 @@ def call_middle():
     maximum(*middle_sized, items_per_thread=1)
 
 
-for size, call, suffix in ((2**21, call_small, ""), (2**24, call_middle, "_large")):
+for call, suffix in ((call_small, ""), (call_middle, "_large")):
     taken = in_turns(
         {
             "same_arrays": lambda call=call: wrong_clocks.on_the_same_arrays(call, gpu),
@@ -454,7 +484,15 @@ for size, call, suffix in ((2**21, call_small, ""), (2**24, call_middle, "_large
         n_turns=50,
     )
     for name, samples in taken.items():
-        keep(name + suffix, samples, cold.quantity("one", size, "time").value)
+        keep(name + suffix, samples)
+
+# %%
+
+# draw
+for size, suffix in ((2**21, ""), (2**24, "_large")):
+    right = cold.quantity("one", size, "time").value
+    for name in ("same_arrays", "memset", "read"):
+        compare(name + suffix, right)
 
 # %%
 # At 2\ :sup:`21` elements the right clock says :measured:`read`, on the same arrays it is
@@ -493,14 +531,21 @@ taken = in_turns(
         "on_roots": lambda: wrong_clocks.device_time(put_roots, call_roots, gpu),
     }
 )
-right = roots.quantity("newton", 2**22, "time").value
-whole = keep("left_over", taken["left_over"], right)
-on_roots = keep("on_roots", taken["on_roots"], right)
-_ = gg.explained("left_over_explained", [on_roots], whole)
+for name, samples in taken.items():
+    keep(name, samples)
 host = number[:100_000].get()
 for name, start in (("steps_far", host), ("steps_left", np.sqrt(host))):
     steps = float(count_steps(start, host).mean())
     gg.fact(name, steps, unit="1", note="steps of Newton's method, on average")
+
+# %%
+
+# draw
+right = roots.quantity("newton", 2**22, "time").value
+for name in ("left_over", "on_roots"):
+    compare(name, right)
+whole = facts["left_over"].value
+_ = gg.explained("left_over_explained", [facts["on_roots"].value], whole)
 
 # %%
 # From a far guess the method makes :measured:`steps_far` steps, from a root :measured:`steps_left`. A call

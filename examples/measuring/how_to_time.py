@@ -157,6 +157,10 @@ study
 # reference: Q has orthonormal columns, R is upper triangular, and their product is the matrix.
 
 qr = how_to_time.qr_study().run(sizes=(512**2,))
+
+# %%
+
+# draw
 gg.claim(
     "CuPy's QR of 512 x 512 beats NumPy's",
     qr,
@@ -173,6 +177,10 @@ gg.claim(
 # 2\ :sup:`26`, a thousand times as many.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "The copies cost more than the kernel at 2**26",
     results,
@@ -416,6 +424,10 @@ for _ in range(10):
     booked["step_copy_back"].append(apart.seconds["copy back"])
 for key, samples in booked.items():
     facts[key] = gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
+
+# %%
+
+# draw
 parts = [facts["step_work"].value, facts["step_copy_back"].value]
 _ = gg.explained("wrong_explained", parts, facts["wrong_work"].value)
 

@@ -83,6 +83,7 @@ for unit in ("fp32", "fp64"):
         unit="FLOP/s",
         note="multiprocessors x operations x clock",
     )
+gg.fact("l2_size", gpu.l2_bytes, unit="B", note="size of the L2 cache")
 print(
     f"memory: {gpu.memory_clock_hz / 1e6:.0f} MHz x 2 x {gpu.bus_width_bits // 8} bytes"
 )
@@ -192,6 +193,11 @@ study
 # which is claimed and checked.
 
 results = study.run()
+reads = reading.study().run()
+
+# %%
+
+# draw
 gg.claim(
     "Writing takes less time than copying",
     results,
@@ -202,7 +208,6 @@ gg.claim(
     results,
     lambda r: r.speedup("copy", "two_to_one", 2**30).low > 1,
 )
-reads = reading.study().run()
 
 # %%
 # .. checks:: mixes
@@ -257,31 +262,23 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # both at once. ``fp32`` and ``fp64`` are fused multiply-adds. ``launch`` is what an empty kernel takes among
 # many in a graph, and ``launch_host`` what the host needs to launch one.
 
+# draw
 from gpuguide.results.units import format_quantity
 
-ceilings = gg.machine_ceilings()
-facts = {}
 for item in ceilings.items:
-    facts[item.mix] = gg.fact(
-        f"ceiling_{item.mix}", item.value, unit=item.unit, note="best kernel of several"
-    )
+    name = f"ceiling_{item.mix}"
+    gg.fact(name, item.value, unit=item.unit, note="best kernel of several")
     print(f"{item.mix:12}{format_quantity(item.value, item.unit):>14}")
-peaks = {
-    "copy": peak.value,
-    "fp32": gpu.peak_flops("fp32"),
-    "fp64": gpu.peak_flops("fp64"),
-}
-for mix, physical in peaks.items():
+for mix, peak in (("copy", "peak_memory"), ("fp32", "peak_fp32"), ("fp64", "peak_fp64")):
     gg.fact(
         f"{mix}_share",
-        facts[mix].value / physical,
+        facts[f"ceiling_{mix}"].value / facts[peak].value,
         unit="share",
         note="of the physical peak",
     )
-gg.fact("l2_size", gpu.l2_bytes, unit="B", note="size of the L2 cache")
 _ = gg.fact(
     "over_pcie",
-    facts["copy"].value / facts["h2d"].value,
+    facts["ceiling_copy"].value / facts["ceiling_h2d"].value,
     unit="ratio",
     note="device copy / host to device",
 )
@@ -351,18 +348,13 @@ def do_not_wait():
 samples, alone = beside_launches(
     do_not_wait, lambda: know_your_gpu.copy(a, a, out), n_calls=200
 )
-facts["wrong_time"] = gg.fact(
-    "wrong_time", float(np.median(samples)), unit="s", samples=samples
-)
-gg.fact(
-    "wrong_rate",
-    2 * 2**20 / facts["wrong_time"].value,
-    unit="B/s",
-    note="bytes / wrong time",
-)
-facts["launch_alone"] = gg.fact(
-    "launch_alone", float(np.median(alone)), unit="s", samples=alone
-)
+wrong = gg.fact("wrong_time", float(np.median(samples)), unit="s", samples=samples)
+gg.fact("wrong_rate", 2 * 2**20 / wrong.value, unit="B/s", note="bytes / wrong time")
+_ = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
+
+# %%
+
+# draw
 _ = gg.explained(
     "wrong_explained", [facts["launch_alone"].value], facts["wrong_time"].value
 )

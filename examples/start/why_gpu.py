@@ -140,6 +140,10 @@ study
 # the outcome must hold.
 
 results = study.run()
+
+# %%
+
+# draw
 gg.claim(
     "NumPy beats the GPU for a thousand numbers",
     results,
