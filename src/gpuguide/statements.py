@@ -5,15 +5,67 @@ Both are stated in drawn cells, from what was recorded, so that rewording one ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 
 from gpuguide.errors import ArgumentError, ClaimError
-from gpuguide.measure.session import Session, current, fact
+from gpuguide.measure.session import Session, current, entered, fact
+from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.claims import decide
-from gpuguide.results.records import Fact
+from gpuguide.results.records import ClaimResult, Fact
 from gpuguide.results.results import Results
 
-__all__ = ["claim", "explained"]
+__all__ = ["DrawnPage", "Stated", "claim", "explained"]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What the drawn cells of a page state, besides the recorded facts."""
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    claims: tuple[ClaimResult, ...] = ()
+
+
+class DrawnPage:
+    """Collects what the drawn cells of one page state.
+
+    Parameters
+    ----------
+    facts : mapping of str to Fact
+        Recorded ones.
+    ceilings : Ceilings or None
+        What the machine can do.
+    quick : bool
+        Whether the results are those of a toy run, of which no claim need hold.
+
+    Examples
+    --------
+    >>> page = DrawnPage({}, None)
+    >>> with page.collecting():
+    ...     made = fact("answer", 42, unit="1")
+    >>> page.facts == page.stated().facts == {"answer": made}
+    True
+    """
+
+    def __init__(self, facts: Mapping[str, Fact], ceilings: Ceilings | None, *, quick: bool = False) -> None:
+        self._recorded = frozenset(facts)
+        self._session = Session(drawing=True, ceilings=ceilings, quick=quick)
+        self._session.facts.update(facts)
+
+    @property
+    def facts(self) -> dict[str, Fact]:
+        """All facts of the page: the recorded ones, and what its cells have stated so far."""
+        return self._session.facts
+
+    def collecting(self) -> AbstractContextManager[Session]:
+        """Collect what is stated until the context ends; once for each cell."""
+        return entered(self._session)
+
+    def stated(self) -> Stated:
+        """Return what the cells have stated so far."""
+        new = {name: fact for name, fact in self.facts.items() if name not in self._recorded}
+        return Stated(new, tuple(self._session.claims))
 
 
 def _stating(what: str) -> Session:

@@ -10,6 +10,7 @@ from gpuguide.recordings.recording import CellOutput
 from gpuguide.results.claims import decide
 from gpuguide.results.records import CheckResult, ClaimResult, Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
+from gpuguide.statements import Stated
 from gpuguide_docs.contract import check as contract
 from gpuguide_docs.contract.check import glossary_terms
 from gpuguide_docs.pages.pages_toml import Experiment, Page
@@ -239,7 +240,7 @@ def checked(
     }
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
     here = Site(layout)
-    drawing = Drawing((CHART, CHART), {"ratio": Fact("ratio", 2.0, "ratio")}, claims)
+    drawing = Drawing((CHART, CHART), Stated({"ratio": Fact("ratio", 2.0, "ratio")}, claims))
     monkeypatch.setattr(here, "drawing", lambda state: drawing if state.current else Drawing())
     first = replace(here.page("first"), **{"exercises": ("add_one",), **(page or {})})
     here.pages = (first, *here.pages[1:])

@@ -73,8 +73,8 @@ CLAIM = 'gg.claim("It takes time", results, lambda r: r.measurement("dot", 65536
 def test_what_drawn_cells_state_is_kept_with_their_outputs(project):
     codes = ('gg.fact("one", 1, unit="1")', f'gg.fact("two", 2 * facts["one"].value, unit="1")\n{CLAIM}')
     first = drawn(project, *codes)
-    assert {name: fact.value for name, fact in first.facts.items()} == {"one": 1, "two": 2}
-    assert [(claim.text, claim.holds) for claim in first.claims] == [("It takes time", True)]
+    assert {name: fact.value for name, fact in first.stated.facts.items()} == {"one": 1, "two": 2}
+    assert [(claim.text, claim.holds) for claim in first.stated.claims] == [("It takes time", True)]
     before = stamps(project)
     assert drawn(project, *codes) == first
     assert stamps(project) == before
@@ -100,11 +100,11 @@ def test_a_statement_that_cannot_stand_names_file_and_line(project, codes, messa
 
 def test_a_page_states_what_its_own_cells_do(project):
     states = states_of(project.layout)
-    assert drawing_of(project.layout, states["pictures"]).facts["twice"].value == 84
+    assert drawing_of(project.layout, states["pictures"]).stated.facts["twice"].value == 84
     project.edit("examples/later/pictures.py", "np.float64(0.5)", "np.float64(0.6)")
     forget(project.layout)
     stale = states_of(project.layout)["pictures"]
-    assert drawing_of(project.layout, stale).facts == {}
+    assert drawing_of(project.layout, stale).stated.facts == {}
 
 
 def test_what_another_page_measured_can_be_drawn_until_it_goes_stale(project):

@@ -13,6 +13,7 @@ from small_site import recording, write
 from tiny_pool import SOLUTION, STUB, use_pool
 
 from gpuguide.results.records import ClaimResult, Fact
+from gpuguide.statements import Stated
 from gpuguide_docs.downloads import downloads
 from gpuguide_docs.downloads.downloads import DOWNLOADS, write_downloads
 from gpuguide_docs.downloads.exporter import export_page
@@ -30,7 +31,7 @@ nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed her
 
 ROOT = Path(__file__).parents[2]
 URL = "https://guide.example"
-DRAWING = Drawing((), {"twice": Fact("twice", 2.0, "ratio")}, (ClaimResult("Numba wins", True),))
+STATED = Stated({"twice": Fact("twice", 2.0, "ratio")}, (ClaimResult("Numba wins", True),))
 SCRIPT = '''"""
 First page
 ==========
@@ -110,7 +111,7 @@ def small(tmp_path, monkeypatch):
         "second": PageState("second", "missing"),
     }
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
-    monkeypatch.setattr(site, "drawing_of", lambda _layout, _state: DRAWING)
+    monkeypatch.setattr(site, "drawing_of", lambda _layout, _state: Drawing((), STATED))
     return Site(layout)
 
 

@@ -6,6 +6,7 @@ import pytest
 from small_site import TOPIC, build, page, recording
 
 from gpuguide.results.records import ClaimResult
+from gpuguide.statements import Stated
 from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.module_source import ModuleSource
@@ -17,7 +18,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"/>'
 def shown(tmp_path, monkeypatch, body, state="current", **files):
     pages = {"docs/index.rst": "Index\n=====\n\nHello.\n", "docs/gallery/start/first.rst": HEAD + body}
     states = {"first": PageState("first", state, recording(tmp_path))}
-    drawing = Drawing(claims=(ClaimResult("Numba wins", True),))
+    drawing = Drawing(stated=Stated(claims=(ClaimResult("Numba wins", True),)))
     _, warnings = build(tmp_path, {**pages, **files}, states, monkeypatch, drawing=drawing)
     return page(tmp_path, "gallery/start/first"), warnings
 

@@ -118,8 +118,8 @@ def test_a_recording_holds_typed_outputs_names_and_provenance(recorded_template)
     pictures = recordings.read(folder / "pictures", complete=True)
     assert pictures.facts["answer"].value == 42
     assert "twice" not in pictures.facts
-    assert pictures.cells[0].stdout == "   indented\n"
-    assert pictures.cells[2].study.title == "Sums"
+    assert pictures.cells[0].stdout == "   indented\nnp.float64(0.5)\n"
+    assert pictures.cells[1].study.title == "Sums"
 
 
 def test_measuring_modules_are_in_the_key_and_drawing_modules_are_not(recorded_template):

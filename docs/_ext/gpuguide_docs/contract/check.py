@@ -442,7 +442,7 @@ def _metric(facts: PageFacts, reference: Reference) -> str:
 
 def check_claims(facts: PageFacts) -> Iterator[str]:
     """C9: two claims of two variants each or of a ceiling; other samples make each false."""
-    claims = facts.site.drawing(facts.state).claims
+    claims = facts.site.drawing(facts.state).stated.claims
     if len(claims) < 2:
         yield f"{len(claims)} claims; at least two are asked for"
     for claim in claims:

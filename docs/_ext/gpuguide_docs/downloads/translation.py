@@ -107,7 +107,7 @@ class PageTranslation(Translation):
         if recording is None:
             return [nodes.paragraph("", NOT_MEASURED)]
         if found.name == "claims":
-            claims = self._site.drawing(state).claims
+            claims = self._site.drawing(state).stated.claims
             items = [nodes.list_item("", nodes.paragraph("", claim.text)) for claim in claims]
             return [nodes.bullet_list("", *items)] if items else []
         if study not in recording.studies:

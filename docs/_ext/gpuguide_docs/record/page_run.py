@@ -21,7 +21,7 @@ from gpuguide_docs.record.execution import CellError, refuse_figures, run_cell, 
 from gpuguide_docs.record.memory_watch import watched
 from gpuguide_docs.record.names import recorded_names
 from gpuguide_docs.record.provenance import make_provenance
-from gpuguide_docs.replay.drawn_cells import drawing_session, preset_namespace, run_drawn
+from gpuguide_docs.replay.drawn_cells import preset_namespace, run_drawn
 
 if TYPE_CHECKING:
     from gpuguide.measure.session import Session
@@ -97,13 +97,14 @@ class PageRun:
     def _draw(self, cell: Cell) -> None:
         # In the namespace of a build, so that what works here works there; the outputs are not kept.
         results = {name: self.namespace[name] for name in named_results(self.namespace, self.session)}
-        drawn = getattr(self, "_drawn", None)
-        if drawn is None:
-            self.drawing = drawing_session({}, self.session.ceilings, quick=self.session.quick)
-            drawn = self._drawn = preset_namespace(results, self.drawing)
-        self.drawing.facts |= self.session.facts
-        drawn |= results
-        run_drawn(cell, drawn, str(self.script), self.drawing)
+        if not hasattr(self, "_drawn"):
+            from gpuguide.statements import DrawnPage
+
+            self._page = DrawnPage({}, self.session.ceilings, quick=self.session.quick)
+            self._drawn = preset_namespace(results, self._page, self.session.ceilings)
+        self._page.facts.update(self.session.facts)
+        self._drawn |= results
+        run_drawn(cell, self._drawn, str(self.script), self._page)
 
 
 def _plain(text: str) -> str:

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuguide.statements import DrawnPage, Stated
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.layout import Layout
@@ -25,10 +26,7 @@ from gpuguide_docs.replay.outputs import Drawing, Output, Picture, read_outputs,
 from gpuguide_docs.replay.states import PageState, States, states_of
 
 if TYPE_CHECKING:
-    from gpuguide.measure.session import Session
     from gpuguide.recordings.recording import Recording
-    from gpuguide.results.ceilings import Ceilings
-    from gpuguide.results.records import Fact
 
 __all__ = [
     "catch_pictures",
@@ -37,7 +35,6 @@ __all__ = [
     "drawing_key",
     "drawing_modules",
     "drawing_of",
-    "drawing_session",
     "is_drawn",
     "preset_namespace",
     "run_drawn",
@@ -52,39 +49,17 @@ _ROOMS = ("results", "charts", "recordings")
 _MODULES = ("statements.py", "measure/session.py")
 
 
-def drawing_session(facts: Mapping[str, Fact], ceilings: Ceilings | None, *, quick: bool = False) -> Session:
-    """Give a session that collects what drawn cells state.
-
-    Parameters
-    ----------
-    facts : mapping of str to Fact
-        Recorded ones.
-    ceilings : Ceilings or None
-        What the machine can do.
-    quick : bool
-        Whether the results are those of a toy run, of which no claim need hold.
-
-    Returns
-    -------
-    Session
-        Its facts begin with the recorded ones.
-    """
-    from gpuguide.measure.session import Session
-
-    session = Session(drawing=True, ceilings=ceilings, quick=quick)
-    session.facts.update(facts)
-    return session
-
-
-def preset_namespace(results: Mapping[str, Any], session: Session) -> dict[str, Any]:
+def preset_namespace(results: Mapping[str, Any], page: DrawnPage, ceilings: object) -> dict[str, Any]:
     """Give what a drawn cell finds: ``gg``, ``plt``, ``np``, the page's results, its facts and ceilings.
 
     Parameters
     ----------
     results : mapping
         Variable -> Results, under the names that the page gave them.
-    session : Session
-        From `drawing_session`; ``facts`` grows with what the cells state.
+    page : DrawnPage
+        Its facts grow with what the cells state.
+    ceilings : Ceilings or None
+        What the machine can do.
 
     Returns
     -------
@@ -104,13 +79,13 @@ def preset_namespace(results: Mapping[str, Any], session: Session) -> dict[str, 
         "gg": gg,
         "plt": plt,
         "np": np,
-        "facts": session.facts,
-        "ceilings": session.ceilings,
+        "facts": page.facts,
+        "ceilings": ceilings,
         **results,
     }
 
 
-def run_drawn(cell: Cell, namespace: dict[str, Any], script: str, session: Session) -> Output:
+def run_drawn(cell: Cell, namespace: dict[str, Any], script: str, page: DrawnPage) -> Output:
     """Run one drawn cell in the guide's style; a warning of Matplotlib or NumPy in it is an error.
 
     Parameters
@@ -121,7 +96,7 @@ def run_drawn(cell: Cell, namespace: dict[str, Any], script: str, session: Sessi
         From `preset_namespace`; changed by the cell.
     script : str
         File that messages name.
-    session : Session
+    page : DrawnPage
         Collects what the cell states.
 
     Returns
@@ -135,9 +110,8 @@ def run_drawn(cell: Cell, namespace: dict[str, Any], script: str, session: Sessi
         Names file, line and error: also of a claim that does not hold.
     """
     from gpuguide.charts.style import style
-    from gpuguide.measure.session import entered
 
-    with warnings.catch_warnings(), style(), entered(session):
+    with warnings.catch_warnings(), style(), page.collecting():
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("error", category)
         printed, value = run_cell(cell, namespace, script)
@@ -287,16 +261,15 @@ def draw(
         return kept
     try:
         with _reads(page, states) as reads:
-            session = drawing_session(recording.facts, recording.ceilings)
+            drawn = DrawnPage(recording.facts, recording.ceilings)
             results = {name: recording.studies[study] for name, study in recording.names.items()}
-            namespace = preset_namespace(results, session)
-            outputs = tuple(run_drawn(cell, namespace, str(script), session) for cell in cells)
+            namespace = preset_namespace(results, drawn, recording.ceilings)
+            outputs = tuple(run_drawn(cell, namespace, str(script), drawn) for cell in cells)
     except CellError as error:
         if isinstance(error.__cause__, _OtherPageWaitsError):
             return Drawing((None,) * len(cells))
         raise
-    stated = {name: fact for name, fact in session.facts.items() if name not in recording.facts}
-    drawing = Drawing(outputs, stated, tuple(session.claims))
+    drawing = Drawing(outputs, drawn.stated())
     _keep(folder, drawing, reads)
     return drawing
 
@@ -395,15 +368,12 @@ def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
 
     # One page has one set of drawings: what an earlier code or recording gave is never asked for again.
     shutil.rmtree(folder.parent, ignore_errors=True)
-    facts = {name: to_json(fact) for name, fact in drawing.facts.items()}
-    claims = [to_json(claim) for claim in drawing.claims]
-    save_outputs(folder, drawing.outputs, {"reads": dict(reads), "facts": facts, "claims": claims})
+    save_outputs(folder, drawing.outputs, {"reads": dict(reads), "stated": to_json(drawing.stated)})
 
 
 def _load(folder: Path, page: str, states: States) -> Drawing | None:
     from gpuguide.errors import RecordingError
     from gpuguide.recordings.codec import from_json
-    from gpuguide.results.records import ClaimResult, Fact
 
     try:
         kept = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["extra"]
@@ -411,11 +381,10 @@ def _load(folder: Path, page: str, states: States) -> Drawing | None:
             if file_digest(Path(path) / "run.json") != digest or _waits(Path(path), page, states):
                 return None
         outputs = tuple(output or Output() for output in read_outputs(folder))
-        facts = {name: from_json(Fact, fact, str(folder)) for name, fact in kept["facts"].items()}
-        claims = tuple(from_json(ClaimResult, claim, str(folder)) for claim in kept["claims"])
+        stated = from_json(Stated, kept["stated"], str(folder))
     except (OSError, ValueError, KeyError, TypeError, RecordingError):
         return None
-    return Drawing(outputs, facts, claims)
+    return Drawing(outputs, stated)
 
 
 def draw_ahead(layout: Layout, workers: int, meanwhile: Callable[[], object] | None = None) -> list[str]:

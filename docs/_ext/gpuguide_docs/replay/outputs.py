@@ -8,12 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from gpuguide.statements import Stated
 from gpuguide_docs.pages.files import write_if_changed
-
-if TYPE_CHECKING:
-    from gpuguide.results.records import ClaimResult, Fact
 
 __all__ = [
     "Drawing",
@@ -69,20 +66,17 @@ class Drawing:
     ----------
     outputs : tuple of Output or None
         One a cell; None when the cells read the recording of another page that waits to be measured.
-    facts : dict of str to Fact
-        What they state, besides the recorded facts.
-    claims : tuple of ClaimResult
-        In the order in which they are made.
+    stated : Stated
+        Facts and claims.
     """
 
     outputs: tuple[Output | None, ...] = ()
-    facts: dict[str, Fact] = field(default_factory=dict)
-    claims: tuple[ClaimResult, ...] = ()
+    stated: Stated = field(default_factory=Stated)
 
     @property
     def fingerprint(self) -> str:
         """What a document depends on that shows something of what the cells state."""
-        return hashlib.sha256(repr((self.facts, self.claims)).encode()).hexdigest()
+        return hashlib.sha256(repr(self.stated).encode()).hexdigest()
 
 
 def _lines(text: str) -> Iterable[str]:

@@ -16,12 +16,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gpuguide.statements import DrawnPage
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError
 from gpuguide_docs.record.execution import CellError, refuse_figures, run_cell
 from gpuguide_docs.record.recorder import chosen_pages
-from gpuguide_docs.replay.drawn_cells import drawing_session, preset_namespace, run_drawn, shown
+from gpuguide_docs.replay.drawn_cells import preset_namespace, run_drawn, shown
 from gpuguide_docs.replay.outputs import Output, Picture, save_outputs
 
 __all__ = ["NEEDS_GPU", "main", "run_draft", "stamp"]
@@ -127,8 +128,8 @@ class _Drawn:
     """What the drawn cells of the page share."""
 
     def __init__(self) -> None:
-        self.session = drawing_session({}, None, quick=True)
-        self.namespace = preset_namespace({}, self.session)
+        self.page = DrawnPage({}, None, quick=True)
+        self.namespace = preset_namespace({}, self.page, None)
 
 
 def _run(cell: Cell, namespace: dict[str, Any], script: str, drawn: _Drawn) -> Output:
@@ -141,8 +142,8 @@ def _run(cell: Cell, namespace: dict[str, Any], script: str, drawn: _Drawn) -> O
         return Output(*shown(printed, value))
     drawn.namespace |= {name: value for name, value in namespace.items() if isinstance(value, Results)}
     drawn.namespace["ceilings"] = current().ceilings
-    drawn.session.facts |= current().facts
-    return run_drawn(cell, drawn.namespace, script, drawn.session)
+    drawn.page.facts.update(current().facts)
+    return run_drawn(cell, drawn.namespace, script, drawn.page)
 
 
 def _wants_gpu(error: CellError) -> bool:

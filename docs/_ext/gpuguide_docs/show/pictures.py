@@ -91,9 +91,9 @@ class DrawnDirective(SphinxDirective):
         label = f"{self.env.docname.replace('/', '-')}-{serial + 1}"
         source = Path(self.get_source_info()[0])
         try:
-            stated = drawing_of(layout, state)
-            recording = replace(state.shown, facts={**state.shown.facts, **stated.facts})
-            digest = f"{state.digest} {stated.fingerprint}"
+            page = drawing_of(layout, state)
+            recording = replace(state.shown, facts={**state.shown.facts, **page.stated.facts})
+            digest = f"{state.digest} {page.fingerprint}"
             drawing = draw(layout, label, (cell,), recording, digest, source)
         except CellError as error:
             raise self.error(f"drawn: {error}") from error

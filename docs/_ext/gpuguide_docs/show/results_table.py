@@ -110,7 +110,7 @@ class ClaimsDirective(_RecordedDirective):
         site = site_of(self.env)
         items = [
             nodes.list_item("", nodes.paragraph("", f"{claim.text}: {'holds' if claim.holds else 'open'}"))
-            for claim in site.drawing(site.state(page)).claims
+            for claim in site.drawing(site.state(page)).stated.claims
         ]
         return [nodes.bullet_list("", *items, bullet="*", classes=["gg-claims"])] if items else []
 

@@ -161,7 +161,7 @@ class Site:
         """
         if state.shown is None:
             return None
-        return replace(state.shown, facts={**state.shown.facts, **self.drawing(state).facts})
+        return replace(state.shown, facts={**state.shown.facts, **self.drawing(state).stated.facts})
 
 
 def site_of(env: BuildEnvironment) -> Site:
