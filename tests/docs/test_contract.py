@@ -201,7 +201,7 @@ ALWAYS = _decided("Always", lambda r: r.speedup("one", "host", 1024).low > 0)
 ALONE = _decided("It takes time", lambda r: r.measurement("one", 1024).median_s > 0)
 GOOD = {"studies": {"add": measured()}, "names": {"results": "add"}}
 WORDS = "Chart of time against size. It runs from 3 at 1 to 4 at 10."
-CHART = Output(pictures=(Picture(b"", ".svg", WORDS),))
+CHART = Output(pictures=(Picture(b"", WORDS),))
 
 
 def checked(

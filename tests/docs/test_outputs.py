@@ -80,6 +80,6 @@ def test_words_of_a_banner_are_plain(text):
 
 
 def test_outputs_survive_being_kept(tmp_path):
-    outputs = (Output("a", "<b>c</b>", (Picture(b"<svg/>", ".svg", "alt"),)), None, Output())
+    outputs = (Output("a", "<b>c</b>", (Picture(b"<svg/>", "alt"),)), None, Output())
     save_outputs(tmp_path, outputs)
     assert read_outputs(tmp_path) == outputs

@@ -12,7 +12,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 200"><path d="M
 
 
 def test_a_stamp_is_drawn_over_the_whole_figure():
-    stamped = stamp(Picture(SVG, ".svg", "A chart."))
+    stamped = stamp(Picture(SVG, "A chart."))
     assert b"draft, simulator</text></svg>" in stamped.data
     assert b'<rect width="400" height="200" fill="url(#draft-hatch)"/>' in stamped.data
     assert stamped.alt.startswith("Draft, simulator.")

@@ -132,6 +132,20 @@ comparison
 results = comparison.run()
 
 # %%
+
+# draw
+gg.claim(
+    "NumPy wins at 1024 elements",
+    results,
+    lambda r: r.speedup("numpy", "kernel", 2**10).low > 1,
+)
+gg.claim(
+    "The kernel wins at 2**24 elements",
+    results,
+    lambda r: r.speedup("kernel", "numpy", 2**24).low > 1,
+)
+
+# %%
 # .. checks:: $name
 #
 # The chart shows where each of the two is faster.

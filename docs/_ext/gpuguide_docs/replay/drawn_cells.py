@@ -155,7 +155,7 @@ def catch_pictures() -> tuple[Picture, ...]:
 
     figures = [plt.figure(number) for number in plt.get_fignums()]
     try:
-        return tuple(Picture(save_svg(figure), ".svg", alt_text(figure)) for figure in figures)
+        return tuple(Picture(save_svg(figure), alt_text(figure)) for figure in figures)
     finally:
         plt.close("all")
 

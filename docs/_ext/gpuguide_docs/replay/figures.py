@@ -46,7 +46,7 @@ class FigureFolder:
         Parameters
         ----------
         picture : Picture
-            An SVG gets a twin, a bitmap does not.
+            Drawn in the light colours.
 
         Returns
         -------
@@ -55,9 +55,6 @@ class FigureFolder:
         """
         self.pictures.append(picture)
         stem = f"{self.page}-{len(self.pictures)}"
-        if picture.suffix != ".svg":
-            path = self._write(f"{stem}{picture.suffix}", picture.data)
-            return chart(image(path, picture.alt, "recorded-figure dark-light"))
         from gpuguide.charts.style import to_dark
 
         light = self._write(f"{stem}-light.svg", picture.data)
@@ -89,10 +86,6 @@ def write_thumbnail(folder: Path, page: str, picture: Picture | None) -> Path:
     pathlib.Path
         The file.
     """
-    suffix, data = (picture.suffix, picture.data) if picture else (".svg", PLAIN_THUMBNAIL)
-    path = folder / f"sphx_glr_{page}_thumb{suffix}"
-    for other in folder.glob(f"sphx_glr_{page}_thumb.*"):
-        if other != path:
-            other.unlink()
-    write_if_changed(path, data)
+    path = folder / f"sphx_glr_{page}_thumb.svg"
+    write_if_changed(path, picture.data if picture else PLAIN_THUMBNAIL)
     return path

@@ -37,15 +37,12 @@ class Picture:
     Parameters
     ----------
     data : bytes
-        The file, drawn in the light colours.
-    suffix : str
-        ``".svg"`` or ``".png"``.
+        An SVG file, drawn in the light colours.
     alt : str
         Alternative text.
     """
 
     data: bytes
-    suffix: str
     alt: str
 
 
@@ -226,7 +223,7 @@ def save_outputs(
             continue
         pictures = []
         for k, picture in enumerate(output.pictures):
-            name = f"{i}-{k}{picture.suffix}"
+            name = f"{i}-{k}.svg"
             write_if_changed(folder / name, picture.data)
             pictures.append({"file": name, "alt": picture.alt})
         cells.append({"stdout": output.stdout, "html": output.html, "pictures": pictures})
@@ -259,8 +256,5 @@ def read_outputs(folder: Path) -> tuple[Output | None, ...]:
 def _output(folder: Path, cell: Mapping[str, object]) -> Output:
     listed = cell["pictures"]
     assert isinstance(listed, list)
-    pictures = tuple(
-        Picture((folder / each["file"]).read_bytes(), Path(each["file"]).suffix, each["alt"])
-        for each in listed
-    )
+    pictures = tuple(Picture((folder / each["file"]).read_bytes(), each["alt"]) for each in listed)
     return Output(str(cell["stdout"]), str(cell["html"]), pictures)

@@ -62,7 +62,7 @@ def stamp(picture: Picture) -> Picture:
     Parameters
     ----------
     picture : Picture
-        SVG figures are stamped; others are left out by the caller.
+        A drawing.
 
     Returns
     -------
