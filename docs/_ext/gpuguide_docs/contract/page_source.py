@@ -192,8 +192,8 @@ def read_script(script: Path) -> PageSource:
 
 
 def _states(cell: Cell) -> bool:
-    """Say whether a drawn cell states claims or facts."""
-    return cell.kind == "drawn" and bool(re.search(r"\bgg\.(claim|explained|fact)\(", cell.content))
+    """Say whether a drawn cell draws no chart: it states claims and facts."""
+    return cell.kind == "drawn" and not re.search(r"\bplot_\w+\(|\bplt\.", cell.content)
 
 
 class _ScriptReader:
