@@ -148,19 +148,19 @@ def test_the_primary_machine_comes_first(saved: Recording) -> None:
     recordings.save(recording("zzz", "other"), root)
     assert recordings.machines(root) == (MACHINE, "aaa", "zzz")
     assert recordings.pages("zzz", root) == ("other", PAGE)
-    assert recordings.read(PAGE, root=root).machine == MACHINE
-    assert recordings.read(PAGE, "zzz", root).machine == "zzz"
-    assert recordings.read("other", root=root).machine == "zzz"
+    assert recordings.load(PAGE, root=root).machine == MACHINE
+    assert recordings.load(PAGE, "zzz", root).machine == "zzz"
+    assert recordings.load("other", root=root).machine == "zzz"
     shutil.rmtree(root / MACHINE)
-    assert recordings.read(PAGE, root=root).machine == "aaa"
+    assert recordings.load(PAGE, root=root).machine == "aaa"
 
 
 def test_unknown_names_are_answered_with_the_nearest(saved: Recording) -> None:
     root = root_of(saved)
     with pytest.raises(UnknownNameError, match=r"'sort_serch'.*'sort_search'"):
-        recordings.read("sort_serch", root=root)
+        recordings.load("sort_serch", root=root)
     with pytest.raises(UnknownNameError, match=r"machine 'nvidia-h20'.*'nvidia-h200'"):
-        recordings.read(PAGE, "nvidia-h20", root)
+        recordings.load(PAGE, "nvidia-h20", root)
     assert recordings.load_or_none("other", root=root) is None
     assert recordings.load_or_none(PAGE, "other", root) is None
     assert recordings.load_or_none(PAGE, None, root) == saved
