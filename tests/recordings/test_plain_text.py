@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpuguide.errors import RecordingError
-from gpuguide.recordings.plain_text import check_text, plain_text
+from gpuguide.recordings.plain_text import check_text
+from gpuguide_docs.record.execution import plain_text
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,12 @@ import re
 
 from gpuguide.errors import RecordingError
 
-__all__ = ["check_text", "plain_text"]
+__all__ = ["check_text"]
 
 #: Controls but newline and tab, line breaks that only some programs know, reordering marks, surrogates.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
 def check_text(text: str, *, file: str = "", field: str = "") -> None:
@@ -42,27 +41,3 @@ def check_text(text: str, *, file: str = "", field: str = "") -> None:
     if found:
         place = f"U+{ord(found.group()):04X} at {found.start()}"
         raise RecordingError(f"expected printable text; got {place}.", file=file, field=field)
-
-
-def plain_text(text: str) -> str:
-    r"""Make captured output fit for a recording.
-
-    Parameters
-    ----------
-    text : str
-        What a cell wrote, possibly with colours and progress bars of a terminal.
-
-    Returns
-    -------
-    str
-        Without colours; of a line that was written over, what remained; with no character that
-        `check_text` refuses.
-
-    Examples
-    --------
-    >>> plain_text("10 %\r100 %\r\ndone\x1b[0m")
-    '100 %\ndone'
-    """
-    lines = _ANSI.sub("", text).split("\n")
-    shown = "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in lines)
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", shown)

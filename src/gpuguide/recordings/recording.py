@@ -33,7 +33,7 @@ class CellOutput:
     digest : str
         Canonical digest of the cell's code.
     stdout : str
-        What it printed, `gpuguide.recordings.plain_text.plain_text`, and its last value as text.
+        What it printed, and its last value as text.
     shows : str
         Where its last value is the results of a study: the study's name.
     study : StudyDescription or None

@@ -5,13 +5,20 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import re
 import sys
 import traceback
 from typing import Any
 
 from gpuguide_docs.pages.cells import Cell
 
-__all__ = ["CellError", "refuse_figures", "run_cell", "value_text"]
+__all__ = ["CellError", "plain_text", "refuse_figures", "run_cell", "value_text"]
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# What a reader of recordings refuses: see gpuguide.recordings.plain_text.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 
 class CellError(Exception):
@@ -87,3 +94,27 @@ def _line(error: BaseException, script: str, default: int) -> int:
 
 def _words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+def plain_text(text: str) -> str:
+    r"""Make captured output fit for a recording.
+
+    Parameters
+    ----------
+    text : str
+        What a cell wrote, possibly with colours and progress bars of a terminal.
+
+    Returns
+    -------
+    str
+        Without colours; of a line that was written over, what remained; with no character that
+        `gpuguide.recordings.plain_text.check_text` refuses.
+
+    Examples
+    --------
+    >>> plain_text("10 %\r100 %\r\ndone\x1b[0m")
+    '100 %\ndone'
+    """
+    lines = _ANSI.sub("", text).split("\n")
+    shown = "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in lines)
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", shown)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import read_pages
-from gpuguide_docs.record.execution import CellError, refuse_figures, run_cell, value_text
+from gpuguide_docs.record.execution import CellError, plain_text, refuse_figures, run_cell, value_text
 from gpuguide_docs.record.memory_watch import watched
 from gpuguide_docs.record.names import recorded_names
 from gpuguide_docs.record.provenance import make_provenance
@@ -67,7 +67,6 @@ class PageRun:
                 self._draw(cell)
 
     def _record(self, cell: Cell) -> None:
-        from gpuguide.measure.study import Study
         from gpuguide.recordings import canonical
         from gpuguide.recordings.recording import CellOutput
         from gpuguide.results.results import Results
@@ -79,13 +78,15 @@ class PageRun:
         names = recorded_names(cell.content, self.namespace)
         # Of results and studies the data is kept: their tables are made when the page is built.
         shows = value.name if isinstance(value, Results) else ""
-        study = value.describe() if isinstance(value, Study) else None
+        # Not imported here: a page that uses no study must not depend on that module.
+        studies = sys.modules.get("gpuguide.measure.study")
+        study = value.describe() if studies and isinstance(value, studies.Study) else None
         text = "" if shows or study else value_text(value)
         self.cells.append(
             CellOutput(
                 cell=cell.index,
                 digest=canonical.digest(cell.content),
-                stdout=_plain(printed + text),
+                stdout=plain_text(printed + text),
                 shows=shows,
                 study=study,
                 names=tuple(
@@ -105,12 +106,6 @@ class PageRun:
         self._page.facts.update(self.session.facts)
         self._drawn |= results
         run_drawn(cell, self._drawn, str(self.script), self._page)
-
-
-def _plain(text: str) -> str:
-    from gpuguide.recordings.plain_text import plain_text
-
-    return plain_text(text)
 
 
 def named_results(namespace: dict[str, Any], session: Session) -> dict[str, str]:
