@@ -5,16 +5,50 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from gpuguide_docs.pages.cells import Cell
-from gpuguide_docs.replay.outputs import Output, Picture
 
-__all__ = ["CellError", "catch_pictures", "run_cell"]
+__all__ = ["CellError", "Output", "Picture", "catch_pictures", "plain_text", "run_cell"]
 
-_EXPRESSION = "___"
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# What a reader of recordings refuses: see gpuguide.recordings.markup.check_text.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure.
+
+    Parameters
+    ----------
+    data : bytes
+        The file, drawn in the light colours.
+    suffix : str
+        ``".svg"`` or ``".png"``.
+    alt : str
+        Alternative text.
+    """
+
+    data: bytes
+    suffix: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """The outputs of one cell, in the order in which they are shown: pictures, text, HTML."""
+
+    stdout: str = ""
+    html: str = ""
+    pictures: tuple[Picture, ...] = ()
 
 
 class CellError(Exception):
@@ -58,7 +92,7 @@ def run_cell(
     except Exception as error:
         raise CellError(f"{script}:{_line(error, script, cell.lineno)}: {_words(error)}") from error
     text, html = _shown(shown)
-    return Output((printed.getvalue() + text).expandtabs(), html, (pictures or catch_pictures)())
+    return Output(plain_text((printed.getvalue() + text).expandtabs()), html, (pictures or catch_pictures)())
 
 
 def _execute(tree: ast.Module, namespace: dict[str, Any], script: str) -> object:
@@ -111,8 +145,6 @@ def catch_pictures() -> tuple[Picture, ...]:
     tuple of Picture
         Deterministic SVG with alternative text; empty when Matplotlib was not even imported.
     """
-    import sys
-
     plt = sys.modules.get("matplotlib.pyplot")
     if plt is None:
         return ()
@@ -123,3 +155,27 @@ def catch_pictures() -> tuple[Picture, ...]:
         return tuple(Picture(save_svg(figure), ".svg", alt_text(figure)) for figure in figures)
     finally:
         plt.close("all")
+
+
+def plain_text(text: str) -> str:
+    r"""Make captured output fit for a recording.
+
+    Parameters
+    ----------
+    text : str
+        What a cell wrote, possibly with colours and progress bars of a terminal.
+
+    Returns
+    -------
+    str
+        Without colours; of a line that was written over, what remained; with no character that
+        `gpuguide.recordings.markup.check_text` refuses.
+
+    Examples
+    --------
+    >>> plain_text("10 %\r100 %\r\ndone\x1b[0m")
+    '100 %\ndone'
+    """
+    lines = _ANSI.sub("", text).split("\n")
+    shown = "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in lines)
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", shown)

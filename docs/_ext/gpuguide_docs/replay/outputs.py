@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpuguide_docs.pages.files import write_if_changed
+from gpuguide_docs.record.execution import Output, Picture
 
 __all__ = [
     "Output",
@@ -25,34 +25,6 @@ __all__ = [
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _INDENT = "   "
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure.
-
-    Parameters
-    ----------
-    data : bytes
-        The file, drawn in the light colours.
-    suffix : str
-        ``".svg"`` or ``".png"``.
-    alt : str
-        Alternative text.
-    """
-
-    data: bytes
-    suffix: str
-    alt: str
-
-
-@dataclass(frozen=True)
-class Output:
-    """The outputs of one cell, in the order in which they are shown: pictures, text, HTML."""
-
-    stdout: str = ""
-    html: str = ""
-    pictures: tuple[Picture, ...] = ()
 
 
 def _lines(text: str) -> Iterable[str]:
