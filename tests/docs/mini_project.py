@@ -239,7 +239,7 @@ class Project:
     def page(self, name: str = "toy", section: str = "start") -> str:
         return (self.html / "gallery" / section / f"{name}.html").read_text(encoding="utf-8")
 
-    def run(self, *command: str, **env: str) -> Ran:
+    def run(self, *command: str, timeout_s: float = 180, **env: str) -> Ran:
         path = os.pathsep.join([str(self.root / "docs" / "_ext"), str(self.root / "src")])
         done = subprocess.run(
             [sys.executable, *command],
@@ -248,7 +248,7 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=180,
+            timeout=timeout_s,
             check=False,
         )
         return Ran(done.returncode, done.stdout)

@@ -1,0 +1,204 @@
+"""No function can change what is recorded while the measuring key stays: each is changed, and the page recorded.
+
+Folders say what counts (`gpuguide.recordings.keys.MEASURING_ROOMS`); here behaviour says whether they are right.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from mini_project import REPOSITORY, write_project
+
+LAB_FAKES = '''\
+"""A host and a GPU whose times are the same in every run, and differ from sample to sample."""
+
+from fake_clock import FakeGpu, FakeHost
+
+HOST = FakeHost()
+GPU = FakeGpu(HOST)
+STATE = [1]
+
+
+def jitter():
+    """Return the next number of nanoseconds of a fixed sequence."""
+    STATE[0] = (STATE[0] * 1103515245 + 12345) % 2**31
+    return STATE[0] % 3000
+'''
+
+LAB = '''\
+"""A study on the fake machine."""
+
+import numpy as np
+
+from gpuguide.measure.plan import Variant
+from gpuguide.measure.study import Study
+from gpuguide.results.records import Traffic
+from gpuguide.topics.lab import fakes
+
+KERNEL = fakes.GPU.kernel(100_000)
+
+
+def add_kernel(x, out):
+    """Add one on the GPU."""
+    KERNEL()
+    if fakes.GPU.recording is None:
+        fakes.HOST.advance(fakes.jitter())
+    np.add(x, 1, out=out)
+
+
+def add_numpy(x, out):
+    """Add one with NumPy."""
+    fakes.HOST.advance(2_000_000 + x.size + fakes.jitter())
+    np.add(x, 1, out=out)
+
+
+def inputs(n, dtype, rng, exact):
+    """Make small whole numbers, or random ones."""
+    return (rng.integers(-8, 8, n).astype(dtype) if exact else rng.random(n).astype(dtype),)
+
+
+def traffic(n, dtype):
+    """Count bytes read and written."""
+    return Traffic(n * dtype.itemsize, n * dtype.itemsize, n)
+
+
+def study():
+    """Compare two ways to add one."""
+    return Study(
+        name="add",
+        title="Add one",
+        variants=(
+            Variant("kernel", add_kernel, traffic=traffic),
+            Variant("numpy", add_numpy, device="cpu", clock="host", traffic=traffic),
+        ),
+        sizes=(1000, 4096),
+        inputs=inputs,
+        reference=lambda x: x + 1,
+        baseline="numpy",
+    )
+'''
+
+PAGE = '''\
+"""
+Adding one
+==========
+
+How long does it take?
+"""
+
+# %%
+# By hand.
+
+import numpy as np
+
+import gpuguide as gg
+
+print(np.arange(4).sum(), "\\x1b[31mred\\x1b[0m", "\\t|")
+
+# %%
+# Measured.
+
+from gpuguide.topics.lab import study
+
+results = study.study().run()
+print(results.sizes, [info.name for info in results.variants])
+
+# %%
+# Two facts.
+
+gg.fact("first_s", np.float64(0.5), unit="s", samples=(0.4, 0.6), note="By hand.")
+gg.fact("answer", 42, unit="1")
+np.float64(0.5)
+
+# %%
+# Drawn.
+
+# draw
+gg.plot_time(results)
+'''
+
+ENTRY = """
+[[page]]
+section = "start"
+name = "lab"
+title = "Adding one"
+question = "How long does it take?"
+kind = "tutorial"
+level = "beginner"
+minutes = 5
+needs = { gpus = 0 }
+objectives = ["Add one", "Read a chart"]
+"""
+
+CEILINGS = json.dumps(
+    {
+        "items": [
+            {"mix": mix, "value": value, "unit": unit, "samples_ns": [5, 7], "work": 8, "kernel": "four"}
+            for mix, value, unit in (
+                ("read", 4.5e12, "B/s"),
+                ("copy", 4.25e12, "B/s"),
+                ("write", 4.0e12, "B/s"),
+                ("fp32", 6.0e13, "FLOP/s"),
+                ("launch", 2.5e-6, "s"),
+            )
+        ]
+    }
+)
+
+ALL = "GPUGUIDE_ALL_MUTANTS"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A function that tries mutants of the functions that record a page on a fake machine."""
+    project = write_project(tmp_path_factory.mktemp("mutants") / "mini")
+    files = {
+        "src/gpuguide/topics/lab/__init__.py": '"""A topic on a fake machine."""\n',
+        "src/gpuguide/topics/lab/fakes.py": LAB_FAKES,
+        "src/gpuguide/topics/lab/study.py": LAB,
+        "examples/start/lab.py": PAGE,
+        "ceilings.json": CEILINGS,
+    }
+    for name, text in files.items():
+        (project.root / name).parent.mkdir(exist_ok=True)
+        (project.root / name).write_text(text)
+    entries = project.layout.pages_toml
+    entries.write_text(entries.read_text() + ENTRY)
+
+    def tried(n_each: str, n_counted: str) -> dict:
+        out = project.root / "report.json"
+        script = REPOSITORY / "tests" / "docs" / "recording_mutants.py"
+        paths = [project.root / "docs" / "_ext", project.root / "src", REPOSITORY / "tests"]
+        ran = project.run(
+            str(script),
+            str(out),
+            n_each,
+            n_counted,
+            timeout_s=3600,
+            PYTHONPATH=os.pathsep.join(map(str, paths)),
+            OPENBLAS_NUM_THREADS="1",
+        )
+        assert ran.code == 0, ran.output
+        return json.loads(out.read_text())
+
+    return tried
+
+
+def findings(report: dict) -> list[str]:
+    return [f"{each['function']}, {each['change']}: {each['difference']}" for each in report["findings"]]
+
+
+def test_what_changes_a_recording_changes_its_key(lab):
+    """A bounded choice of changes, the same in every run; the page must hold them all at bay."""
+    report = lab("2", "1")
+    assert len(report["functions"]) > 200, "the functions that run were not found"
+    assert report["n_changing"] > 0 or report["n_refused"] > report["n_recorded"] // 10, "mutants do nothing"
+    assert not findings(report), "\n".join(["", *findings(report)])
+
+
+@pytest.mark.skipif(not os.environ.get(ALL), reason=f"takes minutes; {ALL}=1 tries every change")
+def test_no_change_at_all_slips_through(lab):
+    report = lab("all", "4")
+    assert not findings(report), "\n".join(["", *findings(report)])
