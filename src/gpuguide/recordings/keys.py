@@ -13,12 +13,14 @@ from pathlib import Path
 
 from gpuguide.errors import ArgumentError
 from gpuguide.recordings import canonical
+from gpuguide.recordings.equivalent import read_entries, with_entries
 
 __all__ = [
     "DATA_ROOM",
     "MEASURING_ROOMS",
     "PART_NAME",
     "Keys",
+    "both_digests",
     "changes",
     "measuring_key",
     "measuring_modules",
@@ -161,6 +163,33 @@ def module_path(name: str, src: Path) -> Path:
     return package if package.is_file() else path.with_name(f"{path.name}.py")
 
 
+def both_digests(name: str, src: Path) -> tuple[str, str]:
+    """Digest a module as it counts on pages that read no docstrings, and on those that do.
+
+    Parameters
+    ----------
+    name : str
+        Dotted name of a module.
+    src : Path
+        Folder that holds ``gpuguide``.
+
+    Returns
+    -------
+    tuple of (str, str)
+        Without and with docstrings; empty where there is no such module.
+
+    Raises
+    ------
+    ArgumentError
+        If it does not parse.
+    """
+    if not module_path(name, src).is_file():
+        return "", ""
+    source = _source(name, src)
+    read = _reads_docstrings(source, name)
+    return _digest(source, read, name), _digest(source, True, name)
+
+
 def _digests(cells: Mapping[str, str], modules: Mapping[str, str]) -> dict[str, str]:
     """Digest the parts of one page, which run together: where one reads docstrings, those of all count."""
     sources = {**cells, **modules}
@@ -224,7 +253,8 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
     -------
     tuple of str
         ``"cell 2 of examples/cupy/sort_search.py"``, ``"src/gpuguide/topics/primes.py"``,
-        ``"measured cell 4 is gone"`` ...; empty when the recording is current.
+        ``"measured cell 4 is gone"`` ...; empty when the recording is current. A module that changed counts
+        as it was where `gpuguide.recordings.equivalent` leads from one to the other.
 
     Raises
     ------
@@ -235,10 +265,13 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
     code = recorded_cells(script.read_text(encoding="utf-8"))
     cells = {f"cell {i} of {where}": cell for i, cell in enumerate(code, start=1)}
     then = {name: digest for name, digest in keys.parts if not name.startswith("cell ")}
-    modules = {name: _source(name, src) for name in then if module_path(name, src).is_file()}
-    now = _digests(cells, modules)
     cells_then = [digest for name, digest in keys.parts if name not in then]
-    changed = [name for name, digest in then.items() if now.get(name) != digest]
+    reached = with_entries(then, read_entries(src / "gpuguide" / "recorded"))
+    names = dict.fromkeys(name for parts in reached for name in parts)
+    modules = {name: _source(name, src) for name in names if module_path(name, src).is_file()}
+    now = _digests(cells, modules)
+    changes_of = [[name for name, digest in parts.items() if now.get(name) != digest] for parts in reached]
+    changed = min(reversed(changes_of), key=len)
     return (
         *_cell_changes(cells_then, [now[name] for name in cells], where),
         *(_shown(module_path(name, src), src) + ("" if name in now else " is gone") for name in changed),
