@@ -5,6 +5,7 @@ own (`os.fork`), so that a mutant costs what the page costs and no import. What 
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
@@ -25,6 +26,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 ROOT = Path.cwd()
 SOURCES = (ROOT / "src", ROOT / "docs" / "_ext")
 MACHINE, PAGE = "test-cpu", "lab"
@@ -34,23 +37,24 @@ N_CHILDREN, MOST_S = max(1, os.cpu_count() or 1), 20
 Code = tuple[str, str, int]  # file, qualified name, first line
 
 
-# Recording ---------------------------------------------------------------------------------------------------
+# Recording -------------------------------------------------------------------------------------------
 
 
 def put_fakes_in_place() -> None:
     """Replace clocks, GPU and date, so that two recordings are the same to the byte."""
+    from gpuguide.topics.lab import fakes
+
     import gpuguide.machine.memory
     import gpuguide.measure.ceilings
     import gpuguide.measure.session
     from gpuguide.machine.device import EXAMPLE_DEVICE, ClockReading
     from gpuguide.machine.memory import HOST, Space
     from gpuguide.measure.session import Machine
-    from gpuguide.topics.lab import fakes
     from gpuguide_docs.pages.layout import Layout
 
     # The second reading differs, so that the recording warns of the drift.
     rates = iter([4.0e12, 4.4e12] * 10_000)
-    spaces = {"host": HOST, "device": Space("device", __import__("numpy"))}
+    spaces = {"host": HOST, "device": Space("device", np)}
     machine = Machine(fakes.GPU, EXAMPLE_DEVICE, spaces, ClockReading, fakes.HOST)
     Machine.here = classmethod(lambda cls: machine)
     gpuguide.measure.ceilings.copy_sentinel = lambda gpu: next(rates)
@@ -63,10 +67,10 @@ def record(recorded: Path) -> None:
     from gpuguide_docs.record import page_run
 
     os.environ["RECORDED"] = str(recorded)
-    page_run.main(
-        ["--page", PAGE, "--machine", MACHINE, "--root", str(ROOT), "--ceilings", str(ROOT / "ceilings.json")]
-        + ["--outcome", str(recorded / "outcome.json"), "--budget", "1000", "--peak", str(recorded / "peak")]
-    )
+    files = {"--outcome": recorded / "outcome.json", "--peak": recorded / "peak"}
+    files |= {"--ceilings": ROOT / "ceilings.json", "--root": ROOT}
+    options = {"--page": PAGE, "--machine": MACHINE, "--budget": 1000} | files
+    page_run.main([str(word) for option in options.items() for word in option])
 
 
 def content(recorded: Path) -> Any:
@@ -84,7 +88,7 @@ def content(recorded: Path) -> Any:
         return None
     folder = recorded / MACHINE / PAGE
     try:
-        read = to_json(dataclasses.replace(store.load(folder, complete=True), folder=None))
+        read = to_json(dataclasses.replace(store.read(folder, complete=True), folder=None))
     except Exception:
         # A hash may come from the changed function; what it stands beside must then be the same.
         return as_written(recorded)
@@ -107,7 +111,7 @@ def _data(value: Any) -> Any:
     return [_data(item) for item in value] if isinstance(value, list) else value
 
 
-# Functions ---------------------------------------------------------------------------------------------------
+# Functions -------------------------------------------------------------------------------------------
 
 
 def is_ours(file: str) -> bool:
@@ -148,7 +152,7 @@ def functions_by_code() -> dict[Code, list[types.FunctionType]]:
 
 
 def caches() -> list[Any]:
-    """List what keeps return values, and so keeps a function from running; not of digests: they take longest."""
+    """List what keeps return values, and functions from running; not of digests, which take longest."""
     return [
         thing
         for thing in gc.get_objects()
@@ -158,7 +162,7 @@ def caches() -> list[Any]:
     ]
 
 
-# Mutants -----------------------------------------------------------------------------------------------------
+# Mutants ---------------------------------------------------------------------------------------------
 
 _OPPOSITE: dict[type, type] = {
     ast.Lt: ast.GtE,
@@ -182,75 +186,72 @@ _OPPOSITE: dict[type, type] = {
 
 def perturbed(value: Any) -> Any:
     """Return something else of the same kind."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int | float):
-        return value + 1
-    if isinstance(value, str):
-        return value + "x"
-    if isinstance(value, list | tuple) and value and type(value) in (list, tuple):
+    if value and type(value) in (list, tuple):
         return value[:-1]
-    if isinstance(value, dict) and value:
+    if value and isinstance(value, dict):
         return dict(list(value.items())[:-1])
-    if isinstance(value, Path):
-        return value.with_name(value.name + "x")
-    if hasattr(value, "dtype"):
-        return value + value.dtype.type(1)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
             with contextlib.suppress(Exception):
                 return dataclasses.replace(value, **{field.name: perturbed(getattr(value, field.name))})
+    for kind, other in _OTHER.items():
+        if isinstance(value, kind):
+            return other(value)
     raise RuntimeError("mutant")
 
 
-def edits(function: ast.AST) -> Iterator[tuple[str, Callable[[], Callable[[], None]]]]:
-    """Yield what can be changed in a function: in words, and a call that does it and returns its undoing."""
+_OTHER: dict[Any, Callable[[Any], Any]] = {
+    bool: lambda value: not value,
+    (int, float, np.ndarray, np.generic): lambda value: value + 1,
+    str: lambda value: value + "x",
+    Path: lambda value: value.with_name(value.name + "x"),
+}
 
-    def setting(node: Any, name: str, value: Any) -> Callable[[], Callable[[], None]]:
-        def do() -> Callable[[], None]:
-            before = getattr(node, name)
-            setattr(node, name, value)
-            return lambda: setattr(node, name, before)
+Edit = Callable[[], Callable[[], None]]  # changes the tree, and returns what undoes that
 
-        return do
 
-    docstrings = {
-        id(node.body[0].value)
-        for node in ast.walk(function)
-        if isinstance(node, ast.FunctionDef) and isinstance(node.body[0], ast.Expr)
-    }
-    annotations = {
+def edits(function: ast.AST) -> Iterator[tuple[str, Edit]]:
+    """Yield what can be changed in a function, in words and as a call; its docstring and annotations stay."""
+    prose = {
         id(part)
         for node in ast.walk(function)
-        for part in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        for part in _prose(node)
         if part is not None
         for part in ast.walk(part)
     }
     for node in ast.walk(function):
-        where = f"line {getattr(node, 'lineno', 0)}"
-        if id(node) in annotations or id(node) in docstrings:
-            continue
-        if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
-            call = ast.Call(ast.Name("_perturbed", ast.Load()), [node.value], [])
-            yield (
-                f"{where}: another value",
-                setting(node, "value", ast.fix_missing_locations(ast.copy_location(call, node.value))),
-            )
-        elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str):
-            yield f"{where}: another constant", setting(node, "value", perturbed(node.value))
-        elif isinstance(node, ast.Compare) and type(node.ops[0]) in _OPPOSITE:
-            yield (
-                f"{where}: another comparison",
-                setting(node, "ops", [_OPPOSITE[type(node.ops[0])](), *node.ops[1:]]),
-            )
-        elif isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign) and type(node.op) in _OPPOSITE:
-            yield f"{where}: another operator", setting(node, "op", _OPPOSITE[type(node.op)]())
-        elif isinstance(node, ast.If | ast.IfExp | ast.While):
-            no = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
-            yield f"{where}: the other branch", setting(node, "test", no)
-        elif isinstance(node, ast.Expr) and not isinstance(node.value, ast.Yield | ast.YieldFrom):
-            nothing = ast.copy_location(ast.Constant(None), node.value)
-            yield f"{where}: a statement less", setting(node, "value", nothing)
+        for what, field, value in () if id(node) in prose else _changes(node):
+            yield f"line {getattr(node, 'lineno', 0)}: {what}", functools.partial(_set, node, field, value)
+
+
+def _prose(node: ast.AST) -> Iterator[ast.AST | None]:
+    yield getattr(node, "annotation", None)
+    yield getattr(node, "returns", None)
+    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+        yield node.body[0]
+
+
+def _changes(node: Any) -> Iterator[tuple[str, str, Any]]:
+    """Say what can be changed of a node, in words, and which field becomes what."""
+    if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
+        call = ast.Call(ast.Name("_perturbed", ast.Load()), [node.value], [])
+        yield "another value", "value", ast.fix_missing_locations(ast.copy_location(call, node.value))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str):
+        yield "another constant", "value", perturbed(node.value)
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in _OPPOSITE:
+        yield "another comparison", "ops", [_OPPOSITE[type(node.ops[0])](), *node.ops[1:]]
+    elif isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign) and type(node.op) in _OPPOSITE:
+        yield "another operator", "op", _OPPOSITE[type(node.op)]()
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        yield "the other branch", "test", ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+    elif isinstance(node, ast.Expr) and not isinstance(node.value, ast.Yield | ast.YieldFrom):
+        yield "a statement less", "value", ast.copy_location(ast.Constant(None), node.value)
+
+
+def _set(node: ast.AST, field: str, value: Any) -> Callable[[], None]:
+    before = getattr(node, field)
+    setattr(node, field, value)
+    return lambda: setattr(node, field, before)
 
 
 @dataclasses.dataclass
@@ -301,7 +302,7 @@ class Module:
         within: ast.stmt = node
         for each in reversed(outer):
             within = ast.copy_location(ast.ClassDef(each.name, [], [], [within], []), each)
-        flags = __import__("__future__").annotations.compiler_flag
+        flags = __future__.annotations.compiler_flag
         module = compile(ast.Module([within], []), self.file, "exec", flags, dont_inherit=True)
         waiting = [module]
         while waiting:
@@ -312,7 +313,7 @@ class Module:
         raise LookupError(f"{name} is not in what was compiled of {self.file}")
 
 
-# Children ----------------------------------------------------------------------------------------------------
+# Children --------------------------------------------------------------------------------------------
 
 
 def child_of(action: Callable[[], None]) -> int:
@@ -376,89 +377,97 @@ class Trials:
         shutil.rmtree(recorded)
 
 
-def main(out: Path, n_each: int | None, n_counted: int | None) -> None:
-    """Tell functions, mutants, and those that change what is recorded under an unchanged key."""
-    from gpuguide.recordings.keys import measuring_key, recorded_cells
+class Key:
+    """The measuring key of the page, and of the page with a mutant in the tree."""
 
+    def __init__(self, scratch: Path, manifest: Path) -> None:
+        from gpuguide.recordings.keys import recorded_cells
+
+        parts = json.loads(manifest.read_text())["keys"]["parts"]
+        self.original = tuple((name, digest) for name, digest in parts)
+        self.modules = [name for name, _ in self.original]
+        self.cells = recorded_cells((ROOT / "examples" / "start" / f"{PAGE}.py").read_text())
+        self.tree = scratch / "tree"
+        for source in SOURCES:
+            ignored = shutil.ignore_patterns("__pycache__", "recorded")
+            shutil.copytree(source, self.tree / source.relative_to(ROOT), ignore=ignored)
+        assert self._parts() == self.original
+
+    def _parts(self) -> tuple[tuple[str, str], ...]:
+        from gpuguide.recordings.keys import measuring_key
+
+        return measuring_key(self.cells, self.modules, self.tree / "src").parts
+
+    def holds(self, file: str) -> bool:
+        """Whether the code of a file counts as a whole; of the room of data, its classes' fields do."""
+        from gpuguide.recordings.keys import DATA_ROOM
+
+        return dotted(file) in self.modules and not dotted(file).startswith(f"{DATA_ROOM}.")
+
+    def notices(self, mutant: Mutant) -> bool:
+        path = self.tree / Path(mutant.function[0]).relative_to(ROOT)
+        before = path.read_text()
+        path.write_text(mutant.source)
+        try:
+            return self._parts() != self.original
+        finally:
+            path.write_text(before)
+
+
+def recorded_twice(scratch: Path) -> tuple[Path, Any]:
+    """Record the page in two children, which must come to the same; give a folder and what it holds."""
+    (scratch / "warm").mkdir()
+    record(scratch / "warm")
+    found = []
+    for _ in range(2):
+        folder = Path(tempfile.mkdtemp(dir=scratch))
+        in_child(functools.partial(record, folder))
+        found.append(content(folder))
+    assert found[0] is not None, (folder / "outcome.json").read_text()
+    assert found[0] == found[1], "two recordings of one page differ, though its clocks are fakes"
+    return folder, found[0]
+
+
+def main(out: Path, only: str, n_each: int | None, n_counted: int | None) -> None:
+    """Tell functions, mutants, and those that change what is recorded under an unchanged key.
+
+    `only` begins the names of the modules to be changed. Of each function `n_each` mutants are recorded;
+    where the key holds the module, `n_counted` functions have a mutant, which is recorded only if the key
+    does not notice it. None stands for all.
+    """
     start = time.monotonic()
     builtins._perturbed = perturbed
     put_fakes_in_place()
     with tempfile.TemporaryDirectory() as scratch:
-        warm = Path(scratch, "warm")
-        warm.mkdir()
-        record(warm)
-        expected = []
-        for _ in range(2):
-            again = Path(tempfile.mkdtemp(dir=scratch))
-            in_child(functools.partial(record, again))
-            expected.append(content(again))
-        manifest = json.loads((again / MACHINE / PAGE / "run.json").read_text())
-        assert expected[0] is not None, (warm / "outcome.json").read_text()
-        assert expected[0] == expected[1], (
-            "two recordings of one page differ: the fake clock is not all there is"
-        )
-
-        original = tuple(tuple(part) for part in manifest["keys"]["parts"])
-        modules = [name for name, _ in original]
-        cells = recorded_cells((ROOT / "examples" / "start" / f"{PAGE}.py").read_text())
-        shadow = Path(scratch, "shadow")
-        for source in SOURCES:
-            to = shadow / source.relative_to(ROOT)
-            shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__", "recorded"))
-
-        def key_with(mutant: Mutant) -> tuple[tuple[str, str], ...]:
-            path = shadow / Path(mutant.function[0]).relative_to(ROOT)
-            before = path.read_text()
-            path.write_text(mutant.source)
-            try:
-                return measuring_key(cells, modules, shadow / "src").parts
-            finally:
-                path.write_text(before)
-
-        assert (
-            key_with(
-                Mutant(
-                    (str(SOURCES[0] / "gpuguide" / "__init__.py"), "", 0),
-                    "",
-                    None,
-                    (SOURCES[0] / "gpuguide" / "__init__.py").read_text(),
-                )
-            )
-            == original
-        )
-
-        trials = Trials(Path(scratch), expected[0], as_written(again))
-        functions = [code for code in executed_functions() if "<" not in code[1]]
+        folder, expected = recorded_twice(Path(scratch))
+        key = Key(Path(scratch), folder / MACHINE / PAGE / "run.json")
+        trials = Trials(Path(scratch), expected, as_written(folder))
+        executed = [code for code in executed_functions() if "<" not in code[1]]
+        functions = [code for code in executed if dotted(code[0]).startswith(only)]
         n_counted_mutants = 0
         for file in sorted({code[0] for code in functions}):
-            module = Module(file)
-            counted = _dotted(file) in modules and "results" not in file
-            there = [code for code in functions if code[0] == file]
+            module, there = Module(file), [code for code in functions if code[0] == file]
+            counted = key.holds(file)
             if counted and n_counted is not None:
-                there = random.Random(file).sample(there, min(n_counted, len(there)))
+                there = random.Random(dotted(file)).sample(there, min(n_counted, len(there)))
             for function in there:
-                if counted:
-                    # Where the key holds the module, a change that it sees needs no recording.
-                    for mutant in module.mutants(function, None if n_counted is None else 1):
-                        n_counted_mutants += 1
-                        if key_with(mutant) == original:
-                            trials.start(mutant)
-                    continue
-                for mutant in module.mutants(function, n_each):
-                    trials.start(mutant)
+                for mutant in module.mutants(function, 1 if counted else n_each):
+                    n_counted_mutants += counted
+                    if not (counted and key.notices(mutant)):
+                        trials.start(mutant)
         while trials.running:
             trials.wait()
         findings = [
             {
-                "function": f"{_dotted(mutant.function[0])}.{mutant.function[1]}",
+                "function": f"{dotted(mutant.function[0])}.{mutant.function[1]}",
                 "change": mutant.change,
-                "difference": difference(expected[0], found),
+                "difference": difference(expected, found),
             }
             for mutant, found in trials.changing
-            if key_with(mutant) == original
+            if not key.notices(mutant)
         ]
     report = {
-        "functions": [f"{_dotted(file)}.{name}" for file, name, _ in functions],
+        "functions": [f"{dotted(file)}.{name}" for file, name, _ in functions],
         "n_recorded": trials.n,
         "n_refused": trials.n_refused,
         "n_changing": len(trials.changing),
@@ -480,7 +489,7 @@ def difference(one: Any, other: Any) -> str:
     return f" {json.dumps(one)[:60]} became {json.dumps(other)[:60]}"
 
 
-def _dotted(file: str) -> str:
+def dotted(file: str) -> str:
     source = next(source for source in SOURCES if file.startswith(f"{source}{os.sep}"))
     return (
         Path(file).relative_to(source).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
@@ -488,4 +497,4 @@ def _dotted(file: str) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *(None if n == "all" else int(n) for n in sys.argv[2:4]))
+    main(Path(sys.argv[1]), sys.argv[2], *(None if n == "all" else int(n) for n in sys.argv[3:5]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from mini_project import PAGES
 from small_site import PROVENANCE
 
+from gpuguide.errors import ArgumentError
 from gpuguide.recordings import equivalent, store
 from gpuguide.recordings.keys import measuring_key, module_path, recorded_cells
 from gpuguide.recordings.recording import Recording
@@ -18,7 +20,7 @@ from gpuguide.results.records import Measurement, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide_docs.contract.check import check_entries
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.record.equivalent import Trial, main
+from gpuguide_docs.record.equivalent import Trial, changed_modules, main, record_turn, tree_of
 
 MACHINE = "nvidia-h200"
 FILES = {
@@ -112,7 +114,7 @@ TIMING, CLOCK = "src/gpuguide/measure/timing.py", "src/gpuguide/measure/clocks.p
 
 def staleness(layout: Layout, page: str) -> tuple[str, ...]:
     script = next(layout.examples.rglob(f"{page}.py"))
-    return store.staleness(store.find(page, MACHINE, layout.recorded), script, layout.source)
+    return store.staleness(store.load(page, MACHINE, layout.recorded), script, layout.source)
 
 
 def test_equal_trees_need_no_entry(trees, capsys):
@@ -359,3 +361,31 @@ def test_a_commit_that_git_does_not_know_is_named(trees, capsys):
     new = trees[1].root
     assert main(["nonsense", "--root", str(new), "--reason", "x", "--machine", MACHINE], Lab()) == 2
     assert "'nonsense' is no folder, and no commit" in capsys.readouterr().err
+
+
+def test_a_turn_records_with_the_recorder_of_its_tree(make_project):
+    """In a copy: the tree keeps its recordings."""
+    project = make_project()
+    project.edit("src/gpuguide/topics/toy/study.py", "sizes=(256, 4096, 65536)", "sizes=(256,)")
+    before = project.recordings()
+    recorded = record_turn(["--allow-cpu"])(project.layout, ["toy"], "test-cpu")
+    assert recorded["toy"].studies["sums"].sizes == (256,)
+    assert project.recordings() == before
+
+
+def test_a_turn_that_fails_says_what_the_recorder_said(make_project):
+    project = make_project()
+    project.edit("examples/start/toy.py", "values = np.arange(4)", "values = np.nothing(4)")
+    with pytest.raises(ArgumentError, match=r"(?s)did not record toy.*AttributeError"):
+        record_turn(["--allow-cpu"])(project.layout, ["toy"], "test-cpu")
+
+
+def test_the_old_tree_may_be_a_commit(tmp_path):
+    write(tmp_path, FILES)
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *command], cwd=tmp_path, check=True)
+    edit(Layout(tmp_path), TIMING, "20", "21")
+    with tree_of("HEAD", tmp_path) as old:
+        assert (old.root / TIMING).read_text() == FILES[TIMING]
+        assert changed_modules(old, Layout(tmp_path)) == ("gpuguide.measure.timing",)

@@ -160,11 +160,11 @@ def test_a_module_that_a_drawn_cell_imports_too_counts(make_project):
     project.edit("examples/start/toy.py", "# draw\n", "# draw\nfrom gpuguide.topics.toy import late\n")
     assert project.record("toy").code == 0
     folder = project.layout.recorded / MACHINE / "toy"
-    assert "gpuguide.topics.toy.late" not in dict(recordings.load(folder).keys.parts)
+    assert "gpuguide.topics.toy.late" not in dict(recordings.read(folder).keys.parts)
     page = project.root / "examples/start/toy.py"
     page.write_text(page.read_text() + "\n# %%\n# Text.\n\nfrom gpuguide.topics.toy import late\n")
     assert project.record("toy").code == 0
-    assert "gpuguide.topics.toy.late" in dict(recordings.load(folder).keys.parts)
+    assert "gpuguide.topics.toy.late" in dict(recordings.read(folder).keys.parts)
 
 
 def test_a_package_loaded_from_elsewhere_is_refused(make_project, tmp_path):
@@ -183,7 +183,7 @@ def test_a_package_loaded_from_elsewhere_is_refused(make_project, tmp_path):
 def measured(recorded_template, tmp_path):
     """A recording as it is before it is saved, and a folder that holds the former one."""
     shutil.copytree(recorded_template.layout.recorded, tmp_path / "recorded")
-    return recordings.load(tmp_path / "recorded" / MACHINE / "toy", complete=True), tmp_path / "recorded"
+    return recordings.read(tmp_path / "recorded" / MACHINE / "toy", complete=True), tmp_path / "recorded"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -324,6 +325,18 @@ def test_without_the_extension_s_source_its_parts_are_gone(recorded: Keys, src: 
         "docs/_ext/gpuguide_docs.py is gone",
         "docs/_ext/gpuguide_docs/record/execution.py is gone",
     )
+
+
+def test_a_process_that_a_topic_starts_runs_a_module_that_the_page_has_loaded() -> None:
+    """What a child process alone runs would be in no key: who starts ``-m module`` is that module itself."""
+    started = []
+    for path in (ROOT / "src" / "gpuguide").rglob("*.py"):
+        if path.relative_to(ROOT / "src").parts[1] in ("topics", "machine", "measure"):
+            name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+            found = re.findall(r'"-m", "(gpuguide[\w.]*)"', path.read_text(encoding="utf-8"))
+            started += [(name, module) for module in found]
+    assert ("gpuguide.topics.how_to_time.peers",) * 2 in started
+    assert all(starter == module for starter, module in started)
 
 
 def test_order_of_the_cells_counts() -> None:

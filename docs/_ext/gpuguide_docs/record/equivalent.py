@@ -114,7 +114,7 @@ class Trial:
         self.candidates: list[Candidate] = []
         self.needed: set[str] = set()
         for page in read_pages(new):
-            recording = recordings.find_or_none(page.name, machine, new.recorded, complete=False)
+            recording = recordings.load_or_none(page.name, machine, new.recorded, complete=False)
             if recording is None:
                 continue
             shows = self._shows(recording)
@@ -311,7 +311,7 @@ def record_turn(options: Sequence[str] = ()) -> Recorder:
                 raise ArgumentError(
                     f"the tree {layout.root} did not record {', '.join(pages)}:\n{done.stdout}"
                 )
-            return {page: recordings.load(copy.recorded / machine / page) for page in pages}
+            return {page: recordings.read(copy.recorded / machine / page) for page in pages}
 
     return record
 

@@ -293,7 +293,7 @@ def save_checked(recording: Recording, figures: dict[str, bytes], root: Path) ->
         if former.is_dir():
             shutil.copytree(former, folder, symlinks=True)
         recordings.save(recording, figures, Path(trial))
-        read = recordings.load(folder, complete=True)
+        read = recordings.read(folder, complete=True)
     for field in dataclasses.fields(recording):
         measured, found = getattr(recording, field.name), getattr(read, field.name)
         if field.name not in ("run_id", "folder") and found != measured:
