@@ -7,6 +7,7 @@ this machine, and only if the times of every clock agree, an entry beside the re
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import statistics
@@ -123,7 +124,7 @@ class Trial:
             if other:
                 self.refused[page.name] = other
             else:
-                seconds = recording.provenance.run_time_s
+                seconds = recording.provenance.run_time_s or math.inf
                 self.candidates.append(Candidate(page.name, frozenset(shows), seconds))
 
     def _shows(self, recording: Recording) -> set[str]:
