@@ -9,6 +9,8 @@ SECTION ?=
 STRICT ?=
 BUDGET ?= 600
 UPGRADE ?=
+OLD ?=
+REASON ?=
 OUT := docs/_build
 export PYTHONPATH := $(CURDIR)/docs/_ext:$(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 
@@ -22,7 +24,7 @@ SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 # A failed build must fail again until it is mended, so its environment is dropped.
 OR_FORGET := || { rm -f $(OUT)/doctrees/environment.pickle; exit 1; }
 
-.PHONY: html test doctest check record redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: html test doctest check record equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -61,6 +63,9 @@ check: $(READY)  ## hold every page to the contract (STRICT=1: drafts and lackin
 
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
 	@$(PY) -m gpuguide_docs.record.recorder $(PAGES) --budget $(BUDGET)
+
+equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
+	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)"
 
 redraw: $(READY)  ## forget the drawn figures and draw them all again from the recordings
 	@rm -rf .cache/drawn

@@ -28,7 +28,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
-    "gpuguide_docs",
+    "gpuguide_docs.extension",
 ]
 
 # autosummary looks at what a module imports, too; Numba's docstrings are not numpydoc.

@@ -256,8 +256,8 @@ class Project:
     def page(self, name: str = "toy", section: str = "start") -> str:
         return (self.html / "gallery" / section / f"{name}.html").read_text(encoding="utf-8")
 
-    def run(self, *command: str, **env: str) -> Ran:
-        path = os.pathsep.join([str(REPOSITORY / "docs" / "_ext"), str(self.root / "src")])
+    def run(self, *command: str, timeout_s: float = 180, **env: str) -> Ran:
+        path = os.pathsep.join([str(self.root / "docs" / "_ext"), str(self.root / "src")])
         done = subprocess.run(
             [sys.executable, *command],
             cwd=self.root,
@@ -265,7 +265,7 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=180,
+            timeout=timeout_s,
             check=False,
         )
         return Ran(done.returncode, done.stdout)
@@ -336,11 +336,13 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def write_project(
-    root: Path, extensions: tuple[str, ...] = ("sphinx_gallery.gen_gallery", "gpuguide_docs")
+    root: Path, extensions: tuple[str, ...] = ("sphinx_gallery.gen_gallery", "gpuguide_docs.extension")
 ) -> Project:
     """Write the miniature project, not recorded."""
     ignored = shutil.ignore_patterns("__pycache__", "recorded", "topics")
     shutil.copytree(REPOSITORY / "src" / "gpuguide", root / "src" / "gpuguide", ignore=ignored)
+    # Its sources are part of what a recording depends on.
+    shutil.copytree(REPOSITORY / "docs" / "_ext", root / "docs" / "_ext", ignore=ignored)
     files = {
         "conf.py": CONF.format(extensions=", ".join(map(repr, extensions))),
         "src/gpuguide/topics/__init__.py": '"""Topics of the miniature project."""\n',

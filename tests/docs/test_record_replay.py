@@ -181,7 +181,9 @@ def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(project):
     ("path", "old", "new", "stale"),
     [
         ("src/gpuguide/topics/toy/study.py", "out[0] = x.sum()", "out[0] = x.sum() + 0", True),
-        ("src/gpuguide/topics/toy/study.py", '"""Sum by definition."""', '"""Sum."""', False),
+        # A variant's note is the first line of its function's docstring, so docstrings are read.
+        ("src/gpuguide/topics/toy/study.py", '"""Sum by definition."""', '"""Sum."""', True),
+        ("src/gpuguide/topics/toy/study.py", "import math", "# A comment.\nimport math", False),
         (
             "src/gpuguide/measure/timing.py",
             "from __future__ import annotations",
@@ -195,7 +197,7 @@ def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(project):
             False,
         ),
     ],
-    ids=["topic", "docstring", "measuring module", "drawing module"],
+    ids=["topic", "docstring", "comment", "measuring module", "drawing module"],
 )
 def test_edits_in_the_package_count_only_where_they_can_change_a_number(make_project, path, old, new, stale):
     project = make_project()

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 
 import pytest
-from mini_project import MACHINE, Project
+from mini_project import MACHINE, Project, tree
 
+from gpuguide.errors import RecordingError
+from gpuguide.recordings import format
 from gpuguide.recordings import store as recordings
+from gpuguide_docs.record.page_run import save_checked
 
 ADD = "values = np.arange(4)"
 
@@ -39,9 +45,18 @@ def test_a_cell_that_raises_is_named_with_its_line(failing):
     assert f"examples/start/toy.py:{line}: AttributeError" in output
 
 
-def test_a_drawn_cell_that_raises_is_found_while_recording(failing):
-    _, output = failing("gg.plot_time(results)", "gg.plot_time(values)")
-    assert "toy.py" in output
+def test_drawn_cells_are_not_run_while_recording(make_project):
+    """What they import and change could otherwise hide in a recording."""
+    project = make_project()
+    project.edit("examples/start/toy.py", "gg.plot_time(results)", "open('drawn.txt', 'w')")
+    ran = project.record("toy")
+    assert ran.code == 0, ran.output
+    assert not (project.root / "drawn.txt").exists()
+
+
+def test_a_page_that_ends_its_process_records_nothing(failing):
+    _, output = failing(ADD, f"import sys\nsys.exit(0)\n{ADD}")
+    assert "the page ended the process" in output
 
 
 def test_a_page_that_crashes_is_reported_with_its_signal(failing):
@@ -56,7 +71,7 @@ def test_a_page_that_hangs_is_killed_with_what_it_started(failing):
 
 
 def test_a_gate_that_fails_records_nothing(failing):
-    _, output = failing("out[0] = x.sum()", "out[0] = x.sum() + 1", path="src/gpuguide/topics/toy.py")
+    _, output = failing("out[0] = x.sum()", "out[0] = x.sum() + 1", path="src/gpuguide/topics/toy/study.py")
     assert "MismatchError" in output
 
 
@@ -122,17 +137,82 @@ def test_a_recording_holds_typed_outputs_names_and_provenance(recorded_template)
     assert pictures.cells[1].study.title == "Sums"
 
 
-def test_measuring_modules_are_in_the_key_and_drawing_modules_are_not(recorded_template):
+def test_the_key_holds_what_measured_and_nothing_that_draws(recorded_template):
     folder = recorded_template.layout.recorded / MACHINE / "toy"
     parts = {name for name, _ in recordings.read(folder).keys.parts}
     assert {
         "cell 1",
         "cell 2",
-        "gpuguide.topics.toy",
+        "gpuguide",
+        "gpuguide.topics",
+        "gpuguide.topics.toy.study",
+        "gpuguide.machine.device",
         "gpuguide.measure.study",
         "gpuguide.measure.timing",
+        "gpuguide_docs",
+        "gpuguide_docs.record.execution",
+        "gpuguide_docs.record.process",
+        "gpuguide_docs.record.page_run",
     } <= parts
-    assert not parts & {"gpuguide.charts.style", "gpuguide.plotting", "cell 3"}
+    rooms = {".".join(name.split(".")[:2]) for name in parts}
+    assert not rooms & {"gpuguide.charts", "gpuguide.recordings", "gpuguide_docs.replay", "cell 3"}
+    assert not {name for name in parts if name.startswith("gpuguide_docs.") and ".record" not in name}
+
+
+def test_a_module_that_a_drawn_cell_imports_too_counts(make_project):
+    """It counts because a recorded cell loads it, wherever else it is imported, and only then."""
+    project = make_project()
+    (project.root / "src/gpuguide/topics/toy/late.py").write_text("FACTOR = 1\n")
+    project.edit("examples/start/toy.py", "# draw\n", "# draw\nfrom gpuguide.topics.toy import late\n")
+    assert project.record("toy").code == 0
+    folder = project.layout.recorded / MACHINE / "toy"
+    assert "gpuguide.topics.toy.late" not in dict(recordings.read(folder).keys.parts)
+    page = project.root / "examples/start/toy.py"
+    page.write_text(page.read_text() + "\n# %%\n# Text.\n\nfrom gpuguide.topics.toy import late\n")
+    assert project.record("toy").code == 0
+    assert "gpuguide.topics.toy.late" in dict(recordings.read(folder).keys.parts)
+
+
+def test_a_package_loaded_from_elsewhere_is_refused(make_project, tmp_path):
+    """Or the digests would be those of another tree."""
+    project = make_project()
+    shutil.copytree(project.root / "src" / "gpuguide", tmp_path / "gpuguide")
+    before = project.recordings()
+    paths = (tmp_path, project.root / "docs" / "_ext", project.root / "src")
+    ran = project.record("toy", PYTHONPATH=os.pathsep.join(map(str, paths)))
+    assert ran.code == 1, ran.output
+    assert f"loaded from {tmp_path}" in ran.output
+    assert project.recordings() == before
+
+
+@pytest.fixture
+def measured(recorded_template, tmp_path):
+    """A recording as it is before it is saved, and a folder that holds the former one."""
+    shutil.copytree(recorded_template.layout.recorded, tmp_path / "recorded")
+    return recordings.read(tmp_path / "recorded" / MACHINE / "toy", complete=True), tmp_path / "recorded"
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "field"),
+    [
+        (r'("samples_ns":\[)\d+', r"\g<1>7", "studies"),
+        (r'"flops":256\b', '"flops":257', "studies"),
+        (r'"6 \|not', '"7 |not', "cells"),
+    ],
+)
+def test_what_is_not_read_back_as_it_was_measured_is_refused(measured, monkeypatch, written, instead, field):
+    """An encoder that drops or changes data cannot pass unnoticed: all its hashes fit what it wrote."""
+    recording, root = measured
+    before = tree(root)
+    dumps = format.dumps
+    monkeypatch.setattr(format, "dumps", lambda thing: re.sub(written, instead, dumps(thing)))
+    with pytest.raises(RecordingError, match="not read back as it was measured") as caught:
+        save_checked(recording, {}, root)
+    assert caught.value.field == field
+    assert tree(root) == before, "the former recording stays"
+    monkeypatch.undo()
+    save_checked(recording, {}, root)
+    assert tree(root) == before, "the same run is written as the same bytes"
 
 
 def test_files_are_data(recorded_template):

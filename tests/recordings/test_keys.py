@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-import gpuguide
 from gpuguide.errors import ArgumentError
-from gpuguide.recordings import keys
 from gpuguide.recordings.canonical import digest
-from gpuguide.recordings.keys import Keys, changes, measuring_key, measuring_modules, recorded_cells
+from gpuguide.recordings.keys import (
+    MEASURING_ROOMS,
+    PART_NAME,
+    Keys,
+    changes,
+    measuring_key,
+    measuring_modules,
+    recorded_cells,
+)
 
 ROOT = Path(__file__).parents[2]
 PAGE = '''"""
@@ -47,18 +55,63 @@ y = 2
 print(y)
 '''
 TOPIC = '"""A topic."""\n\nSOURCE = "int i;"\n\ndef study():\n    """Doc."""\n    return 1\n'
+DEVICE = """
+class Device:
+    bandwidth: float
+    peak: float
+
+PEAK = 66.9e12
+
+def peak(device):
+    if device is None:
+        raise LookupError(f"no device: {device}")
+    return PEAK
+"""
+RECORDS = """
+from dataclasses import dataclass
+
+@dataclass
+class Traffic:
+    read: int = 0
+    written: int = 0
+
+    @property
+    def total(self):
+        return self.read + self.written
+
+def rate(traffic, seconds):
+    return traffic.total / seconds
+"""
+FILES = {
+    "src/gpuguide/__init__.py": "HOMES = {'Study': 'measure.study'}\n",
+    "src/gpuguide/topics/__init__.py": '"""Topics."""\n',
+    "src/gpuguide/topics/primes/__init__.py": "",
+    "src/gpuguide/topics/primes/study.py": TOPIC,
+    "src/gpuguide/topics/primes/peers.py": "COMMAND = 'profile'\n",
+    "src/gpuguide/machine/device.py": DEVICE,
+    "src/gpuguide/measure/timing.py": "MIN_SAMPLES = 20\n\ndef enough(n):\n    return n >= MIN_SAMPLES\n",
+    "src/gpuguide/results/records.py": RECORDS,
+    "src/gpuguide/charts/lines.py": "x = 1\n",
+    "docs/_ext/gpuguide_docs/__init__.py": '"""The extension."""\n',
+    "docs/_ext/gpuguide_docs/record/execution.py": "def run_cell(cell):\n    return cell\n",
+    "docs/_ext/gpuguide_docs/show/byline.py": "x = 1\n",
+    "examples/first/primes.py": PAGE,
+}
+LOADED = [
+    *(path[: -len(".py")].split("/", 1)[1].replace("/", ".") for path in FILES if path.startswith("src/")),
+    *(path[: -len(".py")].split("/", 2)[2].replace("/", ".") for path in FILES if path.startswith("docs/")),
+    "numpy",
+]
+LOADED = [name.removesuffix(".__init__") for name in LOADED]
 
 
 @pytest.fixture
 def src(tmp_path: Path) -> Path:
-    """A miniature source tree with a page."""
-    topics = tmp_path / "src" / "gpuguide" / "topics"
-    topics.mkdir(parents=True)
-    (topics / "primes.py").write_text(TOPIC)
-    (topics.parent / "timing.py").write_text("x = 1\n")
-    (topics.parent / "plotting.py").write_text("x = 1\n")
-    (tmp_path / "examples" / "first").mkdir(parents=True)
-    (tmp_path / "examples" / "first" / "primes.py").write_text(PAGE)
+    """A miniature project with a page; gives the folder that holds `gpuguide`."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     return tmp_path / "src"
 
 
@@ -69,8 +122,7 @@ def script(src: Path) -> Path:
 @pytest.fixture
 def recorded(src: Path) -> Keys:
     """The keys as they were when the page was recorded."""
-    names = ["gpuguide.topics.primes.study", "gpuguide.measure.timing", "gpuguide.plotting", "numpy"]
-    return measuring_key(recorded_cells(PAGE), names, src)
+    return measuring_key(recorded_cells(PAGE), LOADED, src)
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -97,16 +149,35 @@ def test_recorded_cells_are_those_that_the_gallery_sees(src: Path) -> None:
         assert list(recorded_cells(path.read_text(encoding="utf-8"))) == theirs, path
 
 
-def test_parts_are_the_cells_and_the_measuring_modules(recorded: Keys) -> None:
+def test_parts_are_the_cells_and_the_modules_of_the_measuring_rooms(recorded: Keys) -> None:
     assert [name for name, _ in recorded.parts] == [
         "cell 1",
         "cell 2",
         "cell 3",
+        "gpuguide",
+        "gpuguide.machine.device",
         "gpuguide.measure.timing",
+        "gpuguide.results.records",
+        "gpuguide.topics",
+        "gpuguide.topics.primes",
+        "gpuguide.topics.primes.peers",
         "gpuguide.topics.primes.study",
+        "gpuguide_docs",
+        "gpuguide_docs.record.execution",
     ]
     assert recorded.parts[1] == ("cell 2", digest("x = 1"))
     assert recorded == Keys.of(recorded.parts)
+    assert all(PART_NAME.fullmatch(name) for name, _ in recorded.parts)
+
+
+def test_a_room_is_its_folder_and_not_what_its_name_begins_with() -> None:
+    names = ["gpuguide.measured", "gpuguide.topics_of_old", "gpuguide_docs.recorder", "gpuguide_docs.pages"]
+    assert measuring_modules([*names, *MEASURING_ROOMS]) == tuple(sorted(MEASURING_ROOMS))
+
+
+@pytest.mark.parametrize("name", ["gpuguide_docsx.a", "gpuguide.", "numpy", "cell 0", "gpuguide_docs.a b"])
+def test_other_names_are_no_parts(name: str) -> None:
+    assert not PART_NAME.fullmatch(name)
 
 
 def test_an_untouched_page_is_current(recorded: Keys, src: Path) -> None:
@@ -145,62 +216,131 @@ def test_changed_cells_are_named(old: str, new: str, words: list[str], recorded:
     assert list(changes(recorded, script(src), src)) == words
 
 
-@pytest.mark.parametrize(
-    ("module", "old", "new", "words"),
-    [
-        ("topics/primes.py", "return 1", "return 2", ["src/gpuguide/topics/primes.py"]),
-        ("topics/primes.py", "int i;", "int j;", ["src/gpuguide/topics/primes.py"]),
-        ("topics/primes.py", "A topic.", "The topic.", []),
-        ("topics/primes.py", "def study():", "def study() -> int:", []),
-        ("timing.py", "x = 1", "x = 2", ["src/gpuguide/timing.py"]),
-        ("plotting.py", "x = 1", "x = 2", []),
-    ],
-)
-def test_changed_modules_are_named(
-    module: str, old: str, new: str, words: list[str], recorded: Keys, src: Path
-) -> None:
-    edit(src / "gpuguide" / module, old, new)
-    assert list(changes(recorded, script(src), src)) == words
+STALE = {
+    "a number that a topic returns": ("src/gpuguide/topics/primes/study.py", "return 1", "return 2"),
+    "a kernel's text": ("src/gpuguide/topics/primes/study.py", "int i;", "int j;"),
+    "a script that a topic starts in a process of its own": (
+        "src/gpuguide/topics/primes/peers.py",
+        "'profile'",
+        "'trace'",
+    ),
+    "the device's peak": ("src/gpuguide/machine/device.py", "66.9e12", "133.8e12"),
+    "the order of fields": (
+        "src/gpuguide/machine/device.py",
+        "    bandwidth: float\n    peak: float\n",
+        "    peak: float\n    bandwidth: float\n",
+    ),
+    "what a message computes": ("src/gpuguide/machine/device.py", "{device}", "{device.name}"),
+    "the class of an error": ("src/gpuguide/machine/device.py", "raise LookupError", "raise KeyError"),
+    "the stopping rule": ("src/gpuguide/measure/timing.py", "MIN_SAMPLES = 20", "MIN_SAMPLES = 2"),
+    "the order of fields of what is measured": (
+        "src/gpuguide/results/records.py",
+        "    read: int = 0\n    written: int = 0\n",
+        "    written: int = 0\n    read: int = 0\n",
+    ),
+    "a default of what is measured": ("src/gpuguide/results/records.py", "read: int = 0", "read: int = 8"),
+    "what a public name means": ("src/gpuguide/__init__.py", "measure.study", "measure.quick"),
+    "code in the package of topics": ("src/gpuguide/topics/__init__.py", '."""\n', '."""\nimport os\n'),
+    "how a cell is run": ("docs/_ext/gpuguide_docs/record/execution.py", "return cell", "return cell * 2"),
+}
+CURRENT = {
+    "a docstring": ("src/gpuguide/topics/primes/study.py", "A topic.", "The topic."),
+    "an annotation": ("src/gpuguide/topics/primes/study.py", "def study():", "def study() -> int:"),
+    "a constant message": ("src/gpuguide/machine/device.py", "no device: ", "there is no device: "),
+    "what is computed of the data": ("src/gpuguide/results/records.py", "total / seconds", "total * 2"),
+    "a property of the data": ("src/gpuguide/results/records.py", "self.read +", "2 * self.read +"),
+    "a chart": ("src/gpuguide/charts/lines.py", "x = 1", "x = 2"),
+    "what shows a number": ("docs/_ext/gpuguide_docs/show/byline.py", "x = 1", "x = 2"),
+}
+
+
+@pytest.mark.parametrize("change", STALE)
+def test_what_can_change_a_number_makes_a_page_stale(change: str, recorded: Keys, src: Path) -> None:
+    file, old, new = STALE[change]
+    edit(src.parent / file, old, new)
+    assert changes(recorded, script(src), src) == (file,)
+
+
+@pytest.mark.parametrize("change", CURRENT)
+def test_what_cannot_change_a_number_leaves_a_page_current(change: str, recorded: Keys, src: Path) -> None:
+    file, old, new = CURRENT[change]
+    edit(src.parent / file, old, new)
+    assert changes(recorded, script(src), src) == ()
+
+
+def test_a_docstring_counts_where_any_part_reads_docstrings(src: Path) -> None:
+    """A kernel's source may stand in the docstring of another module."""
+    timing = src / "gpuguide" / "measure" / "timing.py"
+    timing.write_text("from gpuguide.topics.primes import study\nSOURCE = study.study.__doc__\n")
+    recorded = measuring_key(recorded_cells(PAGE), LOADED, src)
+    assert changes(recorded, script(src), src) == ()
+    edit(src / "gpuguide" / "topics" / "primes" / "study.py", "Doc.", "Other.")
+    assert changes(recorded, script(src), src) == ("src/gpuguide/topics/primes/study.py",)
+
+
+def test_a_cell_that_reads_docstrings_makes_those_of_modules_count(src: Path) -> None:
+    edit(script(src), "x = 1", "x = study.__doc__")
+    cells = recorded_cells(script(src).read_text())
+    recorded = measuring_key(cells, LOADED, src)
+    edit(src / "gpuguide" / "topics" / "primes" / "study.py", "Doc.", "Other.")
+    assert changes(recorded, script(src), src) == ("src/gpuguide/topics/primes/study.py",)
+
+
+def test_a_text_that_a_cell_shows_counts(recorded: Keys, src: Path) -> None:
+    first = measuring_key(["'shown'"], [])
+    assert first != measuring_key(["'another'"], [])
+
+
+def test_a_new_file_that_no_page_loads_changes_no_key(recorded: Keys, src: Path) -> None:
+    (src / "gpuguide" / "measure" / "faster.py").write_text("x = 1\n")
+    assert changes(recorded, script(src), src) == ()
 
 
 def test_a_removed_module_is_named(recorded: Keys, src: Path) -> None:
-    (src / "gpuguide" / "timing.py").unlink()
-    assert changes(recorded, script(src), src) == ("src/gpuguide/timing.py is gone",)
+    (src / "gpuguide" / "measure" / "timing.py").unlink()
+    assert changes(recorded, script(src), src) == ("src/gpuguide/measure/timing.py is gone",)
 
 
-def test_a_topic_that_became_a_package_is_read(recorded: Keys, src: Path) -> None:
-    topic = src / "gpuguide" / "topics" / "primes.py"
-    topic.with_suffix("").mkdir()
-    topic.rename(topic.with_suffix("") / "__init__.py")
+def test_a_module_that_moved_is_gone_from_where_it_was(recorded: Keys, src: Path) -> None:
+    """Its name is how others reach it."""
+    timing = src / "gpuguide" / "measure" / "timing.py"
+    timing.rename(src / "gpuguide" / "machine" / "timing.py")
+    assert changes(recorded, script(src), src) == ("src/gpuguide/measure/timing.py is gone",)
+
+
+def test_a_module_that_became_a_package_is_read(recorded: Keys, src: Path) -> None:
+    timing = src / "gpuguide" / "measure" / "timing.py"
+    timing.with_suffix("").mkdir()
+    # A folder of that name alone hides nothing: Python takes the file.
     assert changes(recorded, script(src), src) == ()
+    timing.rename(timing.with_suffix("") / "__init__.py")
+    assert changes(recorded, script(src), src) == ()
+
+
+def test_without_the_extension_s_source_its_parts_are_gone(recorded: Keys, src: Path) -> None:
+    """An installed package has no sources of the extension; it reads recordings all the same."""
+    shutil.rmtree(src.parent / "docs")
+    gone = changes(recorded, script(src), src)
+    assert gone == (
+        "docs/_ext/gpuguide_docs.py is gone",
+        "docs/_ext/gpuguide_docs/record/execution.py is gone",
+    )
+
+
+def test_a_process_that_a_topic_starts_runs_a_module_that_the_page_has_loaded() -> None:
+    """What a child process alone runs would be in no key: who starts ``-m module`` is that module itself."""
+    started = []
+    for path in (ROOT / "src" / "gpuguide").rglob("*.py"):
+        if path.relative_to(ROOT / "src").parts[1] in ("topics", "machine", "measure"):
+            name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+            found = re.findall(r'"-m", "(gpuguide[\w.]*)"', path.read_text(encoding="utf-8"))
+            started += [(name, module) for module in found]
+    assert ("gpuguide.topics.how_to_time.peers",) * 2 in started
+    assert all(starter == module for starter, module in started)
 
 
 def test_order_of_the_cells_counts() -> None:
     assert measuring_key(["x = 1", "y = 2"], []) != measuring_key(["y = 2", "x = 1"], [])
-
-
-# Data, arithmetic on it, charts, the command line, what reads recordings: none of it changes a sample.
-OTHERS = """
-    answers canonical catalogue chart_marks claim_replay claims cli codec compilers cpu device doctor
-    editing errors facts fields intervals keys limits line_charts metrics packages peaks pending
-    plotting progress recording_checks recording_files recording_format recording_parts recordings
-    records results results_tables safe_markup safe_svg sample shape_charts study_display style tables
-    units
-"""
-
-
-def test_every_module_of_the_package_is_decided_on() -> None:
-    """A new module must be put among those that can change a number, or above."""
-    package = Path(gpuguide.__file__).parent
-    names = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
-    measuring = {name.removeprefix("gpuguide.") for name in measuring_modules(f"gpuguide.{n}" for n in names)}
-    assert names - measuring == set(OTHERS.split())
-
-
-def test_patterns_name_modules_that_exist() -> None:
-    package = Path(gpuguide.__file__).parent
-    for pattern in keys.MEASURING_MODULES:
-        assert list(package.glob(pattern.replace(".", "/") + ".py")), pattern
 
 
 def test_a_cell_that_does_not_parse_is_named() -> None:
@@ -211,5 +351,5 @@ def test_a_cell_that_does_not_parse_is_named() -> None:
 
 
 def test_a_module_without_source_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match=r"source of module 'gpuguide\.launch'"):
+    with pytest.raises(ArgumentError, match=r"source of module 'gpuguide\.machine\.launch'"):
         measuring_key([], ["gpuguide.machine.launch"], tmp_path)

@@ -597,18 +597,19 @@ def test_a_recording_holds_no_code_and_no_markup(saved: Recording) -> None:
 
 def test_staleness_names_what_changed(tmp_path: Path) -> None:
     src, script = tmp_path / "src", tmp_path / "examples" / "cupy" / "sort_search.py"
-    (src / "gpuguide").mkdir(parents=True)
+    launch = src / "gpuguide" / "machine" / "launch.py"
+    launch.parent.mkdir(parents=True)
     script.parent.mkdir(parents=True)
-    (src / "gpuguide" / "launch.py").write_text("x = 1\n")
+    launch.write_text("x = 1\n")
     script.write_text('"Title"\nimport gpuguide as gg\n# %%\n# Text.\nresults = study().run()\n')
     keys = measuring_key(recorded_cells(script.read_text()), ["gpuguide.machine.launch"], src)
     saved = recordings.save(variation(keys=keys), tmp_path / "recorded")
     assert recordings.staleness(saved, script, src) == ()
     script.write_text(script.read_text().replace("run()", "run(seed=1)"))
-    (src / "gpuguide" / "launch.py").write_text("x = 2\n")
+    launch.write_text("x = 2\n")
     assert recordings.staleness(saved, script, src) == (
         "cell 2 of examples/cupy/sort_search.py",
-        "src/gpuguide/launch.py",
+        "src/gpuguide/machine/launch.py",
     )
 
 

@@ -7,57 +7,34 @@ import difflib
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gpuguide.errors import ArgumentError
 from gpuguide.recordings import canonical
+from gpuguide.recordings.equivalent import read_entries, with_entries
 
 __all__ = [
-    "MEASURING_MODULES",
+    "DATA_ROOM",
+    "MEASURING_ROOMS",
     "PART_NAME",
     "Keys",
+    "both_digests",
     "changes",
     "measuring_key",
     "measuring_modules",
+    "module_path",
     "recorded_cells",
 ]
 
-MEASURING_MODULES = (
-    "topics.*",
-    "backends",
-    "batching",
-    "buffers",
-    "ceiling*",
-    "checking_kernels",
-    "clocks",
-    "compare",
-    "first_call",
-    "forecast",
-    "gate",
-    "host_*",
-    "launch",
-    "loading",
-    "memory",
-    "plan",
-    "random_inputs",
-    "reference",
-    "rounds",
-    "runner",
-    "sampling",
-    "session",
-    "statements",
-    "study",
-    "timers",
-    "timing*",
-    "tolerance",
-    "variants",
-)
-"""Modules of the package (patterns) whose code can change a number; what draws or describes is not here."""
+MEASURING_ROOMS = ("gpuguide.topics", "gpuguide.machine", "gpuguide.measure", "gpuguide_docs.record")
+"""Packages whose code can change a number. Those that hold them count, too: ``gg.x`` is what they say."""
 
-PART_NAME = re.compile(r"cell [1-9]\d{0,3}|gpuguide(\.[A-Za-z_]\w*)+", re.ASCII)
+DATA_ROOM = "gpuguide.results"
+"""The package whose classes hold what is measured: their fields count, what is computed of them does not."""
+
+PART_NAME = re.compile(r"cell [1-9]\d{0,3}|gpuguide(_docs)?(\.[A-Za-z_]\w*)*", re.ASCII)
 """What a part may be called."""
 
 # As sphinx-gallery splits: a line of 20 hashes or "# %%", and the comment lines right after it, are text.
@@ -117,16 +94,19 @@ def measuring_modules(names: Iterable[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Those of `MEASURING_MODULES`, sorted.
+        Those in `MEASURING_ROOMS` and the packages around them, and those in `DATA_ROOM`; sorted.
 
     Examples
     --------
-    >>> measuring_modules(["gpuguide.topics.primes.study", "gpuguide.plotting", "gpuguide.measure.timing", "numpy"])
-    ('gpuguide.measure.timing', 'gpuguide.topics.primes.study')
+    >>> measuring_modules(["gpuguide", "gpuguide.charts.lines", "gpuguide.measure.timing", "numpy"])
+    ('gpuguide', 'gpuguide.measure.timing')
     """
-    ours = (name.removeprefix("gpuguide.") for name in names if name.startswith("gpuguide."))
-    found = (name for name in ours if any(fnmatchcase(name, pattern) for pattern in MEASURING_MODULES))
-    return tuple(sorted(f"gpuguide.{name}" for name in found))
+    return tuple(sorted({name for name in names if _counts(name)}))
+
+
+def _counts(name: str) -> bool:
+    rooms = (*MEASURING_ROOMS, DATA_ROOM)
+    return any(f"{name}.".startswith(f"{room}.") or room.startswith(f"{name}.") for room in rooms)
 
 
 def measuring_key(script_cells: Iterable[str], module_names: Iterable[str], src: Path | None = None) -> Keys:
@@ -139,7 +119,7 @@ def measuring_key(script_cells: Iterable[str], module_names: Iterable[str], src:
     module_names : iterable of str
         Modules that the page loaded; others than `measuring_modules` picks do not count.
     src : Path, optional
-        Folder that holds ``gpuguide``; that of the running package by default.
+        Folder that holds ``gpuguide``, as in `module_path`; that of the running package by default.
 
     Returns
     -------
@@ -156,9 +136,66 @@ def measuring_key(script_cells: Iterable[str], module_names: Iterable[str], src:
     >>> [name for name, _ in measuring_key(["x = 1"], ["gpuguide.machine.launch"]).parts]
     ['cell 1', 'gpuguide.machine.launch']
     """
-    cells = [(f"cell {i}", _digest(cell, f"cell {i}")) for i, cell in enumerate(script_cells, start=1)]
     folder = src or Path(__file__).parents[2]
-    return Keys.of([*cells, *((name, _module(name, folder)) for name in measuring_modules(module_names))])
+    cells = {f"cell {i}": cell for i, cell in enumerate(script_cells, start=1)}
+    modules = {name: _source(name, folder) for name in measuring_modules(module_names)}
+    return Keys.of(_digests(cells, modules).items())
+
+
+def module_path(name: str, src: Path) -> Path:
+    """Find the source of a part: the package in ``src``, the extension in ``docs/_ext`` beside it.
+
+    Parameters
+    ----------
+    name : str
+        Dotted name of a module.
+    src : Path
+        Folder that holds ``gpuguide``.
+
+    Returns
+    -------
+    Path
+        Where its file is, or should be.
+    """
+    root = src.parent / "docs" / "_ext" if name.partition(".")[0] == "gpuguide_docs" else src
+    path = root.joinpath(*name.split("."))
+    package = path / "__init__.py"
+    return package if package.is_file() else path.with_name(f"{path.name}.py")
+
+
+def both_digests(name: str, src: Path) -> tuple[str, str]:
+    """Digest a module as it counts on pages that read no docstrings, and on those that do.
+
+    Parameters
+    ----------
+    name : str
+        Dotted name of a module.
+    src : Path
+        Folder that holds ``gpuguide``.
+
+    Returns
+    -------
+    tuple of (str, str)
+        Without and with docstrings; empty where there is no such module.
+
+    Raises
+    ------
+    ArgumentError
+        If it does not parse.
+    """
+    if not module_path(name, src).is_file():
+        return "", ""
+    source = _source(name, src)
+    read = _reads_docstrings(source, name)
+    return _digest(source, read, name), _digest(source, True, name)
+
+
+def _digests(cells: Mapping[str, str], modules: Mapping[str, str]) -> dict[str, str]:
+    """Digest the parts of one page, which run together: where one reads docstrings, those of all count."""
+    sources = {**cells, **modules}
+    read = any(_reads_docstrings(source, name) for name, source in sources.items())
+    # A cell shows a string that is its last line.
+    return {name: _digest(source, read or name in cells, name) for name, source in sources.items()}
 
 
 def recorded_cells(script: str) -> tuple[str, ...]:
@@ -216,7 +253,8 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
     -------
     tuple of str
         ``"cell 2 of examples/cupy/sort_search.py"``, ``"src/gpuguide/topics/primes.py"``,
-        ``"measured cell 4 is gone"`` ...; empty when the recording is current.
+        ``"measured cell 4 is gone"`` ...; empty when the recording is current. A module that changed counts
+        as it was where `gpuguide.recordings.equivalent` leads from one to the other.
 
     Raises
     ------
@@ -224,11 +262,20 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
         If script or module do not parse.
     """
     where = _shown(script, src)
-    cells = [digest for name, digest in keys.parts if name.startswith("cell ")]
-    modules = [(name, digest) for name, digest in keys.parts if not name.startswith("cell ")]
-    now = [_digest(cell, f"a cell of {where}") for cell in recorded_cells(script.read_text(encoding="utf-8"))]
-    changed = [_module_change(name, digest, src) for name, digest in modules]
-    return (*_cell_changes(cells, now, where), *(change for change in changed if change))
+    code = recorded_cells(script.read_text(encoding="utf-8"))
+    cells = {f"cell {i} of {where}": cell for i, cell in enumerate(code, start=1)}
+    then = {name: digest for name, digest in keys.parts if not name.startswith("cell ")}
+    cells_then = [digest for name, digest in keys.parts if name not in then]
+    reached = with_entries(then, read_entries(src / "gpuguide" / "recorded"))
+    names = dict.fromkeys(name for parts in reached for name in parts)
+    modules = {name: _source(name, src) for name in names if module_path(name, src).is_file()}
+    now = _digests(cells, modules)
+    changes_of = [[name for name, digest in parts.items() if now.get(name) != digest] for parts in reached]
+    changed = min(reversed(changes_of), key=len)
+    return (
+        *_cell_changes(cells_then, [now[name] for name in cells], where),
+        *(_shown(module_path(name, src), src) + ("" if name in now else " is gone") for name in changed),
+    )
 
 
 def _cell_changes(then: Sequence[str], now: Sequence[str], where: str) -> Iterable[str]:
@@ -243,28 +290,18 @@ def _cell_changes(then: Sequence[str], now: Sequence[str], where: str) -> Iterab
         yield from (f"measured cell {k + 1} is gone" for k in range(i + n_changed, i_end))
 
 
-def _module_change(name: str, digest: str, src: Path) -> str:
-    path = _module_path(name, src)
-    if not path.is_file():
-        return f"{_shown(path, src)} is gone"
-    return "" if _module(name, src) == digest else _shown(path, src)
-
-
 def _shown(path: Path, src: Path) -> str:
     root = src.resolve().parent
     path = path.resolve()
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def _module_path(name: str, src: Path) -> Path:
-    path = src.joinpath(*name.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
-def _module(name: str, src: Path) -> str:
-    path = _module_path(name, src)
+def _source(name: str, src: Path) -> str:
+    """Read what counts of a module: in the room of data, only what makes the records what they are."""
+    path = module_path(name, src)
     try:
-        return _digest(path.read_text(encoding="utf-8"), str(path))
+        source = path.read_text(encoding="utf-8")
+        return _records(source, name) if f"{name}.".startswith(f"{DATA_ROOM}.") else source
     except OSError as error:
         raise ArgumentError(
             f"Expected the source of module {name!r} at {path}; {error.strerror}. "
@@ -273,9 +310,43 @@ def _module(name: str, src: Path) -> str:
 
 
 @functools.lru_cache(maxsize=1024)
-def _digest(source: str, what: str) -> str:
+def _records(source: str, what: str) -> str:
+    """Keep of a module its classes, and of these what acts without being called by name.
+
+    ``Traffic(8, 4)`` means something else once two fields are swapped, or a default is another.
+    """
+    lines = source.split("\n")
+    kept: list[str] = []
+    for node in _parse(source, what).body:
+        if isinstance(node, ast.ClassDef):
+            named = {
+                number
+                for method in node.body
+                if isinstance(method, ast.FunctionDef) and not re.fullmatch("__.+__", method.name)
+                for number in range(_first_line(method), (method.end_lineno or 0) + 1)
+            }
+            numbers = range(_first_line(node), (node.end_lineno or 0) + 1)
+            kept += [lines[number - 1] for number in numbers if number not in named]
+            kept += ["    pass", ""]  # a class of methods alone would be empty
+    return "\n".join(kept)
+
+
+def _first_line(node: ast.ClassDef | ast.FunctionDef) -> int:
+    return min(each.lineno for each in (node, *node.decorator_list))
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest(source: str, docstrings: bool, what: str) -> str:
     try:
-        return canonical.digest(source)
+        return canonical.digest(source, docstrings)
+    except (SyntaxError, ValueError) as error:
+        raise ArgumentError(f"{what} cannot be digested: {error}") from None
+
+
+@functools.lru_cache(maxsize=1024)
+def _reads_docstrings(source: str, what: str) -> bool:
+    try:
+        return canonical.reads_docstrings(source)
     except (SyntaxError, ValueError) as error:
         raise ArgumentError(f"{what} cannot be digested: {error}") from None
 

@@ -20,6 +20,7 @@ from rich.table import Table
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.exercises.model import Exercise, FunctionTask, KernelTask
+from gpuguide.recordings import equivalent
 from gpuguide.recordings.recompute import recompute
 from gpuguide.recordings.recording import Recording
 from gpuguide.results.ceilings import Ceilings
@@ -55,6 +56,7 @@ __all__ = [
     "PageReport",
     "Rule",
     "Violation",
+    "check_entries",
     "check_page",
     "check_prose",
     "check_site",
@@ -942,7 +944,14 @@ def check_site(site: Site) -> tuple[list[PageReport], list[Violation]]:
     list of Violation
         What is outside of the gallery.
     """
-    return [check_page(site, page) for page in site.pages], check_prose(site.layout)
+    others = [*check_prose(site.layout), *check_entries(site.layout)]
+    return [check_page(site, page) for page in site.pages], others
+
+
+def check_entries(layout: Layout) -> list[Violation]:
+    """Judge again, by their evidence, the entries that keep recordings current though the harness changed."""
+    name = f"recorded/{equivalent.FILE}"
+    return [Violation(name, "equivalent", problem) for problem in equivalent.problems(layout.recorded)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

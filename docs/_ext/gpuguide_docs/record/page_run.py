@@ -7,8 +7,11 @@ import dataclasses
 import gc
 import json
 import os
+import shutil
 import sys
+import tempfile
 import time
+import types
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,22 +23,22 @@ from gpuguide_docs.pages.pages_toml import read_pages
 from gpuguide_docs.record.execution import CellError, plain_text, refuse_figures, run_cell, value_text
 from gpuguide_docs.record.memory_watch import watched
 from gpuguide_docs.record.names import recorded_names
+from gpuguide_docs.record.process import arguments
 from gpuguide_docs.record.provenance import make_provenance
-from gpuguide_docs.replay.drawn_cells import preset_namespace, run_drawn
 
 if TYPE_CHECKING:
     from gpuguide.measure.session import Session
-    from gpuguide.recordings.recording import CellOutput
+    from gpuguide.recordings.recording import CellOutput, Recording
     from gpuguide.results.ceilings import Ceilings
     from gpuguide.results.results import Results
 
-__all__ = ["PageRun", "main", "named_results", "run_page"]
+__all__ = ["PageRun", "main", "named_results", "run_page", "save_checked"]
 
 _DRIFT = 0.02
 
 
 class PageRun:
-    """One run of a page's cells, recorded and drawn, in order, as a notebook would run them.
+    """One run of a page's recorded cells, in order, as a notebook would run them.
 
     Parameters
     ----------
@@ -48,33 +51,30 @@ class PageRun:
     def __init__(self, session: Session, script: Path) -> None:
         self.session = session
         self.script = script
-        self.namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": ""}
+        self._main = types.ModuleType("__main__", "")
+        self.namespace: dict[str, Any] = vars(self._main)
         self.cells: list[CellOutput] = []
         self.modules: set[str] = set()
 
     def run(self, cells: Sequence[Cell]) -> None:
-        """Run all cells; the first error ends the run.
+        """Run recorded cells; the first error ends the run.
 
         Parameters
         ----------
         cells : sequence of Cell
-            Of the page.
+            From `recorded_cells_of`. The drawn ones are left to the build, which runs them elsewhere.
         """
         for cell in cells:
-            if cell.kind == "recorded":
-                self._record(cell)
-            elif cell.kind == "drawn":
-                self._draw(cell)
+            self._record(cell)
 
     def _record(self, cell: Cell) -> None:
-        from gpuguide.recordings import canonical
         from gpuguide.recordings.recording import CellOutput
         from gpuguide.results.results import Results
 
-        before = set(sys.modules)
         printed, value = run_cell(cell, self.namespace, str(self.script))
         refuse_figures(cell, str(self.script))
-        self.modules |= set(sys.modules) - before if self.modules else set(sys.modules)
+        # Each time: a cell may take a module out again.
+        self.modules |= set(sys.modules)
         names = recorded_names(cell.content, self.namespace)
         # Of results and studies the data is kept: their tables are made when the page is built.
         shows = value.name if isinstance(value, Results) else ""
@@ -84,8 +84,8 @@ class PageRun:
         text = "" if shows or study else value_text(value)
         self.cells.append(
             CellOutput(
-                cell=cell.index,
-                digest=canonical.digest(cell.content),
+                cell=len(self.cells),
+                digest="",
                 stdout=plain_text(printed + text),
                 shows=shows,
                 study=study,
@@ -95,17 +95,71 @@ class PageRun:
             )
         )
 
-    def _draw(self, cell: Cell) -> None:
-        # In the namespace of a build, so that what works here works there; the outputs are not kept.
-        results = {name: self.namespace[name] for name in named_results(self.namespace, self.session)}
-        if not hasattr(self, "_drawn"):
-            from gpuguide.statements import DrawnPage
 
-            self._page = DrawnPage({}, self.session.ceilings, quick=self.session.quick)
-            self._drawn = preset_namespace(results, self._page, self.session.ceilings)
-        self._page.facts.update(self.session.facts)
-        self._drawn |= results
-        run_drawn(cell, self._drawn, str(self.script), self._page)
+def recorded_cells_of(script: Path) -> list[Cell]:
+    """Read the recorded cells of a page, and make sure that they are those that the measuring key holds.
+
+    Parameters
+    ----------
+    script : pathlib.Path
+        The page.
+
+    Returns
+    -------
+    list of Cell
+        In order.
+
+    Raises
+    ------
+    gpuguide.errors.ArgumentError
+        If the two readers of a script disagree.
+    """
+    from gpuguide.errors import ArgumentError
+    from gpuguide.recordings.keys import recorded_cells
+
+    found = [cell for cell in read_cells(script) if cell.kind == "recorded"]
+    if tuple(cell.content for cell in found) != recorded_cells(script.read_text(encoding="utf-8")):
+        raise ArgumentError(
+            f"{script}: gpuguide_docs.pages.cells and gpuguide.recordings.keys split it into other cells; "
+            "both must split as sphinx-gallery does"
+        )
+    return found
+
+
+def loaded_modules(names: set[str], source: Path) -> set[str]:
+    """Give the modules that a page ran on, each of which must come from the tree that is digested.
+
+    Parameters
+    ----------
+    names : set of str
+        Of ``sys.modules`` after each recorded cell.
+    source : pathlib.Path
+        Folder that holds ``gpuguide``.
+
+    Returns
+    -------
+    set of str
+        With the module that was started as the process's own, which Python calls ``__main__``.
+
+    Raises
+    ------
+    gpuguide.errors.ArgumentError
+        If a module that counts was loaded from elsewhere.
+    """
+    from gpuguide.errors import ArgumentError
+    from gpuguide.recordings.keys import measuring_modules, module_path
+
+    started = getattr(sys.modules["__main__"], "__spec__", None)
+    found = names | ({started.name} if started else set())
+    for name in measuring_modules(found):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        expected = module_path(name, source)
+        if file and Path(file).resolve() != expected.resolve():
+            raise ArgumentError(
+                f"module {name} was loaded from {file}, and not from {expected}; "
+                "record with `make record` in the tree that is measured"
+            )
+    return found
 
 
 def named_results(namespace: dict[str, Any], session: Session) -> dict[str, str]:
@@ -145,7 +199,7 @@ def named_results(namespace: dict[str, Any], session: Session) -> dict[str, str]
 
 
 def run_page(
-    layout: Layout, name: str, machine: str, arguments: argparse.Namespace, ceilings: Ceilings | None
+    layout: Layout, name: str, machine: str, told: argparse.Namespace, ceilings: Ceilings | None
 ) -> tuple[str, ...]:
     """Run a page and write its recording; on any error, or when quick, nothing is written.
 
@@ -157,7 +211,7 @@ def run_page(
         Page.
     machine : str
         Slug.
-    arguments : argparse.Namespace
+    told : argparse.Namespace
         The command line.
     ceilings : Ceilings or None
         Of this machine, measured before.
@@ -169,42 +223,90 @@ def run_page(
     """
     from gpuguide.machine.cpu import cpu_info
     from gpuguide.measure.session import recording_session
-    from gpuguide.recordings import store as recordings
     from gpuguide.recordings.keys import measuring_key
     from gpuguide.recordings.recording import Recording
 
     page = next(page for page in read_pages(layout) if page.name == name)
     script = page.script(layout)
+    cells = recorded_cells_of(script)
     cpu, start = cpu_info(), time.monotonic()
     with recording_session(
-        quick=arguments.quick, budget_s=arguments.budget, ceilings=ceilings, commit=arguments.commit
+        quick=told.quick, budget_s=told.budget, ceilings=ceilings, commit=told.commit
     ) as session:
         first = _sentinel(session, ceilings)
         run = PageRun(session, script)
-        with watched(arguments.peak):
-            run.run(read_cells(script))
+        with watched(told.peak):
+            run.run(cells)
         last = _sentinel(session, ceilings)
     names = named_results(run.namespace, session)
     warned = _drift(first, last)
-    peak = _peak(arguments.peak, session)
+    peak = _peak(told.peak, session)
     seconds = time.monotonic() - start
-    provenance = make_provenance(machine, arguments.commit, seconds, peak, cpu)
+    provenance = make_provenance(machine, told.commit, seconds, peak, cpu)
     studies = {key: _with_warnings(results, warned) for key, results in session.studies.items()}
-    cells = [cell.content for cell in read_cells(script) if cell.kind == "recorded"]
+    code = [cell.content for cell in cells]
+    keys = measuring_key(code, loaded_modules(run.modules, layout.source), layout.source)
+    digests = dict(keys.parts)
     recording = Recording(
         machine=machine,
         page=name,
         provenance=provenance,
-        keys=measuring_key(cells, sorted(run.modules), layout.source),
+        keys=keys,
         studies=studies,
         facts=dict(session.facts),
         ceilings=ceilings,
         names=names,
-        cells=tuple(run.cells),
+        cells=tuple(
+            dataclasses.replace(cell, digest=digests[f"cell {i}"]) for i, cell in enumerate(run.cells, 1)
+        ),
     )
-    if not arguments.quick:
-        recordings.save(recording, layout.recorded)
+    if not told.quick:
+        save_checked(recording, layout.recorded)
     return tuple(warned)
+
+
+def save_checked(recording: Recording, root: Path) -> None:
+    """Write a recording once it was written on trial, read back, and found equal to what was measured.
+
+    Parameters
+    ----------
+    recording : Recording
+        What was measured.
+    root : pathlib.Path
+        Folder of the recordings.
+
+    Raises
+    ------
+    gpuguide.errors.RecordingError
+        If it is read as something else; names what differs. The former recording stays.
+    """
+    from gpuguide.errors import RecordingError
+    from gpuguide.recordings import store as recordings
+
+    with tempfile.TemporaryDirectory() as trial:
+        folder = Path(trial) / recording.machine / recording.page
+        former = root / recording.machine / recording.page
+        if former.is_dir():
+            shutil.copytree(former, folder, symlinks=True)
+        recordings.save(recording, Path(trial))
+        read = recordings.read(folder, complete=True)
+    for field in dataclasses.fields(recording):
+        measured, found = getattr(recording, field.name), getattr(read, field.name)
+        if field.name not in ("run_id", "folder") and found != measured:
+            raise RecordingError(
+                f"what was written is not read back as it was measured: {_difference(measured, found)}",
+                file=f"{recording.machine}/{recording.page}",
+                field=field.name,
+            )
+    recordings.save(recording, root)
+
+
+def _difference(measured: object, found: object) -> str:
+    """Name the first place where two texts of values differ, with what stands there."""
+    one, other = repr(measured), repr(found)
+    start = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    near = slice(max(0, start - 20), start + 40)
+    return f"expected ...{one[near]}..., got ...{other[near]}..."
 
 
 def _with_warnings(results: Results, warned: Sequence[str]) -> Results:
@@ -233,13 +335,12 @@ def _peak(path: Path | None, session: Session) -> int | None:
 def _drift(first: float | None, last: float | None) -> list[str]:
     if first is None or last is None or abs(last - first) <= _DRIFT * first:
         return []
-    from gpuguide.results.units import format_quantity
-
-    rates = f"{format_quantity(first, 'B/s')} first and {format_quantity(last, 'B/s')} last"
+    rates = f"{first / 1e9:.4g} GB/s first and {last / 1e9:.4g} GB/s last"
     return [f"the machine changed while this page was measured: a fixed copy ran at {rates}"]
 
 
-def _measure_ceilings(arguments: argparse.Namespace) -> None:
+def _measure_ceilings(path: Path) -> None:
+    from gpuguide.errors import RecordingError
     from gpuguide.machine.device import require_gpu
     from gpuguide.measure.ceilings import measure
     from gpuguide.measure.clocks import CupyClock
@@ -248,12 +349,15 @@ def _measure_ceilings(arguments: argparse.Namespace) -> None:
     device = require_gpu()
     clock: Any = CupyClock()
     found = measure(clock, device)
-    arguments.measure_ceilings.write_text(json.dumps(to_json(found)), encoding="utf-8")
+    path.write_text(json.dumps(to_json(found)), encoding="utf-8")
+    if _read_ceilings(path) != found:
+        path.unlink()
+        raise RecordingError("the ceilings are not read back as they were measured")
 
 
-def _machine(arguments: argparse.Namespace) -> str:
-    if arguments.machine:
-        return str(arguments.machine)
+def _machine(told: argparse.Namespace) -> str:
+    if told.machine:
+        return str(told.machine)
     from gpuguide.machine.device import require_gpu
 
     return require_gpu().slug
@@ -266,21 +370,6 @@ def _read_ceilings(path: Path | None) -> Ceilings | None:
     from gpuguide.results.ceilings import Ceilings
 
     return from_json(Ceilings, json.loads(path.read_text(encoding="utf-8")), str(path))
-
-
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m gpuguide_docs.record.page_run", description=__doc__)
-    parser.add_argument("--page", default="")
-    parser.add_argument("--measure-ceilings", type=Path)
-    parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("--outcome", type=Path, required=True)
-    parser.add_argument("--machine", default="")
-    parser.add_argument("--commit", default="unknown")
-    parser.add_argument("--budget", type=float)
-    parser.add_argument("--ceilings", type=Path)
-    parser.add_argument("--peak", type=Path)
-    parser.add_argument("--quick", action="store_true")
-    return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -298,25 +387,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     from gpuguide.errors import GpuGuideError
 
-    arguments = _arguments(argv)
+    told = arguments(argv)
     warned: tuple[str, ...] = ()
-    message = ""
+    message = "the page ended the process"
     try:
-        if arguments.measure_ceilings:
-            _measure_ceilings(arguments)
+        if told.measure_ceilings:
+            _measure_ceilings(told.measure_ceilings)
         else:
-            layout = Layout(arguments.root)
-            ceilings = _read_ceilings(arguments.ceilings)
+            layout = Layout(told.root)
+            ceilings = _read_ceilings(told.ceilings)
             with warnings.catch_warnings():
-                warned = run_page(layout, arguments.page, _machine(arguments), arguments, ceilings)
+                warned = run_page(layout, told.page, _machine(told), told, ceilings)
+        message = ""
     except (CellError, GpuGuideError) as error:
-        message = str(error).replace(f"{arguments.root.resolve()}{os.sep}", "")
+        message = str(error).replace(f"{told.root.resolve()}{os.sep}", "")
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
         raise
     finally:
         said = {"ok": not message, "message": message, "warnings": list(warned)}
-        arguments.outcome.write_text(json.dumps(said), encoding="utf-8")
+        told.outcome.write_text(json.dumps(said), encoding="utf-8")
     return 0
 
 

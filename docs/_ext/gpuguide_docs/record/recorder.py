@@ -1,57 +1,28 @@
-"""Measure pages on this machine: ``python -m gpuguide_docs.record.recorder [PAGE ...]``, one process a page.
-
-A page that crashes, hangs, or fails its gate or a claim keeps its former recording; the others are recorded,
-and the exit status is 1. At nine tenths of the budget the page in hand is finished and the status is 3.
-"""
+"""Measure pages: ``python -m gpuguide_docs.record.recorder [PAGE ...]``, one process a page."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
-from gpuguide_docs.record.memory_watch import MemoryWatch
+from gpuguide_docs.record.process import Outcome, run_process
 from gpuguide_docs.record.provenance import commit_of
 
-__all__ = ["Outcome", "chosen_pages", "main"]
+__all__ = ["chosen_pages", "main"]
 
 BUDGET_SPENT = 3
 _LAST_START = 0.9
+_DESCRIPTION = """Measure pages on this machine, one process a page.
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """How recording one page ended.
-
-    Parameters
-    ----------
-    page : str
-        Name.
-    ok : bool
-        Whether a new recording was written.
-    message : str
-        Why not; empty when all went well.
-    seconds : float
-        Duration.
-    warnings : tuple of str
-        What the recording warns of.
-    """
-
-    page: str
-    ok: bool
-    message: str = ""
-    seconds: float = 0.0
-    warnings: tuple[str, ...] = field(default=())
+A page that crashes, hangs, or fails its gate keeps its former recording; the others are recorded, and the
+exit status is 1. At nine tenths of the budget the page in hand is finished and the status is 3.
+"""
 
 
 def chosen_pages(layout: Layout, names: Sequence[str]) -> list[Page]:
@@ -87,7 +58,7 @@ def chosen_pages(layout: Layout, names: Sequence[str]) -> list[Page]:
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m gpuguide_docs.record.recorder",
-        description=__doc__,
+        description=_DESCRIPTION,
         formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="names of pages; all by default")
@@ -123,7 +94,7 @@ class _Recorder:
 
     def measure_ceilings(self) -> Outcome:
         """Measure what the machine can do, once for all pages; fails without a GPU."""
-        return self._run("ceilings", ["--measure-ceilings", str(self.ceilings)], self.arguments.timeout)
+        return self._run("ceilings", ["--measure-ceilings", str(self.ceilings)])
 
     def record(self, page: Page, budget_s: float) -> Outcome:
         """Record one page within a share of the budget."""
@@ -132,39 +103,16 @@ class _Recorder:
             options += ["--ceilings", str(self.ceilings)]
         if self.arguments.quick:
             options.append("--quick")
-        return self._run(page.name, options, self.arguments.timeout)
+        return self._run(page.name, options)
 
-    def _run(self, what: str, options: list[str], timeout: float) -> Outcome:
-        result = self.folder / f"{what}.outcome.json"
-        command = [sys.executable, "-m", "gpuguide_docs.record.page_run", *options, *self.common]
-        watch = MemoryWatch(self.peak)
-        start = time.monotonic()
-        # A session of its own, so that a hanging page is ended with all that it started.
-        child = subprocess.Popen([*command, "--outcome", str(result)], start_new_session=True)
-        ended = self._wait(child, watch, start + timeout)
-        seconds = time.monotonic() - start
-        if not ended:
-            return Outcome(what, False, f"no end after {timeout:.0f} s: killed", seconds)
-        if not result.is_file():
-            return Outcome(what, False, f"crashed ({_status(child.returncode)})", seconds)
-        said = json.loads(result.read_text(encoding="utf-8"))
-        return Outcome(what, said["ok"], said["message"], seconds, tuple(said["warnings"]))
-
-    def _wait(self, child: subprocess.Popen[bytes], watch: MemoryWatch, deadline: float) -> bool:
-        while child.poll() is None:
-            if time.monotonic() > deadline:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-                return False
-            watch.look()
-            time.sleep(0.1)
-        return True
-
-
-def _status(code: int | None) -> str:
-    if code is not None and code < 0:
-        return signal.Signals(-code).name
-    return f"exit status {code}"
+    def _run(self, what: str, options: list[str]) -> Outcome:
+        return run_process(
+            what,
+            [*options, *self.common],
+            outcome=self.folder / f"{what}.outcome.json",
+            peak=self.peak,
+            timeout_s=self.arguments.timeout,
+        )
 
 
 def _record_all(recorder: _Recorder, pages: list[Page], budget_s: float) -> tuple[list[Outcome], list[Page]]:

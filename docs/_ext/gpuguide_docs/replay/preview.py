@@ -40,7 +40,7 @@ from gpuguide_docs.pages.layout import Layout
 
 ROOT = Path(__file__).resolve().parent
 project = "draft"
-extensions = ["sphinx_gallery.gen_gallery", "sphinx_design", "gpuguide_docs"]
+extensions = ["sphinx_gallery.gen_gallery", "sphinx_design", "gpuguide_docs.extension"]
 sphinx_gallery_conf = gallery_conf(Layout(ROOT))
 gpuguide_draft = str(ROOT / "outputs")
 exclude_patterns = ["gallery/**/*.py", "gallery/**/*.ipynb", "gallery/downloads"]
