@@ -78,7 +78,7 @@ def trees(tmp_path: Path) -> tuple[Layout, Layout]:
     """An old tree, and a new one that is the same still; both with the recordings of the old."""
     old = write(tmp_path / "old", FILES)
     for page in LOADED:
-        store.save(recording(old, page), {}, old.recorded)
+        store.save(recording(old, page), old.recorded)
     shutil.copytree(old.root, tmp_path / "new")
     return old, Layout(tmp_path / "new")
 
@@ -166,7 +166,7 @@ def test_of_two_pages_that_show_all_the_quicker_is_taken(trees, monkeypatch):
     monkeypatch.setitem(CLOCKS, "pictures", ("device",))
     for layout in trees:
         for page in LOADED:
-            store.save(recording(layout, page), {}, layout.recorded)
+            store.save(recording(layout, page), layout.recorded)
     edit(trees[1], "src/gpuguide/machine/device.py", "1", "2")
     assert Trial(*trees, MACHINE).pages() == ("pictures",)
 
@@ -213,7 +213,7 @@ def test_a_page_whose_topic_changed_stays_stale_beside_an_entry(trees):
     for layout in trees:
         shutil.rmtree(layout.recorded / MACHINE / "toy")
     assert run(trees, Lab()) == 0
-    store.save(recording(trees[0], "toy"), {}, trees[1].recorded)
+    store.save(recording(trees[0], "toy"), trees[1].recorded)
     assert staleness(trees[1], "pictures") == ()
     assert staleness(trees[1], "toy") == ("cell 1 of examples/start/toy.py",)
 
@@ -285,7 +285,7 @@ def test_an_entry_needs_all_that_it_names_as_it_was(trees):
     edit(new, "src/gpuguide/machine/device.py", "PEAK = 1", "PEAK = 2 - 1")
     assert run(trees, Lab()) == 0
     assert staleness(new, "toy") == ()
-    store.save(half, {}, new.recorded)
+    store.save(half, new.recorded)
     assert staleness(new, "toy") == ("src/gpuguide/machine/device.py",)
 
 

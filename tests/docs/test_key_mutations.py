@@ -261,7 +261,6 @@ def test_topics_compute_nothing_by_functions_of_results() -> None:
     assert not found
 
 
-@pytest.mark.xfail(strict=True, reason="recorded cells still state claims; those become drawn cells")
 def test_recorded_cells_keep_and_print_only_data_of_results() -> None:
     found = {
         f"{path.name}, cell {i}": used

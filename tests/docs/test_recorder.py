@@ -207,11 +207,11 @@ def test_what_is_not_read_back_as_it_was_measured_is_refused(measured, monkeypat
     dumps = format.dumps
     monkeypatch.setattr(format, "dumps", lambda thing: re.sub(written, instead, dumps(thing)))
     with pytest.raises(RecordingError, match="not read back as it was measured") as caught:
-        save_checked(recording, {}, root)
+        save_checked(recording, root)
     assert caught.value.field == field
     assert tree(root) == before, "the former recording stays"
     monkeypatch.undo()
-    save_checked(recording, {}, root)
+    save_checked(recording, root)
     assert tree(root) == before, "the same run is written as the same bytes"
 
 
