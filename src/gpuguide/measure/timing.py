@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import cycle
 from typing import Any, Protocol
@@ -197,7 +197,7 @@ class HostTimer:
     before: Call | None = None
     finish: Call | None = None
     after: Call | None = None
-    context: Callable[[], AbstractContextManager[Any]] = nullcontext
+    context: Callable[[], AbstractContextManager[Any]] = field(default_factory=lambda: nullcontext)
     host_bound: bool = False
 
     def sample(self) -> int:
