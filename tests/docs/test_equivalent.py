@@ -351,10 +351,13 @@ def test_an_entry_cannot_speak_of_topics(trees):
     assert "gpuguide.topics.toy.study lies in none of" in check_entries(trees[1])[0].message
 
 
-def test_without_a_reason_nothing_is_compared(trees, capsys):
+@pytest.mark.parametrize("empty", ["old", "reason"])
+def test_without_an_old_tree_and_a_reason_nothing_is_compared(trees, empty, capsys):
     old, new = trees
-    assert main([str(old.root), "--root", str(new.root), "--reason", " ", "--machine", MACHINE], Lab()) == 2
-    assert "give a reason" in capsys.readouterr().err
+    words = {"old": str(old.root), "reason": "A faster gate"} | {empty: " "}
+    options = ["--root", str(new.root), "--reason", words["reason"], "--machine", MACHINE]
+    assert main([words["old"], *options], Lab()) == 2
+    assert "name the old tree and a reason" in capsys.readouterr().err
 
 
 def test_a_commit_that_git_does_not_know_is_named(trees, capsys):

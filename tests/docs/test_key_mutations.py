@@ -109,6 +109,12 @@ from gpuguide.topics.lab import study
 
 results = study.study().run()
 print(results.sizes, [info.name for info in results.variants])
+results
+
+# %%
+# What was compared.
+
+study.study()
 
 # %%
 # Two facts.

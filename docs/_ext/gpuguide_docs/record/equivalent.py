@@ -402,8 +402,10 @@ def main(argv: Sequence[str] | None = None, record: Recorder | None = None) -> i
     parser.add_argument("--allow-cpu", action="store_true", help="compare without a GPU; needs --machine")
     options = parser.parse_args(argv)
     try:
-        if not options.reason.strip():
-            raise ArgumentError('give a reason: make equivalent OLD=... REASON="a faster gate"')
+        if not options.old.strip() or not options.reason.strip():
+            raise ArgumentError(
+                'name the old tree and a reason: make equivalent OLD=... REASON="a faster gate"'
+            )
         return _compare(options, record or record_turn(["--allow-cpu"] if options.allow_cpu else []))
     except GpuGuideError as error:
         print(f"Nothing compared: {error}", file=sys.stderr)
