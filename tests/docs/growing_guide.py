@@ -1,7 +1,7 @@
 """How a build grows with the guide: ``python tests/docs/growing_guide.py 25 50 100 200``.
 
-Copies the repository to a temporary folder, adds copies of its recorded pages under new names until there are as
-many as asked for, builds the site from nothing, and prints the seconds of each build.
+Copies the repository to a temporary folder, adds copies of its recorded pages under new names until there
+are as many as asked for, builds the site from nothing, and prints the seconds of each build.
 """
 
 from __future__ import annotations

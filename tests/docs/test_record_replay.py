@@ -14,7 +14,7 @@ from mini_project import MACHINE, Project, tree
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
-from gpuguide_docs.replay.states import States
+from gpuguide_docs.replay.states import PageState, States
 
 BANNER = "Not measured since its code changed"
 OUTPUT = "6 |not a substitution| `nor a role`_"
@@ -181,8 +181,7 @@ def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(project):
     ("path", "old", "new", "stale"),
     [
         ("src/gpuguide/topics/toy/study.py", "out[0] = x.sum()", "out[0] = x.sum() + 0", True),
-        # A variant's note is the first line of its function's docstring, so docstrings are read.
-        ("src/gpuguide/topics/toy/study.py", '"""Sum by definition."""', '"""Sum."""', True),
+        ("src/gpuguide/topics/toy/study.py", '"""Sum by definition."""', '"""Sum."""', False),
         ("src/gpuguide/topics/toy/study.py", "import math", "# A comment.\nimport math", False),
         (
             "src/gpuguide/measure/timing.py",
@@ -334,3 +333,9 @@ def test_a_page_recorded_again_shows_the_new_outputs(project):
     assert project.record("toy").code == 0
     built_ok(project)
     assert OUTPUT.replace("6", "15") in project.page()
+
+
+def test_a_page_names_the_first_few_changes_and_counts_the_others():
+    changed = tuple(f"file {n}" for n in range(40))
+    assert PageState("toy", "stale", changed=changed[:2]).changed_words == "file 0, file 1"
+    assert PageState("toy", "stale", changed=changed).changed_words.endswith("file 4, file 5 and 34 more")

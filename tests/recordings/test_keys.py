@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+import gpuguide
 from gpuguide.errors import ArgumentError
-from gpuguide.recordings.canonical import digest
+from gpuguide.recordings.canonical import digest, reads_docstrings
 from gpuguide.recordings.keys import (
     MEASURING_ROOMS,
     PART_NAME,
@@ -270,8 +272,8 @@ def test_what_cannot_change_a_number_leaves_a_page_current(change: str, recorded
 
 def test_a_docstring_counts_where_any_part_reads_docstrings(src: Path) -> None:
     """A kernel's source may stand in the docstring of another module."""
-    timing = src / "gpuguide" / "measure" / "timing.py"
-    timing.write_text("from gpuguide.topics.primes import study\nSOURCE = study.study.__doc__\n")
+    other = src / "gpuguide" / "topics" / "primes" / "__init__.py"
+    other.write_text("from gpuguide.topics.primes import study\nSOURCE = study.study.__doc__\n")
     recorded = measuring_key(recorded_cells(PAGE), LOADED, src)
     assert changes(recorded, script(src), src) == ()
     edit(src / "gpuguide" / "topics" / "primes" / "study.py", "Doc.", "Other.")
@@ -353,3 +355,19 @@ def test_a_cell_that_does_not_parse_is_named() -> None:
 def test_a_module_without_source_is_named(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match=r"source of module 'gpuguide\.machine\.launch'"):
         measuring_key([], ["gpuguide.machine.launch"], tmp_path)
+
+
+def test_the_harness_reads_docstrings_for_the_notes_of_variants_alone() -> None:
+    """Else a docstring could change a number, and no key would notice."""
+    package = Path(gpuguide.__file__).parent
+    rooms = (package / "machine", package / "measure", ROOT / "docs" / "_ext" / "gpuguide_docs" / "record")
+    found = [
+        path for room in rooms for path in room.rglob("*.py") if reads_docstrings(path.read_text("utf-8"))
+    ]
+    assert found == [package / "measure" / "plan.py"]
+    (function,) = [
+        node.name
+        for node in ast.walk(ast.parse(found[0].read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and any("__doc__" in ast.unparse(line) for line in node.body[1:])
+    ]
+    assert function == "first_line"

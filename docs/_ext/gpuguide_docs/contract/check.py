@@ -838,7 +838,7 @@ def _recorded_report(facts: PageFacts) -> PageReport:
     state = facts.state
     report = PageReport(facts.page.name, state.status, excused=state.status == "pending")
     if facts.recording is None:
-        changed = f" (changed: {', '.join(state.changed)})" if state.changed else ""
+        changed = f" (changed: {state.changed_words})" if state.changed else ""
         report.lacking = f"{state.status}{changed}{f' ({state.reason})' if state.reason else ''}"
     return report
 

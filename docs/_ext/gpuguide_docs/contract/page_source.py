@@ -10,8 +10,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from markdown_it.renderer import RendererHTML
-from myst_parser.config.main import MdParserConfig
-from myst_parser.parsers.mdit import create_md_parser
 
 from gpuguide_docs.pages.cells import Cell, read_cells
 
@@ -378,6 +376,10 @@ class _MystReader:
 
 
 def _parser() -> MarkdownIt:
+    # Prose is also read where no site is built, and MyST is not installed.
+    from myst_parser.config.main import MdParserConfig
+    from myst_parser.parsers.mdit import create_md_parser
+
     return create_md_parser(MdParserConfig(enable_extensions=set(_MYST_EXTENSIONS)), RendererHTML)
 
 

@@ -182,11 +182,10 @@ def _banner(state: PageState) -> str:
     if state.status == "current":
         return ""
     if state.status == "stale":
-        changed = ", ".join(state.changed)
         return admonition(
             "Not measured since its code changed",
             (
-                f"What changed: {changed}. Outputs, charts and numbers of this page appear again "
+                f"What changed: {state.changed_words}. Outputs, charts and numbers of this page appear again "
                 "once it is recorded on a GPU.",
             ),
             "warning page-stale",

@@ -20,6 +20,9 @@ __all__ = ["PageState", "States", "Status", "forget", "states_of"]
 Status = Literal["current", "stale", "missing", "pending"]
 
 
+_MOST_NAMED = 6
+
+
 @dataclass(frozen=True)
 class PageState:
     """What a page can show.
@@ -56,6 +59,13 @@ class PageState:
     def shown(self) -> Recording | None:
         """The recording that may be shown: none unless it is current."""
         return self.recording if self.current else None
+
+    @property
+    def changed_words(self) -> str:
+        """What changed, for readers: the first few parts, and how many more there are."""
+        more = len(self.changed) - _MOST_NAMED
+        named = ", ".join(self.changed[:_MOST_NAMED])
+        return f"{named} and {more} more" if more > 0 else named
 
     @property
     def fingerprint(self) -> str:

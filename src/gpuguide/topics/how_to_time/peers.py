@@ -2,8 +2,8 @@
 
 Run on a machine with a GPU:  python -m gpuguide.topics.how_to_time.peers [--json FILE]
 
-One kernel copies memory; its size and number of passes make it last 5 us, 100 us, 1 ms or 50 ms. Each row
-times it by us, by the peer, and by us again. A peer that is not installed gets a row that says so. The exit
+One kernel copies memory; its size and number of passes make it last for one of `DURATIONS`. Each row times it
+by us, by the peer, and by us again. A peer that is not installed gets a row that says so. The exit
 status is 1 when a row is outside the agreement wanted.
 """
 
@@ -80,7 +80,7 @@ def near(share: float, ours_s: float, peer_s: float) -> bool:
 
 
 def explained_by_launch(ours_s: float, peer_s: float, launch_s: float) -> bool:
-    """Return whether we are not above the peer, and below it by its launch, give or take 3 us."""
+    """Return whether we are not above the peer, and below it by its launch, give or take a little."""
     return ours_s <= peer_s and abs(peer_s - ours_s - launch_s) <= 3e-6
 
 
@@ -402,7 +402,9 @@ def agreement(command: Sequence[str] = COMMAND) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the comparison; return 1 when a row is outside the agreement wanted."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(
+        description="Compare the guide's clocks with those of others."
+    )
     parser.add_argument("--json", metavar="FILE", help="write the rows there as well")
     parser.add_argument("--nvbench", metavar="SHAPES", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
