@@ -87,7 +87,7 @@ fix: $(READY)  ## mend the style that ruff can mend, and format
 lint: $(READY)  ## check style, docstrings and types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
-	@$(PY) -m numpydoc lint $(shell find src/gpuguide -name '*.py' -not -path '*/pool/*/*')
+	@$(PY) -m numpydoc lint $(shell find src/gpuguide -name '*.py' -not -path '*/pool/*/*' -not -path '*/topics/*')
 	@$(PY) -m mypy
 
 # One lock for every supported Python and system: uv writes a marker beside a version that only some of them take.

@@ -17,7 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -109,7 +111,10 @@ def numba_ptx(
     function = getattr(kernel, "py_func", kernel)
     targetoptions = getattr(kernel, "targetoptions", {})
     passed = {name: targetoptions[name] for name in ("fastmath", "opt") if name in targetoptions}
-    ptx, _ = cuda.compile_ptx(function, signature, cc=compute_capability, **{**passed, **options})
+    # Device functions are compiled for the current GPU, and there may be none.
+    device = SimpleNamespace(compute_capability=compute_capability)
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
+        ptx, _ = cuda.compile_ptx(function, signature, cc=compute_capability, **{**passed, **options})
     return str(ptx)
 
 

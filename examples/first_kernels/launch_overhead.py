@@ -195,7 +195,6 @@ gg.claim(
 # A kernel without arguments leaves nothing that could be checked, so it is timed apart. Beside it stand views
 # and arrays that Numba has allocated itself, three of each.
 
-from gpuguide.machine.backends import current_stream
 from gpuguide.topics.launch_overhead.kernels import (
     RAW_NOTHING,
     largest_of_two_kernel,
@@ -209,14 +208,14 @@ owned = [cuda.device_array(1024, np.float32) for _ in range(3)]
 
 
 def nothing_numba():
-    nothing_kernel[4, 256, current_stream()]()
+    nothing_kernel[4, 256]()
 
 
 calls = {
     "nothing_numba": nothing_numba,
     "nothing_raw": lambda: RAW_NOTHING((4,), (256,), ()),
-    "views": lambda: largest_of_two_kernel[4, 256, current_stream()](*views),
-    "owned": lambda: largest_of_two_kernel[4, 256, current_stream()](*owned),
+    "views": lambda: largest_of_two_kernel[4, 256](*views),
+    "owned": lambda: largest_of_two_kernel[4, 256](*owned),
 }
 facts = {}
 for name, samples in launches_in_turns(calls).items():
@@ -490,6 +489,7 @@ describe(ax, f"Time against matrix elements, both logarithmic. {'; '.join(words)
 # wrong: as_cuda_array(x) without sync=False waits until the stream is empty
 from time import perf_counter
 
+from gpuguide.machine.backends import current_stream
 from gpuguide.topics.launch_overhead.kernels import delay_kernel
 
 delay_ns = launch_overhead.DELAY_NS

@@ -284,7 +284,6 @@ ax.xaxis.set_major_formatter(lambda seconds, _: f"{seconds * 1e6:g} µs")
 # Each of the following clocks makes one mistake and no other. ``keep`` keeps its figure, ``compare`` divides
 # that by the right one.
 
-from gpuguide.machine.backends import current_stream, jit
 from gpuguide.topics.benchmark_well import wrong_clocks
 from gpuguide.measure.turns import beside_launches
 from gpuguide.topics.launch_sizes.maximum import maximum
@@ -363,8 +362,8 @@ signature = "void(float32[::1], float32[::1], float32[::1])"
 
 
 def fresh_call():
-    kernel = jit(maximum_one_kernel.py_func)
-    return lambda: kernel[2**26 // 256, 256, current_stream()](*large)
+    kernel = cuda.jit(maximum_one_kernel.py_func)
+    return lambda: kernel[2**26 // 256, 256](*large)
 
 
 taken = in_turns(

@@ -89,8 +89,8 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # -----------------------------
 #
 # The operation is the kernel from above, with its launcher, the function that checks the arguments and
-# launches. It has two rivals: NumPy, and the kernel with copies. ``jit``, ``numba_view`` and ``cupy()`` are
-# this guide's doors to ``cuda.jit``, to ``cuda.as_cuda_array`` and to CuPy.
+# launches. It has two rivals: NumPy, and the kernel with copies. ``launch.check`` looks at shapes and types
+# on the host, and ``cupy()`` is this guide's door to CuPy.
 #
 # .. kernel:: gpuguide.topics.how_to_time.kernels
 #    :names: add_one_kernel
@@ -192,19 +192,17 @@ gg.claim(
 
 from cupyx.profiler import benchmark
 
-from gpuguide.machine.backends import jit, numba_view
-
 synchronize = cp.cuda.Device().synchronize
 answers = {}
 for size, n in (("small", 2**16), ("large", 2**26)):
     source = cp.arange(n, dtype=cp.float64)
-    x, out = numba_view(source), numba_view(cp.zeros(n))
+    x, out = gg.numba_view(source), gg.numba_view(cp.zeros(n))
 
     def call(x=x, out=out):
         how_to_time.add_one(x, out)
 
     def fresh(x=x, out=out):
-        kernel = jit(kernels.add_one_kernel.py_func)
+        kernel = cuda.jit(kernels.add_one_kernel.py_func)
         return lambda: kernel[x.size // 256, 256](x, out)
 
     call()

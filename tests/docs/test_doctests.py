@@ -1,6 +1,5 @@
 """The examples of the docstrings: all run, none is missing, and Sphinx runs the same ones."""
 
-import ast
 import doctest
 import inspect
 import re
@@ -82,28 +81,6 @@ def test_every_topic_is_listed():
 
 def test_every_listed_name_has_an_example():
     assert [name for name, value in listed_objects() if ">>> " not in (value.__doc__ or "")] == []
-
-
-def launches(function):
-    """Whether a function launches a kernel: kernel[blocks_per_grid, threads_per_block, ...](...)."""
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Subscript)
-        and isinstance(node.func.slice, ast.Tuple)
-        for node in ast.walk(function)
-    )
-
-
-def test_every_launcher_has_an_example():
-    launchers, lacking = 0, []
-    for path in sorted(PACKAGE.glob("topics/*/*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and is_public(node.name) and launches(node):
-                launchers += 1
-                if ">>> " not in (ast.get_docstring(node) or ""):
-                    lacking.append(f"{path.stem}.{node.name}")
-    assert launchers
-    assert lacking == []
 
 
 def examples_listed():

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import cuda
 
 from fake_cupy import FakeArray, make_cupy
 from gpuguide.errors import ArgumentError, BackendError
 from gpuguide.machine import backends
+
+not_simulated = pytest.mark.skipif(backends.simulated(), reason="the simulator has no dispatcher")
 
 
 @pytest.fixture
@@ -110,6 +113,79 @@ def test_the_same_stream_is_the_same_object(monkeypatch: pytest.MonkeyPatch, fak
     assert stream.handle == fake_cupy.cuda.get_current_stream().ptr
     assert backends.current_stream() is stream
     backends._external_stream.cache_clear()
+
+
+@cuda.jit
+def nothing_kernel(x):  # type: ignore[no-untyped-def]
+    pass
+
+
+@pytest.fixture
+def streams(monkeypatch: pytest.MonkeyPatch, fake_cupy: Any) -> Callable[..., Any]:
+    """Which stream Numba would launch into: nothing but the driver is made up."""
+    from numba.cuda import dispatcher
+
+    monkeypatch.setattr(dispatcher.driver, "_to_core_stream", lambda stream: stream)
+    monkeypatch.setattr(backends, "_external_stream", lambda pointer: f"CuPy's {pointer}")
+    return lambda *shape: nothing_kernel[shape].stream
+
+
+@not_simulated
+def test_a_plain_launch_follows_cupy_s_current_stream(streams: Callable[..., Any]) -> None:
+    """The contract with numba-cuda: kernel[...] asks CUDADispatcher.__getitem__, and hands on a stream."""
+    assert streams(1, 32) == 0
+    with backends.launches_follow_cupy():
+        assert streams(1, 32) == "CuPy's 142309792"
+        with backends.launches_follow_cupy():
+            assert streams((2, 2), (8, 8)) == "CuPy's 142309792"
+        assert streams(1, 33) == "CuPy's 142309792"
+    assert streams(1, 32) == 0
+
+
+@not_simulated
+def test_a_launch_that_names_a_stream_is_left_alone(streams: Callable[..., Any]) -> None:
+    """Numba's ufuncs launch so: their copies go to the same stream."""
+    with backends.launches_follow_cupy():
+        assert (streams(1, 32, 0), streams(1, 32, 0, 64), streams(1, 32, "mine")) == (0, 0, "mine")
+
+
+@not_simulated
+def test_launches_are_plain_again_after_an_error(streams: Callable[..., Any]) -> None:
+    with pytest.raises(KeyError), backends.launches_follow_cupy():
+        raise KeyError
+    assert streams(1, 32) == 0
+
+
+def test_the_simulator_knows_no_streams(simulator_python: Callable[..., str]) -> None:
+    snippet = """
+import numpy as np
+from numba import cuda
+from gpuguide.machine import backends
+@cuda.jit
+def add_one_kernel(x):
+    x[cuda.grid(1)] += 1
+x = np.zeros(2)
+with backends.launches_follow_cupy():
+    add_one_kernel[1, 2](x)
+print(x.tolist())
+"""
+    assert simulator_python(snippet) == "[1.0, 1.0]\n"
+
+
+def test_small_grids_are_launched_without_a_word(fresh_python: Callable[..., str]) -> None:
+    """Whichever comes first, this package or Numba; and who asks for the warning gets it."""
+    snippet = """
+for name in {order}:
+    __import__(name)
+from gpuguide.machine import backends
+backends.numba_cuda()
+from numba.core import config
+print(config.CUDA_LOW_OCCUPANCY_WARNINGS)
+"""
+    for order in (["gpuguide.machine.backends", "numba.cuda"], ["numba.cuda", "gpuguide.machine.backends"]):
+        assert fresh_python(snippet.format(order=order)) == "0\n"
+        asked = fresh_python(snippet.format(order=order), NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="1")
+        assert asked == "1\n"
 
 
 SOURCE = 'extern "C" __global__ void scale(float* x) {}'

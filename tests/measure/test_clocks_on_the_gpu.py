@@ -21,6 +21,13 @@ from gpuguide.measure.clocks import (
 )
 from gpuguide.measure.timing import time_device
 
+# A launch that names no stream follows the clock's, whatever array it is given.
+LAUNCHES = (
+    lambda kernel, x: kernel[256, 256](x),
+    lambda kernel, x: kernel[256, 256](x),
+    lambda kernel, x: kernel[256, 256, backends.current_stream()](x),
+)
+
 
 class FakeStream:
     """A stream that writes down what is done to it; `invalid` makes the end of a capture fail."""
@@ -223,22 +230,21 @@ class TestOnAGpu:
         with pytest.raises(ArgumentError, match="expected work on the clock's stream"):
             time_device(call, clock)
 
-    def test_numba_kernels_are_captured(self):
+    @pytest.mark.parametrize("launch", LAUNCHES, ids=["plain", "bare array", "named stream"])
+    def test_numba_kernels_are_captured(self, launch):
         cp = backends.cupy()
         clock = CupyClock()
         with clock.use():
             x = cp.zeros(1 << 16, dtype=cp.float32)
         clock.synchronize()
-        view = backends.numba_view(x)
+        view = x if launch is LAUNCHES[1] else backends.numba_view(x)
 
-        @backends.jit
+        @backends.cuda.jit
         def add_one_kernel(x):
             i = backends.cuda.grid(1)
             if i < x.size:
                 x[i] += 1
 
-        samples = time_device(
-            lambda: add_one_kernel[256, 256, backends.current_stream()](view), clock, n_samples=5
-        )
+        samples = time_device(lambda: launch(add_one_kernel, view), clock, n_samples=5)
         assert samples.method == "graph"
         assert float(x[0]) == float(x[-1]) >= samples.n_calls

@@ -5,36 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
-from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.errors import MismatchError
 from gpuguide.topics.benchmark_well import kernels, square_roots
 from gpuguide.topics.benchmark_well import study as benchmark_well
 from gpuguide.topics.benchmark_well.kernels import CLOSE
 from gpuguide.topics.benchmark_well.square_roots import count_steps, far_guesses
-from gpuguide.topics.launch_sizes.maximum import maximum_reference
 
 MAKERS = ("study", "warm_study", "roots_study")
 FLOAT64 = np.dtype(np.float64)
-
-
-@pytest.mark.parametrize(
-    ("maker", "variants"), [("study", ["four", "one"]), ("roots_study", ["newton", "sqrt"])]
-)
-def test_variants_equal_the_reference_in_the_simulator(
-    fresh_python: Callable[..., str], maker: str, variants: list[str]
-) -> None:
-    count, names = in_simulator(fresh_python, "benchmark_well.study", SIZES, maker)
-    assert names == variants
-    assert count == len(SIZES) * 2 * len(variants)
-
-
-def test_the_studies_reject_wrong_variants() -> None:
-    for make in (benchmark_well.study, benchmark_well.warm_study):
-        assert_rejects(make(), maximum_reference, 257)
-    assert_rejects(benchmark_well.roots_study(), square_roots.roots_reference, 257, tolerance=True)
 
 
 def test_a_root_that_is_one_step_short_is_rejected() -> None:
@@ -68,15 +48,6 @@ def test_sizes_span_three_decades(maker: str) -> None:
 def test_the_sizes_that_the_page_speaks_of_are_measured() -> None:
     assert {2**21, 2**24, 2**26} <= set(benchmark_well.study().sizes)
     assert 2**22 in benchmark_well.roots_study().sizes
-
-
-@pytest.mark.parametrize("launch", [square_roots.improve, square_roots.square_root])
-def test_launchers_of_roots_say_what_they_take(launch: Callable[..., None]) -> None:
-    x = np.ones(4)
-    for arrays in ((x, x[:3]), (x.astype(np.float32), x), (x, x.astype(np.int64)), (x.reshape(2, 2),) * 2):
-        with pytest.raises(ArgumentError, match="two float64 vectors of one length"):
-            launch(*arrays)
-    launch(x[:0], x[:0])
 
 
 @needs_compilers()
@@ -157,22 +128,3 @@ def test_traffic_counts_each_array_once() -> None:
     assert (newton.bytes_read, newton.bytes_written, newton.flops) == (16_000, 8_000, 0)
     root = square_roots.square_root_traffic(1000, FLOAT64)
     assert (root.bytes_read, root.bytes_written) == (8_000, 8_000)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("maker", MAKERS)
-def test_all_variants_equal_the_reference_on_the_gpu(maker: str) -> None:
-    report = getattr(benchmark_well, maker)().check_all((*SIZES, 10**6 + 3, 2**21))
-    assert not report.skipped
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("launch", [square_roots.improve, square_roots.square_root])
-def test_launchers_of_roots_take_cupy_arrays_on_the_current_stream(launch: Callable[..., None]) -> None:
-    import cupy as cp
-
-    stream = cp.cuda.Stream(non_blocking=True)
-    with stream:
-        guess, number = cp.full(1009, 100.0), cp.full(1009, 81.0)
-        launch(guess, number)
-        assert bool((guess == 9).all())

@@ -1,12 +1,9 @@
 """Divergence: the same results in every order, turns of warps by hand, and branches in compiled code."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
-from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
@@ -14,26 +11,7 @@ from gpuguide.topics.divergence import escape_steps, kernels, recipes, smallest_
 from gpuguide.topics.divergence import study as divergence
 from gpuguide.topics.divergence.active_threads import active_share, warp_turns
 
-MODULES = {"study": divergence, "smallest_divisor": smallest_divisor, "escape_steps": escape_steps}
-
-
 # Results ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("module", "sizes"),
-    [
-        ("study", (0, 1, 31, 32, 33, 257)),
-        ("smallest_divisor", (0, 1, 2, 33, 257, 2049)),
-        ("escape_steps", (0, 1, 31, 33, 257)),
-    ],
-)
-def test_every_order_gives_the_reference_s_results_in_the_simulator(
-    fresh_python: Callable[..., str], module: str, sizes: tuple[int, ...]
-) -> None:
-    count, names = in_simulator(fresh_python, f"divergence.{module}", sizes)
-    assert names == sorted(set(MODULES[module].study().names) - {"group_first"})
-    assert count == len(sizes) * 2 * len(names)
 
 
 def test_the_kernel_that_groups_finds_the_grouped_order_in_the_simulator(
@@ -52,16 +30,6 @@ for n in (1, 31, 33, 257):
 print("grouped")
 """
     assert fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1").strip() == "grouped"
-
-
-def test_the_studies_reject_wrong_variants() -> None:
-    assert_rejects(divergence.study(), recipes.recipes_reference, 257)
-    assert_rejects(smallest_divisor.study(), smallest_divisor.divisors_reference, 257)
-
-    def right(rows: np.ndarray, *orders: np.ndarray) -> np.ndarray:
-        return escape_steps.escape_reference(rows.size)
-
-    assert_rejects(escape_steps.study(), right, 257)
 
 
 # References -------------------------------------------------------------------------------------------------
@@ -195,44 +163,10 @@ def test_the_page_s_prediction_for_two_kinds_at_random() -> None:
 # What launchers take ----------------------------------------------------------------------------------------
 
 
-def test_launchers_say_what_they_take() -> None:
-    ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint32)
-    for call in (divergence.branch_mixed, divergence.both_sides):
-        with pytest.raises(ArgumentError, match=r"mixed must be a vector of 3 int32; got \(2,\) int32"):
-            call(words, ints, ints[:2], ints, ints, words)
-    with pytest.raises(ArgumentError, match="grouped must be"):
-        divergence.branch_grouped(words, ints, ints, ints, words, words)
-    for call in (smallest_divisor.divisors_in_order, smallest_divisor.divisors_regrouped):
-        with pytest.raises(ArgumentError, match="expected an order of 3 int32"):
-            call(ints[:2], ints, ints, words)
-    with pytest.raises(ArgumentError, match="two vectors of int32 of one length"):
-        escape_steps.escape_in_tiles(ints, ints[:2], ints, ints, ints)
-
-
-def test_launchers_do_nothing_for_empty_vectors() -> None:
-    ints, words = np.zeros(0, np.int32), np.zeros(0, np.uint32)
-    for variant in divergence.study().variants:
-        if variant.simulatable:
-            variant.call(words, ints, ints, ints, ints, words)
-    for variant in smallest_divisor.study().variants:
-        variant.call(ints, ints, ints, words)
-    for variant in escape_steps.study().variants:
-        variant.call(ints, ints, ints, ints, ints)
-
-
 # Compiled code ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def _for_sm_90(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Device functions are compiled for the current GPU, and there is none."""
-    from numba.cuda import dispatcher
-
-    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
-
-
 @needs_compilers()
-@pytest.mark.usefixtures("_for_sm_90")
 def test_the_branch_stays_a_branch_and_both_sides_have_none() -> None:
     """One branch more than without sides, and no recipe's work is merged into the other's."""
     from numba import int32, uint32
@@ -249,7 +183,6 @@ def test_the_branch_stays_a_branch_and_both_sides_have_none() -> None:
 
 
 @needs_compilers()
-@pytest.mark.usefixtures("_for_sm_90")
 def test_divisions_have_32_bits() -> None:
     from numba import int32, uint32
 
@@ -263,7 +196,6 @@ def test_divisions_have_32_bits() -> None:
 
 
 @needs_compilers()
-@pytest.mark.usefixtures("_for_sm_90")
 def test_pixels_and_grouping_compile() -> None:
     from numba import int32, int64
 
@@ -288,12 +220,6 @@ def test_sizes_are_those_of_a_sweep_and_the_rounds_those_of_the_text() -> None:
 def test_the_traffic_is_three_words_read_and_one_written() -> None:
     traffic = divergence.recipes_traffic(1000, "uint32")
     assert (traffic.bytes_read, traffic.bytes_written) == (12_000, 4000)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("make", [divergence.study, smallest_divisor.study, escape_steps.study])
-def test_all_variants_equal_the_reference_on_the_gpu(make: Callable[..., object]) -> None:
-    assert not make().check_all((*SIZES, 65_536, 10**6 + 3)).skipped
 
 
 @pytest.mark.gpu

@@ -1,51 +1,14 @@
 """Adding one in place: kernels against the reference in the simulator, the compiler and on the GPU."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
-from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError
 from gpuguide.topics.first_kernel import first_call_parts
 from gpuguide.topics.first_kernel import study as first_kernel
-
-KERNELS = ("by_hand", "grid", "grid_stride", "four_per_thread")
-LAUNCHERS = [getattr(first_kernel, f"increment_{name}") for name in KERNELS]
-
-
-def test_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "first_kernel.study", SIZES)
-    assert names == sorted([*KERNELS, "numpy", "python_loop"])
-    assert count == len(SIZES) * 2 * len(names)
-
-
-def test_four_per_thread_covers_full_and_partial_blocks(fresh_python: Callable[..., str]) -> None:
-    sizes = (1023, 1024, 1025, 2300)
-    count, _ = in_simulator(fresh_python, "first_kernel.study", sizes, variants=("four_per_thread",))
-    assert count == len(sizes) * 2
-
-
-def test_the_study_rejects_wrong_variants() -> None:
-    assert_rejects(first_kernel.study(), first_kernel.increment_reference, 257)
-
-
-@pytest.mark.parametrize("launcher", LAUNCHERS, ids=KERNELS)
-@pytest.mark.parametrize(
-    ("array", "cure"),
-    [(np.ones((2, 3)), "ravel"), (np.ones(4, np.float32), "astype"), (np.ones(()), "ravel")],
-)
-def test_launchers_say_what_they_take(launcher: Callable[..., None], array: np.ndarray, cure: str) -> None:
-    with pytest.raises(ArgumentError, match=rf"one-dimensional float64.*{cure}"):
-        launcher(array)
-
-
-@pytest.mark.parametrize("launcher", LAUNCHERS, ids=KERNELS)
-def test_launchers_do_nothing_for_an_empty_vector(launcher: Callable[..., None]) -> None:
-    launcher(np.empty(0))
 
 
 @needs_compilers()
@@ -98,24 +61,6 @@ def test_the_parts_of_the_first_call_are_those_of_the_processes_that_count(
     assert first["whole"] == pytest.approx((17e-9, 34e-9, 51e-9))
     assert first["compile"] == pytest.approx((5e-9, 10e-9, 15e-9))
     assert tuple(first) == ("whole", *first_call_parts.PARTS)
-
-
-@pytest.mark.gpu
-def test_all_variants_equal_the_reference_on_the_gpu() -> None:
-    report = first_kernel.study().check_all((*SIZES, 65_536, 10**6 + 3))
-    assert not report.skipped
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("launcher", LAUNCHERS, ids=KERNELS)
-def test_launchers_take_cupy_arrays_on_the_current_stream(launcher: Callable[..., None]) -> None:
-    import cupy as cp
-
-    stream = cp.cuda.Stream(non_blocking=True)
-    with stream:
-        x = cp.ones(1009)
-        launcher(x)
-        assert bool((x == 2).all())
 
 
 @pytest.mark.gpu

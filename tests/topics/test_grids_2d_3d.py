@@ -1,12 +1,9 @@
 """Grids in two and three dimensions: kernels against the reference, and the sectors that a warp touches."""
 
 import inspect
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
-from topic_sizes import in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
@@ -14,37 +11,8 @@ from gpuguide.topics.grids_2d_3d import boxes_3d
 from gpuguide.topics.grids_2d_3d import study as grids_2d_3d
 from gpuguide.topics.grids_2d_3d.sectors import sectors_per_request
 
-IN_MATRIX = ("fast_16x16", "fast_32x8", "slow_16x16", "slow_32x8")
-IN_BOX = ("fast_32x8x1", "fast_8x8x8", "slow_32x8x1", "slow_8x8x8")
-# Nothing, one element, one row, a whole number of blocks, one element too few and too many in each axis.
-MATRIX_SIZES = (0, 1, 31, 32, 33, 16 * 16, 31 * 33, 33 * 37)
-BOX_SIZES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 SLOW_AXES = {2: (0, 1), 3: (0, 1, 2)}
 FAST_AXES = {2: (1, 0), 3: (2, 1, 0)}
-
-
-def test_matrix_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "grids_2d_3d.study", MATRIX_SIZES)
-    assert names == sorted(IN_MATRIX)
-    assert count == len(MATRIX_SIZES) * 2 * len(names)
-
-
-def test_box_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "grids_2d_3d.boxes_3d", BOX_SIZES)
-    assert names == sorted(IN_BOX)
-    assert count == len(BOX_SIZES) * 2 * len(names)
-
-
-@pytest.mark.parametrize(
-    ("study", "reference", "size"),
-    [
-        (grids_2d_3d.study(), grids_2d_3d.increment_reference, 16 * 17),
-        (boxes_3d.study(), boxes_3d.maximum_reference, 5 * 6 * 7),
-    ],
-    ids=["matrix", "box"],
-)
-def test_the_studies_reject_wrong_variants(study, reference, size) -> None:
-    assert_rejects(study, reference, size)
 
 
 def test_the_reference_gives_the_second_where_one_is_nan() -> None:
@@ -74,31 +42,6 @@ def test_box_kernels_compile_without_float64(axis: str) -> None:
     assert facts.spills == 0
     assert (facts.count("ld.global"), facts.count("st.global")) == (2, 1)
     assert facts.count("cvt.f64") == 0
-
-
-@pytest.mark.parametrize("launcher", [grids_2d_3d.increment_fast, grids_2d_3d.increment_slow])
-@pytest.mark.parametrize(
-    ("array", "cure"),
-    [(np.ones(6), "reshape"), (np.ones((2, 3), np.float32), "astype"), (np.ones((1, 2, 3)), "reshape")],
-)
-def test_matrix_launchers_say_what_they_take(launcher, array: np.ndarray, cure: str) -> None:
-    with pytest.raises(ArgumentError, match=rf"float64 matrix.*{cure}"):
-        launcher(array)
-
-
-@pytest.mark.parametrize("launcher", [boxes_3d.maximum_fast, boxes_3d.maximum_slow])
-@pytest.mark.parametrize(
-    "arrays",
-    [
-        [np.ones((2, 3), np.float32)] * 3,
-        [np.ones((2, 3, 4))] * 3,
-        [np.ones((2, 3, 4), np.float32)] * 2 + [np.ones((2, 3, 5), np.float32)],
-    ],
-    ids=["two axes", "float64", "another shape"],
-)
-def test_box_launchers_say_what_they_take(launcher, arrays: list[np.ndarray]) -> None:
-    with pytest.raises(ArgumentError, match="three float32 arrays of one shape"):
-        launcher(*arrays)
 
 
 def test_launchers_refuse_a_block_that_is_too_large() -> None:
@@ -225,10 +168,3 @@ def test_an_empty_array_touches_no_sector() -> None:
 def test_sectors_say_what_they_take(arguments, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         sectors_per_request(*arguments)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("make", [grids_2d_3d.study, boxes_3d.study])
-def test_all_variants_equal_the_reference_on_the_gpu(make) -> None:
-    sizes = (*MATRIX_SIZES, 781 * 1823) if make is grids_2d_3d.study else (*BOX_SIZES, 97 * 101 * 103)
-    assert not make().check_all(sizes).skipped

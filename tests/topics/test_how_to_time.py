@@ -5,8 +5,6 @@ from itertools import count
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
-from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
@@ -17,39 +15,12 @@ from gpuguide.topics.how_to_time import study as how_to_time
 # The operations ---------------------------------------------------------------------------------------------
 
 
-def test_add_one_equals_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    checks, names = in_simulator(fresh_python, "how_to_time.study", SIZES)
-    assert names == ["numba", "numpy"]
-    assert checks == len(SIZES) * 2 * len(names)
-
-
-def test_the_study_rejects_wrong_variants() -> None:
-    assert_rejects(how_to_time.study(), how_to_time.add_one_reference, 257, tolerance=True)
-
-
-def test_add_one_says_what_it_takes() -> None:
-    x = np.ones(4)
-    for arrays in ((x, x[:3]), (x.astype(np.float32), x), (x, x.astype(np.int64)), (x.reshape(2, 2),) * 2):
-        with pytest.raises(ArgumentError, match="two float64 vectors of one length"):
-            how_to_time.add_one(*arrays)
-    how_to_time.add_one(x[:0], x[:0])
-
-
 @needs_compilers()
 def test_the_kernel_compiles() -> None:
     from numba import float64
 
     facts = numba_facts(kernels.add_one_kernel, (float64[::1], float64[::1]))
     assert (facts.spills, facts.count("ld.global"), facts.count("st.global")) == (0, 1, 1)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 8, 33])
-def test_numpys_factorisation_passes(rows: int) -> None:
-    assert len(how_to_time.qr_study().check_all((rows**2,), ["numpy"])) == 2
-
-
-def test_the_qr_study_rejects_wrong_variants() -> None:
-    assert_rejects(how_to_time.qr_study(), how_to_time.qr_numpy, 16**2)
 
 
 def spoiled_qr(row: int, column: int, by: float) -> tuple[np.ndarray, np.ndarray]:

@@ -4,12 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
-from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts, numba_ptx
 from gpuguide.errors import ArgumentError
-from gpuguide.topics.numba_types import kernels, loop_counters, scaling
+from gpuguide.topics.numba_types import kernels, loop_counters
 from gpuguide.topics.numba_types import study as numba_types
 from gpuguide.topics.numba_types.float_instructions import FloatInstructions, float_instructions
 
@@ -18,44 +16,9 @@ LEVELS = [getattr(numba_types, f"level_{name}") for name in NAMES]
 COUNTS = [
     getattr(loop_counters, f"count_by_{name}") for name in ("range_int64", "range_int32", "own_counter")
 ]
-SCALES = [scaling.scale_by_python_float, scaling.scale_by_float32]
 
 
 # Results ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("module", "maker", "sizes"),
-    [
-        ("study", "study", (0, 1, 31, 33, 257)),
-        ("study", "wide_study", (0, 1, 33, 257)),
-        ("loop_counters", "study", (0, 1, 31, 33, 257)),
-        ("scaling", "study", SIZES),
-    ],
-)
-def test_kernels_equal_the_reference_in_the_simulator(
-    fresh_python: Callable[..., str], module: str, maker: str, sizes: tuple[int, ...]
-) -> None:
-    count, names = in_simulator(fresh_python, f"numba_types.{module}", sizes, maker)
-    modules = {"study": numba_types, "loop_counters": loop_counters, "scaling": scaling}
-    assert names == sorted(getattr(modules[module], maker)().names)
-    assert count == len(sizes) * 2 * len(names)
-
-
-@pytest.mark.parametrize("make", [numba_types.study, numba_types.wide_study])
-def test_the_studies_of_levels_reject_wrong_variants(make: Callable[..., object]) -> None:
-    assert_rejects(make(), numba_types.level_reference, 257, tolerance=True)
-
-
-def test_the_study_of_counters_rejects_wrong_variants() -> None:
-    def right(kept: np.ndarray, doses: int) -> np.ndarray:
-        return numba_types.level_reference(kept)
-
-    assert_rejects(loop_counters.study(), right, 257, tolerance=True)
-
-
-def test_the_study_of_scaling_rejects_wrong_variants() -> None:
-    assert_rejects(scaling.study(), scaling.scale_reference, 257, tolerance=True)
 
 
 @pytest.mark.parametrize("doses", [127, 129])
@@ -80,37 +43,12 @@ def test_the_reference_agrees_with_a_sum_in_python() -> None:
 # What launchers take ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("launcher", [*LEVELS, *SCALES], ids=lambda call: call.__name__)
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        (np.ones(3, np.float32), np.ones(2, np.float32)),
-        (np.ones((2, 2), np.float32), np.ones((2, 2), np.float32)),
-        (np.ones(2, np.float32), np.ones(2)),
-        (np.ones(2, np.int32), np.ones(2, np.int32)),
-    ],
-)
-def test_launchers_say_what_they_take(launcher: Callable[..., None], a: np.ndarray, b: np.ndarray) -> None:
-    with pytest.raises(ArgumentError, match=r"takes two .*float32"):
-        launcher(a, b)
-
-
 @pytest.mark.parametrize("launcher", COUNTS, ids=lambda call: call.__name__)
 @pytest.mark.parametrize("doses", [-1, 2**31])
 def test_counters_of_32_bits_are_given_no_more(launcher: Callable[..., None], doses: int) -> None:
     x = np.ones(3, np.float32)
     with pytest.raises(ArgumentError, match=f"from 0 to 2147483647; got {doses}"):
         launcher(x, doses, x)
-    with pytest.raises(ArgumentError, match="float32 vectors of one length"):
-        launcher(x, 1, x[:2])
-
-
-def test_launchers_do_nothing_for_empty_vectors() -> None:
-    empty = np.empty(0, np.float32)
-    for launcher in (*LEVELS, *SCALES):
-        launcher(empty, empty)
-    for launcher in COUNTS:
-        launcher(empty, 128, empty)
 
 
 # Compiled code ----------------------------------------------------------------------------------------------
@@ -212,14 +150,6 @@ def test_sizes_are_those_of_a_sweep() -> None:
     assert len(sizes) >= 6
     assert sizes[-1] >= 1000 * sizes[0]
     assert numba_types.wide_study().sizes == sizes[-1:]
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize(
-    "make", [numba_types.study, numba_types.wide_study, loop_counters.study, scaling.study]
-)
-def test_all_variants_equal_the_reference_on_the_gpu(make: Callable[..., object]) -> None:
-    assert not make().check_all((*SIZES, 65_536, 10**6 + 3)).skipped
 
 
 @pytest.mark.gpu

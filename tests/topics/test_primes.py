@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from math import isqrt
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects, host_variant
+from spoiled import host_variant
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.measure.session import current
 from gpuguide.topics.primes import bits as primes_bits
 from gpuguide.topics.primes import cpu as primes_cpu
 from gpuguide.topics.primes import kernels, kernels_cpu
@@ -118,10 +118,6 @@ print(sorted({result.variant for result in primes.study().check_all((0, 2, 100, 
     assert fresh_python(snippet, timeout=300, NUMBA_ENABLE_CUDASIM="1") == f"{names}\n"
 
 
-def test_the_study_rejects_wrong_variants() -> None:
-    assert_rejects(primes.study(), primes_bits.primes_reference, 1000)
-
-
 @pytest.mark.parametrize("wrong", [-1, 0, 1, None])
 def test_the_study_of_counts_takes_the_right_one_only(wrong: int | None) -> None:
     """A single number cannot be shifted; the next ones to it and an output that nobody wrote are rejected."""
@@ -176,9 +172,7 @@ def test_the_smaller_limit_of_the_exact_check_has_an_answer_as_long(n: int) -> N
         (-1, np.zeros(1, np.uint32), "from 0 to 1073741824; got -1"),
         (2**30 + 1, np.zeros(1, np.uint32), "from 0 to 1073741824"),
         (10.0, np.zeros(2, np.uint32), "an integer"),
-        (10, np.zeros(3, np.uint32), "an answer of 2 uint32"),
-        (10, np.zeros(2, np.int32), "an answer of 2 uint32"),
-        (10, np.zeros((1, 2), np.uint32), "an answer of 2 uint32"),
+        (10, np.zeros(3, np.uint32), r"out must be a uint32 array of shape \(2,\)"),
     ],
 )
 def test_launchers_say_what_they_take(
@@ -190,12 +184,10 @@ def test_launchers_say_what_they_take(
 
 @needs_compilers()
 @pytest.mark.parametrize("name", ["thread_a_number", "odd_candidates", "to_square_root"])
-def test_trial_division_compiles(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trial_division_compiles(name: str) -> None:
     """One division a step: on 32 bits where both numbers fit, which the compiler tests at run time."""
     from numba import int64, uint32
-    from numba.cuda import dispatcher
 
-    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
     facts = numba_facts(getattr(primes_trial, f"{name}_kernel"), (int64, uint32[::1]))
     assert facts.spills == 0
     assert facts.registers <= 32
@@ -208,11 +200,9 @@ def test_trial_division_compiles(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     ("name", "n_integers", "n_flags"),
     [("all_odd", 1, 0), ("cross_off", 1, 0), ("start_count", 1, 0), ("count", 0, 0), ("segment", 2, 1)],
 )
-def test_sieves_compile(name: str, n_integers: int, n_flags: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sieves_compile(name: str, n_integers: int, n_flags: int) -> None:
     from numba import boolean, int64, uint32
-    from numba.cuda import dispatcher
 
-    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
     signature = (*[int64] * n_integers, *[boolean] * n_flags, uint32[::1])
     facts = numba_facts(getattr(primes_sieve, f"{name}_kernel"), signature)
     assert facts.spills == 0
@@ -283,12 +273,13 @@ GPU_LIMITS = (
 def test_launchers_are_right_on_the_current_stream_of_a_gpu(launcher: Callable[..., None]) -> None:
     import cupy as cp
 
-    stream = cp.cuda.Stream(non_blocking=True)
+    gpu = current().machine.gpu
+    assert gpu is not None
     for limit in GPU_LIMITS:
         if limit > 20_000 and launcher in LAUNCHERS[:2]:
             continue
         right = primes_bits.primes_reference(limit)
-        with stream:
+        with gpu.use():
             out = cp.full(right.shape, 0xDEADBEEF, cp.uint32)
             launcher(limit, out)
             assert bool((out == cp.asarray(right)).all()), limit
@@ -301,13 +292,6 @@ def test_the_reference_is_the_same_on_the_gpu() -> None:
     for limit in (0, 1, 2, 3, 64, 65, 66, 10**6 + 3):
         on_host, on_gpu = (primes_bits.primes_reference(limit, xp) for xp in (np, cp))
         assert bool((on_gpu.get() == on_host).all())
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("make", [primes.study, primes.count_study])
-def test_all_variants_pass_on_the_gpu(make: Callable[[], primes.Study]) -> None:
-    report = make().check_all((2, 100, 1000, 10**4))
-    assert not report.skipped
 
 
 @pytest.mark.gpu

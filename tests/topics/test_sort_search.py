@@ -1,11 +1,8 @@
 """Sorting: what the checks accept and reject, and the variants on the host and on the GPU."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from spoiled import assert_rejects
-from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, raw_facts
 from gpuguide.errors import MismatchError
@@ -13,22 +10,8 @@ from gpuguide.topics.sort_search import sort_checks
 from gpuguide.topics.sort_search import study as sort_search
 
 
-@pytest.mark.parametrize("maker", ["study", "argsort_study"])
-def test_host_variants_pass_in_the_simulator(fresh_python: Callable[..., str], maker: str) -> None:
-    count, names = in_simulator(fresh_python, "sort_search.study", SIZES, maker)
-    assert (count, names) == (2 * len(SIZES), ["numpy"])
-
-
-def test_the_sort_study_rejects_wrong_variants() -> None:
-    assert_rejects(sort_search.study(), np.sort, 257)
-
-
 def test_the_sort_study_rejects_wrong_variants_beyond_the_reach_of_the_python_sort() -> None:
     assert_rejects(sort_search.study(), np.sort, sort_checks.COMPARED_WITH_PYTHON + 1)
-
-
-def test_the_argsort_study_rejects_wrong_variants() -> None:
-    assert_rejects(sort_search.argsort_study(), np.argsort, 257)
 
 
 def sorted_check(x: np.ndarray, output: np.ndarray) -> tuple[float, float]:
@@ -123,13 +106,6 @@ def test_the_kernel_of_the_check_agrees_with_numpy(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sort_checks, "has_gpu", lambda: False)
     on_host = [(sort_checks._in_order(y), sort_checks._fingerprint(y)) for y in (x, np.sort(x))]
     assert on_gpu == on_host
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("make", [sort_search.study, sort_search.argsort_study])
-def test_all_variants_pass_on_the_gpu(make: Callable[[], sort_search.Study]) -> None:
-    report = make().check_all((*SIZES, 4096**2))
-    assert not report.skipped
 
 
 @pytest.mark.gpu

@@ -1,13 +1,10 @@
 """Ufuncs on both processors: against their references, compiled for the GPU, and what Numba's own do."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
-from topic_sizes import SIZES, in_simulator
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
@@ -18,24 +15,10 @@ from gpuguide.topics.ufuncs import (
     kernels_rows,
     row_ufuncs,
     ufunc_parts,
-    ufunc_rivals,
 )
 from gpuguide.topics.ufuncs import study as ufuncs
 
 MODULES = {"study": ufuncs, "kepler": kepler, "row_ufuncs": row_ufuncs}
-ON_THE_GPU_ONLY = {
-    "study": {"ufunc", "from_numpy"},
-    "kepler": {"ufunc", "from_numpy"},
-    "row_ufuncs": {"gufunc"},
-}
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_variants_equal_the_reference_in_the_simulator(module: str, fresh_python: Callable[..., str]) -> None:
-    """Of Numba's GPU ufuncs the simulator runs none; the test below says why."""
-    count, names = in_simulator(fresh_python, f"ufuncs.{module}", SIZES)
-    assert set(names) == set(MODULES[module].study().names) - ON_THE_GPU_ONLY[module]
-    assert count == len(SIZES) * 2 * len(names)
 
 
 def test_the_simulator_has_no_ufuncs(simulator_python: Callable[..., str]) -> None:
@@ -54,18 +37,6 @@ for call in (kernels.gpu_ufunc, lambda: kernels_rows.gpu_gufunc()(points, points
         "'FakeOverload' object has no attribute 'signature'",
         "module 'numba.cuda' has no attribute 'is_cuda_array'",
     ]
-
-
-@pytest.mark.parametrize(
-    ("module", "reference"),
-    [
-        ("study", ufuncs.maximum_reference),
-        ("kepler", kepler.anomaly_reference),
-        ("row_ufuncs", row_ufuncs.squared_distance_reference),
-    ],
-)
-def test_the_studies_reject_wrong_variants(module: str, reference: Callable[..., Any]) -> None:
-    assert_rejects(MODULES[module].study(), reference, 257, tolerance=module != "study")
 
 
 def test_the_nan_rule_is_that_of_the_reference() -> None:
@@ -101,14 +72,6 @@ def test_the_check_sees_a_result_that_is_no_number() -> None:
         kepler.KeplerCheck().compare(np.array([1, np.nan], np.float32), inputs)
 
 
-@pytest.fixture
-def as_if_there_was_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numba asks the driver what to compile a device function for; there is none here."""
-    from numba.cuda import dispatcher
-
-    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
-
-
 def stager(core: Callable[..., Any]) -> Callable[..., Any]:
     """Write the kernel that numba-cuda's @vectorize writes around a function of two numbers."""
     from numba import cuda
@@ -123,7 +86,6 @@ def stager(core: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @needs_compilers()
-@pytest.mark.usefixtures("as_if_there_was_a_gpu")
 @pytest.mark.parametrize(
     ("core", "divisions"),
     [(kernels.larger, 0), (kernels_kepler.anomaly, kernels_kepler.STEPS)],
@@ -142,7 +104,6 @@ def test_the_kernel_of_a_ufunc_computes_in_float32(core: Callable[..., Any], div
 
 
 @needs_compilers()
-@pytest.mark.usefixtures("as_if_there_was_a_gpu")
 @pytest.mark.parametrize(
     ("kernel", "signature", "loads"),
     [
@@ -159,38 +120,6 @@ def test_kernels_compile_to_float32(kernel: Any, signature: str, loads: int) -> 
     assert facts.count("ld.global") >= loads
     assert facts.count("st.global") == 1
     assert not [opcode for opcode in facts.instructions if opcode.endswith(".f64")]
-
-
-@pytest.mark.parametrize(
-    ("launcher", "names"),
-    [
-        (ufuncs.maximum, "maximum takes three float32 vectors"),
-        (ufuncs.maximum_ufunc, "maximum takes three float32 vectors"),
-        (kepler.anomaly_ufunc, "anomaly takes three float32 vectors"),
-    ],
-)
-@pytest.mark.parametrize(
-    "arrays",
-    [
-        [np.ones(4)] * 3,
-        [np.ones((2, 2), np.float32)] * 3,
-        [np.ones(4, np.float32)] * 2 + [np.ones(5, np.float32)],
-    ],
-    ids=["float64", "two axes", "another length"],
-)
-def test_launchers_say_what_they_take(launcher: Any, names: str, arrays: list[np.ndarray]) -> None:
-    with pytest.raises(ArgumentError, match=names):
-        launcher(*arrays)
-
-
-@pytest.mark.parametrize("launcher", [row_ufuncs.distance, row_ufuncs.distance_gufunc])
-def test_launchers_of_rows_say_what_they_take(launcher: Any) -> None:
-    points, out = np.ones((4, 3), np.float32), np.ones(4, np.float32)
-    for arrays in ((points, points[:, :2], out), (points, points, out[:3]), (points[0], points[0], out)):
-        with pytest.raises(ArgumentError, match=r"shapes \(n, d\), \(n, d\), \(n,\)"):
-            launcher(*arrays)
-    with pytest.raises(ArgumentError, match="float64"):
-        launcher(points, points, out.astype(float))
 
 
 @pytest.mark.parametrize("loop", [kernels.maximum_cpu_loop, kernels_kepler.anomaly_cpu_loop])
@@ -215,16 +144,7 @@ def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(module: str) -> None:
     study = MODULES[module].study()
     assert study.baseline == "cpu_loop"
     (loop,) = (variant for variant in study.variants if variant.name == "cpu_loop")
-    assert (loop.device, loop.threads) == ("cpu", ufunc_rivals.ALL_THREADS)
-
-
-def test_launchers_do_nothing_for_empty_arrays() -> None:
-    """Without a GPU a launch would fail, so nothing was launched."""
-    vector, points = np.empty(0, np.float32), np.empty((0, 3), np.float32)
-    for launcher in (ufuncs.maximum, ufuncs.maximum_ufunc, kepler.anomaly_ufunc):
-        launcher(vector, vector, vector)
-    for launch in (row_ufuncs.distance, row_ufuncs.distance_gufunc):
-        launch(points, points, vector)
+    assert (loop.device, loop.threads) == ("cpu", ufuncs.ALL_THREADS)
 
 
 def test_the_source_sizes_and_dtype_are_among_those_measured() -> None:
@@ -256,14 +176,6 @@ def test_the_first_turn_of_the_parts_is_not_counted() -> None:
     for turn, marks in enumerate(([0.0, 9.0, 99.0], [0.0, 2.0, 3.0], [5.0, 8.0, 10.0])):
         ufunc_parts._keep(taken, marks, turn)
     assert taken == {"whole": [2.0, 3.0], "compile": [1.0, 2.0]}
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("module", MODULES)
-def test_all_variants_equal_the_reference_on_the_gpu(module: str) -> None:
-    sizes = SIZES[1:] if module == "row_ufuncs" else SIZES  # Numba's generalized ufunc refuses no rows
-    report = MODULES[module].study().check_all((*sizes, 32**3, 10**6 + 3))
-    assert not report.skipped
 
 
 @pytest.mark.gpu

@@ -1,22 +1,11 @@
 """A polynomial for many numbers: on the CPU, in the simulator, in the compiler and on the GPU."""
 
-from collections.abc import Callable
-
 import numpy as np
-import pytest
-from spoiled import assert_rejects
-from topic_sizes import SIZES, in_simulator
+from topic_sizes import SIZES
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError
 from gpuguide.topics.why_gpu import kernels
 from gpuguide.topics.why_gpu import study as why_gpu
-
-
-def test_all_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    count, names = in_simulator(fresh_python, "why_gpu.study", SIZES, variants=("python", "numpy", "gpu"))
-    assert names == ["gpu", "numpy", "python"]
-    assert count == 2 * len(SIZES) * len(names)
 
 
 def test_the_compiled_loop_equals_the_reference() -> None:
@@ -24,24 +13,10 @@ def test_the_compiled_loop_equals_the_reference() -> None:
     assert len(report) == 2 * (len(SIZES) + 1)
 
 
-def test_the_study_rejects_wrong_variants() -> None:
-    assert_rejects(why_gpu.study(), why_gpu.polynomial_reference, 257, tolerance=True)
-
-
 def test_the_reference_is_the_polynomial_of_numpy() -> None:
     x = np.linspace(-2, 2, 3 * why_gpu._PART)
     expected = np.polynomial.polynomial.polyval(x, kernels.COEFFICIENTS[::-1].astype(float))
     np.testing.assert_allclose(why_gpu.polynomial_reference(x), expected, rtol=1e-13, atol=1e-12)
-
-
-@pytest.mark.parametrize("arrays", [(np.ones(2), np.ones(2)), (np.ones((1, 2), "f4"),) * 2])
-def test_the_launcher_says_what_it_takes(arrays: tuple[np.ndarray, np.ndarray]) -> None:
-    with pytest.raises(ArgumentError, match="two float32 vectors"):
-        why_gpu.polynomial_gpu(*arrays)
-
-
-def test_the_launcher_does_nothing_for_empty_vectors() -> None:
-    why_gpu.polynomial_gpu(np.empty(0, "f4"), np.empty(0, "f4"))
 
 
 @needs_compilers()
@@ -62,9 +37,3 @@ def test_the_traffic_is_one_read_and_one_write_a_number() -> None:
 
 def test_the_sizes_go_from_a_thousand_to_a_billion() -> None:
     assert why_gpu.study().sizes == tuple(10**k for k in range(3, 10))
-
-
-@pytest.mark.gpu
-def test_all_variants_equal_the_reference_on_the_gpu() -> None:
-    report = why_gpu.study().check_all((*SIZES, 10**6 + 3))
-    assert not report.skipped

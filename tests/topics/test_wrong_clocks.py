@@ -120,7 +120,7 @@ def test_only_the_compilation_is_timed(gpu: FakeGpu, monkeypatch: pytest.MonkeyP
 
         return SimpleNamespace(compile=compile_for)
 
-    monkeypatch.setattr(wrong_clocks, "jit", fake_jit)
+    monkeypatch.setattr(wrong_clocks, "cuda", SimpleNamespace(jit=fake_jit))
     kernel = SimpleNamespace(py_func="function")
     assert wrong_clocks.compile_alone(kernel, "void(float32[::1])") == pytest.approx(70e-6)
     assert compiled == ["function", "void(float32[::1])"]

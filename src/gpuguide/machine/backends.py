@@ -10,7 +10,8 @@ import functools
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module, metadata
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "has_gpu",
     "is_device_array",
     "jit",
+    "launches_follow_cupy",
     "numba",
     "numba_cuda",
     "numba_view",
@@ -34,6 +36,11 @@ __all__ = [
     "release",
     "simulated",
 ]
+
+# The guide launches tiny grids on purpose, and checks every kernel at sizes near zero. Topics import Numba
+# plainly, and it reads this when it is imported.
+_SAYS_LOW_OCCUPANCY = "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" in os.environ
+os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
 
 
 def simulated() -> bool:
@@ -153,8 +160,7 @@ def numba_cuda() -> Any:
             f"{metadata.version('numpy')}: run pip install 'numpy<2.5'."
         )
     module, config = _of_numba("numba.cuda"), _of_numba("numba.core.config")
-    if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
-        # The guide launches tiny grids on purpose, and checks every kernel at sizes near zero.
+    if not _SAYS_LOW_OCCUPANCY:  # Numba may have been imported before this module
         setattr(config, "CUDA_LOW_OCCUPANCY_WARNINGS", 0)  # noqa: B010 - Numba makes it at run time
     return module
 
@@ -528,3 +534,32 @@ def current_stream() -> Any:
 @functools.lru_cache(maxsize=64)
 def _external_stream(pointer: int) -> Any:
     return numba_cuda().external_stream(pointer)
+
+
+@contextmanager
+def launches_follow_cupy() -> Iterator[None]:
+    """Let ``kernel[blocks_per_grid, threads_per_block](...)`` go to CuPy's current stream.
+
+    Numba puts a launch that names no stream into the default one, where the guide's clocks would not see it.
+    A launch that names one stays as it is; those of Numba's own ufuncs do, as their copies go there, too.
+    """
+    if simulated() or "numba.cuda" not in sys.modules:  # then there is no kernel that could be launched
+        yield
+        return
+    dispatcher = import_module("numba.cuda.dispatcher").CUDADispatcher
+    original = dispatcher.__getitem__
+    if original is not _on_current_stream:
+        _plain_launch.append(original)
+        dispatcher.__getitem__ = _on_current_stream
+    try:
+        yield
+    finally:
+        if original is not _on_current_stream:
+            dispatcher.__getitem__ = _plain_launch.pop()
+
+
+_plain_launch: list[Callable[[Any, Any], Any]] = []
+
+
+def _on_current_stream(kernel: Any, shape: tuple[Any, ...]) -> Any:
+    return _plain_launch[-1](kernel, (*shape, current_stream()) if len(shape) == 2 else shape)

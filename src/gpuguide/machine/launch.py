@@ -1,18 +1,104 @@
-"""Launch sizes: grids in one, two and three dimensions, grid-stride loops, and occupancy."""
+"""Launches: the arrays they take, grids in one to three dimensions, grid-stride loops, and occupancy."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.device import DeviceInfo
 
-__all__ = ["Occupancy", "blocks_1d", "grid_2d", "grid_3d", "grid_stride_blocks", "occupancy"]
+__all__ = ["Occupancy", "blocks_1d", "check", "grid_2d", "grid_3d", "grid_stride_blocks", "occupancy"]
 
 MAX_THREADS_PER_BLOCK = 1024
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 _MAX_REGISTERS_PER_THREAD = 255
+
+
+def check(
+    *,
+    ndim: int | None = None,
+    dtype: str | Mapping[str, str] | None = None,
+    shape: tuple[int, ...] | None = None,
+    same_shape: bool = True,
+    **arrays: Any,
+) -> Any:
+    """Check the arrays of a launch on the host, since a kernel cannot raise usefully.
+
+    Parameters
+    ----------
+    ndim : int, optional
+        How many axes each has.
+    dtype : str or mapping of str to str, optional
+        The type of all, or of each by its name.
+    shape : tuple of int, optional
+        The shape of each.
+    same_shape : bool
+        Whether all have the shape of the first.
+    **arrays : array
+        By the names that a message calls them.
+
+    Returns
+    -------
+    int or tuple of int
+        The shape of the first; of vectors, their length.
+
+    Raises
+    ------
+    ArgumentError
+        Something is no array, or an array has another shape or dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.ones(3, np.float32)
+    >>> check(x=x, out=np.empty(3, np.float32), ndim=1, dtype="float32")
+    3
+    >>> try:
+    ...     check(x=x, out=np.empty(2), ndim=1, dtype="float32")
+    ... except ArgumentError as error:
+    ...     print(error)
+    out must be a float32 array of shape (3,), as x; got shape (2,), float64. Use out.astype("float32").
+    """
+    first = None
+    for name, x in arrays.items():
+        try:
+            found, kind = x.shape, x.dtype
+        except AttributeError:
+            raise ArgumentError(
+                f"{name} must be an array; got {x!r:.60}. Make it one on the GPU: cupy.asarray({name})."
+            ) from None
+        wanted = dtype if dtype is None or isinstance(dtype, str) else dtype[name]
+        fits = (ndim is None or len(found) == ndim) and (shape is None or found == shape)
+        if same_shape and first is not None:
+            fits = fits and found == first
+        if not fits or (wanted is not None and kind != wanted):
+            as_first = same_shape and first is not None
+            raise ArgumentError(
+                f"{name} must be {_wanted_array(ndim, wanted, first if as_first else shape)}"
+                f"{f', as {next(iter(arrays))}' if as_first else ''}; got shape {found}, {kind}."
+                + _array_cure(name, len(found), ndim, None if kind == wanted else wanted)
+            )
+        first = found if first is None else first
+    if first is None:
+        raise ArgumentError("check expects at least one array, by its name; got none.")
+    return first[0] if len(first) == 1 else first
+
+
+def _wanted_array(ndim: int | None, dtype: str | None, shape: tuple[int, ...] | None) -> str:
+    axes = {1: "one-dimensional ", 2: "two-dimensional ", 3: "three-dimensional "}
+    kind = f"{dtype} " if dtype else ""
+    if shape is not None:
+        return f"{'an' if kind[:1] in ('i', '') else 'a'} {kind}array of shape {shape}"
+    return f"a {axes[ndim]}{kind}array" if ndim else f"{'an' if kind[:1] in ('i', '') else 'a'} {kind}array"
+
+
+def _array_cure(name: str, came: int, ndim: int | None, dtype: str | None) -> str:
+    if ndim is not None and came != ndim:
+        return f" Use {name}.ravel()." if ndim == 1 else f" Use {name}.reshape with {ndim} lengths."
+    return f' Use {name}.astype("{dtype}").' if dtype else ""
 
 
 def blocks_1d(n: int, threads_per_block: int) -> int:

@@ -203,10 +203,11 @@ class CupyClock:
         """The ``cupy.cuda.Stream``."""
         return self._stream
 
-    def use(self) -> AbstractContextManager[Any]:
-        """Return the stream, which is a context that makes it CuPy's current one."""
-        stream: AbstractContextManager[Any] = self._stream
-        return stream
+    @contextmanager
+    def use(self) -> Iterator[Any]:
+        """Make the stream the current one: of CuPy, and of Numba's launches that name none."""
+        with backends.launches_follow_cupy(), self._stream as stream:
+            yield stream
 
     def record(self) -> Any:
         """Record and return a new ``cupy.cuda.Event``."""
@@ -250,7 +251,7 @@ class CupyClock:
         CaptureError
             With what CUDA said.
         """
-        with _numba_keeps_memory(), self._stream:
+        with _numba_keeps_memory(), self.use():
             self._stream.begin_capture()
             failure: Exception | None = None
             try:

@@ -187,7 +187,7 @@ class Trial:
         MismatchError
             A guard zone or an input was written, or the result is wrong.
         """
-        if self.plan.check is None:
+        if self.plan.judge is None:
             _ = self.expected  # a reference at fault is not the variant's
         try:
             with self.on_stream(variant):
@@ -216,8 +216,8 @@ class Trial:
                 f"expected a result of shape {shape}, dtype {dtype}; got {output.shape}, {output.dtype}."
             )
         buffers = self.buffers(variant)
-        if self.plan.check is not None:
-            return self._ask_check(self.plan.check, buffers, output)
+        if (judge := self.plan.judge) is not None:
+            return self._ask_check(judge, buffers, output)
         found = self.expected.difference(output, buffers.pristine)
         if found.first_wrong is not None:
             raise MismatchError(self._describe(found, output, variant))

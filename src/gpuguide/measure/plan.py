@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError, unknown
-from gpuguide.measure.buffers import blocks
+from gpuguide.errors import ArgumentError, MismatchError, unknown
+from gpuguide.measure.buffers import blocks, first_difference
 from gpuguide.measure.reference import Tolerance
 from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import Traffic, VariantInfo
@@ -24,11 +24,16 @@ __all__ = [
     "Plan",
     "Variant",
     "check_sizes",
+    "cpu_variant",
+    "cupy_variant",
     "description",
+    "end_to_end_variant",
     "first_line",
     "generator",
+    "kernel_variant",
     "one_of",
     "size_text",
+    "streaming_traffic",
 ]
 
 
@@ -187,6 +192,60 @@ class Variant:
         )
 
 
+def kernel_variant(name: str, call: Callable[..., Any], label: str = "", **options: Any) -> Variant:
+    """Return a variant that launches a Numba kernel on views made once, timed by the GPU's clock."""
+    return Variant(name, call, label=label, **{"arrays": "numba", **options})
+
+
+def cupy_variant(name: str, call: Callable[..., Any], label: str = "", **options: Any) -> Variant:
+    """Return a variant on CuPy arrays, timed by the GPU's clock; the simulator has none of them."""
+    return Variant(name, call, label=label, simulatable=False, **options)
+
+
+def end_to_end_variant(name: str, call: Callable[..., Any], label: str = "", **options: Any) -> Variant:
+    """Return a variant that takes host arrays to the GPU, timed from the call until the result is back."""
+    return Variant(name, call, label=label, clock="end_to_end", simulatable=False, **options)
+
+
+def cpu_variant(
+    name: str, call: Callable[..., Any], label: str = "", threads: int = 1, **options: Any
+) -> Variant:
+    """Return a variant on the CPU, timed by the host's clock."""
+    return Variant(name, call, label=label, device="cpu", clock="host", threads=threads, **options)
+
+
+def streaming_traffic(
+    *, reads: int, writes: int, flops: int = 0, unit: str = "fp32"
+) -> Callable[[int, Any], Traffic]:
+    """Make the traffic of a call that reads and writes whole arrays, each once.
+
+    Parameters
+    ----------
+    reads, writes : int
+        Elements read and written for each of the size.
+    flops : int
+        Operations for each of the size.
+    unit : str
+        Which unit does them, such as ``"fp32"``.
+
+    Returns
+    -------
+    callable
+        ``traffic(n, dtype)``, as a `Variant` takes it.
+
+    Examples
+    --------
+    >>> streaming_traffic(reads=2, writes=1)(1000, "float32")
+    Traffic(bytes_read=8000, bytes_written=4000, flops=0, unit='fp32')
+    """
+
+    def traffic(n: int, dtype: Any) -> Traffic:
+        n_bytes = n * np.dtype(dtype).itemsize
+        return Traffic(bytes_read=reads * n_bytes, bytes_written=writes * n_bytes, flops=flops * n, unit=unit)
+
+    return traffic
+
+
 def one_of(where: str, name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Raise ArgumentError, with the nearest word, unless a value is one of those allowed.
 
@@ -254,6 +313,24 @@ class Check(Protocol):
         ...
 
 
+class _Equal:
+    """Every element equals the reference, to the last bit."""
+
+    def __init__(self, reference: Callable[..., Any]) -> None:
+        self.prepare = lambda inputs: reference(*inputs)
+
+    def compare(self, output: Any, prepared: Any) -> tuple[float, float]:
+        """Compare where the result lies, which for large arrays is much sooner than on the host."""
+        if output.shape != prepared.shape:
+            raise MismatchError(f"The output should have shape {prepared.shape}; it has {output.shape}.")
+        output, prepared = output.reshape(-1), prepared.reshape(-1)
+        first = first_difference(output, prepared)
+        if first is None:
+            return 0.0, 0.0
+        expected, got = prepared[first].item(), output[first].item()
+        raise MismatchError(f"The element at {first} is wrong: expected {expected!r}, got {got!r}.")
+
+
 @dataclass(frozen=True)
 class Plan:
     """A study without its verbs: the data that the gate and the run loop read; see `gpuguide.Study`."""
@@ -264,6 +341,7 @@ class Plan:
     sizes: tuple[int, ...]
     inputs: Callable[[int, np.dtype[Any], np.random.Generator, bool], tuple[Any, ...]]
     reference: Callable[..., Any] | None = None
+    equal: bool = False
     check: Check | None = None
     output: Callable[[int, np.dtype[Any]], tuple[Any, Any]] | None = None
     dtype: str = "float32"
@@ -303,6 +381,8 @@ class Plan:
             raise ArgumentError(
                 f"{where}: check must have prepare(inputs) and compare(output, prepared); got {self.check!r}."
             )
+        if self.equal and self.reference is None:
+            raise ArgumentError(f"{where}: equal=True asks for a result equal to reference=; got check=.")
         if not isinstance(self.tolerance, Tolerance):
             raise ArgumentError(f"{where}: tolerance must be a Tolerance; got {self.tolerance!r}.")
 
@@ -312,10 +392,15 @@ class Plan:
         return tuple(variant.name for variant in self.variants)
 
     @property
+    def judge(self) -> Check | None:
+        """What compares results; None where the reference does, within the tolerance."""
+        return _Equal(self.reference) if self.equal and self.reference is not None else self.check
+
+    @property
     def tolerance_note(self) -> str:
         """How results are judged, in a few words."""
-        if self.check is not None:
-            return first_line(self.check) or type(self.check).__name__
+        if self.judge is not None:
+            return first_line(self.judge) or type(self.judge).__name__
         return str(self.tolerance) if np.dtype(self.dtype).kind in "fc" else "equal"
 
     def variant(self, name: str) -> Variant:
@@ -502,7 +587,7 @@ def _right(plan: Plan) -> str:
 def _notes(plan: Plan) -> Iterable[tuple[str, str]]:
     if plan.input_note:
         yield "Inputs", plan.input_note
-    yield "Right means", plan.tolerance_note if plan.check else _right(plan)
+    yield "Right means", plan.tolerance_note if plan.judge else _right(plan)
     if plan.baseline:
         yield "Compared with", plan.variant(plan.baseline).label
     yield "Cache", plan.cache

@@ -76,6 +76,9 @@ class Study(Plan):
     reference : callable, optional
         ``reference(*inputs)`` returns what is right; it gets float64 copies of floats, and integers as they
         are. It shares no code with a variant.
+    equal : bool
+        Whether every result equals the reference to the last bit, because rounding cannot touch it. The
+        reference then gets the inputs as they are, in the memory that the result lies in.
     check : Check, optional
         Instead of a reference, where the right answer is not one array.
     output : callable, optional

@@ -338,8 +338,8 @@ def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
     if call_ns < floor_ns / 2:
         raise ArgumentError(
             f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each "
-            f"and an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream "
-            "(kernel[grid, block, backends.current_stream()] in Numba)."
+            f"and an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream; "
+            "a launch that names none goes there (kernel[grid, block](x) in Numba)."
         )
     return timer
 

@@ -1,19 +1,16 @@
 """Kernels for square roots: improving a guess step by step, and asking the GPU at once."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
-from gpuguide.machine.backends import cuda, jit
+from numba import cuda
 
 CLOSE = 2.0**-50
 """A step of float64 is 2**-52 of the number at most: closer than four of them is close enough."""
 MOST_STEPS = 100
 
 
-@jit
-def improve_kernel(guess: Any, number: Any) -> None:
+@cuda.jit
+def improve_kernel(guess, number):
     """Each thread improves its guess until a step changes nothing that counts."""
     i = cuda.grid(1)
     if i < guess.size:
@@ -27,8 +24,8 @@ def improve_kernel(guess: Any, number: Any) -> None:
         guess[i] = x
 
 
-@jit
-def square_root_kernel(guess: Any, number: Any) -> None:
+@cuda.jit
+def square_root_kernel(guess, number):
     """Each thread asks the GPU's own square root."""
     i = cuda.grid(1)
     if i < guess.size:

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import current_stream, numba_view
+from gpuguide.machine import launch
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.plan import streaming_traffic
 from gpuguide.measure.random_inputs import uniform
-from gpuguide.results.records import Traffic
 from gpuguide.topics.benchmark_well.kernels import (
     CLOSE,
     MOST_STEPS,
@@ -26,20 +25,6 @@ LARGEST = 2.0**40
 def roots_reference(guess: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Return the square roots.
 
-    Parameters
-    ----------
-    guess : ndarray of float64, shape (n,)
-        Not looked at.
-    number : ndarray of float64, shape (n,)
-        Above 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        A new array.
-
-    Examples
-    --------
     >>> roots_reference(np.array([1.0, 1.0]), np.array([4.0, 9.0])).tolist()
     [2.0, 3.0]
     """
@@ -48,112 +33,24 @@ def roots_reference(guess: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 
 def improve(guess: Any, number: Any) -> None:
-    """Improve guesses of square roots in place, by Newton's method.
-
-    Parameters
-    ----------
-    guess : device array of float64, shape (n,)
-        Above 0; becomes the roots. From a guess between 2**-60 and 2**60 roots it takes fewer steps
-        than there may be.
-    number : device array of float64, shape (n,)
-        Above 0.
-
-    Raises
-    ------
-    ArgumentError
-        The arrays are not one-dimensional float64 of one length.
-
-    Examples
-    --------
-    >>> try:
-    ...     improve(np.ones(3), np.ones(4))
-    ... except ValueError as error:
-    ...     print(error)
-    expected two float64 vectors of one length; got (3,) float64 and (4,) float64.
-    """
-    n = _checked_size(guess, number)
+    """Improve guesses of square roots in place, by Newton's method."""
+    n = launch.check(guess=guess, number=number, ndim=1, dtype="float64")
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        improve_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
-            numba_view(guess), numba_view(number)
-        )
+        improve_kernel[blocks_per_grid, THREADS_PER_BLOCK](guess, number)
 
 
 def square_root(guess: Any, number: Any) -> None:
-    """Replace guesses by what math.sqrt says; they are not looked at.
-
-    Parameters
-    ----------
-    guess, number : device array of float64, shape (n,)
-        As for `improve`.
-
-    Raises
-    ------
-    ArgumentError
-        The arrays are not one-dimensional float64 of one length.
-
-    Examples
-    --------
-    >>> try:
-    ...     square_root(np.ones(3, np.float32), np.ones(3))
-    ... except ValueError as error:
-    ...     print(error)
-    expected two float64 vectors of one length; got (3,) float32 and (3,) float64.
-    """
-    n = _checked_size(guess, number)
+    """Replace guesses by what math.sqrt says; they are not looked at."""
+    n = launch.check(guess=guess, number=number, ndim=1, dtype="float64")
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        square_root_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
-            numba_view(guess), numba_view(number)
-        )
+        square_root_kernel[blocks_per_grid, THREADS_PER_BLOCK](guess, number)
 
 
-def improve_traffic(n: int, dtype: Any) -> Traffic:
-    """Count the unique bytes. How many operations there are depends on the guesses, so none is counted.
-
-    Parameters
-    ----------
-    n : int
-        Number of elements.
-    dtype : dtype
-        Type of the elements.
-
-    Returns
-    -------
-    Traffic
-        Guesses and numbers read, guesses written.
-
-    Examples
-    --------
-    >>> improve_traffic(1000, "float64").bytes_total
-    24000
-    """
-    itemsize = np.dtype(dtype).itemsize
-    return Traffic(bytes_read=2 * n * itemsize, bytes_written=n * itemsize)
-
-
-def square_root_traffic(n: int, dtype: Any) -> Traffic:
-    """Count the unique bytes: a number is read, a root is written.
-
-    Parameters
-    ----------
-    n : int
-        Number of elements.
-    dtype : dtype
-        Type of the elements.
-
-    Returns
-    -------
-    Traffic
-        Bytes read and written.
-
-    Examples
-    --------
-    >>> square_root_traffic(1000, "float64").bytes_total
-    16000
-    """
-    itemsize = np.dtype(dtype).itemsize
-    return Traffic(bytes_read=n * itemsize, bytes_written=n * itemsize)
+# How many operations Newton's method takes depends on the guesses, so none is counted.
+improve_traffic = streaming_traffic(reads=2, writes=1)
+square_root_traffic = streaming_traffic(reads=1, writes=1)
 
 
 def count_steps(guess: np.ndarray, number: np.ndarray) -> np.ndarray:
@@ -190,24 +87,6 @@ def far_guesses(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Make numbers, and take each for the first guess of its own root.
 
-    Parameters
-    ----------
-    n : int
-        How many.
-    dtype : numpy dtype
-        Of the numbers, float64.
-    rng : numpy.random.Generator
-        Source of the numbers.
-    exact : bool
-        Squares of whole numbers, else any numbers.
-
-    Returns
-    -------
-    tuple of two ndarrays, shape (n,)
-        Guesses and numbers, from 1 to 2**40.
-
-    Examples
-    --------
     >>> guess, number = far_guesses(4, np.dtype("float64"), np.random.default_rng(0), True)
     >>> bool((guess == number).all()), (np.sqrt(number) % 1).tolist()
     (True, [0.0, 0.0, 0.0, 0.0])
@@ -217,17 +96,3 @@ def far_guesses(
     else:
         number = 1 + (LARGEST - 1) * uniform(rng, n, dtype)
     return number.copy(), number
-
-
-def _checked_size(guess: Any, number: Any) -> int:
-    if (
-        guess.ndim != 1
-        or guess.shape != number.shape
-        or guess.dtype != np.float64
-        or number.dtype != np.float64
-    ):
-        raise ArgumentError(
-            "expected two float64 vectors of one length; "
-            f"got {guess.shape} {guess.dtype} and {number.shape} {number.dtype}."
-        )
-    return int(guess.size)

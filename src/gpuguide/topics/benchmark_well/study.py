@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
-from gpuguide.measure.equal_check import EqualCheck
-from gpuguide.measure.plan import Variant
+from gpuguide.measure.plan import Variant, kernel_variant
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
 from gpuguide.topics.benchmark_well.square_roots import (
@@ -31,56 +29,27 @@ ROOT_SIZES = (2**12, 2**14, 2**16, 2**18, 2**20, 2**22)
 
 
 def study() -> Study:
-    """Describe the maximum of two vectors, found from a cold cache each time.
-
-    Returns
-    -------
-    Study
-        One and four elements a thread, from 2**16 to 2**26 float32.
-
-    Examples
-    --------
-    >>> study().cache, 2**21 in study().sizes
-    ('cold', True)
-    """
+    """Describe the maximum of two vectors, found from a cold cache each time."""
     return _maximum("cold")
 
 
 def warm_study() -> Study:
-    """Describe the same maximum, called again and again on the same arrays.
-
-    Returns
-    -------
-    Study
-        The variants and sizes of `study`.
-
-    Examples
-    --------
-    >>> warm_study().cache
-    'warm'
-    """
+    """Describe the same maximum, called again and again on the same arrays."""
     return _maximum("warm")
 
 
 def roots_study() -> Study:
-    """Describe square roots in place, with the first guesses put back before each call, from a cold cache.
-
-    Returns
-    -------
-    Study
-        Newton's method and the GPU's own square root, from 2**12 to 2**22 float64.
-
-    Examples
-    --------
-    >>> [variant.name for variant in roots_study().variants]
-    ['newton', 'sqrt']
-    """
+    """Describe square roots in place, with the first guesses put back before each call, from a cold cache."""
     return Study(
         name="roots",
         title="Square roots in place",
         variants=(
-            _in_place("newton", improve, "Newton's method", improve_traffic),
-            _in_place("sqrt", square_root, "math.sqrt", square_root_traffic),
+            kernel_variant(
+                "newton", improve, "Newton's method", mutates=True, traffic=improve_traffic
+            ),
+            kernel_variant(
+                "sqrt", square_root, "math.sqrt", mutates=True, traffic=square_root_traffic
+            ),
         ),
         sizes=ROOT_SIZES,
         inputs=far_guesses,
@@ -100,7 +69,8 @@ def _maximum(cache: str) -> Study:
         variants=(_items("one", 1), _items("four", 4)),
         sizes=SIZES,
         inputs=maximum_inputs,
-        check=EqualCheck(maximum_reference),
+        reference=maximum_reference,
+        equal=True,
         dtype="float32",
         cache=cache,
         input_note=INPUT_NOTE,
@@ -110,15 +80,10 @@ def _maximum(cache: str) -> Study:
 
 def _items(name: str, items_per_thread: int) -> Variant:
     call: Callable[..., None] = functools.partial(maximum, items_per_thread=items_per_thread)
-    return Variant(
+    return kernel_variant(
         name,
         call,
-        label=f"{name} a thread",
-        arrays="numba",
+        f"{name} a thread",
         traffic=maximum_traffic,
         note=f"One launch over the vectors, {name} {'element' if name == 'one' else 'elements'} a thread.",
     )
-
-
-def _in_place(name: str, call: Callable[..., None], label: str, traffic: Any) -> Variant:
-    return Variant(name, call, label=label, arrays="numba", mutates=True, traffic=traffic)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from gpuguide.machine.backends import jit
+from numba import cuda
+
 from gpuguide.measure.clocks import GpuClock
 from gpuguide.measure.timing import DeviceTimer
 
@@ -183,7 +184,7 @@ def compile_alone(kernel: Any, signature: str) -> float:
     Parameters
     ----------
     kernel : numba dispatcher
-        Made by `gpuguide.machine.backends.jit`; its function is compiled again.
+        Made by ``cuda.jit``; its function is compiled again.
     signature : str
         Types of its arguments.
 
@@ -192,7 +193,7 @@ def compile_alone(kernel: Any, signature: str) -> float:
     float
         Seconds.
     """
-    fresh = jit(kernel.py_func)
+    fresh = cuda.jit(kernel.py_func)
     start = perf_counter()
     fresh.compile(signature)
     return perf_counter() - start

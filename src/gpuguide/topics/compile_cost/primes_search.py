@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gpuguide.measure.plan import Variant
+from gpuguide.measure.plan import cpu_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.primes.bits import small_primes
 from gpuguide.topics.primes.kernels_cpu import compiled_find_primes, find_primes
@@ -17,18 +15,6 @@ SIZES = (10, 100, 1000, 3000, 10_000, 20_000)
 def primes_python(upper: int) -> np.ndarray:
     """Search in Python.
 
-    Parameters
-    ----------
-    upper : int
-        One more than the largest number that is looked at.
-
-    Returns
-    -------
-    ndarray of int64, shape (k,)
-        In increasing order.
-
-    Examples
-    --------
     >>> primes_python(12).tolist()
     [2, 3, 5, 7, 11]
     """
@@ -38,18 +24,6 @@ def primes_python(upper: int) -> np.ndarray:
 def primes_njit(upper: int) -> np.ndarray:
     """Search with what @njit compiled before.
 
-    Parameters
-    ----------
-    upper : int
-        One more than the largest number that is looked at.
-
-    Returns
-    -------
-    ndarray of int64, shape (k,)
-        In increasing order.
-
-    Examples
-    --------
     >>> primes_njit(12).tolist()
     [2, 3, 5, 7, 11]
     """
@@ -57,24 +31,13 @@ def primes_njit(upper: int) -> np.ndarray:
 
 
 def study() -> Study:
-    """Describe the comparison of a search in Python with one that was compiled before.
-
-    Returns
-    -------
-    Study
-        Two variants from 10 to 20 000.
-
-    Examples
-    --------
-    >>> 10_000 in study().sizes
-    True
-    """
+    """Describe the comparison of a search in Python with one that was compiled before."""
     return Study(
         name="primes",
         title="All primes below a number",
         variants=(
-            _variant("python", primes_python, "Python"),
-            _variant("njit", primes_njit, "njit"),
+            cpu_variant("python", primes_python, "Python", allocates=True),
+            cpu_variant("njit", primes_njit, "njit", allocates=True),
         ),
         sizes=SIZES,
         inputs=lambda n, dtype, rng, exact: (n,),
@@ -84,10 +47,4 @@ def study() -> Study:
         size_name="upper end",
         input_note="the upper end itself",
         baseline="python",
-    )
-
-
-def _variant(name: str, call: Any, label: str) -> Variant:
-    return Variant(
-        name, call, label=label, device="cpu", clock="host", threads=1, allocates=True
     )

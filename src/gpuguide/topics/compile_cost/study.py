@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from shutil import rmtree
 from tempfile import mkdtemp
 
 import numpy as np
-from numba import config, njit, vectorize
+from numba import config, cuda, njit, vectorize
 
-from gpuguide.machine.backends import cupy, current_stream, jit, numba_view
+from gpuguide.machine.backends import cupy
 from gpuguide.machine.launch import grid_3d
-from gpuguide.measure.equal_check import EqualCheck
-from gpuguide.measure.plan import Variant
+from gpuguide.measure.plan import cpu_variant, end_to_end_variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.topics.compile_cost.kernels import (
@@ -34,116 +33,32 @@ THREADS_PER_BLOCK = (32, 8, 1)
 
 
 def call_compiled(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Call what was compiled before.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (d, h, w)
-        Inputs and output.
-
-    Examples
-    --------
-    >>> box = np.ones((2, 3, 4), np.float32)
-    >>> out = np.zeros_like(box)
-    >>> call_compiled(box, box, out)
-    >>> float(out.sum())
-    24.0
-    """
+    """Call what was compiled before."""
     compiled_loops()(a, b, out)
 
 
 def compile_njit(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Compile with @njit, and call once.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (d, h, w)
-        Inputs and output.
-
-    Examples
-    --------
-    >>> box = np.ones((2, 3, 4), np.float32)
-    >>> out = np.zeros_like(box)
-    >>> compile_njit(box, box, out)
-    >>> float(out.sum())
-    24.0
-    """
+    """Compile with @njit, and call once."""
     njit(larger_loops)(a, b, out)
 
 
 def compile_fastmath(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Compile with @njit(fastmath=True), and call once.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (d, h, w)
-        Inputs and output; the result is undefined where one is NaN.
-
-    Examples
-    --------
-    >>> box = np.ones((2, 3, 4), np.float32)
-    >>> out = np.zeros_like(box)
-    >>> compile_fastmath(box, box, out)
-    >>> float(out.sum())
-    24.0
-    """
+    """Compile with @njit(fastmath=True), and call once."""
     njit(fastmath=True)(larger_loops)(a, b, out)
 
 
 def compile_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Make a ufunc without a signature, and call it once: that compiles it.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (d, h, w)
-        Inputs and output.
-
-    Examples
-    --------
-    >>> box = np.ones((2, 3, 4), np.float32)
-    >>> out = np.zeros_like(box)
-    >>> compile_vectorize(box, box, out)
-    >>> float(out.sum())
-    24.0
-    """
+    """Make a ufunc without a signature, and call it once: that compiles it."""
     vectorize(larger)(a, b, out)
 
 
 def compile_signature(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Make a ufunc with a signature, which compiles it, and call it once.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (d, h, w)
-        Inputs and output.
-
-    Examples
-    --------
-    >>> box = np.ones((2, 3, 4), np.float32)
-    >>> out = np.zeros_like(box)
-    >>> compile_signature(box, box, out)
-    >>> float(out.sum())
-    24.0
-    """
+    """Make a ufunc with a signature, which compiles it, and call it once."""
     vectorize(SIGNATURES)(larger)(a, b, out)
 
 
 def load_cached(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Read the loops from the cache on disk, where the first such call puts them, and call.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (d, h, w)
-        Inputs and output.
-
-    Examples
-    --------
-    >>> box = np.ones((2, 3, 4), np.float32)
-    >>> out = np.zeros_like(box)
-    >>> load_cached(box, box, out)
-    >>> float(out.sum())
-    24.0
-    """
+    """Read the loops from the cache on disk, where the first such call puts them, and call."""
     with caching_in(cache_folder()):
         loops = njit(cache=True)(larger_loops)
     loops(a, b, out)
@@ -153,13 +68,6 @@ def load_cached(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 def cache_folder() -> str:
     """Return a folder for compiled code, of this process alone.
 
-    Returns
-    -------
-    str
-        Deleted when the process ends.
-
-    Examples
-    --------
     >>> cache_folder() == cache_folder()
     True
     """
@@ -172,18 +80,6 @@ def cache_folder() -> str:
 def caching_in(folder: str) -> Iterator[None]:
     """Let functions that are decorated meanwhile keep their code in a folder.
 
-    Parameters
-    ----------
-    folder : str
-        Instead of ``NUMBA_CACHE_DIR``.
-
-    Yields
-    ------
-    None
-        Until the context ends.
-
-    Examples
-    --------
     >>> with caching_in(cache_folder()):
     ...     loops = njit(cache=True)(larger_loops)
     >>> loops.stats.cache_path.startswith(cache_folder())
@@ -198,77 +94,37 @@ def caching_in(folder: str) -> Iterator[None]:
 
 
 def compile_kernel(a_host: np.ndarray, b_host: np.ndarray, out_host: np.ndarray) -> None:
-    """Compile a CUDA kernel with @cuda.jit, launch it once, copies included.
-
-    Parameters
-    ----------
-    a_host, b_host, out_host : ndarray of float32, shape (d, h, w)
-        Inputs and output, in host memory.
-
-    Raises
-    ------
-    BackendError
-        CuPy is missing.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.backends import has_gpu
-    >>> if has_gpu():
-    ...     box = np.ones((2, 3, 4), np.float32)
-    ...     out = np.zeros_like(box)
-    ...     compile_kernel(box, box, out)
-    ...     assert out.sum() == 24
-    """
+    """Compile a CUDA kernel with @cuda.jit, launch it once, copies included."""
     arrays = [cupy().asarray(x) for x in (a_host, b_host, out_host)]
     d, h, w = out_host.shape
     blocks_per_grid = grid_3d((d, h, w), THREADS_PER_BLOCK)
-    kernel = jit(maximum_fast_kernel.py_func)  # another one than the one compiled before
-    kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](*map(numba_view, arrays))
+    kernel = cuda.jit(maximum_fast_kernel.py_func)  # another one than the one compiled before
+    kernel[blocks_per_grid, THREADS_PER_BLOCK](*arrays)
     arrays[-1].get(out=out_host)
 
 
 def study() -> Study:
-    """Describe the comparison of a Python loop with compiling it in six ways, and with a later call.
-
-    Returns
-    -------
-    Study
-        Eight variants at 32**3 float32.
-
-    Examples
-    --------
-    >>> len(study().variants), study().sizes == (32**3,)
-    (8, True)
-    """
+    """Describe the comparison of a Python loop with compiling it in six ways, and with a later call."""
     return Study(
         name="compiling",
         title="Compile a function and call it once",
         variants=(
-            _on_cpu("python", larger_loops, "Python loop"),
-            _on_cpu("later", call_compiled, "later call"),
-            _on_cpu("cached", load_cached, "njit, cached"),
-            _on_cpu("njit", compile_njit, "njit"),
-            _on_cpu("fastmath", compile_fastmath, "njit, fastmath"),
-            _on_cpu("vectorize", compile_vectorize, "vectorize"),
-            _on_cpu("signature", compile_signature, "vectorize, signature"),
-            Variant(
-                "kernel",
-                compile_kernel,
-                label="cuda.jit",
-                clock="end_to_end",
-                simulatable=False,
-            ),
+            cpu_variant("python", larger_loops, "Python loop"),
+            cpu_variant("later", call_compiled, "later call"),
+            cpu_variant("cached", load_cached, "njit, cached"),
+            cpu_variant("njit", compile_njit, "njit"),
+            cpu_variant("fastmath", compile_fastmath, "njit, fastmath"),
+            cpu_variant("vectorize", compile_vectorize, "vectorize"),
+            cpu_variant("signature", compile_signature, "vectorize, signature"),
+            end_to_end_variant("kernel", compile_kernel, "cuda.jit"),
         ),
         sizes=SIZES,
         inputs=_boxes,
-        check=EqualCheck(maximum_reference),
+        reference=maximum_reference,
+        equal=True,
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="njit",
     )
-
-
-def _on_cpu(name: str, call: Callable[..., None], label: str) -> Variant:
-    return Variant(name, call, label=label, device="cpu", clock="host", threads=1)
 
 
 def _boxes(

@@ -1,20 +1,15 @@
 """Kernels whose threads go separate ways: two recipes, smallest divisors, steps until an escape."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-
-from gpuguide.machine.backends import cuda, jit
+from numba import cuda
 
 NUMBERS_PER_BLOCK = 2048
 # Numbers have 20 binary places, so that whole numbers do and every machine counts the same steps.
 LEFT, TOP, SPAN = -9 * 2**18, -3 * 2**19, 3 * 2**20
 
 
-@jit(device=True)
-def shift_recipe(v: Any) -> Any:
+@cuda.jit(device=True)
+def shift_recipe(v):
     """Scramble the bits of a number by shifts."""
     for _ in range(128):
         v = np.uint32(v ^ (v << 13))
@@ -23,8 +18,8 @@ def shift_recipe(v: Any) -> Any:
     return v
 
 
-@jit(device=True)
-def turn_recipe(v: Any) -> Any:
+@cuda.jit(device=True)
+def turn_recipe(v):
     """Scramble the bits of a number by turning them round."""
     for _ in range(128):
         v = np.uint32(~v ^ (v >> 9))
@@ -33,8 +28,8 @@ def turn_recipe(v: Any) -> Any:
     return v
 
 
-@jit
-def branch_kernel(x: Any, kind: Any, order: Any, out: Any) -> None:
+@cuda.jit
+def branch_kernel(x, kind, order, out):
     """Each thread takes the element that the order names, and goes one of two ways."""
     k = cuda.grid(1)
     if k < out.size:
@@ -45,8 +40,8 @@ def branch_kernel(x: Any, kind: Any, order: Any, out: Any) -> None:
             out[i] = turn_recipe(x[i])
 
 
-@jit
-def both_sides_kernel(x: Any, kind: Any, order: Any, out: Any) -> None:
+@cuda.jit
+def both_sides_kernel(x, kind, order, out):
     """Each thread goes both ways, and chooses in the end."""
     k = cuda.grid(1)
     if k < out.size:
@@ -56,8 +51,8 @@ def both_sides_kernel(x: Any, kind: Any, order: Any, out: Any) -> None:
         out[i] = shifted if kind[i] == 0 else turned
 
 
-@jit
-def group_kernel(kind: Any, ones: Any, order: Any) -> None:
+@cuda.jit
+def group_kernel(kind, ones, order):
     """Each thread places its element: ones counts those of kind 1 so far."""
     i = cuda.grid(1)
     if i < order.size:
@@ -66,8 +61,8 @@ def group_kernel(kind: Any, ones: Any, order: Any) -> None:
         order[place] = i
 
 
-@jit(device=True)
-def odd_divisor(number: Any, low: Any, high: Any) -> Any:
+@cuda.jit(device=True)
+def odd_divisor(number, low, high):
     """Return the smallest divisor from low to high, a prime itself, or 0 if that is open."""
     divisor = low
     while divisor * divisor <= number:
@@ -79,16 +74,16 @@ def odd_divisor(number: Any, low: Any, high: Any) -> Any:
     return number
 
 
-@jit(device=True)
-def first_divisor(number: Any, high: Any) -> Any:
+@cuda.jit(device=True)
+def first_divisor(number, high):
     """Try 2, and then the odd numbers up to high."""
     if number % np.uint32(2) == 0:
         return np.uint32(2)
     return odd_divisor(number, np.uint32(3), high)
 
 
-@jit
-def one_number_kernel(order: Any, out: Any) -> None:
+@cuda.jit
+def one_number_kernel(order, out):
     """Each thread takes the number that the order names, and tries until it knows."""
     k = cuda.grid(1)
     if k < out.size:
@@ -97,8 +92,8 @@ def one_number_kernel(order: Any, out: Any) -> None:
         out[i] = first_divisor(number, number)
 
 
-@jit
-def regrouped_kernel(out: Any) -> None:
+@cuda.jit
+def regrouped_kernel(out):
     """Each block tries small divisors, lists what is open, and deals it out anew."""
     open_numbers = cuda.shared.array(NUMBERS_PER_BLOCK, np.int32)
     n_open = cuda.shared.array(1, np.int32)
@@ -120,8 +115,8 @@ def regrouped_kernel(out: Any) -> None:
         out[i] = odd_divisor(number, np.uint32(33), number)
 
 
-@jit(device=True)
-def steps_inside(re: Any, im: Any) -> Any:
+@cuda.jit(device=True)
+def steps_inside(re, im):
     """Count steps until a number leaves the circle of radius 2, in 20 binary places."""
     x = y = steps = 0
     while steps < 256:
@@ -135,8 +130,8 @@ def steps_inside(re: Any, im: Any) -> Any:
     return steps
 
 
-@jit
-def one_pixel_kernel(order: Any, width: int, out: Any) -> None:
+@cuda.jit
+def one_pixel_kernel(order, width, out):
     """Each thread takes the pixel that the order names."""
     k = cuda.grid(1)
     if k < out.size:

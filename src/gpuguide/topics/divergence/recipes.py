@@ -19,22 +19,6 @@ def recipes_reference(x: Any, kind: Any, *orders: Any) -> Any:
     Shifts and exclusive ors treat each bit of a number for itself. So each recipe is run on 0 and on the 32
     numbers that have a single bit, and these results are combined.
 
-    Parameters
-    ----------
-    x : array of uint32, shape (n,)
-        What is scrambled.
-    kind : array of int32, shape (n,)
-        0 for the first recipe, 1 for the second.
-    *orders : array of int32, shape (n,)
-        Not looked at: who does the work changes nothing.
-
-    Returns
-    -------
-    array of uint32, shape (n,)
-        The scrambled numbers.
-
-    Examples
-    --------
     >>> x = np.array([1, 1], np.uint32)
     >>> recipes_reference(x, np.array([0, 1], np.int32)).tolist()
     [2144056621, 2429381705]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isqrt
 from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import current_stream, numba_view
+from gpuguide.machine import launch
 from gpuguide.machine.launch import blocks_1d
-from gpuguide.measure.plan import Variant
+from gpuguide.measure.plan import kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.divergence.kernels import (
     NUMBERS_PER_BLOCK,
@@ -26,18 +24,6 @@ SIZES = (2**22,)
 def divisors_reference(in_order: np.ndarray, *orders: np.ndarray) -> np.ndarray:
     """Walk over the multiples of each number, large ones first: the last to come by is the smallest divisor.
 
-    Parameters
-    ----------
-    in_order, *orders : ndarray of int32, shape (n,)
-        Only their length is looked at.
-
-    Returns
-    -------
-    ndarray of uint32, shape (n,)
-        Of the numbers from 2 on; a prime has itself.
-
-    Examples
-    --------
     >>> divisors_reference(np.arange(8)).tolist()
     [2, 3, 2, 5, 2, 7, 2, 3]
     """
@@ -74,131 +60,39 @@ def divisions(n: int) -> np.ndarray:
 
 
 def divisors_in_order(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
-    """Take the numbers one after the other: an even one beside a prime.
-
-    Parameters
-    ----------
-    in_order, shuffled, by_cost : device array of int32, shape (n,)
-        Three orders: which number, less 2, each thread takes.
-    out : device array of uint32, shape (n,)
-        Filled with the smallest divisors of the numbers from 2 on.
-
-    Raises
-    ------
-    ArgumentError
-        An array has another shape or dtype.
-
-    Examples
-    --------
-    >>> order, out = np.arange(3, dtype=np.int32), np.empty(3, np.uint32)
-    >>> try:
-    ...     divisors_in_order(order[:2], order, order, out)
-    ... except ArgumentError as error:
-    ...     print(error)
-    expected an order of 3 int32 and an output of uint32; got (2,) int32 and uint32.
-    """
-    _launch(in_order, out)
+    """Take the numbers one after the other: an even one beside a prime."""
+    _launch(out, in_order=in_order)
 
 
 def divisors_shuffled(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
-    """Take the numbers in random order.
-
-    Parameters
-    ----------
-    in_order, shuffled, by_cost, out : device array, shape (n,)
-        As for `divisors_in_order`.
-
-    Raises
-    ------
-    ArgumentError
-        As for `divisors_in_order`.
-
-    Examples
-    --------
-    >>> order, out = np.arange(3), np.empty(3, np.uint32)
-    >>> try:
-    ...     divisors_shuffled(order, order, order, out)
-    ... except ArgumentError as error:
-    ...     print(error)
-    expected an order of 3 int32 and an output of uint32; got (3,) int64 and uint32.
-    """
-    _launch(shuffled, out)
+    """Take the numbers in random order."""
+    _launch(out, shuffled=shuffled)
 
 
 def divisors_by_cost(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
-    """Take the numbers with the most divisions first, as if that were known.
-
-    Parameters
-    ----------
-    in_order, shuffled, by_cost, out : device array, shape (n,)
-        As for `divisors_in_order`.
-
-    Raises
-    ------
-    ArgumentError
-        As for `divisors_in_order`.
-
-    Examples
-    --------
-    >>> order = np.arange(3, dtype=np.int32)
-    >>> try:
-    ...     divisors_by_cost(order, order, order, order)
-    ... except ArgumentError as error:
-    ...     print(error)
-    expected an order of 3 int32 and an output of uint32; got (3,) int32 and int32.
-    """
-    _launch(by_cost, out)
+    """Take the numbers with the most divisions first, as if that were known."""
+    _launch(out, by_cost=by_cost)
 
 
 def divisors_regrouped(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
-    """Let each block share out anew what small divisors leave open.
-
-    Parameters
-    ----------
-    in_order, shuffled, by_cost, out : device array, shape (n,)
-        As for `divisors_in_order`.
-
-    Raises
-    ------
-    ArgumentError
-        As for `divisors_in_order`.
-
-    Examples
-    --------
-    >>> order = np.arange(3, dtype=np.int32)
-    >>> try:
-    ...     divisors_regrouped(order, order, order, np.empty((3, 1), np.uint32))
-    ... except ArgumentError as error:
-    ...     print(error)
-    expected an order of 3 int32 and an output of uint32; got (3,) int32 and uint32.
-    """
-    n = _checked_size(in_order, out)
+    """Let each block share out anew what small divisors leave open."""
+    dtypes = {"in_order": "int32", "out": "uint32"}
+    n = launch.check(in_order=in_order, out=out, ndim=1, dtype=dtypes)
     if n:
         blocks_per_grid = -(-n // NUMBERS_PER_BLOCK)
-        regrouped_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](numba_view(out))
+        regrouped_kernel[blocks_per_grid, THREADS_PER_BLOCK](out)
 
 
 def study() -> Study:
-    """Describe the comparison of three orders, and of regrouping on the way.
-
-    Returns
-    -------
-    Study
-        For the numbers from 2 to 2**22 + 1.
-
-    Examples
-    --------
-    >>> [variant.name for variant in study().variants]
-    ['in_order', 'shuffled', 'by_cost', 'regrouped']
-    """
+    """Describe the comparison of three orders, and of regrouping on the way."""
     return Study(
         name="divisors",
         title="The smallest divisor of each number",
         variants=(
-            _variant("in_order", divisors_in_order),
-            _variant("shuffled", divisors_shuffled),
-            _variant("by_cost", divisors_by_cost),
-            _variant("regrouped", divisors_regrouped),
+            kernel_variant("in_order", divisors_in_order),
+            kernel_variant("shuffled", divisors_shuffled),
+            kernel_variant("by_cost", divisors_by_cost),
+            kernel_variant("regrouped", divisors_regrouped),
         ),
         sizes=SIZES,
         inputs=_inputs,
@@ -211,10 +105,6 @@ def study() -> Study:
     )
 
 
-def _variant(name: str, call: Callable[[Any, Any, Any, Any], None]) -> Variant:
-    return Variant(name, call, arrays="numba")
-
-
 def _inputs(
     n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
 ) -> tuple[np.ndarray, ...]:
@@ -223,18 +113,10 @@ def _inputs(
     return in_order, rng.permutation(in_order), by_cost
 
 
-def _checked_size(order: Any, out: Any) -> int:
-    if order.shape != out.shape or order.dtype != np.int32 or out.dtype != np.uint32:
-        raise ArgumentError(
-            f"expected an order of {len(out)} int32 and an output of uint32; "
-            f"got {order.shape} {order.dtype} and {out.dtype}."
-        )
-    return int(out.size)
-
-
-def _launch(order: Any, out: Any) -> None:
-    n = _checked_size(order, out)
+def _launch(out: Any, **order: Any) -> None:
+    n = launch.check(
+        **order, out=out, ndim=1, dtype=dict.fromkeys(order, "int32") | {"out": "uint32"}
+    )
     if n:
-        one_number_kernel[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK, current_stream()](
-            numba_view(order), numba_view(out)
-        )
+        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
+        one_number_kernel[blocks_per_grid, THREADS_PER_BLOCK](*order.values(), out)

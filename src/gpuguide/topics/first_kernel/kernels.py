@@ -1,37 +1,33 @@
 """Four kernels that add one: by hand, by cuda.grid, in a grid-stride loop, four elements per thread."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from gpuguide.machine.backends import cuda, jit
+from numba import cuda
 
 
-@jit
-def increment_by_hand_kernel(x: Any) -> None:
+@cuda.jit
+def increment_by_hand_kernel(x):
     """Each thread adds one to the element whose index it works out from its block."""
     i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
     if i < x.size:  # the last block is seldom full
         x[i] += 1.0
 
 
-@jit
-def increment_grid_kernel(x: Any) -> None:
+@cuda.jit
+def increment_grid_kernel(x):
     """Each thread adds one to the element that has the thread's own index."""
     i = cuda.grid(1)
     if i < x.size:
         x[i] += 1.0
 
 
-@jit
-def increment_grid_stride_kernel(x: Any) -> None:
+@cuda.jit
+def increment_grid_stride_kernel(x):
     """Each thread walks through the vector in steps of the whole grid."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         x[i] += 1.0
 
 
-@jit
-def increment_four_per_thread_kernel(x: Any) -> None:
+@cuda.jit
+def increment_four_per_thread_kernel(x):
     """Each thread loads four elements, a block's width apart, before it stores one."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x

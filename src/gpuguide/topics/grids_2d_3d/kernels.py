@@ -1,30 +1,26 @@
 """Kernels on matrices and boxes, with the x of a thread along the last axis or along the first."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from gpuguide.machine.backends import cuda, jit
+from numba import cuda
 
 
-@jit
-def increment_fast_kernel(x: Any) -> None:
+@cuda.jit
+def increment_fast_kernel(x):
     """Threads that are neighbours in x take neighbours in a row, and in memory."""
     col, row = cuda.grid(2)
     if row < x.shape[0] and col < x.shape[1]:  # the last blocks reach beyond the edges
         x[row, col] += 1.0
 
 
-@jit
-def increment_slow_kernel(x: Any) -> None:
+@cuda.jit
+def increment_slow_kernel(x):
     """Threads that are neighbours in x take elements that lie a whole row apart."""
     row, col = cuda.grid(2)
     if row < x.shape[0] and col < x.shape[1]:
         x[row, col] += 1.0
 
 
-@jit
-def maximum_fast_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def maximum_fast_kernel(a, b, out):
     """Each thread finds its place on the last axis by x, on the first by z."""
     k, j, i = cuda.grid(3)
     if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
@@ -32,8 +28,8 @@ def maximum_fast_kernel(a: Any, b: Any, out: Any) -> None:
         out[i, j, k] = first if first > second else second
 
 
-@jit
-def maximum_slow_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def maximum_slow_kernel(a, b, out):
     """Each thread finds its place on the first axis by x, on the last by z."""
     i, j, k = cuda.grid(3)
     if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:

@@ -1,14 +1,10 @@
 """The kernel that is timed: add one to each element."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from gpuguide.machine.backends import cuda, jit
+from numba import cuda
 
 
-@jit
-def add_one_kernel(x: Any, out: Any) -> None:
+@cuda.jit
+def add_one_kernel(x, out):
     """Each thread takes one element."""
     i = cuda.grid(1)
     if i < x.size:

@@ -1,12 +1,7 @@
 """Kernels that write, copy, read two arrays for each they write, and only read."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-
-from gpuguide.machine.backends import cuda, jit
+from numba import cuda
 
 ITEMS_PER_THREAD = 4
 PATTERN = 2**24 - 1  # whole numbers up to here are exact in float32
@@ -14,8 +9,8 @@ THREADS_PER_BLOCK = 256
 TILE = 4096  # elements that one block adds up
 
 
-@jit
-def write_kernel(out: Any) -> None:
+@cuda.jit
+def write_kernel(out):
     """Each thread writes four numbers, a block's width apart, that it works out from their places."""
     width = cuda.blockDim.x
     first = cuda.blockIdx.x * width * ITEMS_PER_THREAD + cuda.threadIdx.x
@@ -25,8 +20,8 @@ def write_kernel(out: Any) -> None:
             out[i] = i & PATTERN
 
 
-@jit
-def copy_kernel(a: Any, out: Any) -> None:
+@cuda.jit
+def copy_kernel(a, out):
     """Each thread copies four elements, a block's width apart, and loads all before it stores one."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
@@ -42,8 +37,8 @@ def copy_kernel(a: Any, out: Any) -> None:
             i += width
 
 
-@jit
-def two_to_one_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def two_to_one_kernel(a, b, out):
     """Each thread takes the larger of two elements, four times, and loads all before it stores one."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
@@ -60,8 +55,8 @@ def two_to_one_kernel(a: Any, b: Any, out: Any) -> None:
             i += width
 
 
-@jit
-def block_sums_kernel(a: Any, out: Any) -> None:
+@cuda.jit
+def block_sums_kernel(a, out):
     """Each block adds up 4096 neighbours: sixteen a thread, then a tree in shared memory."""
     sums = cuda.shared.array(THREADS_PER_BLOCK, np.float32)
     thread = cuda.threadIdx.x

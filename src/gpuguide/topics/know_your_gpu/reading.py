@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import current_stream, numba_view
-from gpuguide.measure.plan import Variant
+from gpuguide.machine import launch
+from gpuguide.measure.plan import kernel_variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
@@ -19,60 +18,16 @@ SIZES = tuple(2**power for power in (12, 16, 20, 23, 25, 27, 30))
 
 
 def block_sums(a: Any, out: Any) -> None:
-    """Read only, but for one sum that each block of threads writes for its 4096 elements.
-
-    Parameters
-    ----------
-    a : device array of float32, shape (n,)
-        What is read.
-    out : device array of float32, shape (ceil(n / 4096),)
-        Filled with the sums.
-
-    Raises
-    ------
-    ArgumentError
-        A shape or dtype does not fit.
-
-    Examples
-    --------
-    >>> try:
-    ...     block_sums(np.empty(5000, np.float32), np.empty(1, np.float32))
-    ... except ValueError as error:
-    ...     print(error)
-    block_sums takes a float32 vector, and out of float32 with 2 places for 5000 elements; got (1,) float32.
-    """
-    n_sums = -(-int(a.size) // TILE)
-    if (
-        a.ndim != 1
-        or a.dtype != np.float32
-        or out.shape != (n_sums,)
-        or out.dtype != np.float32
-    ):
-        raise ArgumentError(
-            f"block_sums takes a float32 vector, and out of float32 with {n_sums} places for {a.size} "
-            f"elements; got {out.shape} {out.dtype}."
-        )
+    """Read only, but for one sum that each block of threads writes for its 4096 elements."""
+    n_sums = -(-launch.check(a=a, ndim=1, dtype="float32") // TILE)
+    launch.check(out=out, shape=(n_sums,), dtype="float32")
     if n_sums:
-        block_sums_kernel[n_sums, THREADS_PER_BLOCK, current_stream()](
-            numba_view(a), numba_view(out)
-        )
+        block_sums_kernel[n_sums, THREADS_PER_BLOCK](a, out)
 
 
 def block_sums_reference(a: np.ndarray) -> np.ndarray:
     """Add up each run of 4096 elements.
 
-    Parameters
-    ----------
-    a : ndarray, shape (n,)
-        Any values.
-
-    Returns
-    -------
-    ndarray, shape (ceil(n / 4096),)
-        The sums; the last run may be shorter.
-
-    Examples
-    --------
     >>> block_sums_reference(np.ones(5000)).tolist()
     [4096.0, 904.0]
     """
@@ -80,51 +35,18 @@ def block_sums_reference(a: np.ndarray) -> np.ndarray:
 
 
 def block_sums_traffic(n_bytes: int, dtype: Any) -> Traffic:
-    """Count the bytes of reading one array and writing a sum for every 4096 elements.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Bytes of the array.
-    dtype : dtype
-        Type of its elements.
-
-    Returns
-    -------
-    Traffic
-        Bytes read and written, additions.
-
-    Examples
-    --------
-    >>> block_sums_traffic(2**20, "float32").bytes_written
-    256
-    """
+    """Count the bytes of reading one array and writing a sum for every 4096 elements."""
     itemsize = np.dtype(dtype).itemsize
     n = n_bytes // itemsize
     return Traffic(bytes_read=n_bytes, bytes_written=-(-n // TILE) * itemsize, flops=n)
 
 
 def study() -> Study:
-    """Describe the measurement of reading alone.
-
-    Returns
-    -------
-    Study
-        One variant from 2**12 to 2**30 bytes.
-
-    Examples
-    --------
-    >>> study().name
-    'reads'
-    """
+    """Describe the measurement of reading alone."""
     return Study(
         name="reads",
         title="Reading alone",
-        variants=(
-            Variant(
-                "read", block_sums, label="read", arrays="numba", traffic=block_sums_traffic
-            ),
-        ),
+        variants=(kernel_variant("read", block_sums, "read", traffic=block_sums_traffic),),
         sizes=SIZES,
         inputs=_inputs,
         reference=block_sums_reference,

@@ -1,39 +1,36 @@
 """Kernels that take one, three or eight arrays: what launches cost is measured with them."""
 
-from __future__ import annotations
-
 import functools
-from typing import Any
 
-from gpuguide.machine.backends import RawKernel, cuda, cupy, jit, raw_kernel
+from numba import cuda
+
+from gpuguide.machine.backends import cupy, raw_kernel
 from gpuguide.measure.clocks import DELAY_SOURCE
 
 
-@jit
-def nothing_kernel() -> None:
+@cuda.jit
+def nothing_kernel():
     """No array, no work."""
 
 
-@jit
-def count_kernel(out: Any) -> None:
+@cuda.jit
+def count_kernel(out):
     """One array: each element is its own index."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = i
 
 
-@jit
-def largest_of_two_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def largest_of_two_kernel(a, b, out):
     """Three arrays: the larger of two."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = max(a[i], b[i])
 
 
-@jit
-def largest_of_seven_kernel(
-    a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, out: Any
-) -> None:
+@cuda.jit
+def largest_of_seven_kernel(a, b, c, d, e, f, g, out):
     """Eight arrays: the largest of seven."""
     i = cuda.grid(1)
     if i < out.size:
@@ -75,19 +72,8 @@ RAW_KERNELS = {
 
 
 @functools.cache
-def elementwise_kernel(n_arrays: int) -> Any:
-    """Make CuPy's ElementwiseKernel for the largest of `n_arrays` - 1 inputs.
-
-    Parameters
-    ----------
-    n_arrays : int
-        At least 2.
-
-    Returns
-    -------
-    cupy.ElementwiseKernel
-        Takes the inputs and the output.
-    """
+def elementwise_kernel(n_arrays):
+    """Make CuPy's ElementwiseKernel for the largest of `n_arrays` - 1 inputs."""
     names = "abcdefg"[: n_arrays - 1]
     inputs = ", ".join(f"float32 {name}" for name in names)
     largest = functools.reduce(lambda left, right: f"max({left}, {right})", names)
@@ -97,16 +83,9 @@ def elementwise_kernel(n_arrays: int) -> Any:
 
 
 @functools.cache
-def delay_kernel() -> RawKernel:
+def delay_kernel():
     """Return the guide's delay kernel, which keeps a stream busy without using its memory.
 
-    Returns
-    -------
-    RawKernel
-        Takes the nanoseconds as uint64.
-
-    Examples
-    --------
     >>> delay_kernel().name
     'delay'
     """

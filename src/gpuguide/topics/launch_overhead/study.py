@@ -8,11 +8,11 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
+from numba import cuda
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cuda, cupy, current_stream, numba_view
-from gpuguide.measure.equal_check import EqualCheck
-from gpuguide.measure.plan import Variant
+from gpuguide.machine.backends import cupy, numba_view
+from gpuguide.measure.plan import Variant, cupy_variant
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
 from gpuguide.topics.how_to_time.study import QrCheck, qr_cupy, qr_numpy
@@ -35,20 +35,6 @@ QR_SIZES = tuple(rows**2 for rows in (64, 128, 256, 512, 1024, 2048))
 def counting_reference(first: Any, *others: Any) -> Any:
     """Return the first array: it counts up, and is nowhere smaller than another one.
 
-    Parameters
-    ----------
-    first : array, shape (n,)
-        ``i`` at place i, so that a kernel without inputs can work it out, too.
-    *others : array, shape (n,)
-        Smaller everywhere but at place 0.
-
-    Returns
-    -------
-    array, shape (n,)
-        A copy of the first.
-
-    Examples
-    --------
     >>> counting_reference(np.array([0.0, 1.0]), np.array([0.0, 0.5])).tolist()
     [0.0, 1.0]
     """
@@ -59,165 +45,49 @@ def launch_once_wrapped(*views: Any, n_arrays: int = 3) -> None:
     """Launch with views that were made before.
 
     The arrays are not checked here and in the launchers below: the launch alone is to be timed.
-
-    Parameters
-    ----------
-    *views : seven Numba device arrays and the output, of float32, shape (1024,)
-        The first inputs and the output are handed on.
-    n_arrays : {1, 3, 8}
-        How many.
-
-    Raises
-    ------
-    ArgumentError
-        There is no kernel for so many arrays.
-
-    Examples
-    --------
-    >>> try:
-    ...     launch_once_wrapped(n_arrays=4)
-    ... except ArgumentError as error:
-    ...     print(error)
-    n_arrays must be 1, 3 or 8; got 4.
     """
     kernel, arrays = _chosen(KERNELS, views, n_arrays)
-    kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK, current_stream()](*arrays)
+    kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*arrays)
 
 
 def launch_bare(*arrays: Any, n_arrays: int = 3) -> None:
-    """Launch with bare CuPy arrays: Numba exports each of them anew.
-
-    Parameters
-    ----------
-    *arrays : seven cupy.ndarrays and the output, of float32, shape (1024,)
-        As for `launch_once_wrapped`.
-    n_arrays : {1, 3, 8}
-        How many.
-
-    Examples
-    --------
-    >>> try:
-    ...     launch_bare(n_arrays=4)
-    ... except ArgumentError as error:
-    ...     print(error)
-    n_arrays must be 1, 3 or 8; got 4.
-    """
+    """Launch with bare CuPy arrays: Numba exports each of them anew."""
     kernel, bare = _chosen(KERNELS, arrays, n_arrays)
-    kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK, current_stream()](*bare)
+    kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*bare)
 
 
 def launch_wrapping(*arrays: Any, n_arrays: int = 3) -> None:
-    """Launch with views made at each launch, without waiting for the GPU.
-
-    Parameters
-    ----------
-    *arrays : seven cupy.ndarrays and the output, of float32, shape (1024,)
-        As for `launch_once_wrapped`.
-    n_arrays : {1, 3, 8}
-        How many.
-
-    Examples
-    --------
-    >>> try:
-    ...     launch_wrapping(n_arrays=4)
-    ... except ArgumentError as error:
-    ...     print(error)
-    n_arrays must be 1, 3 or 8; got 4.
-    """
+    """Launch with views made at each launch, without waiting for the GPU."""
     kernel, bare = _chosen(KERNELS, arrays, n_arrays)
     views = map(numba_view, bare)
-    kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK, current_stream()](*views)
+    kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*views)
 
 
 def launch_wrapping_and_waiting(*arrays: Any, n_arrays: int = 3) -> None:
-    """Launch with views made each time by as_cuda_array(x), which waits.
-
-    Parameters
-    ----------
-    *arrays : seven cupy.ndarrays and the output, of float32, shape (1024,)
-        As for `launch_once_wrapped`.
-    n_arrays : {1, 3, 8}
-        How many.
-
-    Examples
-    --------
-    >>> try:
-    ...     launch_wrapping_and_waiting(n_arrays=4)
-    ... except ArgumentError as error:
-    ...     print(error)
-    n_arrays must be 1, 3 or 8; got 4.
-    """
+    """Launch with views made each time by as_cuda_array(x), which waits."""
     kernel, bare = _chosen(KERNELS, arrays, n_arrays)
     views = map(cuda.as_cuda_array, bare)
-    kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK, current_stream()](*views)
+    kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*views)
 
 
 def launch_raw(*arrays: Any, n_arrays: int = 3) -> None:
-    """Launch a kernel in CUDA C++ through CuPy: the arrays and their length.
-
-    Parameters
-    ----------
-    *arrays : seven cupy.ndarrays and the output, of float32, shape (1024,)
-        As for `launch_once_wrapped`.
-    n_arrays : {1, 3, 8}
-        How many.
-
-    Examples
-    --------
-    >>> try:
-    ...     launch_raw(n_arrays=4)
-    ... except ArgumentError as error:
-    ...     print(error)
-    n_arrays must be 1, 3 or 8; got 4.
-    """
+    """Launch a kernel in CUDA C++ through CuPy: the arrays and their length."""
     kernel, chosen = _chosen(RAW_KERNELS, arrays, n_arrays)
     kernel((BLOCKS_PER_GRID,), (THREADS_PER_BLOCK,), (*chosen, np.int32(ELEMENTS)))
 
 
 def launch_ufunc(*arrays: Any) -> None:
-    """Call CuPy's ufunc, which looks at three arrays' types and shapes each time.
-
-    Parameters
-    ----------
-    *arrays : seven cupy.ndarrays and the output, of float32, shape (1024,)
-        As for `launch_once_wrapped`.
-    """
+    """Call CuPy's ufunc, which looks at three arrays' types and shapes each time."""
     cupy().maximum(arrays[0], arrays[1], out=arrays[-1])
 
 
 def launch_elementwise(*arrays: Any, n_arrays: int = 3) -> None:
-    """Call an ElementwiseKernel, the machinery behind CuPy's ufuncs.
-
-    Parameters
-    ----------
-    *arrays : seven cupy.ndarrays and the output, of float32, shape (1024,)
-        As for `launch_once_wrapped`.
-    n_arrays : {3, 8}
-        How many.
-    """
+    """Call an ElementwiseKernel, the machinery behind CuPy's ufuncs."""
     elementwise_kernel(n_arrays)(*arrays[: n_arrays - 1], arrays[-1])
 
 
 def study(counts: Sequence[int] = N_ARRAYS) -> Study:
-    """Describe the timing of launches by the number and the kind of their arrays.
-
-    Parameters
-    ----------
-    counts : sequence of {1, 3, 8}
-        Numbers of arrays; the ufunc takes three and is left out where they are not among them.
-
-    Returns
-    -------
-    Study
-        One kernel's work in every way, with so many arrays of 1024 float32.
-
-    Examples
-    --------
-    >>> [variant.name for variant in study().variants][:4]
-    ['once_1', 'bare_1', 'wrapping_1', 'waiting_1']
-    >>> len(study().variants), len(study(counts=(3,)).variants)
-    (18, 7)
-    """
+    """Describe the timing of launches by the number and the kind of their arrays."""
     variants = [variant for n_arrays in counts for variant in _ways(n_arrays)]
     baseline = "once_3" if 3 in counts else variants[0].name
     return _study("launches", "Launching one kernel in every way", tuple(variants), baseline)
@@ -244,18 +114,7 @@ def _ways(n_arrays: int) -> tuple[Variant, ...]:
 
 
 def busy_study() -> Study:
-    """Describe the timing of launches behind work that is still in the queue.
-
-    Returns
-    -------
-    Study
-        The four ways to hand three arrays to Numba, each behind a delay of `DELAY_NS`.
-
-    Examples
-    --------
-    >>> [variant.name for variant in busy_study().variants]
-    ['once', 'bare', 'wrapping', 'waiting']
-    """
+    """Describe the timing of launches behind work that is still in the queue."""
     return _study(
         "busy",
         "Launching while the queue is busy",
@@ -272,32 +131,13 @@ def busy_study() -> Study:
 
 
 def behind_a_delay(launch: Callable[..., None], *arrays: Any) -> None:
-    """Put a delay into the current stream, then launch behind it.
-
-    Parameters
-    ----------
-    launch : callable
-        Called with the arrays.
-    *arrays : device array
-        Handed on.
-    """
+    """Put a delay into the current stream, then launch behind it."""
     delay_kernel()((1,), (1,), (np.uint64(DELAY_NS),))
     launch(*arrays)
 
 
 def qr_study() -> Study:
-    """Describe the comparison of NumPy's and CuPy's QR factorisation in single precision.
-
-    Returns
-    -------
-    Study
-        Two variants from 64 x 64 to 2048 x 2048 float32.
-
-    Examples
-    --------
-    >>> qr_study().dtype, qr_study().sizes[-1] == 2048**2
-    ('float32', True)
-    """
+    """Describe the comparison of NumPy's and CuPy's QR factorisation in single precision."""
     return Study(
         name="qr",
         title="QR factorisation in single precision",
@@ -305,14 +145,7 @@ def qr_study() -> Study:
             Variant(
                 "numpy", qr_numpy, label="NumPy", device="cpu", clock="host", allocates=True
             ),
-            Variant(
-                "cupy",
-                qr_cupy,
-                label="CuPy",
-                allocates=True,
-                batchable=False,
-                simulatable=False,
-            ),
+            cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
         ),
         sizes=QR_SIZES,
         inputs=_matrix,
@@ -358,7 +191,8 @@ def _study(name: str, title: str, variants: tuple[Variant, ...], baseline: str) 
         variants=variants,
         sizes=(ELEMENTS,),
         inputs=_counting_inputs,
-        check=EqualCheck(counting_reference),
+        reference=counting_reference,
+        equal=True,
         dtype="float32",
         input_note="one array that counts up and six smaller random ones",
         baseline=baseline,

@@ -1,33 +1,31 @@
 """Kernels for the larger of two numbers, at one to eight elements per thread; an empty one; a stamped one."""
 
-from __future__ import annotations
-
 import functools
 import math
-from typing import Any
 
 import numpy as np
+from numba import cuda
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import RawKernel, cuda, jit, raw_kernel
+from gpuguide.machine.backends import raw_kernel
 
 
-@jit(device=True)
-def larger(x: Any, y: Any) -> Any:
+@cuda.jit(device=True)
+def larger(x, y):
     """Return the larger number; not a number (NaN) if one of the two is none."""
     return x if x > y or math.isnan(x) else y
 
 
-@jit
-def maximum_one_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def maximum_one_kernel(a, b, out):
     """Each thread takes the element that has its own index."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = larger(a[i], b[i])
 
 
-@jit
-def maximum_two_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def maximum_two_kernel(a, b, out):
     """Each thread takes two elements, a block's width apart."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 2 + cuda.threadIdx.x
@@ -40,8 +38,8 @@ def maximum_two_kernel(a: Any, b: Any, out: Any) -> None:
         out[i] = larger(a[i], b[i])
 
 
-@jit
-def maximum_four_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def maximum_four_kernel(a, b, out):
     """Each thread takes four elements: eight loads before the first store."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
@@ -58,8 +56,8 @@ def maximum_four_kernel(a: Any, b: Any, out: Any) -> None:
             i += width
 
 
-@jit
-def maximum_eight_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def maximum_eight_kernel(a, b, out):
     """Each thread takes eight elements: sixteen loads before the first store."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 8 + cuda.threadIdx.x
@@ -78,8 +76,8 @@ def maximum_eight_kernel(a: Any, b: Any, out: Any) -> None:
             i += width
 
 
-@jit
-def maximum_grid_stride_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def maximum_grid_stride_kernel(a, b, out):
     """Each thread takes an element, then the one a whole grid further on."""
     i = cuda.grid(1)
     stride = cuda.gridsize(1)
@@ -88,8 +86,8 @@ def maximum_grid_stride_kernel(a: Any, b: Any, out: Any) -> None:
         i += stride
 
 
-@jit
-def maximum_four_grid_stride_kernel(a: Any, b: Any, out: Any) -> None:
+@cuda.jit
+def maximum_four_grid_stride_kernel(a, b, out):
     """Each thread takes four elements, then four a whole grid further on."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
@@ -116,8 +114,8 @@ KERNELS = {
 GRID_STRIDE_KERNELS = {1: maximum_grid_stride_kernel, 4: maximum_four_grid_stride_kernel}
 
 
-@jit
-def empty_kernel(out: Any) -> None:
+@cuda.jit
+def empty_kernel(out):
     """Do nothing; only the last block leaves a receipt: its index, and the next."""
     last = cuda.gridDim.x - 1
     if cuda.blockIdx.x == last and cuda.threadIdx.x == 0:
@@ -167,7 +165,7 @@ extern "C" __global__ void maximum_stamped(
 
 
 @functools.cache
-def stamped_kernel(items_per_thread: int) -> RawKernel:
+def stamped_kernel(items_per_thread):
     """Return the kernel that takes the maximum and stamps its blocks.
 
     Parameters

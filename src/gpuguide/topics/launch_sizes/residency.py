@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
-from gpuguide.measure.equal_check import EqualCheck
+from gpuguide.measure.buffers import first_difference
 from gpuguide.topics.launch_sizes.kernels import stamped_kernel
-from gpuguide.topics.launch_sizes.maximum import checked_size, maximum_reference
+from gpuguide.topics.launch_sizes.maximum import maximum_reference
 
 LOADED_BYTES = 8
 """Bytes that one element makes a thread load: a float32 of each input."""
@@ -65,7 +66,10 @@ def measure_residency(
     MismatchError
         The kernel's result is wrong.
     """
-    n, width = checked_size(a, b, out), threads_per_block * items_per_thread
+    n, width = (
+        launch.check(a=a, b=b, out=out, ndim=1, dtype="float32"),
+        threads_per_block * items_per_thread,
+    )
     if not n or n % width:
         raise ArgumentError(
             f"expected a multiple of {width} elements, {items_per_thread} for each thread; got {n}."
@@ -75,7 +79,9 @@ def measure_residency(
     kernel = stamped_kernel(items_per_thread)
     for _ in range(2):
         kernel((blocks,), (threads_per_block,), (a, b, out, stamps))
-    EqualCheck(maximum_reference).compare(out, maximum_reference(a, b))
+    first = first_difference(out, maximum_reference(a, b))
+    if first is not None:
+        raise MismatchError(f"The element at {first} of the stamped kernel's result is wrong.")
     return residency(stamps.get(), LOADED_BYTES * width)
 
 
@@ -85,25 +91,6 @@ def residency(stamps: np.ndarray, bytes_per_block: int) -> Residency:
     The clocks of two multiprocessors differ, so each is looked at alone: what its blocks spent, added up,
     over the time from its first block's start to its last block's end (Little's law).
 
-    Parameters
-    ----------
-    stamps : ndarray of int64, shape (blocks, 4)
-        Multiprocessor, and its clock at the block's start, after its loads and at its end.
-    bytes_per_block : int
-        What a block loads.
-
-    Returns
-    -------
-    Residency
-        Averages over the multiprocessors that had a block.
-
-    Raises
-    ------
-    MismatchError
-        A block's clock ran backwards: its stamps were not written.
-
-    Examples
-    --------
     >>> two_at_a_time = np.array([[7, 0, 60, 100], [7, 0, 80, 100], [9, 5, 45, 55]])
     >>> residency(two_at_a_time, 1000)
     Residency(blocks_per_sm=1.5, bytes_in_flight=1100.0, wait_cycles=60.0, life_cycles=83.33333333333333)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import current_stream, numba_view
-from gpuguide.measure.equal_check import EqualCheck
-from gpuguide.measure.plan import Variant
+from gpuguide.machine import launch
+from gpuguide.measure.plan import Variant, cupy_variant, kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.launch_sizes.kernels import empty_kernel
 from gpuguide.topics.launch_sizes.maximum import (
@@ -40,20 +39,6 @@ def shape_name(
 ) -> str:
     """Name a shape of launch, as the variants of `shapes_study` are named.
 
-    Parameters
-    ----------
-    threads_per_block, items_per_thread : int
-        Threads of a block, and elements that each takes at a time.
-    blocks_per_sm : int, optional
-        Blocks for each multiprocessor; by default as many as cover the arrays.
-
-    Returns
-    -------
-    str
-        Such as ``"t128_i4_b2"``.
-
-    Examples
-    --------
     >>> shape_name(128, 4, 2), shape_name(33, 1)
     ('t128_i4_b2', 't33_i1_all')
     """
@@ -62,37 +47,20 @@ def shape_name(
 
 
 def shapes_study() -> Study:
-    """Describe the comparison of launch shapes for one maximum, and of CuPy's ufunc.
-
-    Returns
-    -------
-    Study
-        A variant for each shape, at 2**26 float32.
-
-    Examples
-    --------
-    >>> study = shapes_study()
-    >>> len(study.variants), study.variant("t128_i4_b2").label
-    (113, '128 threads, 4 a thread, 2 blocks a multiprocessor')
-    """
+    """Describe the comparison of launch shapes for one maximum, and of CuPy's ufunc."""
     covering = (_covering(t, i) for t in COVERING_THREADS for i in ITEMS)
     looping = (
         _looping(t, i, b) for i in LOOPING_ITEMS for t in LOOPING_THREADS for b in BLOCKS_PER_SM
     )
-    cupy = Variant(
-        "cupy",
-        maximum_cupy,
-        label="CuPy maximum",
-        simulatable=False,
-        traffic=maximum_traffic,
-    )
+    cupy = cupy_variant("cupy", maximum_cupy, "CuPy maximum", traffic=maximum_traffic)
     return Study(
         name="shapes",
         title="One maximum in many shapes of launch",
         variants=(cupy, *covering, *looping),
         sizes=(ELEMENTS,),
         inputs=maximum_inputs,
-        check=EqualCheck(maximum_reference),
+        reference=maximum_reference,
+        equal=True,
         dtype="float32",
         input_note=INPUT_NOTE,
         baseline="cupy",
@@ -100,18 +68,7 @@ def shapes_study() -> Study:
 
 
 def rules_study() -> Study:
-    """Describe four shapes that rules of thumb are about, and CuPy's, one element a thread in each.
-
-    Returns
-    -------
-    Study
-        33 and 64 threads a block; 4 and 16 blocks of 128 threads a multiprocessor; at 2**26 float32.
-
-    Examples
-    --------
-    >>> [variant.name for variant in rules_study().variants]
-    ['cupy', 'threads_33', 'threads_64', 'threads_128', 'blocks_4', 'blocks_16']
-    """
+    """Describe four shapes that rules of thumb are about, and CuPy's, one element a thread in each."""
     renamed = {
         "threads_33": _covering(33, 1),
         "threads_64": _covering(64, 1),
@@ -132,53 +89,16 @@ def rules_study() -> Study:
 
 
 def empty_grid(blocks_per_grid: int, out: Any, threads_per_block: int = 128) -> None:
-    """Launch blocks that have nothing to do.
-
-    Parameters
-    ----------
-    blocks_per_grid : int
-        At least 1.
-    out : device array of int64, shape (2,)
-        Filled with the index of the last block and the number of blocks.
-    threads_per_block : int
-        1 to 1024.
-
-    Raises
-    ------
-    ArgumentError
-        The grid is empty, or `out` has another shape or dtype.
-
-    Examples
-    --------
-    >>> try:
-    ...     empty_grid(0, np.zeros(2, np.int64))
-    ... except ValueError as error:
-    ...     print(error)
-    empty_grid expects at least one block and an int64 array of shape (2,); got 0, (2,) int64.
-    """
-    if blocks_per_grid < 1 or out.shape != (2,) or out.dtype != np.int64:
-        raise ArgumentError(
-            "empty_grid expects at least one block and an int64 array of shape (2,); "
-            f"got {blocks_per_grid}, {out.shape} {out.dtype}."
-        )
-    empty_kernel[blocks_per_grid, threads_per_block, current_stream()](numba_view(out))
+    """Launch blocks that have nothing to do."""
+    if blocks_per_grid < 1:
+        raise ArgumentError(f"empty_grid expects at least one block; got {blocks_per_grid}.")
+    launch.check(out=out, shape=(2,), dtype="int64")
+    empty_kernel[blocks_per_grid, threads_per_block](out)
 
 
 def empty_reference(blocks_per_grid: int) -> np.ndarray:
     """Return the receipt of a grid: the index of its last block, and the number of its blocks.
 
-    Parameters
-    ----------
-    blocks_per_grid : int
-        At least 1.
-
-    Returns
-    -------
-    ndarray of int64, shape (2,)
-        The two numbers.
-
-    Examples
-    --------
     >>> empty_reference(16).tolist()
     [15, 16]
     """
@@ -186,27 +106,15 @@ def empty_reference(blocks_per_grid: int) -> np.ndarray:
 
 
 def empty_study() -> Study:
-    """Describe the timing of grids that do nothing, by the number of their blocks.
-
-    Returns
-    -------
-    Study
-        Blocks of 128 and of 1024 threads, from 1 to 2**24 of them.
-
-    Examples
-    --------
-    >>> empty_study().sizes[-1] == 2**24
-    True
-    """
+    """Describe the timing of grids that do nothing, by the number of their blocks."""
     return Study(
         name="empty",
         title="Grids that do nothing",
         variants=tuple(
-            Variant(
+            kernel_variant(
                 f"t{threads}",
                 functools.partial(empty_grid, threads_per_block=threads),
-                label=f"{threads} threads a block",
-                arrays="numba",
+                f"{threads} threads a block",
                 note=f"Blocks of {threads} threads, of which one in the whole grid writes a receipt.",
             )
             for threads in EMPTY_THREADS
@@ -245,4 +153,4 @@ def _looping(threads: int, items: int, blocks: int) -> Variant:
 
 
 def _shape(name: str, call: Callable[..., None], label: str, note: str) -> Variant:
-    return Variant(name, call, label=label, arrays="numba", traffic=maximum_traffic, note=note)
+    return kernel_variant(name, call, label, traffic=maximum_traffic, note=note)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,8 +11,8 @@ import numba
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.measure.equal_check import EqualCheck
-from gpuguide.measure.plan import Variant
+from gpuguide.machine import launch
+from gpuguide.measure.plan import cpu_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.launch_sizes.maximum import (
     INPUT_NOTE,
@@ -33,26 +32,8 @@ THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # m
 
 
 def maximum_python(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Compare in three nested Python loops, one element at a time.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, shape (l, m, n)
-        Inputs, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        The shapes differ.
-
-    Examples
-    --------
-    >>> out = np.empty((1, 1, 2), np.float32)
-    >>> maximum_python(np.float32([[[1, 4]]]), np.float32([[[2, 3]]]), out)
-    >>> out.tolist()
-    [[[2.0, 4.0]]]
-    """
-    _check_shapes(a, b, out)
+    """Compare in three nested Python loops, one element at a time."""
+    launch.check(a=a, b=b, out=out)
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
             for k in range(a.shape[2]):
@@ -61,38 +42,13 @@ def maximum_python(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 def maximum_numpy(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Call np.maximum with out=, which fills an array that exists: one thread, no BLAS.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, of one shape
-        Inputs, and the array that is filled.
-
-    Examples
-    --------
-    >>> out = np.empty(2, np.float32)
-    >>> maximum_numpy(np.float32([1, 4]), np.float32([2, 3]), out)
-    >>> out.tolist()
-    [2.0, 4.0]
-    """
+    """Call np.maximum with out=, which fills an array that exists: one thread, no BLAS."""
     np.maximum(a, b, out=out)
 
 
 def maximum_numpy_new(a: np.ndarray, b: np.ndarray) -> Any:
     """Call np.maximum without out=, so that each call makes a new array.
 
-    Parameters
-    ----------
-    a, b : ndarray of float32, of one shape
-        Inputs.
-
-    Returns
-    -------
-    ndarray of float32
-        A new array of the same shape.
-
-    Examples
-    --------
     >>> maximum_numpy_new(np.float32([1, 4]), np.float32([2, 3])).tolist()
     [2.0, 4.0]
     """
@@ -100,26 +56,8 @@ def maximum_numpy_new(a: np.ndarray, b: np.ndarray) -> Any:
 
 
 def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Give each thread a part; NumPy lets go of Python's lock inside its loops.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, of one shape, C-contiguous
-        Inputs, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        The shapes differ, or an array is not contiguous.
-
-    Examples
-    --------
-    >>> out = np.empty(2, np.float32)
-    >>> maximum_numpy_threads(np.float32([1, 4]), np.float32([2, 3]), out)
-    >>> out.tolist()
-    [2.0, 4.0]
-    """
-    _check_shapes(a, b, out)
+    """Give each thread a part; NumPy lets go of Python's lock inside its loops."""
+    launch.check(a=a, b=b, out=out)
     if not (a.flags.c_contiguous and b.flags.c_contiguous and out.flags.c_contiguous):
         raise ArgumentError(
             "expected C-contiguous arrays, which can be cut into parts without copying; "
@@ -136,20 +74,7 @@ def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None
 
 
 def maximum_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Call the compiled ufunc with out=, which fills an array that exists: one thread.
-
-    Parameters
-    ----------
-    a, b, out : ndarray of float32, of one shape
-        Inputs, and the array that is filled.
-
-    Examples
-    --------
-    >>> out = np.empty(2, np.float32)
-    >>> maximum_vectorize(np.float32([1, 4]), np.float32([2, 3]), out)
-    >>> out.tolist()
-    [2.0, 4.0]
-    """
+    """Call the compiled ufunc with out=, which fills an array that exists: one thread."""
     with np.errstate(invalid="ignore"):  # comparing with NaN sets a flag that ufuncs report
         larger_ufunc(a, b, out)
 
@@ -157,18 +82,6 @@ def maximum_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 def maximum_vectorize_new(a: np.ndarray, b: np.ndarray) -> Any:
     """Call the compiled ufunc without out=, so that each call makes a new array.
 
-    Parameters
-    ----------
-    a, b : ndarray of float32, of one shape
-        Inputs.
-
-    Returns
-    -------
-    ndarray of float32
-        A new array of the same shape.
-
-    Examples
-    --------
     >>> maximum_vectorize_new(np.float32([1, 4]), np.float32([2, 3])).tolist()
     [2.0, 4.0]
     """
@@ -177,61 +90,51 @@ def maximum_vectorize_new(a: np.ndarray, b: np.ndarray) -> Any:
 
 
 def study() -> Study:
-    """Describe the comparison of a Python loop, NumPy and compiled code, on one thread and on all.
-
-    Returns
-    -------
-    Study
-        Eight variants from 8**3 to 256**3 float32, in arrays of three dimensions.
-
-    Examples
-    --------
-    >>> 32**3 in study().sizes, 128**3 in study().sizes, 256**3 in study().sizes
-    (True, True, True)
-    """
+    """Describe the comparison of a Python loop, NumPy and compiled code, on one thread and on all."""
     return Study(
         name="maximum_cpu",
         title="Element-wise maximum on the CPU",
         variants=(
-            _variant("python", maximum_python, "Python loop"),
-            _variant("numpy", maximum_numpy, "NumPy"),
-            _variant("numpy_new", maximum_numpy_new, "NumPy, new array", allocates=True),
-            _variant(
-                "numpy_threads", maximum_numpy_threads, "NumPy in threads", threads=THREADS
+            cpu_variant("python", maximum_python, "Python loop", traffic=maximum_traffic),
+            cpu_variant("numpy", maximum_numpy, "NumPy", traffic=maximum_traffic),
+            cpu_variant(
+                "numpy_new",
+                maximum_numpy_new,
+                "NumPy, new array",
+                allocates=True,
+                traffic=maximum_traffic,
             ),
-            _variant("loops", maximum_loops, "njit loops"),
-            _variant("vectorize", maximum_vectorize, "vectorize"),
-            _variant(
-                "vectorize_new", maximum_vectorize_new, "vectorize, new array", allocates=True
+            cpu_variant(
+                "numpy_threads",
+                maximum_numpy_threads,
+                "NumPy in threads",
+                threads=THREADS,
+                traffic=maximum_traffic,
             ),
-            _variant("parallel", maximum_parallel, "njit parallel", threads=THREADS),
+            cpu_variant("loops", maximum_loops, "njit loops", traffic=maximum_traffic),
+            cpu_variant("vectorize", maximum_vectorize, "vectorize", traffic=maximum_traffic),
+            cpu_variant(
+                "vectorize_new",
+                maximum_vectorize_new,
+                "vectorize, new array",
+                allocates=True,
+                traffic=maximum_traffic,
+            ),
+            cpu_variant(
+                "parallel",
+                maximum_parallel,
+                "njit parallel",
+                threads=THREADS,
+                traffic=maximum_traffic,
+            ),
         ),
         sizes=SIZES,
         inputs=_cubes,
-        check=EqualCheck(maximum_reference),
+        reference=maximum_reference,
+        equal=True,
         dtype="float32",
         input_note=INPUT_NOTE,
         baseline="numpy",
-    )
-
-
-def _variant(
-    name: str,
-    call: Callable[..., Any],
-    label: str,
-    *,
-    threads: int = 1,
-    allocates: bool = False,
-) -> Variant:
-    return Variant(
-        name,
-        call,
-        label=label,
-        device="cpu",
-        clock="host",
-        threads=threads,
-        allocates=allocates,
-        traffic=maximum_traffic,
     )
 
 
@@ -245,12 +148,6 @@ def _cubes(
         )
     a, b = maximum_inputs(n, dtype, rng, exact)
     return a.reshape(side, side, side), b.reshape(side, side, side)
-
-
-def _check_shapes(*arrays: np.ndarray) -> None:
-    shapes = [x.shape for x in arrays]
-    if len(set(shapes)) > 1:
-        raise ArgumentError(f"expected arrays of one shape; got {', '.join(map(str, shapes))}.")
 
 
 @functools.cache

@@ -1,16 +1,11 @@
 """Kernels that differ in their types alone: of constants, of a loop counter, of a factor."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
+from numba import cuda
 
-from gpuguide.machine.backends import cuda, jit
 
-
-@jit
-def python_floats_kernel(kept: Any, out: Any) -> None:
+@cuda.jit
+def python_floats_kernel(kept, out):
     """Each thread gives 128 doses; the constants are Python's floats."""
     i = cuda.grid(1)
     if i < out.size:
@@ -20,8 +15,8 @@ def python_floats_kernel(kept: Any, out: Any) -> None:
         out[i] = level
 
 
-@jit
-def rounded_steps_kernel(kept: Any, out: Any) -> None:
+@cuda.jit
+def rounded_steps_kernel(kept, out):
     """Each step is rounded to 32 bits; its constant is a Python float."""
     i = cuda.grid(1)
     if i < out.size:
@@ -31,8 +26,8 @@ def rounded_steps_kernel(kept: Any, out: Any) -> None:
         out[i] = level
 
 
-@jit
-def one_left_kernel(kept: Any, out: Any) -> None:
+@cuda.jit
+def one_left_kernel(kept, out):
     """Each dose has 32 bits; the level starts at Python's 0.0."""
     i = cuda.grid(1)
     if i < out.size:
@@ -42,8 +37,8 @@ def one_left_kernel(kept: Any, out: Any) -> None:
         out[i] = level
 
 
-@jit
-def float32_only_kernel(kept: Any, out: Any) -> None:
+@cuda.jit
+def float32_only_kernel(kept, out):
     """Each constant has 32 bits."""
     i = cuda.grid(1)
     if i < out.size:
@@ -53,8 +48,8 @@ def float32_only_kernel(kept: Any, out: Any) -> None:
         out[i] = level
 
 
-@jit
-def range_int64_kernel(kept: Any, doses: int, out: Any) -> None:
+@cuda.jit
+def range_int64_kernel(kept, doses, out):
     """Each thread gives as many doses as it is told; a Python int arrives as int64."""
     i = cuda.grid(1)
     if i < out.size:
@@ -64,8 +59,8 @@ def range_int64_kernel(kept: Any, doses: int, out: Any) -> None:
         out[i] = level
 
 
-@jit
-def range_int32_kernel(kept: Any, doses: int, out: Any) -> None:
+@cuda.jit
+def range_int32_kernel(kept, doses, out):
     """Each thread counts in the type of what range is given: 32 bits."""
     i = cuda.grid(1)
     if i < out.size:
@@ -75,8 +70,8 @@ def range_int32_kernel(kept: Any, doses: int, out: Any) -> None:
         out[i] = level
 
 
-@jit
-def own_counter_kernel(kept: Any, doses: int, out: Any) -> None:
+@cuda.jit
+def own_counter_kernel(kept, doses, out):
     """Each thread counts in a variable of its own, which has 64 bits."""
     i = cuda.grid(1)
     if i < out.size:
@@ -88,16 +83,16 @@ def own_counter_kernel(kept: Any, doses: int, out: Any) -> None:
         out[i] = level
 
 
-@jit
-def scale_by_python_float_kernel(x: Any, out: Any) -> None:
+@cuda.jit
+def scale_by_python_float_kernel(x, out):
     """Each thread multiplies its element by a Python float."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = x[i] * 2.1
 
 
-@jit
-def scale_by_float32_kernel(x: Any, out: Any) -> None:
+@cuda.jit
+def scale_by_float32_kernel(x, out):
     """Each thread multiplies its element by a float32."""
     i = cuda.grid(1)
     if i < out.size:

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import current_stream, numba_view
+from gpuguide.machine import launch
 from gpuguide.machine.launch import blocks_1d
-from gpuguide.measure.plan import Variant
+from gpuguide.measure.plan import kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.results.records import Traffic
 from gpuguide.topics.numba_types.kernels import (
     scale_by_float32_kernel,
     scale_by_python_float_kernel,
@@ -26,18 +24,6 @@ FACTOR = 2.1
 def scale_reference(x: np.ndarray) -> np.ndarray:
     """Multiply by the float32 that is nearest to 2.1.
 
-    Parameters
-    ----------
-    x : ndarray of float64, shape (n,)
-        Any numbers.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        The products.
-
-    Examples
-    --------
     >>> scale_reference(np.array([0.0, 10.0])).round(6).tolist()
     [0.0, 20.999999]
     """
@@ -45,97 +31,26 @@ def scale_reference(x: np.ndarray) -> np.ndarray:
 
 
 def scale_by_python_float(x: Any, out: Any) -> None:
-    """Multiply by 2.1 as it stands: in 64 bits.
-
-    Parameters
-    ----------
-    x, out : device array of float32, shape (n,)
-        Input, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        The arrays are not one-dimensional float32 of one length.
-
-    Examples
-    --------
-    >>> try:
-    ...     scale_by_python_float(np.ones(2), np.ones(2))
-    ... except ArgumentError as error:
-    ...     print(error)
-    scale takes two float32 vectors of one length; got (2,) float64 and (2,) float64.
-    """
+    """Multiply by 2.1 as it stands: in 64 bits."""
     _launch(scale_by_python_float_kernel, x, out)
 
 
 def scale_by_float32(x: Any, out: Any) -> None:
-    """Multiply in 32 bits.
-
-    Parameters
-    ----------
-    x, out : device array of float32, shape (n,)
-        Input, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        The arrays are not one-dimensional float32 of one length.
-
-    Examples
-    --------
-    >>> try:
-    ...     scale_by_float32(np.ones(2, np.float32), np.ones(3, np.float32))
-    ... except ArgumentError as error:
-    ...     print(error)
-    scale takes two float32 vectors of one length; got (2,) float32 and (3,) float32.
-    """
+    """Multiply in 32 bits."""
     _launch(scale_by_float32_kernel, x, out)
 
 
-def scale_traffic(n: int, dtype: Any) -> Traffic:
-    """Count the unique bytes: each element is read once, each product written once.
-
-    Parameters
-    ----------
-    n : int
-        Number of elements.
-    dtype : dtype
-        Type of the elements.
-
-    Returns
-    -------
-    Traffic
-        Bytes read and written.
-
-    Examples
-    --------
-    >>> scale_traffic(1000, "float32").bytes_total
-    8000
-    """
-    n_bytes = n * np.dtype(dtype).itemsize
-    return Traffic(bytes_read=n_bytes, bytes_written=n_bytes)
+scale_traffic = streaming_traffic(reads=1, writes=1)
 
 
 def study() -> Study:
-    """Describe the comparison of a multiplication in 64 bits with one in 32.
-
-    Returns
-    -------
-    Study
-        At 2**26 float32.
-
-    Examples
-    --------
-    >>> [variant.name for variant in study().variants]
-    ['python_float', 'float32']
-    """
+    """Describe the comparison of a multiplication in 64 bits with one in 32."""
     calls = {"python_float": scale_by_python_float, "float32": scale_by_float32}
     return Study(
         name="scale",
         title="One multiplication for each element",
         variants=tuple(
-            Variant(name, call, arrays="numba", traffic=scale_traffic)
-            for name, call in calls.items()
+            kernel_variant(name, call, traffic=scale_traffic) for name, call in calls.items()
         ),
         sizes=SIZES,
         inputs=_inputs,
@@ -153,13 +68,7 @@ def _inputs(
 
 
 def _launch(kernel: Any, x: Any, out: Any) -> None:
-    if x.ndim != 1 or x.shape != out.shape or not x.dtype == out.dtype == np.float32:
-        raise ArgumentError(
-            "scale takes two float32 vectors of one length; "
-            f"got {x.shape} {x.dtype} and {out.shape} {out.dtype}."
-        )
-    if x.size:
-        blocks_per_grid = blocks_1d(x.size, THREADS_PER_BLOCK)
-        kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
-            numba_view(x), numba_view(out)
-        )
+    n = launch.check(x=x, out=out, ndim=1, dtype="float32")
+    if n:
+        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
+        kernel[blocks_per_grid, THREADS_PER_BLOCK](x, out)

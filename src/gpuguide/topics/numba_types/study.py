@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import current_stream, numba_view
+from gpuguide.machine import launch
 from gpuguide.machine.cpu import in_threads
 from gpuguide.machine.launch import blocks_1d
-from gpuguide.measure.plan import Variant
+from gpuguide.measure.plan import Variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
-from gpuguide.results.records import Traffic
 from gpuguide.topics.numba_types.kernels import (
     float32_only_kernel,
     one_left_kernel,
@@ -33,18 +30,6 @@ _PART = 1 << 18
 def level_reference(kept: np.ndarray) -> np.ndarray:
     """Add up what is left of each dose, in pairs: 1 + x, times 1 + x**2, times 1 + x**4 and so on.
 
-    Parameters
-    ----------
-    kept : ndarray, shape (n,)
-        Share of the drug that is kept from one dose to the next.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        What is left of 128 doses of 2.5 when the next one is due.
-
-    Examples
-    --------
     >>> level_reference(np.array([0.0, 0.5, 1.0])).tolist()
     [0.0, 2.5, 320.0]
     """
@@ -63,215 +48,61 @@ def level_reference(kept: np.ndarray) -> np.ndarray:
 
 
 def launch_level(kernel: Any, kept: Any, out: Any) -> None:
-    """Look at the arrays, and launch a thread for each element.
-
-    Parameters
-    ----------
-    kernel : numba.cuda.dispatcher.CUDADispatcher
-        One of the four.
-    kept, out : device array of float32 or float64, shape (n,)
-        Input, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        They are not one-dimensional, of one length and of one of these dtypes.
-
-    Examples
-    --------
-    >>> launch_level(float32_only_kernel, np.empty(0), np.empty(0))
-    """
-    same = kept.ndim == 1 and kept.shape == out.shape and kept.dtype == out.dtype
-    if not same or kept.dtype not in (np.float32, np.float64):
-        raise ArgumentError(
-            "level takes two vectors, both float32 or both float64; "
-            f"got {kept.shape} {kept.dtype} and {out.shape} {out.dtype}."
-        )
-    if kept.size:
-        blocks_per_grid = blocks_1d(kept.size, THREADS_PER_BLOCK)
-        kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
-            numba_view(kept), numba_view(out)
-        )
+    """Look at the arrays, and launch a thread for each element."""
+    wide = getattr(kept, "dtype", None) == np.float64
+    n = launch.check(kept=kept, out=out, ndim=1, dtype="float64" if wide else "float32")
+    if n:
+        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
+        kernel[blocks_per_grid, THREADS_PER_BLOCK](kept, out)
 
 
 def level_python_floats(kept: Any, out: Any) -> None:
-    """Write 0.0 and 2.5 as anybody would.
-
-    Parameters
-    ----------
-    kept, out : device array of float32 or float64, shape (n,)
-        Input, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        They are not one-dimensional, of one length and of one of these dtypes.
-
-    Examples
-    --------
-    >>> try:
-    ...     level_python_floats(np.ones(2), np.ones(3))
-    ... except ArgumentError as error:
-    ...     print(error)
-    level takes two vectors, both float32 or both float64; got (2,) float64 and (3,) float64.
-    """
+    """Write 0.0 and 2.5 as anybody would."""
     launch_level(python_floats_kernel, kept, out)
 
 
 def level_rounded_steps(kept: Any, out: Any) -> None:
-    """Round what comes out of the formula, and leave what goes in.
-
-    Parameters
-    ----------
-    kept, out : device array of float32, shape (n,)
-        Input, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        As for `level_python_floats`.
-
-    Examples
-    --------
-    >>> try:
-    ...     level_rounded_steps(np.ones(2, np.int32), np.ones(2, np.int32))
-    ... except ArgumentError as error:
-    ...     print(error)
-    level takes two vectors, both float32 or both float64; got (2,) int32 and (2,) int32.
-    """
+    """Round what comes out of the formula, and leave what goes in."""
     launch_level(rounded_steps_kernel, kept, out)
 
 
 def level_one_left(kept: Any, out: Any) -> None:
-    """Mend the formula, and forget the number that the level starts with.
-
-    Parameters
-    ----------
-    kept, out : device array of float32, shape (n,)
-        Input, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        As for `level_python_floats`.
-
-    Examples
-    --------
-    >>> try:
-    ...     level_one_left(np.ones((2, 2)), np.ones((2, 2)))
-    ... except ArgumentError as error:
-    ...     print(error)
-    level takes two vectors, both float32 or both float64; got (2, 2) float64 and (2, 2) float64.
-    """
+    """Mend the formula, and forget the number that the level starts with."""
     launch_level(one_left_kernel, kept, out)
 
 
 def level_float32_only(kept: Any, out: Any) -> None:
-    """Write np.float32 around every constant.
-
-    Parameters
-    ----------
-    kept, out : device array of float32, shape (n,)
-        Input, and the array that is filled.
-
-    Raises
-    ------
-    ArgumentError
-        As for `level_python_floats`.
-
-    Examples
-    --------
-    >>> try:
-    ...     level_float32_only(np.ones(2, np.float32), np.ones(2))
-    ... except ArgumentError as error:
-    ...     print(error)
-    level takes two vectors, both float32 or both float64; got (2,) float32 and (2,) float64.
-    """
+    """Write np.float32 around every constant."""
     launch_level(float32_only_kernel, kept, out)
 
 
-def float32_traffic(n: int, dtype: Any) -> Traffic:
-    """Count unique bytes, and for each dose an addition and a multiplication in 32 bits.
-
-    Parameters
-    ----------
-    n : int
-        Number of elements.
-    dtype : dtype
-        Type of the elements.
-
-    Returns
-    -------
-    Traffic
-        Bytes read and written, operations.
-
-    Examples
-    --------
-    >>> float32_traffic(1000, "float32").flops
-    256000
-    """
-    return _traffic(n, dtype, "fp32")
-
-
-def float64_traffic(n: int, dtype: Any) -> Traffic:
-    """Count the same bytes and operations, done in 64 bits whatever the elements have.
-
-    Parameters
-    ----------
-    n : int
-        Number of elements.
-    dtype : dtype
-        Type of the elements.
-
-    Returns
-    -------
-    Traffic
-        Bytes read and written, operations.
-
-    Examples
-    --------
-    >>> float64_traffic(1000, "float32").bytes_total, float64_traffic(1000, "float32").unit
-    (8000, 'fp64')
-    """
-    return _traffic(n, dtype, "fp64")
+float32_traffic = streaming_traffic(reads=1, writes=1, flops=2 * DOSES, unit="fp32")
+# Done in 64 bits, whatever the elements have.
+float64_traffic = streaming_traffic(reads=1, writes=1, flops=2 * DOSES, unit="fp64")
 
 
 def study() -> Study:
-    """Describe the comparison of four kernels on the same arrays of float32.
-
-    Returns
-    -------
-    Study
-        From 2**12 to 2**26 elements.
-
-    Examples
-    --------
-    >>> [variant.name for variant in study().variants]
-    ['python_floats', 'rounded_steps', 'one_left', 'float32_only']
-    """
+    """Describe the comparison of four kernels on the same arrays of float32."""
     variants = (
-        _variant("python_floats", level_python_floats, "Python floats", float64_traffic),
-        _variant("rounded_steps", level_rounded_steps, "rounded steps", float64_traffic),
-        _variant("one_left", level_one_left, "one left", float64_traffic),
-        _variant("float32_only", level_float32_only, "float32 only", float32_traffic),
+        kernel_variant(
+            "python_floats", level_python_floats, "Python floats", traffic=float64_traffic
+        ),
+        kernel_variant(
+            "rounded_steps", level_rounded_steps, "rounded steps", traffic=float64_traffic
+        ),
+        kernel_variant("one_left", level_one_left, "one left", traffic=float64_traffic),
+        kernel_variant(
+            "float32_only", level_float32_only, "float32 only", traffic=float32_traffic
+        ),
     )
     return _study("level", "128 doses, and what is left of them", variants, SIZES, "float32")
 
 
 def wide_study() -> Study:
-    """Describe the first of these kernels on arrays of float64.
-
-    Returns
-    -------
-    Study
-        One variant, at the largest size.
-
-    Examples
-    --------
-    >>> wide_study().dtype, wide_study().sizes == SIZES[-1:]
-    ('float64', True)
-    """
-    variant = _variant("float64_arrays", level_python_floats, "float64 arrays", float64_traffic)
+    """Describe the first of these kernels on arrays of float64."""
+    variant = kernel_variant(
+        "float64_arrays", level_python_floats, "float64 arrays", traffic=float64_traffic
+    )
     return _study("wide", "The same with float64 arrays", (variant,), SIZES[-1:], "float64")
 
 
@@ -292,21 +123,7 @@ def _study(
     )
 
 
-def _variant(
-    name: str,
-    call: Callable[[Any, Any], None],
-    label: str,
-    traffic: Callable[[int, Any], Traffic],
-) -> Variant:
-    return Variant(name, call, label=label, arrays="numba", traffic=traffic)
-
-
 def _inputs(
     n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
 ) -> tuple[np.ndarray, ...]:
     return (whole_numbers(rng, n, 2, dtype) if exact else uniform(rng, n, dtype),)
-
-
-def _traffic(n: int, dtype: Any, unit: str) -> Traffic:
-    n_bytes = n * np.dtype(dtype).itemsize
-    return Traffic(bytes_read=n_bytes, bytes_written=n_bytes, flops=2 * DOSES * n, unit=unit)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, cupy, has_gpu
 from gpuguide.measure.buffers import first_difference
 from gpuguide.results.records import Traffic
@@ -23,18 +24,6 @@ COUNTS = {10**4: 1229, 10**6: 78_498, 10**9: 50_847_534}
 def n_words(limit: int) -> int:
     """Count the 32-bit words that have a bit for each odd number below a limit.
 
-    Parameters
-    ----------
-    limit : int
-        At least 0.
-
-    Returns
-    -------
-    int
-        Bit i of all bits in a row stands for the number 2 i + 1; 2 has no bit.
-
-    Examples
-    --------
     >>> n_words(2), n_words(65), n_words(66), n_words(10**9)
     (1, 1, 2, 15625000)
     """
@@ -44,20 +33,6 @@ def n_words(limit: int) -> int:
 def answer_spec(limit: int, dtype: Any = None) -> tuple[tuple[int], np.dtype[Any]]:
     """Return shape and dtype of an answer: the words, and a last one with the number of primes.
 
-    Parameters
-    ----------
-    limit : int
-        At least 0.
-    dtype : dtype, optional
-        Of the limit; makes no difference.
-
-    Returns
-    -------
-    tuple
-        Shape and dtype.
-
-    Examples
-    --------
     >>> answer_spec(10**4)
     ((158,), dtype('uint32'))
     """
@@ -65,65 +40,18 @@ def answer_spec(limit: int, dtype: Any = None) -> tuple[tuple[int], np.dtype[Any
 
 
 def checked_limit(limit: int, out: Any) -> int:
-    """Return the limit, or say what does not fit.
-
-    Parameters
-    ----------
-    limit : int
-        0 to `MAX_LIMIT`.
-    out : array of uint32, shape (n_words(limit) + 1,)
-        Where the answer goes.
-
-    Returns
-    -------
-    int
-        As given.
-
-    Raises
-    ------
-    ArgumentError
-        The limit is out of range, or the array has another shape or dtype.
-
-    Examples
-    --------
-    >>> checked_limit(100, np.zeros(3, np.uint32))
-    100
-    >>> checked_limit(100, np.zeros(2, np.uint32))
-    Traceback (most recent call last):
-        ...
-    gpuguide.errors.ArgumentError: primes below 100 take an answer of 3 uint32; got shape (2,), uint32.
-    """
+    """Return the limit, or say what does not fit."""
     if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MAX_LIMIT:
         raise ArgumentError(
             f"The limit must be an integer from 0 to {MAX_LIMIT}; got {limit!r}."
         )
     shape, dtype = answer_spec(limit)
-    if out.shape != shape or out.dtype != dtype:
-        raise ArgumentError(
-            f"primes below {limit} take an answer of {shape[0]} {dtype}; got shape {out.shape}, {out.dtype}."
-        )
+    launch.check(out=out, shape=shape, dtype=dtype.name)
     return limit
 
 
 def store_primes(primes: Any, limit: int, out: np.ndarray) -> None:
-    """Write a list of primes as an answer.
-
-    Parameters
-    ----------
-    primes : sequence of int
-        Below the limit, 2 among them.
-    limit : int
-        One more than the largest number that was looked at.
-    out : ndarray of uint32, shape (n_words(limit) + 1,)
-        Filled.
-
-    Examples
-    --------
-    >>> out = np.zeros(2, np.uint32)
-    >>> store_primes([2, 3, 5, 7], 10, out)
-    >>> bin(out[0]), int(out[1])
-    ('0b1110', 4)
-    """
+    """Write a list of primes as an answer."""
     numbers = np.asarray(primes, np.int64)
     flags = np.zeros(32 * n_words(limit), np.uint8)
     flags[numbers[numbers > 2] // 2] = 1
@@ -132,23 +60,7 @@ def store_primes(primes: Any, limit: int, out: np.ndarray) -> None:
 
 
 def listed_primes(out: Any) -> np.ndarray:
-    """Return the primes that an answer stands for.
-
-    Parameters
-    ----------
-    out : array of uint32
-        An answer, in host or GPU memory.
-
-    Returns
-    -------
-    ndarray of int64
-        In increasing order.
-
-    Examples
-    --------
-    >>> listed_primes(np.array([0b1110, 4], np.uint32)).tolist()
-    [2, 3, 5, 7]
-    """
+    """Return the primes that an answer stands for."""
     host = out.get() if hasattr(out, "get") else np.asarray(out)
     odd = 2 * np.flatnonzero(np.unpackbits(host[:-1].view(np.uint8), bitorder="little")) + 1
     return np.concatenate([[2], odd])[: int(host[-1])]
@@ -183,24 +95,6 @@ def small_primes(upper: int) -> np.ndarray:
 def primes_reference(limit: int, xp: Any = np) -> Any:
     """Sieve with slices, a byte for each odd number: slow, and easy to see through.
 
-    Parameters
-    ----------
-    limit : int
-        At least 0.
-    xp : module
-        ``numpy`` or ``cupy``: where the flags lie. Below 10**9 they take half a gigabyte.
-
-    Returns
-    -------
-    array of uint32, shape (n_words(limit) + 1,)
-        The words, then the number of primes.
-
-    Notes
-    -----
-    The sieve of Eratosthenes.
-
-    Examples
-    --------
     >>> primes_reference(10).tolist()
     [14, 4]
     """
@@ -221,64 +115,22 @@ class PrimesCheck:
     That sieve runs on the GPU where there is one. Below 10**4, 10**6 and 10**9 it is itself held against
     the published number of primes.
 
-    Examples
-    --------
     >>> check = PrimesCheck()
     >>> check.compare(np.array([14, 4], np.uint32), check.prepare((10,)))
     (0.0, 0.0)
     """
 
     def prepare(self, inputs: tuple[Any, ...]) -> int:
-        """Keep the limit.
-
-        Parameters
-        ----------
-        inputs : tuple of int
-            The limit.
-
-        Returns
-        -------
-        int
-            The limit.
-        """
+        """Keep the limit."""
         (limit,) = inputs
         return int(limit)
 
     def expected(self, limit: int) -> Any:
-        """Return the right answer.
-
-        Parameters
-        ----------
-        limit : int
-            At least 0.
-
-        Returns
-        -------
-        array of uint32, shape (n_words(limit) + 1,)
-            On the GPU where there is one.
-        """
+        """Return the right answer."""
         return _expected(limit, has_gpu())
 
     def compare(self, output: Any, prepared: int) -> tuple[float, float]:
-        """Compare bit for bit.
-
-        Parameters
-        ----------
-        output : array of uint32
-            An answer.
-        prepared : int
-            The limit.
-
-        Returns
-        -------
-        (float, float)
-            Largest difference and tolerance, both 0.
-
-        Raises
-        ------
-        MismatchError
-            A number is wrongly called prime or not prime, or the number of primes is wrong.
-        """
+        """Compare bit for bit."""
         expected = self.expected(prepared)
         output = array_module(expected).asarray(output)
         if output.shape != expected.shape:
@@ -310,23 +162,5 @@ def _expected(limit: int, on_gpu: bool) -> Any:
 
 
 def primes_traffic(limit: int, dtype: Any) -> Traffic:
-    """Count the bytes that must move: the answer is written once, and nothing has to be read.
-
-    Parameters
-    ----------
-    limit : int
-        At least 0.
-    dtype : dtype
-        Of the limit; makes no difference.
-
-    Returns
-    -------
-    Traffic
-        Bytes written.
-
-    Examples
-    --------
-    >>> primes_traffic(10**9, "int32").bytes_written
-    62500004
-    """
+    """Count the bytes that must move: the answer is written once, and nothing has to be read."""
     return Traffic(bytes_read=0, bytes_written=4 * (n_words(limit) + 1))

@@ -25,27 +25,7 @@ NO_PRIMESIEVE = "primesieve is not installed; on Debian: apt install libprimesie
 
 
 def primes_cpu(limit: int, out: np.ndarray) -> None:
-    """Sieve segments on all CPU threads, a bit for each odd number, and count them.
-
-    Parameters
-    ----------
-    limit : int
-        One more than the largest number that is looked at.
-    out : ndarray of uint32, shape (n_words(limit) + 1,)
-        Filled with an answer, see `gpuguide.topics.primes.bits`.
-
-    Raises
-    ------
-    ArgumentError
-        The limit is out of range, or the array does not fit it.
-
-    Examples
-    --------
-    >>> out = np.zeros(2, np.uint32)
-    >>> primes_cpu(10, out)
-    >>> out.tolist()
-    [14, 4]
-    """
+    """Sieve segments on all CPU threads, a bit for each odd number, and count them."""
     if checked_limit(limit, out) < 3:
         out[:] = 0
         return
@@ -57,13 +37,6 @@ def primes_cpu(limit: int, out: np.ndarray) -> None:
 def primesieve() -> Any:
     """Load the library primesieve by Kim Walisch, if it is installed.
 
-    Returns
-    -------
-    ctypes.CDLL or None
-        None where it is missing.
-
-    Examples
-    --------
     >>> library = primesieve()
     >>> library is None or library.primesieve_count_primes(0, 100) == 25
     True
@@ -79,48 +52,12 @@ def primesieve() -> Any:
 
 
 def count_by_primesieve(limit: int, out: np.ndarray) -> None:
-    """Count with primesieve on all threads; it keeps no list.
-
-    Parameters
-    ----------
-    limit : int
-        One more than the largest number that is looked at; at least 1.
-    out : ndarray of uint32, shape (1,)
-        How many primes there are.
-
-    Raises
-    ------
-    BackendError
-        primesieve is not installed.
-
-    Examples
-    --------
-    >>> out = np.zeros(1, np.uint32)
-    >>> if primesieve() is not None:
-    ...     count_by_primesieve(100, out)
-    """
+    """Count with primesieve on all threads; it keeps no list."""
     out[0] = _library(THREADS).primesieve_count_primes(0, limit - 1)
 
 
 def count_by_primesieve_alone(limit: int, out: np.ndarray) -> None:
-    """Count with primesieve on one thread.
-
-    Parameters
-    ----------
-    limit, out
-        As for `count_by_primesieve`.
-
-    Raises
-    ------
-    BackendError
-        primesieve is not installed.
-
-    Examples
-    --------
-    >>> out = np.zeros(1, np.uint32)
-    >>> if primesieve() is not None:
-    ...     count_by_primesieve_alone(100, out)
-    """
+    """Count with primesieve on one thread."""
     out[0] = _library(1).primesieve_count_primes(0, limit - 1)
 
 

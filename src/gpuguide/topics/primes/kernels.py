@@ -3,22 +3,18 @@
 The last rung, in CUDA C++, is in `kernels_segmented`; what runs on the CPU is in `kernels_cpu`.
 """
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 import numpy as np
-
-from gpuguide.machine.backends import cuda, jit
+from numba import cuda
 
 SEGMENT = 32_768
 SHORT_STEPS = 128
 """That many steps are walked by all threads of a block together; each longer one has a thread of its own."""
 
 
-@jit
-def check_prime_kernel(number: int, result: Any) -> None:
+@cuda.jit
+def check_prime_kernel(number, result):
     """Try all divisors of a single number in a single thread."""
     result[0] = 0
     for j in range(2, number // 2 + 1):
@@ -28,7 +24,7 @@ def check_prime_kernel(number: int, result: Any) -> None:
         result[0] = number
 
 
-def check_prime(number: int) -> int:
+def check_prime(number):
     """Return the number if it is prime, and 0 if it is not: 0 and 1 are none."""
     if number < 2:
         return 0
@@ -39,48 +35,42 @@ def check_prime(number: int) -> int:
 
 
 @cache
-def check_prime_ufunc() -> Any:
-    """Return `check_prime` as a ufunc that runs on the GPU, compiled once.
-
-    Returns
-    -------
-    numba.cuda.vectorizers.CUDAUFuncDispatcher
-        Takes and returns arrays of int32 in host memory.
-    """
+def check_prime_ufunc():
+    """Return `check_prime` as a ufunc that runs on the GPU, compiled once."""
     from numba import int32, vectorize
 
     return vectorize([int32(int32)], target="cuda")(check_prime)
 
 
-check_prime_device = jit(check_prime, device=True)
+check_prime_device = cuda.jit(check_prime, device=True)
 
 
-@jit(device=True)
-def note_prime(number: int, out: Any) -> None:
+@cuda.jit(device=True)
+def note_prime(number, out):
     """Set the bit of a prime and count it, atomically: others do so in the same word."""
     cuda.atomic.add(out, out.size - 1, 1)
     if number > 2:
         cuda.atomic.or_(out, number >> 6, np.uint32(1 << ((number >> 1) & 31)))
 
 
-@jit
-def clear_kernel(out: Any) -> None:
+@cuda.jit
+def clear_kernel(out):
     """Each thread clears one word."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = 0
 
 
-@jit
-def thread_a_number_kernel(limit: int, out: Any) -> None:
+@cuda.jit
+def thread_a_number_kernel(limit, out):
     """Each thread tries all divisors of its own number."""
     number = cuda.grid(1)
     if number < limit and check_prime_device(number) > 0:
         note_prime(number, out)
 
 
-@jit
-def odd_candidates_kernel(limit: int, out: Any) -> None:
+@cuda.jit
+def odd_candidates_kernel(limit, out):
     """Each thread tries the odd divisors of its own odd number; 2 is taken for granted."""
     i = cuda.grid(1)
     number = 2 * i + 1
@@ -93,8 +83,8 @@ def odd_candidates_kernel(limit: int, out: Any) -> None:
         note_prime(number, out)
 
 
-@jit
-def to_square_root_kernel(limit: int, out: Any) -> None:
+@cuda.jit
+def to_square_root_kernel(limit, out):
     """Each thread stops at the square root: a larger divisor has a smaller partner."""
     i = cuda.grid(1)
     number = 2 * i + 1
@@ -109,8 +99,8 @@ def to_square_root_kernel(limit: int, out: Any) -> None:
         note_prime(number, out)
 
 
-@jit
-def all_odd_kernel(limit: int, out: Any) -> None:
+@cuda.jit
+def all_odd_kernel(limit, out):
     """Each thread fills one word: every odd number from 3 up to the limit may be a prime."""
     word = cuda.grid(1)
     if word < out.size - 1:
@@ -118,8 +108,8 @@ def all_odd_kernel(limit: int, out: Any) -> None:
         out[word] = ((1 << left) - 1) & (-2 if word == 0 else -1)
 
 
-@jit
-def cross_off_kernel(limit: int, out: Any) -> None:
+@cuda.jit
+def cross_off_kernel(limit, out):
     """Each row of blocks crosses off the multiples of an odd number that still stands."""
     step = 2 * cuda.blockIdx.x + 3
     # If another block crosses this number off too late, the work is in vain, but no harm.
@@ -131,14 +121,14 @@ def cross_off_kernel(limit: int, out: Any) -> None:
         cuda.atomic.and_(out, i >> 5, np.uint32(0xFFFFFFFF ^ (1 << (i & 31))))
 
 
-@jit
-def start_count_kernel(limit: int, out: Any) -> None:
+@cuda.jit
+def start_count_kernel(limit, out):
     """One thread sets the number of primes to what the bits leave out: 2."""
     out[out.size - 1] = 1 if limit > 2 else 0
 
 
-@jit
-def count_kernel(out: Any) -> None:
+@cuda.jit
+def count_kernel(out):
     """Each thread counts the bits of some words, and adds them to the number of primes."""
     found = 0
     for word in range(cuda.grid(1), out.size - 1, cuda.gridsize(1)):
@@ -146,15 +136,15 @@ def count_kernel(out: Any) -> None:
     cuda.atomic.add(out, out.size - 1, found)
 
 
-@jit(device=True)
-def first_multiple(step: int, low: int) -> int:
+@cuda.jit(device=True)
+def first_multiple(step, low):
     """Find where a step first lands in a segment; it need not begin below its own square."""
     first = (step * step >> 1) - low
     return first if first >= 0 else first % step
 
 
-@jit(device=True)
-def packed_word(crossed: Any, word: int, left: int) -> int:
+@cuda.jit(device=True)
+def packed_word(crossed, word, left):
     """Make a word of 32 bytes; each thread begins with another, for another bank."""
     bits = 0
     for k in range(32):
@@ -164,8 +154,8 @@ def packed_word(crossed: Any, word: int, left: int) -> int:
     return bits
 
 
-@jit
-def segment_kernel(limit: int, n_steps: int, steps_known: bool, out: Any) -> None:
+@cuda.jit
+def segment_kernel(limit, n_steps, steps_known, out):
     """Each block sieves its own segment: a byte for each odd number, in shared memory."""
     crossed = cuda.shared.array(SEGMENT, np.uint8)
     thread, width = cuda.threadIdx.x, cuda.blockDim.x

@@ -1,9 +1,6 @@
 """The search for primes as Numba compiles it for the CPU: trial division, and a sieve in segments."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numba import njit, prange
@@ -13,21 +10,9 @@ SEGMENT = 2**18
 WHEEL_WORDS = 3 * 5 * 7 * 11
 
 
-def find_primes(upper: int) -> list[int]:
+def find_primes(upper):
     """Return all primes below a number, by trying every divisor up to half of each.
 
-    Parameters
-    ----------
-    upper : int
-        One more than the largest number that is looked at.
-
-    Returns
-    -------
-    list of int
-        In increasing order.
-
-    Examples
-    --------
     >>> find_primes(12)
     [2, 3, 5, 7, 11]
     """
@@ -42,16 +27,9 @@ def find_primes(upper: int) -> list[int]:
 
 
 @cache
-def compiled_find_primes() -> Any:
+def compiled_find_primes():
     """Return `find_primes` as @njit makes it, the same each time, so that it is compiled once.
 
-    Returns
-    -------
-    numba.core.registry.CPUDispatcher
-        Compiled at its first call.
-
-    Examples
-    --------
     >>> compiled_find_primes()(12)
     [2, 3, 5, 7, 11]
     """
@@ -59,7 +37,7 @@ def compiled_find_primes() -> Any:
 
 
 @njit
-def odd_primes(least: int, root: int) -> np.ndarray:
+def odd_primes(least, root):
     """List the odd primes from one number to another, by a small sieve."""
     is_prime = np.ones(root // 2 + 1, np.bool_)
     for step in range(3, root + 1, 2):
@@ -70,7 +48,7 @@ def odd_primes(least: int, root: int) -> np.ndarray:
 
 
 @njit
-def sieve_words(low: int, n_odds: int, primes: np.ndarray, words: np.ndarray) -> int:
+def sieve_words(low, n_odds, primes, words):
     """Cross off in the words of one segment; return how many primes are left."""
     end = np.uint64(min(n_odds - low, 32 * words.size))  # unsigned: no test for below 0
     for p in primes:
@@ -93,7 +71,7 @@ def sieve_words(low: int, n_odds: int, primes: np.ndarray, words: np.ndarray) ->
 
 
 @njit
-def sieve_alone(limit: int, root: int, out: np.ndarray) -> None:
+def sieve_alone(limit, root, out):
     """Sieve in one piece on one thread, for limits that are not worth more."""
     words = out[:-1]
     words[:] = np.uint32(0xFFFFFFFF)
@@ -102,7 +80,7 @@ def sieve_alone(limit: int, root: int, out: np.ndarray) -> None:
 
 
 @njit(parallel=True)
-def sieve_parallel(limit: int, root: int, out: np.ndarray) -> None:
+def sieve_parallel(limit, root, out):
     """Share the segments out among all threads; each begins as a copy of the wheel."""
     primes = odd_primes(13, root)
     wheel = np.full(WHEEL_WORDS, 0xFFFFFFFF, np.uint32)

@@ -1,7 +1,5 @@
 """The fastest sieve of the guide, in CUDA C++: segments in shared memory, made and counted in one launch."""
 
-from __future__ import annotations
-
 from gpuguide.machine.backends import raw_kernel
 
 TABLES = r"""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cupy, current_stream, numba_view
+from gpuguide.machine.backends import cupy
 from gpuguide.machine.device import require_gpu
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.session import current
@@ -79,35 +79,11 @@ def time_launch_a_number(
 
 
 def check_alone(number: int, synchronize: Callable[[], None], mark: Callable[[], Any]) -> bool:
-    """Test one number as `primes_one_launch` does, and call `mark` before and after each part.
-
-    Parameters
-    ----------
-    number : int
-        At least 2.
-    synchronize : callable
-        Waits for the kernel; fetching its result would do so, too.
-    mark : callable
-        Notes the time, or does nothing.
-
-    Returns
-    -------
-    bool
-        Whether it is prime.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.backends import has_gpu
-    >>> if has_gpu():
-    ...     marks = []
-    ...     wait = cupy().cuda.runtime.deviceSynchronize
-    ...     assert check_alone(7, wait, lambda: marks.append("part"))
-    ...     assert len(marks) == len(PARTS) + 1
-    """
+    """Test one number as `primes_one_launch` does, and call `mark` before and after each part."""
     mark()
     result = cupy().asarray(np.zeros(1, np.int32))
     mark()
-    check_prime_kernel[1, 1, current_stream()](number, numba_view(result))
+    check_prime_kernel[1, 1](number, result)
     mark()
     synchronize()
     mark()

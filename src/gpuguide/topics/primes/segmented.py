@@ -26,23 +26,6 @@ STATIC_BYTES = 256
 def segment_plan(limit: int, sm_count: int, shared_bytes: int) -> tuple[int, int, int]:
     """Share the odd numbers out among one block a multiprocessor, and cut the shares.
 
-    Parameters
-    ----------
-    limit : int
-        At least 2.
-    sm_count : int
-        Multiprocessors of the GPU.
-    shared_bytes : int
-        Shared memory that a block can have.
-
-    Returns
-    -------
-    (int, int, int)
-        Blocks per grid, odd numbers of each block, odd numbers of a segment. Segments are of one length,
-        as long as shared memory allows, so that the last is not a short one.
-
-    Examples
-    --------
     >>> segment_plan(10**9, sm_count=132, shared_bytes=227 * 1024)
     (132, 3788800, 199680)
     >>> segment_plan(10**6, sm_count=132, shared_bytes=227 * 1024)
@@ -64,33 +47,7 @@ def _round_up(n: int) -> int:
 
 
 def primes_segmented(limit: int, out: Any) -> None:
-    """Sieve segments in shared memory, a block on each multiprocessor, and count them.
-
-    Parameters
-    ----------
-    limit : int
-        One more than the largest number that is looked at.
-    out : cupy.ndarray of uint32, shape (n_words(limit) + 1,)
-        Filled with an answer, see `gpuguide.topics.primes.bits`.
-
-    Raises
-    ------
-    ArgumentError
-        The limit is out of range, or the array does not fit it.
-
-    Notes
-    -----
-    The segmented sieve of Bays and Hudson, BIT 17 (1977), on a wheel of 3, with the primes to 23 put in
-    from tables. The base primes are found anew by every block, which is sooner than a launch for them.
-
-    Examples
-    --------
-    >>> try:
-    ...     primes_segmented(100, np.zeros(4, np.uint64))
-    ... except ValueError as error:
-    ...     print(error)
-    primes below 100 take an answer of 3 uint32; got shape (4,), uint64.
-    """
+    """Sieve segments in shared memory, a block on each multiprocessor, and count them."""
     checked_limit(limit, out)
     (out.data + 4 * n_words(limit)).memset_async(0, 4)
     if limit < 2:

@@ -1,19 +1,14 @@
 """Kernels that look words up in a sorted dictionary."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-
-from gpuguide.machine.backends import cuda, jit
+from numba import cuda
 
 BUCKET_BITS = 6
 N_SAMPLES = 1023  # the keys that the first ten steps of a search can meet
 
 
-@jit
-def lookup_branching_kernel(queries: Any, keys: Any, words: Any, out: Any) -> None:
+@cuda.jit
+def lookup_branching_kernel(queries, keys, words, out):
     """Each thread searches for one query and leaves the loop when it has met the key."""
     i = cuda.grid(1)
     if i >= queries.size:
@@ -33,25 +28,23 @@ def lookup_branching_kernel(queries: Any, keys: Any, words: Any, out: Any) -> No
             high = middle
 
 
-@jit(device=True)
-def step_forward(keys: Any, query: Any, place: int, step: int) -> int:
+@cuda.jit(device=True)
+def step_forward(keys, query, place, step):
     """Move `place` on by `step`, or to the end, if all keys up to there are smaller."""
     probe = min(place + step, keys.size)
     return probe if keys[probe - 1] < query else place
 
 
-@jit(device=True)
-def word_at(keys: Any, words: Any, query: Any, place: int) -> Any:
+@cuda.jit(device=True)
+def word_at(keys, words, query, place):
     """Return the word at `place` if its key is the query, else 0."""
     if place < keys.size and keys[place] == query:
         return words[place]
     return np.uint64(0)
 
 
-@jit
-def lookup_branchless_kernel(
-    queries: Any, keys: Any, words: Any, top_step: int, out: Any
-) -> None:
+@cuda.jit
+def lookup_branchless_kernel(queries, keys, words, top_step, out):
     """Each thread takes the same number of steps and never leaves early."""
     i = cuda.grid(1)
     if i >= queries.size:
@@ -65,10 +58,8 @@ def lookup_branchless_kernel(
     out[i] = word_at(keys, words, query, place)
 
 
-@jit
-def lookup_four_per_thread_kernel(
-    queries: Any, keys: Any, words: Any, top_step: int, out: Any
-) -> None:
+@cuda.jit
+def lookup_four_per_thread_kernel(queries, keys, words, top_step, out):
     """Each thread walks four searches in step, so that four loads are under way at once."""
     width = cuda.blockDim.x
     i = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
@@ -93,10 +84,8 @@ def lookup_four_per_thread_kernel(
         out[i + 3 * width] = word_at(keys, words, query_d, d)
 
 
-@jit
-def lookup_shared_top_kernel(
-    queries: Any, keys: Any, words: Any, fine_step: int, out: Any
-) -> None:
+@cuda.jit
+def lookup_shared_top_kernel(queries, keys, words, fine_step, out):
     """Each block copies the first ten steps' keys to shared memory, then answers queries."""
     samples = cuda.shared.array(N_SAMPLES, np.int32)
     for k in range(cuda.threadIdx.x, N_SAMPLES, cuda.blockDim.x):
@@ -117,8 +106,8 @@ def lookup_shared_top_kernel(
         out[i] = word_at(keys, words, query, place)
 
 
-@jit
-def lookup_bucket_kernel(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
+@cuda.jit
+def lookup_bucket_kernel(queries, keys, words, starts, out):
     """Each thread reads where its query's bucket begins and ends, and searches only there."""
     i = cuda.grid(1)
     if i >= queries.size:

@@ -43,8 +43,6 @@ class SortedCheck:
     64 bits, and the results are added. Up to 4096 elements Python's own sort is compared as well. The work is
     done on the GPU where there is one, in pieces, so that it stays cheap for 1e9 elements.
 
-    Examples
-    --------
     >>> check = SortedCheck()
     >>> x = np.array([3, 1, 2], np.float32)
     >>> check.compare(np.array([1, 2, 3], np.float32), check.prepare((x,)))
@@ -52,18 +50,7 @@ class SortedCheck:
     """
 
     def prepare(self, inputs: tuple[Any, ...]) -> tuple[int, int, list[float] | None]:
-        """Note size, fingerprint and (when small) Python's sorted list of the input.
-
-        Parameters
-        ----------
-        inputs : tuple of one array, shape (n,)
-            The unsorted numbers.
-
-        Returns
-        -------
-        tuple
-            Size, fingerprint, sorted list or None.
-        """
+        """Note size, fingerprint and (when small) Python's sorted list of the input."""
         (x,) = inputs
         expected = sorted(x.tolist()) if x.size <= COMPARED_WITH_PYTHON else None
         return x.size, _fingerprint(x), expected
@@ -71,25 +58,7 @@ class SortedCheck:
     def compare(
         self, output: Any, prepared: tuple[int, int, list[float] | None]
     ) -> tuple[float, float]:
-        """Check order and fingerprint.
-
-        Parameters
-        ----------
-        output : array, shape (n,)
-            What should be sorted.
-        prepared : tuple
-            From `prepare`.
-
-        Returns
-        -------
-        (float, float)
-            Largest difference and tolerance, both 0: sorting is exact.
-
-        Raises
-        ------
-        MismatchError
-            An element is out of order, lost, doubled or changed.
-        """
+        """Check order and fingerprint."""
         size, fingerprint, expected = prepared
         if output.shape != (size,):
             raise MismatchError(
@@ -111,49 +80,18 @@ class SortedCheck:
 class ArgsortCheck:
     """An argsort names every index once, and the elements in that order are sorted.
 
-    Examples
-    --------
     >>> check = ArgsortCheck()
     >>> check.compare(np.array([1, 2, 0]), check.prepare((np.array([3, 1, 2], np.float32),)))
     (0.0, 0.0)
     """
 
     def prepare(self, inputs: tuple[Any, ...]) -> np.ndarray:
-        """Keep a copy of the numbers.
-
-        Parameters
-        ----------
-        inputs : tuple of one array, shape (n,)
-            The unsorted numbers.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            The same numbers in host memory.
-        """
+        """Keep a copy of the numbers."""
         (x,) = inputs
         return _to_host(x).copy()
 
     def compare(self, output: Any, prepared: np.ndarray) -> tuple[float, float]:
-        """Check that `output` is a permutation that sorts.
-
-        Parameters
-        ----------
-        output : array of int64, shape (n,)
-            Indices.
-        prepared : ndarray, shape (n,)
-            From `prepare`.
-
-        Returns
-        -------
-        (float, float)
-            Largest difference and tolerance, both 0.
-
-        Raises
-        ------
-        MismatchError
-            An index is out of range or missing, or the order is wrong.
-        """
+        """Check that `output` is a permutation that sorts."""
         order, n = _to_host(output), prepared.size
         if order.shape != (n,) or (n and (int(order.min()) < 0 or int(order.max()) >= n)):
             raise MismatchError(f"The order should hold {n} indices from 0 to {n - 1}.")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module
 from gpuguide.topics.sort_search.kernels import BUCKET_BITS
 
@@ -56,18 +57,6 @@ class SparseDictionary:
 def bucket_starts(keys: np.ndarray) -> np.ndarray:
     """Find where each run of 64 numbers begins in the sorted keys: a table of contents.
 
-    Parameters
-    ----------
-    keys : ndarray of int32, shape (m,)
-        Sorted, none negative, at least one.
-
-    Returns
-    -------
-    ndarray of int32, shape (largest key // 64 + 2,)
-        The keys from ``64 * b`` to ``64 * b + 63`` stand from ``starts[b]`` to before ``starts[b + 1]``.
-
-    Examples
-    --------
     >>> bucket_starts(np.array([3, 64, 70, 200], np.int32)).tolist()
     [0, 1, 3, 3, 4]
     """
@@ -80,13 +69,6 @@ def bucket_starts(keys: np.ndarray) -> np.ndarray:
 def example_dictionary() -> SparseDictionary:
     """Make the dictionary of the study, once.
 
-    Returns
-    -------
-    SparseDictionary
-        Always the same one.
-
-    Examples
-    --------
     >>> example_dictionary() is example_dictionary()
     True
     """
@@ -98,22 +80,6 @@ def lookup_reference(
 ) -> np.ndarray:
     """Look up in a table with a place for every possible key: no search at all.
 
-    Parameters
-    ----------
-    queries : ndarray of int32, shape (n,)
-        Numbers to look up.
-    keys, words : ndarray of int32 and uint64, shape (m,)
-        The dictionary.
-    starts : object
-        Not used here.
-
-    Returns
-    -------
-    ndarray of uint64, shape (n,)
-        The word of each query, 0 where it is no key.
-
-    Examples
-    --------
     >>> lookup_reference(np.array([7, 8]), np.array([7]), np.array([42], np.uint64)).tolist()
     [42, 0]
     """
@@ -126,8 +92,6 @@ def lookup_reference(
 class LookupCheck:
     """The words found are exactly those of the reference.
 
-    Examples
-    --------
     >>> check = LookupCheck()
     >>> inputs = np.array([7, 8]), np.array([7]), np.array([42], np.uint64)
     >>> check.compare(np.array([42, 0], np.uint64), check.prepare(inputs))
@@ -135,40 +99,13 @@ class LookupCheck:
     """
 
     def prepare(self, inputs: tuple[Any, ...]) -> np.ndarray:
-        """Work out the reference on the host.
-
-        Parameters
-        ----------
-        inputs : tuple of arrays
-            Queries, keys, words, and more that is not needed.
-
-        Returns
-        -------
-        ndarray of uint64, shape (n,)
-            What should come out.
-        """
+        """Work out the reference on the host."""
         return lookup_reference(
             *(x.get() if hasattr(x, "get") else np.asarray(x) for x in inputs[:3])
         )
 
     def compare(self, output: Any, prepared: np.ndarray) -> tuple[float, float]:
-        """Compare bit for bit.
-
-        Parameters
-        ----------
-        output, prepared : array of uint64, shape (n,)
-            What came out, and what should.
-
-        Returns
-        -------
-        (float, float)
-            Largest difference and tolerance, both 0.
-
-        Raises
-        ------
-        MismatchError
-            A word differs.
-        """
+        """Compare bit for bit."""
         xp = array_module(output)
         if output.shape != prepared.shape:
             raise MismatchError(
@@ -191,17 +128,7 @@ def lookup_python_dict(
     starts: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Ask a Python dict that exists already, once a query.
-
-    Parameters
-    ----------
-    queries : ndarray of int32, shape (n,)
-        Numbers to look up.
-    keys, words, starts : ndarray
-        The study's dictionary; the dict made of it is used instead.
-    out : ndarray of uint64, shape (n,)
-        Filled.
-    """
+    """Ask a Python dict that exists already, once a query."""
     find = example_dictionary().mapping.get
     out[:] = [find(query, 0) for query in queries.tolist()]
 
@@ -211,22 +138,6 @@ def lookup_numpy(
 ) -> np.ndarray:
     """Search with np.searchsorted on one thread, then take the words at the places found.
 
-    Parameters
-    ----------
-    queries : ndarray of int32, shape (n,)
-        Numbers to look up.
-    keys, words : ndarray of int32 and uint64, shape (m,)
-        The dictionary, keys sorted.
-    starts : object
-        Not used here.
-
-    Returns
-    -------
-    ndarray of uint64, shape (n,)
-        The word of each query, 0 where it is no key.
-
-    Examples
-    --------
     >>> lookup_numpy(np.array([7, 8]), np.array([7]), np.array([42], np.uint64)).tolist()
     [42, 0]
     """
@@ -235,22 +146,7 @@ def lookup_numpy(
 
 
 def lookup_cupy(queries: Any, keys: Any, words: Any, starts: object = None) -> Any:
-    """Search with cp.searchsorted: several kernels, with their temporary arrays.
-
-    Parameters
-    ----------
-    queries : cupy.ndarray of int32, shape (n,)
-        Numbers to look up.
-    keys, words : cupy.ndarray of int32 and uint64, shape (m,)
-        The dictionary, keys sorted.
-    starts : object
-        Not used here.
-
-    Returns
-    -------
-    cupy.ndarray of uint64, shape (n,)
-        The word of each query, 0 where it is no key.
-    """
+    """Search with cp.searchsorted: several kernels, with their temporary arrays."""
     xp = array_module(queries)
     place = xp.minimum(xp.searchsorted(keys, queries), keys.size - 1)
     return xp.where(keys[place] == queries, words[place], np.uint64(0))
@@ -261,25 +157,6 @@ def lookup_inputs(
 ) -> tuple[np.ndarray, ...]:
     """Make queries, and copy the dictionary.
 
-    Parameters
-    ----------
-    n : int
-        Number of queries.
-    dtype : dtype
-        Of the queries.
-    rng : numpy.random.Generator
-        Where chance comes from.
-    exact : bool
-        Whether the queries are spread evenly over the whole range, with its two ends; otherwise every second
-        one is a key and the others are random.
-
-    Returns
-    -------
-    tuple of ndarray
-        Queries, keys, words, starts.
-
-    Examples
-    --------
     >>> queries, *_ = lookup_inputs(3, np.dtype("int32"), np.random.default_rng(0), True)
     >>> queries.tolist()
     [0, 5000000, 10000001]
@@ -299,46 +176,12 @@ def lookup_inputs(
 
 
 def checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
-    """Return how many queries there are, once all five arrays are seen to fit each other.
-
-    Parameters
-    ----------
-    queries, keys, words, starts, out : array
-        What a look-up is given; see `lookup_numpy`.
-
-    Returns
-    -------
-    int
-        Number of queries.
-
-    Raises
-    ------
-    ArgumentError
-        A shape or dtype does not fit, or there is no key.
-
-    Examples
-    --------
-    >>> ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
-    >>> checked_size(ints, ints, words, ints, words)
-    3
-    """
-    wanted = {
-        "queries": np.int32,
-        "keys": np.int32,
-        "words": np.uint64,
-        "starts": np.int32,
-        "out": np.uint64,
-    }
-    for (name, dtype), x in zip(
-        wanted.items(), (queries, keys, words, starts, out), strict=True
-    ):
-        if x.ndim != 1 or x.dtype != dtype:
-            raise ArgumentError(
-                f"lookup takes one-dimensional {name} of {np.dtype(dtype)}; got shape {x.shape}, {x.dtype}."
-            )
-    if not keys.size or keys.size != words.size or queries.size != out.size:
-        raise ArgumentError(
-            "lookup takes at least one key, a word for each key, and a place in out for each query; got "
-            f"{queries.size} queries, {keys.size} keys, {words.size} words, {out.size} places."
-        )
-    return int(queries.size)
+    """Return how many queries there are, once all five arrays are seen to fit each other."""
+    n: int = launch.check(queries=queries, ndim=1, dtype="int32")
+    launch.check(out=out, shape=(n,), dtype="uint64")
+    n_keys = launch.check(keys=keys, ndim=1, dtype="int32")
+    launch.check(words=words, shape=(n_keys,), dtype="uint64")
+    launch.check(starts=starts, ndim=1, dtype="int32")
+    if not n_keys:
+        raise ArgumentError("lookup takes at least one key; got none.")
+    return n

@@ -6,21 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import current_stream, numba_view
+from gpuguide.machine import launch
+from gpuguide.machine.backends import current_stream
 from gpuguide.machine.launch import blocks_1d
-from gpuguide.measure.plan import Variant
+from gpuguide.measure.plan import cpu_variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
-from gpuguide.results.records import Traffic
 from gpuguide.topics.ufuncs.kernels_rows import (
     cpu_gufunc,
     distance_cpu_loop,
     distance_kernel,
     gpu_gufunc,
 )
-from gpuguide.topics.ufuncs.ufunc_rivals import ALL_THREADS, cpu_variant
+from gpuguide.topics.ufuncs.study import ALL_THREADS
 
 THREADS_PER_BLOCK = 256
 N_COORDINATES = 3
@@ -30,18 +29,6 @@ SIZES = (32**3, 128**3)
 def squared_distance_reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the squared distance of each point of `a` to that of `b`.
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (n, d)
-        Points, one a row.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        A new array.
-
-    Examples
-    --------
     >>> squared_distance_reference(np.array([[0.0, 3.0]]), np.array([[4.0, 0.0]])).tolist()
     [25.0]
     """
@@ -50,149 +37,43 @@ def squared_distance_reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def distance_cpu(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Call @guvectorize's ufunc on one CPU thread.
-
-    Parameters
-    ----------
-    a, b : ndarray of float32, shape (n, d)
-        Points, one a row.
-    out : ndarray of float32, shape (n,)
-        Filled with the squared distances.
-
-    Examples
-    --------
-    >>> points = np.array([[0, 3], [4, 0]], np.float32)
-    >>> out = np.empty(2, np.float32)
-    >>> distance_cpu(points, points[::-1], out)
-    >>> out.tolist()
-    [25.0, 25.0]
-    """
+    """Call @guvectorize's ufunc on one CPU thread."""
     cpu_gufunc()(a, b, out=out)
 
 
 def distance_gufunc(a: Any, b: Any, out: Any) -> None:
-    """Call @guvectorize's ufunc on the GPU: each thread takes a row.
-
-    Parameters
-    ----------
-    a, b : device array of float32, shape (n, d)
-        Points, one a row.
-    out : device array of float32, shape (n,)
-        Filled with the squared distances.
-
-    Raises
-    ------
-    ArgumentError
-        The arrays are not float32, or their shapes do not fit.
-
-    Examples
-    --------
-    >>> points = np.zeros((2, 3), np.float32)
-    >>> try:
-    ...     distance_gufunc(points, points, points)
-    ... except ValueError as error:
-    ...     print(error)
-    distance takes float32 arrays of shapes (n, d), (n, d), (n,); got (2, 3) float32, (2, 3) float32, ...
-    """
-    if _checked_size(a, b, out):
-        stream = current_stream()
-        gpu_gufunc()(numba_view(a), numba_view(b), out=numba_view(out), stream=stream)
+    """Call @guvectorize's ufunc on the GPU: each thread takes a row."""
+    if _checked(a, b, out):
+        gpu_gufunc()(a, b, out=out, stream=current_stream())
 
 
 def distance(a: Any, b: Any, out: Any) -> None:
-    """Launch a kernel of our own that does the same.
-
-    Parameters
-    ----------
-    a, b : device array of float32, shape (n, d)
-        Points, one a row.
-    out : device array of float32, shape (n,)
-        Filled with the squared distances.
-
-    Raises
-    ------
-    ArgumentError
-        The arrays are not float32, or their shapes do not fit.
-
-    Examples
-    --------
-    >>> try:
-    ...     distance(np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(1))
-    ... except ValueError as error:
-    ...     print(error)
-    distance takes float32 arrays of shapes (n, d), (n, d), (n,); got (1, 3) float64, (1, 3) float64, ...
-    """
-    n = _checked_size(a, b, out)
+    """Launch a kernel of our own that does the same."""
+    n = _checked(a, b, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        distance_kernel[blocks_per_grid, THREADS_PER_BLOCK, current_stream()](
-            numba_view(a), numba_view(b), numba_view(out)
-        )
+        distance_kernel[blocks_per_grid, THREADS_PER_BLOCK](a, b, out)
 
 
-def distance_traffic(n: int, dtype: Any) -> Traffic:
-    """Count the unique bytes and operations for points with three coordinates.
-
-    Parameters
-    ----------
-    n : int
-        Number of pairs of points.
-    dtype : dtype
-        Type of the coordinates.
-
-    Returns
-    -------
-    Traffic
-        Bytes read, bytes written, operations.
-
-    Examples
-    --------
-    >>> distance_traffic(1000, "float32").bytes_total
-    28000
-    """
-    n_bytes = n * np.dtype(dtype).itemsize
-    return Traffic(
-        bytes_read=2 * N_COORDINATES * n_bytes,
-        bytes_written=n_bytes,
-        flops=3 * N_COORDINATES * n,
-        unit="fp32",
-    )
+distance_traffic = streaming_traffic(reads=2 * N_COORDINATES, writes=1, flops=3 * N_COORDINATES)
 
 
 def study() -> Study:
-    """Describe the comparison of generalized ufuncs on CPU and GPU with a loop and a kernel.
-
-    Returns
-    -------
-    Study
-        Four variants at 32**3 and 128**3 pairs of points, float32.
-
-    Examples
-    --------
-    >>> study().names
-    ('cpu', 'cpu_loop', 'gufunc', 'kernel')
-    """
+    """Describe the comparison of generalized ufuncs on CPU and GPU with a loop and a kernel."""
     return Study(
         name="distance",
         title="Squared distance of two points",
         variants=(
             cpu_variant("cpu", distance_cpu, "CPU ufunc"),
             cpu_variant("cpu_loop", distance_cpu_loop, "CPU loop, threads", ALL_THREADS),
-            Variant(
+            kernel_variant(
                 "gufunc",
                 distance_gufunc,
-                label="generalized ufunc",
-                arrays="numba",
+                "generalized ufunc",
                 traffic=distance_traffic,
                 simulatable=False,
             ),
-            Variant(
-                "kernel",
-                distance,
-                label="own kernel",
-                arrays="numba",
-                traffic=distance_traffic,
-            ),
+            kernel_variant("kernel", distance, "own kernel", traffic=distance_traffic),
         ),
         sizes=SIZES,
         inputs=_inputs,
@@ -210,15 +91,10 @@ def _largest_square(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return largest
 
 
-def _checked_size(a: Any, b: Any, out: Any) -> int:
-    arrays = (a, b, out)
-    fits = a.ndim == 2 and a.shape == b.shape and out.shape == a.shape[:1]
-    if not fits or not all(x.dtype == np.float32 for x in arrays):
-        came = ", ".join(f"{x.shape} {x.dtype}" for x in arrays)
-        raise ArgumentError(
-            f"distance takes float32 arrays of shapes (n, d), (n, d), (n,); got {came}."
-        )
-    return int(out.size)
+def _checked(a: Any, b: Any, out: Any) -> int:
+    shape = launch.check(a=a, b=b, ndim=2, dtype="float32")
+    n: int = launch.check(out=out, shape=shape[:1], dtype="float32")
+    return n
 
 
 def _inputs(

@@ -20,18 +20,7 @@ BUSY_NS = 2_000_000
 
 
 def fresh_ufunc() -> Any:
-    """Make a GPU ufunc whose kernel is not compiled yet.
-
-    Returns
-    -------
-    numba.cuda.vectorizers.CUDAUFuncDispatcher
-        Of two float32; another one at each call.
-
-    Raises
-    ------
-    numba.cuda.cudadrv.error.CudaSupportError
-        There is no GPU.
-    """
+    """Make a GPU ufunc whose kernel is not compiled yet."""
     from numba import vectorize
 
     return vectorize(SIGNATURES, target="cuda")(larger)

@@ -1,0 +1,300 @@
+"""What holds for every study of every topic: right results, refused arrays, compiled kernels."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from spoiled import assert_rejects
+from topic_sizes import SIZES
+
+from compile_lane import needs_compilers, numba_facts
+from gpuguide import topics
+from gpuguide.catalogue import studies, topic_names
+from gpuguide.errors import ArgumentError
+from gpuguide.measure.plan import Variant
+from gpuguide.measure.study import Study
+from gpuguide.topics.how_to_time.study import qr_numpy
+from gpuguide.topics.launch_sizes import maximum
+from gpuguide.topics.primes.bits import primes_reference
+from gpuguide.topics.sort_search.sparse_dictionary import lookup_numpy
+from gpuguide.topics.ufuncs.kepler import anomaly_reference
+
+STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
+CUBES = (0, 1, 8, 27, 11**3, 32**3)
+# None, one, one row, whole blocks, one element too few and too many along each axis.
+MATRICES = (0, 1, 31, 32, 33, 16 * 16, 31 * 33, 33 * 37)
+BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
+
+# Where the awkward sizes do not fit, or the simulator would take too long. Primes have a test of their own:
+# with short segments, so that their ends are met.
+SIMULATED = {
+    "benchmark_well.warm": (257,),
+    "compile_cost.compiling": (0, 5 * 6 * 7),
+    "compile_cost.primes": (0, 1, 2, 3, 4, 31, 1009),
+    "divergence.recipes": (0, 1, 31, 32, 33, 257),
+    "divergence.divisors": (0, 1, 2, 33, 257, 2049),
+    "divergence.escape": (0, 1, 31, 33, 257),
+    "first_kernel.increment": (*SIZES, 1023, 1024, 1025, 2300),
+    "grids_2d_3d.matrix": MATRICES,
+    "grids_2d_3d.box": BOXES,
+    "how_to_time.qr": (1, 4, 64, 33**2),
+    "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025)),
+    "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 31, 257, 1009, 4096, 4097)),
+    "launch_overhead.launches": (1, 31, 1024),
+    "launch_overhead.busy": (),  # a delay of the GPU goes ahead
+    "launch_overhead.qr": (1, 4, 64),
+    "launch_sizes.maximum": (*SIZES, 2049),
+    "launch_sizes.shapes": (1, 257),
+    "launch_sizes.rules": (257,),
+    "launch_sizes.empty": (1, 2, 5),
+    "maximum_cpu.maximum_cpu": CUBES,
+    "numba_types.level": (0, 1, 31, 33, 257),
+    "numba_types.wide": (0, 1, 33, 257),
+    "numba_types.counters": (0, 1, 31, 33, 257),
+}
+# A handful of the 113 shapes: they are two launchers with other numbers.
+CHOSEN = {"launch_sizes.shapes": ["t33_i1_all", "t32_i8_all", "t128_i1_b2", "t32_i4_b1"]}
+
+# One that is right, where the study has a check instead of a reference.
+RIGHT: dict[str, Callable[..., Any]] = {
+    "how_to_time.qr": qr_numpy,
+    "launch_overhead.qr": qr_numpy,
+    "primes.primes": primes_reference,
+    "sort_search.sort": np.sort,
+    "sort_search.argsort": np.argsort,
+    "sort_search.lookup": lookup_numpy,
+    "ufuncs.kepler": anomaly_reference,
+}
+SPOILED = {
+    "compile_cost.compiling": 5 * 6 * 7,
+    "compile_cost.primes": 100,
+    "grids_2d_3d.box": 5 * 6 * 7,
+    "grids_2d_3d.matrix": 16 * 17,
+    "how_to_time.qr": 16**2,
+    "know_your_gpu.mixes": 4 * 257,
+    "know_your_gpu.reads": 4 * 20_000,
+    "launch_overhead.qr": 16**2,
+    "maximum_cpu.maximum_cpu": 11**3,
+    "primes.primes": 1000,
+}
+ROUNDED = {
+    *("benchmark_well.roots", "how_to_time.add_one", "know_your_gpu.reads", "why_gpu.polynomial"),
+    *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
+    *("ufuncs.kepler", "ufuncs.distance"),
+}
+NOT_SPOILED = {"primes.count"}  # a single number cannot be shifted: see test_primes
+
+
+def small(name: str) -> int:
+    return SPOILED.get(name, 257)
+
+
+# Results ----------------------------------------------------------------------------------------------------
+
+_SIMULATE = """
+import json, sys
+from gpuguide.catalogue import studies
+for name, (sizes, variants) in json.loads({wanted!r}).items():
+    report = studies({topic!r})[name].check_all(sizes, variants)
+    print(json.dumps([name, len(report), sorted({{result.variant for result in report}})]))
+"""
+
+
+def simulated(variant: Variant) -> bool:
+    return not variant.needs_gpu or (variant.simulatable and variant.arrays == "numba")
+
+
+@pytest.mark.parametrize("topic", sorted(set(topic_names()) - {"primes"}))
+def test_variants_equal_the_reference_in_the_simulator(topic: str, fresh_python: Callable[..., str]) -> None:
+    """At sizes zero and one, around warps and blocks, and a prime: on whole numbers and on random ones."""
+    wanted, expected = {}, []
+    for name, study in studies(topic).items():
+        sizes = SIMULATED.get(f"{topic}.{name}", SIZES)
+        names = CHOSEN.get(f"{topic}.{name}", [v.name for v in study.variants if simulated(v)])
+        if sizes:
+            wanted[name] = sizes, names
+            expected.append([name, len(sizes) * 2 * len(names), sorted(names)])
+    snippet = _SIMULATE.format(wanted=json.dumps(wanted), topic=topic)
+    printed = fresh_python(snippet, timeout=300, NUMBA_ENABLE_CUDASIM="1")
+    assert [json.loads(line) for line in printed.splitlines()] == expected
+
+
+@pytest.mark.parametrize("name", sorted(set(STUDIES) - NOT_SPOILED))
+def test_a_study_rejects_wrong_variants(name: str) -> None:
+    """One that writes nothing, one element off, shifted by one, and twice the tolerance."""
+    right = RIGHT.get(name, STUDIES[name].reference)
+    assert right is not None
+    assert_rejects(STUDIES[name], right, small(name), tolerance=name in ROUNDED)
+
+
+# Launches ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]]]:
+    """Numba's kernels with what they would be launched with; no GPU is needed, and host arrays will do."""
+    from numba.cuda.dispatcher import CUDADispatcher
+
+    seen: list[tuple[Any, tuple[Any, ...]]] = []
+    monkeypatch.setattr(
+        CUDADispatcher, "__getitem__", lambda kernel, shape: lambda *args: seen.append((kernel, args))
+    )
+    monkeypatch.setattr(maximum, "multiprocessors", lambda: 2)
+    return seen
+
+
+def arguments(study: Study, variant: Variant, size: int) -> list[Any]:
+    inputs = study.make_inputs(size, exact=False)
+    return [*inputs, np.zeros(*study.output_spec(size, inputs))] if variant.takes_output else [*inputs]
+
+
+def launchers() -> Iterator[tuple[str, Variant]]:
+    """Variants on views; one of each launcher."""
+    for name, study in STUDIES.items():
+        done = set()
+        for variant in study.variants:
+            launcher = getattr(variant.call, "func", variant.call)
+            if variant.arrays == "numba" and launcher not in done:
+                done.add(launcher)
+                yield name, variant
+
+
+def named(pairs: list[tuple[str, Variant]]) -> dict[str, Any]:
+    return {"argvalues": pairs, "ids": [f"{name}.{variant.name}" for name, variant in pairs]}
+
+
+# There the launch alone is timed, and the arrays are the study's own.
+CHECKING = [pair for pair in launchers() if not pair[0].startswith("launch_overhead")]
+FREE = {"sort_search.lookup": 3, "know_your_gpu.reads": 0}  # buckets, and the rest of a last tile
+DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
+CLEARING = {"primes.primes", "launch_sizes.empty"}  # an answer of no primes is written, and no grid is empty
+
+
+@pytest.mark.parametrize(("name", "variant"), **named(CHECKING))
+def test_launchers_say_what_they_take(name: str, variant: Variant, launches: list[Any]) -> None:
+    """Another dtype, one more axis, a shorter output, and what is no array."""
+    right = arguments(STUDIES[name], variant, small(name))
+    used = right
+    if variant.simulatable:
+        variant.call(*right)
+        used = [x for _, launched in launches for x in launched]
+    refused = 0
+    for place, x in enumerate(right):
+        if not isinstance(x, np.ndarray) or not any(x is other for other in used):
+            continue
+        wrongs = [x.astype("complex64"), x[None], None, [1, 2], 3.0]
+        wrongs += [] if place == FREE.get(name) or len(used) < 2 else [x[:-1]]
+        for wrong in wrongs:
+            launches.clear()
+            with pytest.raises(ArgumentError, match=r"must be an? .*array.*; got "):
+                variant.call(*right[:place], wrong, *right[place + 1 :])
+            assert not launches
+            refused += 1
+    assert refused >= 5
+
+
+@pytest.mark.parametrize(("name", "variant"), **named([pair for pair in CHECKING if pair[0] not in CLEARING]))
+def test_launchers_do_nothing_for_empty_arrays(name: str, variant: Variant, launches: list[Any]) -> None:
+    variant.call(*arguments(STUDIES[name], variant, 0))
+    assert not launches
+
+
+@needs_compilers()
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    **named([pair for pair in launchers() if pair[1].simulatable and pair[0] not in DELAYED]),
+)
+def test_every_kernel_compiles_for_sm_90(name: str, variant: Variant, launches: list[Any]) -> None:
+    """Without a spill or a call: device functions are inlined."""
+    from numba import typeof
+
+    variant.call(*arguments(STUDIES[name], variant, small(name)))
+    kernels = {kernel: tuple(map(typeof, launched)) for kernel, launched in launches}
+    assert kernels
+    for kernel, signature in kernels.items():
+        facts = numba_facts(kernel, signature)
+        assert (facts.spills, facts.count("call")) == (0, 0)
+        assert facts.registers <= 64
+
+
+# What pages show --------------------------------------------------------------------------------------------
+
+FILES = sorted(Path(topics.__path__[0]).glob("*/*.py"))
+
+
+def compiled_by_numba(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
+            yield node
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.stem.startswith("kernels")],
+    ids=lambda path: f"{path.parent.name}.{path.stem}",
+)
+def test_kernels_can_be_pasted(path: Path) -> None:
+    """No hints, no name of this package; Numba as its own documentation imports it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    ours = {
+        each.name for node in imports if (node.module or "").startswith("gpuguide") for each in node.names
+    }
+    for function in compiled_by_numba(tree):
+        assert not ours & {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+        hints = [node.annotation for node in ast.walk(function) if isinstance(node, ast.arg)]
+        assert not any([function.returns, *hints])
+    assert "jit" not in ours
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}.{path.stem}")
+def test_launches_name_no_stream(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
+            shape = node.func.slice
+            assert not isinstance(shape, ast.Tuple) or len(shape.elts) == 2, f"line {node.lineno}"
+
+
+# On the GPU -------------------------------------------------------------------------------------------------
+
+ON_THE_GPU = {
+    "compile_cost.compiling": (1, 5 * 6 * 7, 32**3),
+    "compile_cost.primes": (1009,),
+    "grids_2d_3d.matrix": (*MATRICES, 781 * 1823),
+    "grids_2d_3d.box": (*BOXES, 97 * 101 * 103),
+    "how_to_time.qr": (64**2,),
+    "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
+    "know_your_gpu.reads": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
+    "launch_overhead.launches": (1024,),
+    "launch_overhead.busy": (1024,),
+    "launch_overhead.qr": (64**2,),
+    "launch_sizes.shapes": (1, 31, 257, 1009, 2**20 + 3),
+    "launch_sizes.empty": (1, 2, 1000, 2**20),
+    "maximum_cpu.maximum_cpu": (32**3,),
+    "primes.primes": (2, 100, 1000, 10**4),
+    "primes.count": (2, 100, 1000, 10**4),
+    "sort_search.sort": (*SIZES, 4096**2),
+    "sort_search.argsort": (*SIZES, 4096**2),
+    "ufuncs.distance": (*SIZES[1:], 32**3, 10**6 + 3),  # Numba's generalized ufunc refuses no rows
+}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", STUDIES)
+def test_all_variants_equal_the_reference_on_the_gpu(name: str) -> None:
+    report = STUDIES[name].check_all(ON_THE_GPU.get(name, (*SIZES, 32**3, 65_536, 10**6 + 3)))
+    assert not report.skipped
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", sorted({name for name, _ in CHECKING}))
+def test_launchers_take_bare_cupy_arrays_on_the_study_s_stream(name: str) -> None:
+    chosen = [replace(v, arrays="cupy") for v in STUDIES[name].variants if v.arrays == "numba"]
+    assert not replace(STUDIES[name], variants=tuple(chosen), baseline="").check_all((small(name),)).skipped
