@@ -132,7 +132,7 @@ class PageSource:
     parts : list of str
         Names of the parts in order of their headings.
     order : list of str
-        ``"text"`` or ``"code"`` for each stretch; kernels count as code.
+        ``"text"``, ``"code"`` or ``"kernel"`` (code shown by the directive) for each stretch.
     headings, paragraphs, roles, directives, code : list
         In order.
     figures : list of (int, str)
@@ -255,7 +255,7 @@ class _ScriptReader:
             self._next_parts += tuple(classes)
         self._source.directives.append(DirectiveUse(name, argument, options, content, line, self._parts))
         if name == "kernel":
-            self._source.order.append("code")
+            self._source.order.append("kernel")
         elif name == "question":
             self._prose(f"{argument}\n{content}", line)
         elif name in ("finding", "list-table", "dropdown", "note", "tip", "hint", "warning", "important"):
