@@ -34,6 +34,7 @@ def test_a_figure_is_not_shown_as_text_too():
 
 def test_a_recorded_cell_leaves_no_figure_open():
     plt = pytest.importorskip("matplotlib.pyplot")
+    plt.close("all")  # what another test may have left
     cell = Cell("recorded", 0, "", 7)
     refuse_figures(cell, "page.py")
     plt.figure()
