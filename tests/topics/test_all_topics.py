@@ -296,5 +296,9 @@ def test_all_variants_equal_the_reference_on_the_gpu(name: str) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", sorted({name for name, _ in CHECKING}))
 def test_launchers_take_bare_cupy_arrays_on_the_study_s_stream(name: str) -> None:
-    chosen = [replace(v, arrays="cupy") for v in STUDIES[name].variants if v.arrays == "numba"]
+    # Timed from end to end, arrays that are CuPy's begin in the host's memory.
+    wrapped = [v for v in STUDIES[name].variants if v.arrays == "numba" and v.clock == "device"]
+    chosen = [replace(v, arrays="cupy") for v in wrapped]
+    if not chosen:
+        pytest.skip("every kernel of this study is timed from end to end")
     assert not replace(STUDIES[name], variants=tuple(chosen), baseline="").check_all((small(name),)).skipped
