@@ -277,9 +277,9 @@ ax.spines["bottom"].set_bounds(high=2**24)  # else it runs through the lowest na
 #      - :measured:`maximum_cpu[vectorize, 32**3].time`
 #
 # The loops fill an array that exists. NumPy and ``vectorize`` made a new one in each call. The cure is to let
-# all of them fill the same array, as in the last column, and to say so. Then NumPy and the compiled loops lie
-# close together. A call of ``vectorize`` takes longer: it has to look at what it was given, and ``errstate``
-# has a price as well. That shows best where there is little else to do. At 512 elements it takes
+# all of them fill the same array, as in the last column, and to say so. Then NumPy and the compiled loops are
+# no longer far apart. A call of ``vectorize`` takes longer: it has to look at what it was given, and
+# ``errstate`` has a price as well. That shows best where there is little else to do. At 512 elements it takes
 # :measured:`maximum_cpu[vectorize, 8**3].time`, the loops :measured:`maximum_cpu[loops, 8**3].time`.
 #
 # At 32\ :sup:`3` the new array is a small part of a call, so it does not explain the published figure for

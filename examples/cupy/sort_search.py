@@ -253,7 +253,8 @@ gg.claim(
 # .. checks:: lookup
 #
 # All eight ways, from ten queries on. The dict and NumPy end at a million, because the next size would take
-# too long. The GPU's times are again its own, without the launches.
+# too long. The GPU's times are again its own, without the launches. Where a point has a ring, it is
+# :term:`host-bound`, and launches are part of its time.
 
 # draw
 gg.plot_time(lookup, crossover=("python_dict", "branching"))

@@ -389,7 +389,9 @@ gg.plot_decomposition(
 #    the fast one. The launch alone takes :measured:`launch_slow` and :measured:`launch_fast`, the work
 #    :measured:`matrix[slow_16x16, 8192**2].time` and :measured:`matrix[fast_16x16, 8192**2].time`.
 #
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows the clocks that see the difference.
+# Such a clock follows the launch and not the work. If it shows a difference between the two mappings, that is
+# a difference between launches.
+# :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows the clocks that see the work.
 
 # %%
 # .. rst-class:: part-when-not-to

@@ -101,9 +101,10 @@ print(
 # Seven ways to launch
 # --------------------
 #
-# All of them launch four blocks of 256 threads, on arrays so small that the work does not matter. With one
-# array the kernel fills it with 0, 1, 2 and so on. With three or eight, the last takes the largest of the
-# others. Of those the first counts up and nowhere is another one larger, so the result is the same.
+# Where the launcher sets the grid, it has four blocks of 256 threads. The arrays are so small that the work
+# does not matter. With one array the kernel fills it with 0, 1, 2 and so on. With three or eight, the last
+# takes the largest of the others. Of those the first counts up and nowhere is another one larger, so the
+# result is the same.
 #
 # .. kernel:: gpuguide.topics.launch_overhead.kernels
 #    :names: count_kernel, largest_of_two_kernel, largest_of_seven_kernel
@@ -309,8 +310,8 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #      - :measured:`launches[waiting_3, 1024].launch`
 #      - :measured:`launches[waiting_8, 1024].launch`
 #
-# Here the last kind has nothing to wait for: such small kernels are done before the next launch comes. Where
-# it differs from the kind above it, one of them met more of the host's slow phases.
+# Here the last kind has nothing to wait for: such small kernels are done before the next launch comes. So it
+# takes about as long as the kind above it.
 #
 # And what is that worth beside the work? Here are two ways to take the maximum of two vectors. **CuPy
 # maximum** is the ufunc. **Four a thread** is a Numba kernel whose launcher first checks the arrays; that is

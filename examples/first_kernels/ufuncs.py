@@ -138,7 +138,8 @@ for name, predicted in facts.items():
 #    :names: maximum_cpu_loop
 #
 # **GPU arrays** and **from NumPy arrays** call one and the same ufunc. The first says where the result goes
-# and in which :term:`stream` the work runs, and wraps CuPy's arrays for Numba once. The second just calls it.
+# and in which :term:`stream` the work runs; it is handed CuPy's arrays as views that were made for Numba
+# beforehand. The second just calls it.
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: gpu_ufunc
@@ -335,8 +336,9 @@ describe(ax, f"Times over five ways to call, two calculations: {'; '.join(words)
 # alike, so a still larger one does not make the trip worth it. Kepler's equation keeps the copies and
 # multiplies the work. The loop on all CPU threads takes :measured:`kepler[cpu_loop, 128**3].time` in place of
 # :measured:`maximum[cpu_loop, 128**3].time`. The trip to the GPU takes
-# :measured:`kepler[from_numpy, 128**3].time` in place of :measured:`maximum[from_numpy, 128**3].time`, for
-# the work is a small part of it: :measured:`kepler[ufunc, 128**3].time`.
+# :measured:`kepler[from_numpy, 128**3].time` with Kepler's equation and
+# :measured:`maximum[from_numpy, 128**3].time` with the larger of two. The work is a small part of it, even
+# for Kepler's equation: :measured:`kepler[ufunc, 128**3].time`.
 
 # %%
 # There is one more hidden wait. Numba wraps a bare CuPy array anew at each call of a ufunc, and by default
@@ -462,8 +464,8 @@ gg.plot_decomposition(bars)
 # a new NumPy array, for which the operating system has to find the memory first.
 #
 # The study above timed the same call at another moment and on other arrays, and found
-# :measured:`maximum[from_numpy, 256**3].time`. Copies of pageable memory are that uneven. So a whole and its
-# parts are compared only where they took turns.
+# :measured:`maximum[from_numpy, 256**3].time`. Copies of pageable memory vary from one moment to the next.
+# So a whole and its parts are compared only where they took turns.
 
 # %%
 # .. rst-class:: part-when-not-to

@@ -279,7 +279,8 @@ _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 # %%
 # .. finding::
 #
-#    :term:`Kernel only <kernel only>`, the GPU overtakes NumPy :measured:`add_one.crossover(numpy, numba)`.
+#    :term:`Kernel only <kernel only>`, the GPU overtakes NumPy for good
+#    :measured:`add_one.crossover(numpy, numba)`.
 #    With the copies it needs :measured:`add_one[with_copies, 2**26].time` for 2\ :sup:`26` numbers, the
 #    kernel alone :measured:`add_one[numba, 2**26].time`. NumPy, which copies nothing, needs
 #    :measured:`add_one[numpy, 2**26].time`.
