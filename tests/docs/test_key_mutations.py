@@ -205,9 +205,9 @@ def findings(report: dict[str, Any]) -> list[str]:
 
 def test_what_changes_a_recording_changes_its_key(lab: Lab) -> None:
     """A bounded choice of changes, the same in every run, of every function that runs."""
-    report = lab.tried("", "3", "6")
+    report = lab.tried("", "2", "6")
     assert len(report["functions"]) > 200, "functions of all rooms run"
-    assert report["n_recorded"] > 150
+    assert report["n_recorded"] > 100
     assert report["n_refused"] > report["n_recorded"] // 5, (
         "many changes end in an error, so they do something"
     )

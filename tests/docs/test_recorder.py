@@ -66,8 +66,8 @@ def test_a_page_that_crashes_is_reported_with_its_signal(failing):
 
 def test_a_page_that_hangs_is_killed_with_what_it_started(failing):
     code = f"import subprocess, time\nsubprocess.Popen(['sleep', '61'])\ntime.sleep(60)\n{ADD}"
-    _, output = failing(ADD, code, "--timeout", "10")
-    assert "no end after 10 s: killed" in output
+    _, output = failing(ADD, code, "--timeout", "5")
+    assert "no end after 5 s: killed" in output
 
 
 def test_a_gate_that_fails_records_nothing(failing):
