@@ -207,10 +207,10 @@ def test_prose_and_drawings_change_nothing(old: str, new: str, recorded: Keys, s
     ("old", "new", "words"),
     [
         ("x = 1\n", "x = 2\n", ["cell 2 of examples/first/primes.py"]),
-        ("x = 1\n", "", ["measured cell 2 is gone"]),
+        ("x = 1\n", "", ["recorded cell 2 is gone"]),
         ("x = 1\n", "x = 1\n\n# %%\n\nz = 3\n", ["cell 3 of examples/first/primes.py is new"]),
         ("# draw\ngg", "gg", ["cell 3 of examples/first/primes.py is new"]),
-        ("x = 1\n", "# draw\nx = 1\n", ["measured cell 2 is gone"]),
+        ("x = 1\n", "# draw\nx = 1\n", ["recorded cell 2 is gone"]),
     ],
 )
 def test_changed_cells_are_named(old: str, new: str, words: list[str], recorded: Keys, src: Path) -> None:

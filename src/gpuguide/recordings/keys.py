@@ -261,8 +261,8 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        ``"cell 2 of examples/cupy/sort_search.py"``, ``"src/gpuguide/topics/primes.py"``,
-        ``"measured cell 4 is gone"`` ...; empty when the recording is current. A module that changed counts
+        ``"cell 2 of examples/cupy/sort_search.py"``, ``"src/gpuguide/topics/primes/study.py"``,
+        ``"recorded cell 4 is gone"`` ...; empty when the recording is current. A module that changed counts
         as it was where `gpuguide.recordings.equivalent` leads from one to the other.
 
     Raises
@@ -296,7 +296,7 @@ def _cell_changes(then: Sequence[str], now: Sequence[str], where: str) -> Iterab
         n_changed = min(i_end - i, j_end - j)
         yield from (f"cell {k + 1} of {where}" for k in range(j, j + n_changed))
         yield from (f"cell {k + 1} of {where} is new" for k in range(j + n_changed, j_end))
-        yield from (f"measured cell {k + 1} is gone" for k in range(i + n_changed, i_end))
+        yield from (f"recorded cell {k + 1} is gone" for k in range(i + n_changed, i_end))
 
 
 def _shown(path: Path, src: Path) -> str:

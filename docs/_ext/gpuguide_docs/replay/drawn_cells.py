@@ -46,6 +46,7 @@ __all__ = [
 _SCHEMA = "2"
 #: The rooms and modules that what a drawn cell shows and states may depend on.
 _ROOMS = ("results", "charts", "recordings")
+# A drawn cell states claims through the one and facts through the other.
 _MODULES = ("statements.py", "measure/session.py")
 
 
