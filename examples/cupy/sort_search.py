@@ -252,9 +252,8 @@ gg.claim(
 # %%
 # .. checks:: lookup
 #
-# All eight ways, from ten queries on. The dict and NumPy end at a million, because the next size would take
-# too long. The GPU's times are again its own, without the launches. Where a point has a ring, it is
-# :term:`host-bound`, and launches are part of its time.
+# All eight ways, from ten queries on. The dict and NumPy end at a million: the next size would take too long.
+# The GPU's times are again without the launches, except where a ring marks a point as :term:`host-bound`.
 
 # draw
 gg.plot_time(lookup, crossover=("python_dict", "branching"))

@@ -138,8 +138,8 @@ for name, predicted in facts.items():
 #    :names: maximum_cpu_loop
 #
 # **GPU arrays** and **from NumPy arrays** call one and the same ufunc. The first says where the result goes
-# and in which :term:`stream` the work runs; it is handed CuPy's arrays as views that were made for Numba
-# beforehand. The second just calls it.
+# and in which :term:`stream` the work runs; it gets CuPy's arrays as views made for Numba beforehand.
+# The second just calls it.
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: gpu_ufunc
