@@ -253,7 +253,7 @@ gg.claim(
 # .. checks:: lookup
 #
 # All eight ways, from ten queries on. The dict and NumPy end at a million: the next size would take too long.
-# The GPU's times are again without the launches, except where a ring marks a point as :term:`host-bound`.
+# The GPU's times are without the launches, except where a ring marks a point as :term:`host-bound`.
 
 # draw
 gg.plot_time(lookup, crossover=("python_dict", "branching"))
