@@ -394,8 +394,8 @@ facts[wrong.name] = wrong
 implied = gg.fact(
     "implied_rate", bytes_moved / wrong.value, unit="B/s", note="bytes / wrong figure"
 )
-launch = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
-facts[launch.name] = launch
+launched = gg.fact("launch_alone", float(np.median(alone)), unit="s", samples=alone)
+facts[launched.name] = launched
 print(
     f"{wrong.value * 1e6:.1f} us a call, which would be {implied.value / 1e12:.0f} TB/s"
 )

@@ -351,15 +351,15 @@ for name, launcher in (
         stop_too_early, lambda launcher=launcher: launcher(matrix, (16, 16)), n_turns=20
     )
     wrong = gg.fact(f"wrong_{name}", float(np.median(samples)), unit="s", samples=samples)
-    launch = gg.fact(f"launch_{name}", float(np.median(alone)), unit="s", samples=alone)
-    facts |= {wrong.name: wrong, launch.name: launch}
+    launched = gg.fact(f"launch_{name}", float(np.median(alone)), unit="s", samples=alone)
+    facts |= {wrong.name: wrong, launched.name: launched}
 
 # %%
 
 # draw
 for name in ("slow", "fast"):
-    launch, wrong = facts[f"launch_{name}"], facts[f"wrong_{name}"]
-    _ = gg.explained(f"{name}_clock", [launch.value], wrong.value)
+    launched, wrong = facts[f"launch_{name}"], facts[f"wrong_{name}"]
+    _ = gg.explained(f"{name}_clock", [launched.value], wrong.value)
 
 # %%
 # The right mapping exchanges the names, ``col, row = cuda.grid(2)``, and the right clock waits. Launch and

@@ -349,11 +349,11 @@ for threads, items in shapes:
 # CuPy's kernel can now be placed on the map. An ``ElementwiseKernel``, which works like its ufuncs, shows the
 # code that CuPy has made of it.
 
-larger = cp.ElementwiseKernel(
+elementwise = cp.ElementwiseKernel(
     "float32 a, float32 b", "float32 out", "out = max(a, b)", "larger"
 )
-larger(a, b, out)
-for line in larger.cached_code.splitlines():
+elementwise(a, b, out)
+for line in elementwise.cached_code.splitlines():
     if "unroll" in line or "CUPY_FOR" in line:
         print(line.strip())
 

@@ -475,3 +475,31 @@ def test_every_page_exports_without_a_role_or_directive(page):
     assert no_markup_left(words) == []
     ast.parse(script_text(exported))
     nbformat.validate(nbformat.reads(notebook_text(exported, page.name), as_version=4))
+
+
+def names_needed(function):
+    """The global names that a definition looks up when it runs."""
+    inside = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    bound = {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return inside - bound - {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_no_cell_of_a_page_takes_a_name_away_from_the_code_that_it_shows(page):
+    """In a download, a page's cells and its editable kernels and launchers share one namespace."""
+    needed, taken = set(), []
+    for cell in export_page(Site(Layout(ROOT)), page, URL):
+        if cell.kind != "code":
+            continue
+        for statement in ast.parse(cell.text).body:
+            if isinstance(statement, ast.FunctionDef) and "use_instead(" in cell.text:
+                needed |= names_needed(statement)
+            elif isinstance(statement, ast.Assign | ast.AugAssign | ast.For | ast.With):
+                stored = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+                names = {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+                taken += sorted(names & needed)
+    assert taken == []

@@ -32,7 +32,7 @@ FAULTS = {
     "grids_2d_3d": ("        x[row, col] += 1.0", "        x[row, col] += 2.0"),
     "launch_sizes": ("        out[i] = larger(a[i], b[i])", "        out[i] = a[i]"),
     "launch_overhead": ("max(a[i], b[i], c[i], d[i], e[i], f[i], g[i])", "a[i] + b[i] + 1"),
-    "primes": ("packed_word(crossed, word, left)", "packed_word(crossed, word, left) + 1"),
+    "primes": ("= packed_word(crossed, word, left)", "= packed_word(crossed, word, left) + 1"),
     "numba_types": ("level = (level + 2.5) * kept[i]", "level = (level + 3.5) * kept[i]"),
     "divergence": ("out[i] = turn_recipe(x[i])", "out[i] = shift_recipe(x[i])"),
 }
