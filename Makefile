@@ -53,7 +53,7 @@ html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page o
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
 	@$(PY) -m pytest -q -n auto --dist loadfile
 
-doctest: $(READY)  ## run the examples of the docstrings and of the hand-written pages
+doctest: $(READY)  ## run the examples of the docstrings
 	@$(SPHINX) -q -b doctest docs $(OUT)/doctest $(OR_FORGET)
 	@$(PY) -m pytest -q --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
 	@tail -n 5 $(OUT)/doctest/output.txt

@@ -24,7 +24,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.doctest",
     "numpydoc",
-    "myst_parser",
+    "myst_nb",
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
@@ -44,13 +44,24 @@ exclude_patterns = [
     "_generated",
     "_templates",
     "drawings",
+    # The notebooks to download: myst-nb would take them for pages, and run them.
+    "gallery/**/*.ipynb",
 ]
 # sphinx-gallery's own pages of times are switched off, so they are not in any table of contents.
-suppress_warnings = ["config.cache"]
+# A failed cell is reported by the extension, with its line.
+suppress_warnings = ["config.cache", "mystnb.exec"]
 
 # Pages written by hand --------------------------------------------------------------------------------
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline", "substitution"]
 myst_heading_anchors = 3
+# Only a page that says `file_format: mystnb` has live cells. Sphinx reads it when it or the package changed,
+# and then all of them run; myst-nb's own cache would not notice a change of the package.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_timeout = 60
+nb_output_stderr = "warn"
+# What a cell prints may arrive in pieces.
+nb_merge_streams = True
 
 # Reference ---------------------------------------------------------------------------------------------
 # The extension has the stubs written, when something they are written from changed.

@@ -187,6 +187,7 @@ def build(
         "extensions": [*more, *(f"gpuguide_docs.{name}" for name in MODULES)],
         "html_theme": "basic",
         "nitpicky": True,
+        "exclude_patterns": ["gallery/downloads/*.ipynb"],
         "gpuguide_root": str(root),
         "suppress_warnings": ["toc.not_included"],
     }

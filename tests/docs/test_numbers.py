@@ -84,7 +84,7 @@ def test_the_roles_work_in_markdown(tmp_path, monkeypatch):
         "docs/wrong.md": "# Wrong\n\nTakes {measured}`first:first_cal`.\n",
     }
     states = {"first": PageState("first", "current", recording(tmp_path))}
-    _, warnings = build(tmp_path, files, states, monkeypatch, more=["myst_parser"])
+    _, warnings = build(tmp_path, files, states, monkeypatch, more=["myst_nb"])
     assert "wrong.md:3: ERROR: measured 'first:first_cal': Unknown fact" in warnings
     assert 'class="gg-measured" tabindex="0">410 ms<span' in page(tmp_path, "other")
     assert 'class="gg-claimed" tabindex="0">1000 times<span' in page(tmp_path, "other")

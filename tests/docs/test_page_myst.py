@@ -48,7 +48,8 @@ Because {rule}`3 s`.
 ```{exercise} guard
 ```
 
-```{testcode}
+```{code-cell}
+:tags: [quiet]
 y = 2
 ```
 """
@@ -92,7 +93,7 @@ def test_roles_and_directives_have_their_lines(source):
         ("tab-item", "Linux", 27),
         ("question", "Why so?", 37),
         ("exercise", "guard", 41),
-        ("testcode", "", 44),
+        ("code-cell", "", 44),
     ]
     (note,) = source.directive("note")
     assert note.options == {"class": "quiet"}

@@ -79,7 +79,7 @@ sleep  # 7 ms
 Typed: 9 ms.
 :::
 
-```{testcode}
+```{code-cell}
 11 ms
 ```
 

@@ -26,6 +26,7 @@ MODULES = (
     "show.exercises",
     "show.results_table",
     "show.pictures",
+    "show.live_cells",
     "downloads.downloads",
 )
 

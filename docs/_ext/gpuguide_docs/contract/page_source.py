@@ -361,7 +361,7 @@ class _MystReader:
         name, argument = directive["name"], directive["argument"].strip()
         named = {option["name"]: option["value"] or "" for option in options}
         self._source.directives.append(DirectiveUse(name, argument, named, content.strip(), line, ()))
-        if name in ("code-block", "testcode"):
+        if name in ("code-block", "code-cell"):
             self._code([argument or "python"], content, line + 1)
         elif name in _SHOW_CODE:
             self._source.order.append("code")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gpuguide_docs.downloads.markdown import Piece
@@ -25,28 +24,36 @@ def notebook_text(cells: Iterable[Piece], name: str) -> str:
     Returns
     -------
     str
-        JSON of a valid notebook, format 4.5, without outputs.
+        JSON of a notebook, format 4.5, without outputs.
+
+    Raises
+    ------
+    nbformat.ValidationError
+        If it is none that Jupyter would open.
     """
-    notebook = {
-        "cells": [_notebook_cell(cell, f"{name} {number}") for number, cell in enumerate(cells)],
-        "metadata": {
+    # Scripts are also written where no site is built, and nbformat is not installed.
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+    new: dict[str, Callable[..., Any]] = {"code": new_code_cell, "markdown": new_markdown_cell}
+    notebook = new_notebook(
+        cells=[
+            new[cell.kind](
+                cell.text,
+                # nbformat would draw it at random.
+                id=hashlib.sha256(f"{name} {number}".encode()).hexdigest()[:12],
+                metadata={"jupyter": {"source_hidden": True}} if cell.hidden else {},
+            )
+            for number, cell in enumerate(cells)
+        ],
+        metadata={
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
             "language_info": {"name": "python"},
         },
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-
-
-def _notebook_cell(cell: Piece, place: str) -> dict[str, Any]:
-    common = {
-        "cell_type": cell.kind,
-        "id": hashlib.sha256(place.encode()).hexdigest()[:12],
-        "metadata": {"jupyter": {"source_hidden": True}} if cell.hidden else {},
-        "source": cell.text.splitlines(keepends=True),
-    }
-    return {**common, "execution_count": None, "outputs": []} if cell.kind == "code" else common
+        nbformat_minor=5,
+    )
+    nbformat.validate(notebook)
+    return f"{nbformat.writes(notebook)}\n"
 
 
 def script_text(cells: Iterable[Piece]) -> str:

@@ -1,0 +1,81 @@
+"""Live cells of hand-written pages: myst-nb runs them, a change of the package runs them again."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.util import logging
+
+from gpuguide_docs.pages.files import write_if_changed
+from gpuguide_docs.pages.layout import layout_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__all__ = ["setup"]
+
+_LOGGER = logging.getLogger(__name__)
+# A kernel says on the terminal that its sockets are not encrypted; they are this machine's own.
+_KERNEL_CONFIG = """\
+c.IPKernelApp.log_level = "ERROR"
+c.HistoryManager.enabled = False
+"""
+# By so much the line that myst-nb gives the output of a cell lies behind the line on which the cell begins.
+_LINES_TOO_MANY = 2
+
+
+def _drop_style(app: Sphinx, _config: object) -> None:
+    """Keep myst-nb's style sheet, of which the guide's own takes the place, off all pages.
+
+    It is copied after the pages were written, so that links to it differ between a first build and a second.
+    """
+    kept = [file for file in app.registry.css_files if not file[0].startswith("mystnb.")]
+    app.registry.css_files[:] = kept
+
+
+def _prepare(app: Sphinx) -> None:
+    """Let cells find this tree's package, and nothing that the user set IPython up to do."""
+    if "myst_nb" not in app.extensions:
+        return
+    layout = layout_of(app)
+    ipython = layout.build / "ipython"
+    write_if_changed(ipython / "profile_default" / "ipython_kernel_config.py", _KERNEL_CONFIG)
+    os.environ["IPYTHONDIR"] = str(ipython)
+    paths = [str(layout.source), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+def _read(app: Sphinx, doctree: nodes.document) -> None:
+    """Note what a page with live cells was made from, and say which of them failed."""
+    if "myst_nb" not in app.extensions:
+        return
+    # myst-nb is slow to import, and by now it is there.
+    from myst_nb.sphinx_ import NbMetadataCollector
+
+    env = app.env
+    ran = NbMetadataCollector.get_exec_data(env, env.docname)
+    if ran is None:
+        return
+    # The package loads its modules, and its recordings, when they are first used, so a page can reach any of
+    # them. To run a page once too often costs a second; to show what the code no longer does would be wrong.
+    for path in (layout_of(app).source / "gpuguide").rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            env.note_dependency(path)
+    if ran["succeeded"]:
+        return
+    env.note_reread()
+    # Nothing runs after the cell that failed, so its error is the last one on the page.
+    errors = [node for node in doctree.findall(nodes.literal_block) if "traceback" in node["classes"]]
+    said = errors[-1].astext() if errors else "it left no message"
+    line = errors[-1].line - _LINES_TOO_MANY if errors and errors[-1].line else None
+    message = f"the live cell that begins here failed with {ran['error']}:\n{said}"
+    _LOGGER.warning("%s", message, location=(env.docname, line))
+
+
+def setup(app: Sphinx) -> None:
+    """Prepare for the cells of all pages, and look at each page after it was read."""
+    app.connect("config-inited", _drop_style)
+    app.connect("builder-inited", _prepare)
+    app.connect("doctree-read", _read)

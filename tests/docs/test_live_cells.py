@@ -1,0 +1,156 @@
+"""Live cells of hand-written pages run when page or package changed; a failing one fails the build."""
+
+import re
+
+import pytest
+from mini_project import REPOSITORY, Project, Snapshot
+from test_record_replay import assert_incremental_equals_clean, built_ok
+
+LIVE = """\
+---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+
+# Live
+
+A page whose code runs.
+
+```{code-cell}
+from gpuguide.topics.toy.study import answer
+
+print("The answer is", end=" ")
+print(answer())
+```
+
+```{code-cell}
+answer() + 1
+```
+"""
+QUIET = """\
+# Quiet
+
+A page whose code is only shown.
+
+```python
+print("not", "run")
+```
+"""
+
+
+def with_live_page(project: Project) -> Project:
+    """Give a project a live page and one that is not, with the settings of the guide's own conf.py."""
+    settings = re.findall(r"^nb_.*$", (REPOSITORY / "conf.py").read_text(), re.MULTILINE)
+    assert settings
+    settings.append('suppress_warnings = ["mystnb.exec"]\n')
+    project.edit("conf.py", "'sphinx_gallery.gen_gallery', ", "'myst_nb', 'sphinx_gallery.gen_gallery', ")
+    project.edit("conf.py", "html_theme", "\n".join(settings) + "html_theme")
+    project.edit(
+        "src/gpuguide/topics/toy/study.py", "import math\n", "import math\n\n\ndef answer():\n    return 41\n"
+    )
+    (project.layout.docs / "live.md").write_text(LIVE)
+    (project.layout.docs / "quiet.md").write_text(QUIET)
+    project.edit("docs/index.rst", "   other\n", "   other\n   live\n   quiet\n")
+    return project
+
+
+@pytest.fixture(scope="module")
+def built_live(make_project) -> Snapshot:
+    """A copy that is built once, by two processes."""
+    project = with_live_page(make_project())
+    ran = project.build("-j", "2")
+    assert ran.code == 0, ran.output
+    assert ran.output == ""
+    return Snapshot.of(project)
+
+
+@pytest.fixture
+def project(built_live) -> Project:
+    """It, to change and build again."""
+    return built_live.restored()
+
+
+def page(project: Project, name: str) -> str:
+    return re.sub(r"<span[^>]*>|</span>", "", (project.html / f"{name}.html").read_text(encoding="utf-8"))
+
+
+def test_a_live_page_shows_what_its_cells_print_and_come_to(built_live):
+    html = page(built_live.kept, "live")
+    assert "<pre>The answer is 41\n</pre>" in html
+    assert "<pre>42\n</pre>" in html
+
+
+def test_code_of_other_pages_is_not_run(built_live):
+    assert "not run" not in page(built_live.kept, "quiet")
+    assert [path.stem for path in (built_live.kept.layout.build / "jupyter_execute").rglob("*.ipynb")] == [
+        "live"
+    ]
+
+
+def test_an_edited_module_runs_the_page_again(project):
+    project.edit("src/gpuguide/topics/toy/study.py", "return 41", "return 6")
+    built_ok(project)
+    assert "<pre>The answer is 6\n</pre>" in page(project, "live")
+    assert "<pre>7\n</pre>" in page(project, "live")
+    assert_incremental_equals_clean(project)
+
+
+def test_an_edited_cell_runs_again(project):
+    project.edit("docs/live.md", "answer() + 1", "answer() + 2")
+    built_ok(project)
+    assert "<pre>43\n</pre>" in page(project, "live")
+
+
+def test_an_unchanged_build_runs_nothing(project):
+    made = project.layout.build / "jupyter_execute" / "live.ipynb"
+    before = made.stat().st_mtime_ns
+    built_ok(project)
+    assert made.stat().st_mtime_ns == before
+
+
+def test_a_cell_that_raises_fails_each_build_at_its_line(project):
+    project.edit("src/gpuguide/topics/toy/study.py", "return 41", "raise ValueError('no answer')")
+    for _ in range(2):
+        ran = project.build("-j", "2")
+        assert ran.code != 0
+        assert re.search(r"docs/live\.md:11: WARNING: the live cell that begins here failed with", ran.output)
+        assert "ValueError: no answer" in ran.output
+
+
+def test_a_cell_that_takes_too_long_fails_the_build(project):
+    project.edit("conf.py", "nb_execution_timeout = 60", "nb_execution_timeout = 1")
+    project.edit("docs/live.md", "answer() + 1", "import time; time.sleep(30)")
+    ran = project.build()
+    assert ran.code != 0
+    assert re.search(r"docs/live\.md:18: WARNING: the live cell .* CellTimeoutError", ran.output)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("live", "answer() + 1", "import warnings; warnings.warn('beware')", "stderr"),
+        ("quiet", "```python", "```{code-cell}", "code-cell"),
+    ],
+    ids=["one that warns", "one on a page that does not run"],
+)
+def test_a_cell_that_readers_would_not_understand_fails_the_build(project, name, old, new, said):
+    project.edit(f"docs/{name}.md", old, new)
+    ran = project.build()
+    assert ran.code != 0
+    assert re.search(rf"docs/{name}\.md:\d+: WARNING: .*{said}", ran.output)
+
+
+def test_what_the_user_set_ipython_up_to_do_is_left_out(project, tmp_path):
+    startup = tmp_path / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "00-mine.py").write_text(
+        "from builtins import print as say\nprint = lambda *a, **k: say('mine')\n"
+    )
+    project.edit("docs/live.md", "answer() + 1", "answer() + 2")
+    ran = project.run(
+        "-m", "sphinx", "-q", "-c", ".", "-d", "docs/_build/doctrees", "docs", "docs/_build/html",
+        IPYTHONDIR=str(tmp_path), PYTHONPATH=f"{project.root}/docs/_ext",
+    )  # fmt: skip
+    assert ran.code == 0, ran.output
+    assert "<pre>The answer is 41\n</pre>" in page(project, "live")
