@@ -169,10 +169,11 @@ def claim(text: str, results: Results | Sequence[Results], predicate: Callable[.
     verdict = {True: "holds", False: "does not hold", None: "cannot be decided on these results"}[
         result.holds
     ]
-    sentence = f"{text}: {verdict}. {'; '.join(map(str, figures)) or 'It looked at no figure'}."
     if session.drawing and not session.quick and not result.holds:
+        looked_at = "; ".join(map(str, figures)) or "It looked at no figure"
         raise ClaimError(
-            f"{sentence} A claim must hold for the whole interval: reword it, or measure longer."
+            f"{text}: {verdict}. {looked_at}. A claim must hold for the whole interval: "
+            "reword it, or measure longer."
         )
     session.add_claim(result)
     print(f"{text}: {verdict}.", *map(str, figures), sep="\n    ")

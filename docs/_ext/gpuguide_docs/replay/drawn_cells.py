@@ -121,14 +121,14 @@ def run_drawn(cell: Cell, namespace: dict[str, Any], script: str, page: DrawnPag
 
 def shown(printed: str, value: object) -> tuple[str, str]:
     """Give the text and the markup that a notebook shows under a cell."""
-    if _is_drawing(value):
+    if _is_of_matplotlib(value):
         return printed, ""
     markup = getattr(value, "_repr_html_", None)
     html = markup() if callable(markup) and not isinstance(value, type) else None
     return (printed, html) if isinstance(html, str) else (printed + value_text(value), "")
 
 
-def _is_drawing(value: object) -> bool:
+def _is_of_matplotlib(value: object) -> bool:
     # What a plotting call returns is the figure itself; its repr would be noise under it.
     if type(value).__module__.split(".")[0] == "matplotlib":
         return True
@@ -138,7 +138,7 @@ def _is_drawing(value: object) -> bool:
     elif type(value).__name__ == "ndarray" and str(getattr(value, "dtype", "")) == "object":
         flat = value.ravel()  # type: ignore[attr-defined]
     items = list(flat)
-    return bool(items) and all(_is_drawing(item) for item in items)
+    return bool(items) and all(_is_of_matplotlib(item) for item in items)
 
 
 def catch_pictures() -> tuple[Picture, ...]:
