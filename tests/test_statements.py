@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError, ClaimError, UnknownNameError
@@ -10,27 +9,30 @@ from gpuguide.measure import session as session_module
 from gpuguide.measure.session import Session, current, entered, recording_session
 from gpuguide.results.records import Measurement, VariantInfo
 from gpuguide.results.results import Results
+from gpuguide.results.sample import sample_results
 from gpuguide.results.units import format_quantity
 from gpuguide.statements import claim, explained
 
 
-def results(one_ns=6000, four_ns=3000, name="add", **options):
+def results(one_ns=6000, four_ns=3000, **options):
     def cell(variant, ns):
         return Measurement(variant, 1024, "device", (ns, ns + 10, ns + 20), (0, 1, 2))
 
     return Results(
-        name=name,
-        title="Add one",
+        name="add",
         size_name="elements",
         dtype="float32",
         variants=(VariantInfo("one", "One"), VariantInfo("four", "Four")),
         sizes=(1024,),
-        **{"measurements": (cell("one", one_ns), cell("four", four_ns)), **options},
+        **{
+            "title": "Add one",
+            "measurements": (cell("one", one_ns), cell("four", four_ns)),
+            **options,
+        },
     )
 
 
-def faster(r):
-    return r.speedup("four", "one", 1024).low > 1
+SENTENCE = "Add one: Four is faster than One at 2^10 elements (device time)"
 
 
 @pytest.fixture
@@ -45,106 +47,115 @@ def notebook(monkeypatch):
     monkeypatch.setattr(session_module, "_sessions", [Session()])
 
 
-def made_of(text, results, predicate):
-    """Claim, and return what the session keeps of it."""
-    claim(text, results, predicate)
-    return current().claims[-1]
+def four_wins(given, **options):
+    """Claim that four a thread are faster."""
+    claim(given, "four", faster_than="one", at=1024, **options)
 
 
 class TestClaim:
-    """Sentences that must hold for the interval."""
+    """What is claimed is printed with its figures, kept, and must hold in a drawn cell."""
 
     def test_it_is_kept_with_its_interval_and_printed_with_both_figures(self, session, capsys):
-        made = made_of("Four a thread beat one", results(), lambda r: r.speedup("four", "one", 1024).low > 1)
-        assert session.claims == [made]
-        assert made.holds is True
+        four_wins(results())
+        (made,) = session.claims
+        assert (made.text, made.holds, made.unit, made.swapped) == (SENTENCE, True, "ratio", False)
         assert 1 < made.low <= made.high < 2.1
-        assert made.unit == "ratio"
-        assert made.swapped is False
-        printed = capsys.readouterr().out
-        assert printed.startswith("Four a thread beat one: holds.\n    speedup(four, one, 2^10) 2.00×")
-        assert "four: device time at 2^10 3.01 µs" in printed
-        assert "one: device time at 2^10 6.01 µs" in printed
+        assert capsys.readouterr().out == (
+            f"{SENTENCE}: holds.\n"
+            "    speedup over One: 2.00× (1.993× to 2.000×)\n"
+            "    Four, device time: 3.01 µs (3.000 µs to 3.020 µs)\n"
+            "    One, device time: 6.01 µs (6.000 µs to 6.020 µs)\n"
+        )
 
-    def test_in_a_drawn_cell_a_false_one_raises_with_both_figures(self, session):
+    def test_a_long_sentence_is_broken_for_the_page(self, session, capsys):
+        four_wins(results(title="Adding one to each of very many elements"))
+        first, second, *_ = capsys.readouterr().out.split("\n")
+        assert len(first) <= 88 < len(f"{first} {second}")
+        assert second.endswith(": holds.")
+
+    def test_a_line_never_ends_inside_of_a_word_with_hyphens(self, session, capsys):
+        four_wins(results(title="Adding end-to-end" + " one-by-one" * 15))
+        assert "-\n" not in capsys.readouterr().out
+
+    def test_factor_clock_and_several_others_are_passed_on(self, session):
+        four_wins(results(), by=1.5, clock="device")
+        assert session.claims[0].text.endswith(
+            "Four is at least 1.5 times as fast as One at 2^10 elements (device time)"
+        )
+        with pytest.raises(UnknownNameError, match="Unknown clock 'devise'"):
+            four_wins(results(), clock="devise")
+        with pytest.raises(UnknownNameError, match="Unknown variant 'to'"):
+            claim(results(), "four", faster_than=["one", "to"], at=1024)
+
+    def test_a_share_of_the_ceiling_is_claimed(self, session, capsys):
+        claim(sample_results(), "numba", share_at_least=0.85, at=2**26)
+        assert session.claims[0].unit == "share"
+        assert "Numba reaches at least 85 % of its ceiling at 2^26 elements" in session.claims[0].text
+        assert "Numba, share of its ceiling: 9" in capsys.readouterr().out
+
+    def test_in_a_drawn_cell_a_false_one_raises_with_both_figures_and_what_to_do(self, session):
         with pytest.raises(ClaimError) as caught:
-            claim("Four a thread beat one", results(one_ns=2000), faster)
+            four_wins(results(one_ns=2000))
         message = str(caught.value)
-        assert message.startswith("Four a thread beat one: does not hold. ")
-        assert "four: device time at 2^10 3.01 µs" in message
-        assert "one: device time at 2^10 2.01 µs" in message
+        assert message.startswith(f"{SENTENCE}: does not hold. speedup over One: 0.668× (")
+        assert "Four, device time: 3.01 µs" in message
+        assert "One, device time: 2.01 µs" in message
+        assert message.endswith("claim less, or find out what changed and measure again.")
         assert session.claims == []
 
     def test_a_recorded_cell_is_told_where_it_belongs(self):
         with recording_session() as recorded, pytest.raises(ArgumentError, match="first line is '# draw'"):
-            claim("Four a thread beat one", results(), faster)
+            four_wins(results())
         assert recorded.claims == []
 
     def test_on_quick_results_a_false_one_is_only_printed(self, capsys):
-        with entered(Session(drawing=True, quick=True)):
-            assert made_of("Four a thread beat one", results(one_ns=2000), faster).holds is False
-        assert "does not hold.\n    speedup(four, one, 2^10)" in capsys.readouterr().out
+        with entered(Session(drawing=True, quick=True)) as session:
+            four_wins(results(one_ns=2000))
+        assert [made.holds for made in session.claims] == [False]
+        assert "does not hold.\n    speedup over One: 0.668×" in capsys.readouterr().out
 
     def test_a_sentence_is_claimed_once_on_a_page(self, session):
-        claim("Four a thread beat one", results(), faster)
-        with pytest.raises(ArgumentError, match="There is a claim 'Four a thread beat one' already"):
-            claim("Four a thread beat one", results(), faster)
+        four_wins(results())
+        with pytest.raises(ArgumentError, match=r"There is a claim 'Add one: Four is faster .*' already"):
+            four_wins(results())
 
     def test_elsewhere_a_false_one_is_printed_and_fails_nothing(self, capsys, notebook):
-        assert made_of("Four a thread beat one", results(one_ns=2000), faster).holds is False
-        assert "does not hold.\n    speedup(four, one, 2^10)" in capsys.readouterr().out
+        four_wins(results(one_ns=2000))
         assert current().claims[0].holds is False
-
-    def test_a_ratio_that_is_not_clear_of_one_does_not_hold(self, session):
-        noisy = (
-            Measurement("one", 1024, "device", (2900, 3100, 3000), (0, 1, 2)),
-            Measurement("four", 1024, "device", (3000, 2900, 3100), (0, 1, 2)),
-        )
-        with pytest.raises(ClaimError, match="must hold for the whole interval"):
-            claim("Four a thread beat one", results(measurements=noisy), faster)
+        printed = capsys.readouterr().out
+        assert "does not hold.\n    speedup over One: 0.668×" in printed
+        assert "\n    Four, device time: 3.01 µs" in printed
 
     def test_what_was_not_measured_decides_nothing(self, capsys, notebook):
         missing = (
             Measurement("one", 1024, "device", (3000,), (0,)),
             Measurement("four", 1024, "device", reason="no GPU on this machine"),
         )
-        assert made_of("Four beat one", results(measurements=missing), faster).holds is None
-        assert "cannot be decided on these results" in capsys.readouterr().out
+        four_wins(results(measurements=missing))
+        assert current().claims[0].holds is None
+        why = "cannot be decided, since 'four' was not measured at 2^10 (no GPU on this machine)"
+        assert why in capsys.readouterr().out.replace("\n", " ")
         with entered(Session(drawing=True)), pytest.raises(ClaimError, match="cannot be decided"):
-            claim("Four beat one", results(measurements=missing), faster)
-
-    def test_an_unknown_name_is_an_error_everywhere(self, session):
-        with pytest.raises(UnknownNameError, match=r"Unknown variant 'fore'. Did you mean 'four'"):
-            claim("Four beat one", results(), lambda r: r.speedup("fore", "one", 1024).low > 1)
-
-    def test_several_results_are_several_arguments(self, session):
-        made = made_of(
-            "Adding is as fast twice",
-            [results(), results(name="again")],
-            lambda a, b: a.measurement("one", 1024).median_s == b.measurement("one", 1024).median_s,
-        )
-        assert made.holds
-        assert made.unit == "s"
+            four_wins(results(measurements=missing))
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (("", results(), faster), "text must be a sentence; got ''"),
-            (("A", 5, faster), "results must be Results, or a sequence of them; got 5"),
-            (("A", [], faster), "results must be Results"),
-            (("A", results(), True), "predicate must be a callable of the results; got True"),
-            (
-                ("A", results(), lambda r: r.speedup("four", "one", 1024).low),
-                "must return True or False; got ",
-            ),
+            ({}, "expected either faster_than or share_at_least; got neither"),
+            ({"faster_than": "one", "share_at_least": 0.9}, "got both"),
+            ({"share_at_least": 0.9, "by": 2}, "by and clock belong to faster_than"),
+            ({"share_at_least": 0.9, "clock": "device"}, "by and clock belong to faster_than"),
+            ({"faster_than": "one", "by": 0}, "a number of at least 1; got 0"),
+            ({"share_at_least": 0}, "above 0 and at most 1"),
         ],
     )
     def test_arguments_are_checked(self, session, arguments, message):
         with pytest.raises(ArgumentError, match=message):
-            claim(*arguments)
+            claim(results(), "four", at=1024, **arguments)
 
-    def test_a_numpy_bool_is_a_bool(self, session):
-        assert made_of("A", results(), lambda r: np.bool_(True)).holds is True
+    def test_results_come_first(self, session):
+        with pytest.raises(ArgumentError, match="claim: expected Results first; got 'Four beat one'"):
+            claim("Four beat one", "four", faster_than="one", at=1024)
 
 
 class TestExplained:

@@ -159,16 +159,8 @@ results = study.run()
 # %%
 
 # draw
-gg.claim(
-    "Reading from the cache beats compiling",
-    results,
-    lambda r: r.speedup("cached", "njit", 32**3).low > 1,
-)
-gg.claim(
-    "One run of the Python loop is over before the compiler is done",
-    results,
-    lambda r: r.speedup("python", "njit", 32**3).low > 1,
-)
+gg.claim(results, "cached", faster_than="njit", at=32**3)
+gg.claim(results, "python", faster_than="njit", at=32**3)
 
 # %%
 # With ``parallel=True`` the outer loop is shared out among the cores of the CPU, and the compiler has more to
@@ -198,11 +190,7 @@ primes = primes_search.study().run()
 # %%
 
 # draw
-gg.claim(
-    "Compiled before the clock starts, the search for primes below 10 000 beats Python",
-    primes,
-    lambda r: r.speedup("njit", "python", 10_000).low > 1,
-)
+gg.claim(primes, "njit", faster_than="python", at=10_000)
 
 # %%
 # Now in fresh processes, in pairs. Both of a pair have the same folder for compiled code. The first finds it

@@ -182,26 +182,10 @@ results = study.run()
 # %%
 
 # draw
-gg.claim(
-    "The compiled loops beat the Python loop at 32**3",
-    results,
-    lambda r: r.speedup("loops", "python", 32**3).low > 1,
-)
-gg.claim(
-    "NumPy with out= beats NumPy with a new array at 256**3",
-    results,
-    lambda r: r.speedup("numpy", "numpy_new", 256**3).low > 1,
-)
-gg.claim(
-    "All threads beat one at 256**3",
-    results,
-    lambda r: r.speedup("parallel", "loops", 256**3).low > 1,
-)
-gg.claim(
-    "One thread beats all at 8**3",
-    results,
-    lambda r: r.speedup("loops", "parallel", 8**3).low > 1,
-)
+gg.claim(results, "loops", faster_than="python", at=32**3)
+gg.claim(results, "numpy", faster_than="numpy_new", at=256**3)
+gg.claim(results, "parallel", faster_than="loops", at=256**3)
+gg.claim(results, "loops", faster_than="parallel", at=8**3)
 
 # %%
 # .. checks:: maximum_cpu

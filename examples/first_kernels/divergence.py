@@ -178,16 +178,8 @@ recipes = study.run()
 # %%
 
 # draw
-gg.claim(
-    "Grouped elements beat mixed ones at 2**22",
-    recipes,
-    lambda r: r.speedup("grouped", "mixed", 2**22).low > 1,
-)
-gg.claim(
-    "It is enough that each warp agrees, at 2**22",
-    recipes,
-    lambda r: r.speedup("by_warp", "mixed", 2**22).low > 1,
-)
+gg.claim(recipes, "grouped", faster_than="mixed", at=2**22)
+gg.claim(recipes, "by_warp", faster_than="mixed", at=2**22)
 
 # %%
 # .. checks:: recipes
@@ -323,26 +315,10 @@ escape = escape_steps.study().run()
 # %%
 
 # draw
-gg.claim(
-    "Numbers sorted by their cost beat numbers in order",
-    divisors,
-    lambda r: r.speedup("by_cost", "in_order", 2**22).low > 1,
-)
-gg.claim(
-    "Regrouping inside each block beats numbers in order",
-    divisors,
-    lambda r: r.speedup("regrouped", "in_order", 2**22).low > 1,
-)
-gg.claim(
-    "Rows of pixels beat shuffled pixels",
-    escape,
-    lambda r: r.speedup("rows", "shuffled", 1024**2).low > 1,
-)
-gg.claim(
-    "Pixels sorted by their steps beat shuffled pixels",
-    escape,
-    lambda r: r.speedup("by_steps", "shuffled", 1024**2).low > 1,
-)
+gg.claim(divisors, "by_cost", faster_than="in_order", at=2**22)
+gg.claim(divisors, "regrouped", faster_than="in_order", at=2**22)
+gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
+gg.claim(escape, "by_steps", faster_than="shuffled", at=1024**2)
 
 # %%
 # .. checks:: divisors

@@ -205,21 +205,9 @@ results = study.run()
 # %%
 
 # draw
-gg.claim(
-    "Four elements a thread beat one at 2**28",
-    results,
-    lambda r: r.speedup("four_per_thread", "grid", 2**28).low > 1,
-)
-gg.claim(
-    "The kernel beats NumPy's one thread at 2**24, copies left out",
-    results,
-    lambda r: r.speedup("grid", "numpy", 2**24).low > 1,
-)
-gg.claim(
-    "NumPy's one thread beats a round trip to the GPU at 65 536",
-    results,
-    lambda r: r.speedup("numpy", "with_copies", 65_536).low > 1,
-)
+gg.claim(results, "four_per_thread", faster_than="grid", at=2**28)
+gg.claim(results, "grid", faster_than="numpy", at=2**24)
+gg.claim(results, "numpy", faster_than="with_copies", at=65_536)
 
 # %%
 # .. checks:: increment

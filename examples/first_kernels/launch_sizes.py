@@ -182,27 +182,9 @@ results = study.run()
 # %%
 
 # draw
-gg.claim(
-    "Four or eight elements a thread reach 98 % of the ceiling at 2**28",
-    results,
-    lambda r: (
-        max(
-            r.quantity("four", 2**28, "share").low,
-            r.quantity("eight", 2**28, "share").low,
-        )
-        >= 0.98
-    ),
-)
-gg.claim(
-    "Four elements a thread beat one at 2**28",
-    results,
-    lambda r: r.speedup("four", "one", 2**28).low > 1,
-)
-gg.claim(
-    "Four elements a thread beat CuPy's ufunc at 2**28",
-    results,
-    lambda r: r.speedup("four", "cupy", 2**28).low > 1,
-)
+gg.claim(results, "four", share_at_least=0.98, at=2**28)
+gg.claim(results, "eight", share_at_least=0.98, at=2**28)
+gg.claim(results, "four", faster_than=("one", "cupy"), at=2**28)
 
 # %%
 # Two more sentences are about the shapes.
@@ -212,16 +194,8 @@ rules = launch_sizes.rules_study().run()
 # %%
 
 # draw
-gg.claim(
-    "Blocks of 64 threads beat blocks of 33",
-    rules,
-    lambda r: r.speedup("threads_64", "threads_33", 2**26).low > 1,
-)
-gg.claim(
-    "Sixteen blocks of 128 threads a multiprocessor beat four",
-    rules,
-    lambda r: r.speedup("blocks_16", "blocks_4", 2**26).low > 1,
-)
+gg.claim(rules, "threads_64", faster_than="threads_33", at=2**26)
+gg.claim(rules, "blocks_16", faster_than="blocks_4", at=2**26)
 
 # %%
 # Then the maps: three choices in 112 shapes, and CuPy's ``maximum``. Each is checked and then timed five

@@ -184,21 +184,9 @@ wide = numba_types.wide_study().run()
 # %%
 
 # draw
-gg.claim(
-    "float32 only beats Python's floats at 2**26",
-    results,
-    lambda r: r.speedup("float32_only", "python_floats", 2**26).low > 1,
-)
-gg.claim(
-    "float32 only beats rounding each step at 2**26",
-    results,
-    lambda r: r.speedup("float32_only", "rounded_steps", 2**26).low > 1,
-)
-gg.claim(
-    "Python's floats beat rounding each step at 2**26",
-    results,
-    lambda r: r.speedup("python_floats", "rounded_steps", 2**26).low > 1,
-)
+gg.claim(results, "float32_only", faster_than="python_floats", at=2**26)
+gg.claim(results, "float32_only", faster_than="rounded_steps", at=2**26)
+gg.claim(results, "python_floats", faster_than="rounded_steps", at=2**26)
 
 # %%
 # .. checks:: level
@@ -289,16 +277,8 @@ counters = loop_counters.study().run()
 # %%
 
 # draw
-gg.claim(
-    "A counter of 32 bits beats one of 64 in range",
-    counters,
-    lambda r: r.speedup("range_int32", "range_int64", 2**24).low > 1,
-)
-gg.claim(
-    "A counter of one's own beats range",
-    counters,
-    lambda r: r.speedup("own_counter", "range_int64", 2**24).low > 1,
-)
+gg.claim(counters, "range_int32", faster_than="range_int64", at=2**24)
+gg.claim(counters, "own_counter", faster_than="range_int64", at=2**24)
 
 # %%
 # .. checks:: counters

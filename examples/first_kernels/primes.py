@@ -271,26 +271,10 @@ results = study.run()
 # %%
 
 # draw
-gg.claim(
-    "A compiled loop on the CPU beats a launch a number",
-    results,
-    lambda r: r.speedup("njit", "one_launch", 10**4).low > 1,
-)
-gg.claim(
-    "Stopping at the square root beats stopping at half of the number",
-    results,
-    lambda r: r.speedup("to_square_root", "odd_candidates", 10**6).low > 1,
-)
-gg.claim(
-    "Shared memory beats global memory at a billion",
-    results,
-    lambda r: r.speedup("sieve_shared", "sieve_global", 10**9).low > 1,
-)
-gg.claim(
-    "The segmented sieve beats the CPU's at a billion, copy included",
-    results,
-    lambda r: r.speedup("with_copy", "cpu_sieve", 10**9).low > 1,
-)
+gg.claim(results, "njit", faster_than="one_launch", at=10**4)
+gg.claim(results, "to_square_root", faster_than="odd_candidates", at=10**6)
+gg.claim(results, "sieve_shared", faster_than="sieve_global", at=10**9)
+gg.claim(results, "with_copy", faster_than="cpu_sieve", at=10**9)
 
 # %%
 # .. checks:: primes

@@ -171,21 +171,9 @@ roots = roots_study.run()
 # %%
 
 # draw
-gg.claim(
-    "Four elements a thread beat one at 2**26, cold",
-    cold,
-    lambda r: r.speedup("four", "one", 2**26).low > 1,
-)
-gg.claim(
-    "Four elements a thread beat one at 2**26, warm",
-    warm,
-    lambda r: r.speedup("four", "one", 2**26).low > 1,
-)
-gg.claim(
-    "math.sqrt beats Newton's method from far guesses at 2**22",
-    roots,
-    lambda r: r.speedup("sqrt", "newton", 2**22).low > 1,
-)
+gg.claim(cold, "four", faster_than="one", at=2**26)
+gg.claim(warm, "four", faster_than="one", at=2**26)
+gg.claim(roots, "sqrt", faster_than="newton", at=2**22)
 
 # %%
 # .. checks:: cold

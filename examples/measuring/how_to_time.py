@@ -161,11 +161,7 @@ qr = how_to_time.qr_study().run(sizes=(512**2,))
 # %%
 
 # draw
-gg.claim(
-    "CuPy's QR of 512 x 512 beats NumPy's",
-    qr,
-    lambda r: r.speedup("cupy", "numpy", 512**2).low > 1,
-)
+gg.claim(qr, "cupy", faster_than="numpy", at=512**2)
 
 # %%
 # .. rst-class:: part-measure
@@ -181,11 +177,7 @@ results = study.run()
 # %%
 
 # draw
-gg.claim(
-    "The copies cost more than the kernel at 2**26",
-    results,
-    lambda r: r.speedup("numba", "with_copies", 2**26).low > 1,
-)
+gg.claim(results, "numba", faster_than="with_copies", at=2**26)
 
 # %%
 # Each clock is asked for the same call. Every answer is kept, :term:`sample` by sample.

@@ -144,26 +144,10 @@ results = study.run()
 # %%
 
 # draw
-gg.claim(
-    "NumPy beats the GPU for a thousand numbers",
-    results,
-    lambda r: r.speedup("numpy", "gpu", 10**3).low > 1,
-)
-gg.claim(
-    "The GPU beats all threads of the CPU for a hundred million numbers",
-    results,
-    lambda r: r.speedup("gpu", "threads", 10**8).low > 1,
-)
-gg.claim(
-    "At a hundred million numbers the copies more than double the time",
-    results,
-    lambda r: r.speedup("gpu", "with_copies", 10**8).low > 2,
-)
-gg.claim(
-    "With the copies the GPU is behind all threads of the CPU at a billion numbers, too",
-    results,
-    lambda r: r.speedup("threads", "with_copies", 10**9).low > 1,
-)
+gg.claim(results, "numpy", faster_than="gpu", at=10**3)
+gg.claim(results, "gpu", faster_than="threads", at=10**8)
+gg.claim(results, "gpu", faster_than="with_copies", at=10**8, by=2)
+gg.claim(results, "threads", faster_than="with_copies", at=10**9)
 
 # %%
 # .. checks:: polynomial

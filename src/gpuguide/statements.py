@@ -5,18 +5,22 @@ Both are stated in drawn cells, from what was recorded, so that rewording one ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from gpuguide.errors import ArgumentError, ClaimError
 from gpuguide.measure.session import Session, current, entered, fact
 from gpuguide.results.ceilings import Ceilings
-from gpuguide.results.claims import decide
+from gpuguide.results.claims import Claim, Faster, ReachesShare, decide
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide.results.results import Results
 
 __all__ = ["DrawnPage", "Stated", "claim", "explained"]
+
+# Characters of a printed line that a page shows without scrolling.
+_WIDTH = 88
 
 
 @dataclass(frozen=True)
@@ -129,51 +133,92 @@ def explained(name: str, parts: Sequence[float], whole: float, *, note: str = ""
     return fact(name, share, unit="share", note=note)
 
 
-def claim(text: str, results: Results | Sequence[Results], predicate: Callable[..., bool]) -> None:
-    """Say something of results, and have it checked: a claim must hold for the whole interval.
+def claim(
+    results: Results,
+    variant: str,
+    *,
+    at: int,
+    faster_than: str | Sequence[str] = (),
+    by: float = 1,
+    clock: str | None = None,
+    share_at_least: float | None = None,
+) -> None:
+    """Say that a variant is faster than others, or that it comes near its ceiling, and have it checked.
 
-    The sentence is printed with its verdict and the figures that decided. In a drawn cell a claim that fails
+    The sentence is made of the results' own labels and clocks, and printed with its verdict and the figures
+    that decide. The claim must hold for the whole interval of each figure. In a drawn cell a claim that fails
     is an error, for such a page cannot be published; elsewhere it only says so.
 
     Parameters
     ----------
-    text : str
-        The sentence.
-    results : Results or sequence of Results
-        What it is about; the predicate gets one argument for each.
-    predicate : callable
-        Returns True or False from ends of intervals.
+    results : Results
+        What it is about.
+    variant : str
+        Name of the variant that is faster, or comes near its ceiling.
+    at : int
+        One of the study's sizes.
+    faster_than : str or sequence of str
+        Names of the slower variants.
+    by : float
+        How many times as fast as each of them it is at least.
+    clock : str, optional
+        The clock that times all of them; by default each variant's own. Unlike clocks stand in the sentence.
+    share_at_least : float
+        Which share of the ceiling of its own mix of reads and writes a kernel reaches, instead of
+        `faster_than`: 0.95 for 95 %.
 
     Raises
     ------
     ClaimError
-        In a drawn cell: it does not hold; the message has the figures.
+        In a drawn cell: it does not hold, or cannot be decided; the message has the figures.
+    UnknownNameError
+        There is no such variant, size or clock; the message names the nearest.
     ArgumentError
-        An argument is of the wrong type, the predicate returns no bool, or this is a recorded cell.
+        An argument does not fit, a variant was not measured on this clock, or this is a recorded cell.
 
     Examples
     --------
-    >>> import gpuguide as gg
-    >>> from gpuguide.results.records import VariantInfo
-    >>> results = gg.Results(name="add", title="Add", size_name="elements", dtype="float32", sizes=(1000,),
-    ...     variants=(VariantInfo("one", "One"), VariantInfo("four", "Four")),
-    ...     measurements=(gg.Measurement("one", 1000, "device", (6000, 6200), (0, 1)),
-    ...                   gg.Measurement("four", 1000, "device", (3000, 3000), (0, 1))))
-    >>> claim("Four a thread beat one", results, lambda r: r.speedup("four", "one", 1000).low > 1)
-    Four a thread beat one: holds.
-        speedup(four, one, 10^3) 2.0× (2.00× to 2.07×)
-    ...
+    >>> from gpuguide.results.sample import sample_results
+    >>> claim(sample_results(), "numba", faster_than="numpy", at=2**26, by=100)
+    An invented study: Numba is at least 100 times as fast as NumPy on 1 thread at 2^26
+    elements (device time against host time): holds.
+        speedup over NumPy: 318× (318× to 318×)
+        Numba, device time: 220 µs (216 µs to 224 µs)
+        NumPy, host time: 70 ms (68.6 ms to 71.4 ms)
     """
-    session = _stating(f"claim {text!r}")
-    result, figures = decide(text, results, predicate)
-    verdict = {True: "holds", False: "does not hold", None: "cannot be decided on these results"}[
-        result.holds
-    ]
-    if session.drawing and not session.quick and not result.holds:
-        looked_at = "; ".join(map(str, figures)) or "It looked at no figure"
+    session = _stating("claim")
+    if not isinstance(results, Results):
+        raise ArgumentError(f"claim: expected Results first; got {results!r}.")
+    claimed = _claim(variant, at, faster_than, by, clock, share_at_least)
+    verdict = decide(claimed, results)
+    holds, figures = verdict.result.holds, [str(figure) for figure in verdict.figures]
+    said = {True: "holds", False: "does not hold", None: f"cannot be decided, since {verdict.why}"}[holds]
+    sentence = f"{verdict.result.text}: {said}."
+    if session.drawing and not session.quick and not holds:
+        # The cell's error puts page and line in front.
         raise ClaimError(
-            f"{text}: {verdict}. {looked_at}. A claim must hold for the whole interval: "
-            "reword it, or measure longer."
+            f"{sentence} {'; '.join(figures)}{'. ' if figures else ''}A claim must hold for the whole "
+            "interval: claim less, or find out what changed and measure again."
         )
-    session.add_claim(result)
-    print(f"{text}: {verdict}.", *map(str, figures), sep="\n    ")
+    session.add_claim(verdict.result)
+    print("\n    ".join([textwrap.fill(sentence, _WIDTH, break_on_hyphens=False), *figures]))
+
+
+def _claim(
+    variant: str,
+    at: int,
+    faster_than: str | Sequence[str],
+    by: float,
+    clock: str | None,
+    share_at_least: float | None,
+) -> Claim:
+    """Make a claim of what was given; refuse what says two things, or none."""
+    if bool(faster_than) == (share_at_least is not None):
+        given = "both" if faster_than else "neither"
+        raise ArgumentError(f"claim: expected either faster_than or share_at_least; got {given}.")
+    if share_at_least is None:
+        than = (faster_than,) if isinstance(faster_than, str) else tuple(faster_than)
+        return Faster(variant, than, at, by, clock)
+    if by != 1 or clock is not None:
+        raise ArgumentError("claim: by and clock belong to faster_than; a share has neither.")
+    return ReachesShare(variant, at, share_at_least)

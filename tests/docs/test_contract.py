@@ -7,7 +7,7 @@ from small_site import PROVENANCE, recording, write
 from tiny_pool import STUB, use_pool
 
 from gpuguide.recordings.recording import CellOutput
-from gpuguide.results.claims import decide
+from gpuguide.results.claims import Faster, decide
 from gpuguide.results.records import CheckResult, ClaimResult, Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide.statements import Stated
@@ -188,17 +188,9 @@ def measured(quick=False, n=20, sizes=SIZES):
     )
 
 
-def _decided(text, predicate):
-    """A claim as a drawn cell states it."""
-    return decide(text, measured(), predicate)[0]
-
-
-CLAIMS = tuple(
-    _decided(f"At {size} the kernel wins", lambda r, size=size: r.speedup("one", "host", size).low > 1)
-    for size in (2**18, 2**20)
-)
-ALWAYS = _decided("Always", lambda r: r.speedup("one", "host", 1024).low > 0)
-ALONE = _decided("It takes time", lambda r: r.measurement("one", 1024).median_s > 0)
+CLAIMS = tuple(decide(Faster("one", ("host",), size), measured()).result for size in (2**18, 2**20))
+ALWAYS = ClaimResult("Always", True, 0.5, 2.0, "ratio", swapped=True)
+ALONE = ClaimResult("It takes time", True, 1e-6, 2e-6, "s")
 GOOD = {"studies": {"add": measured()}, "names": {"results": "add"}}
 WORDS = "Chart of time against size. It runs from 3 at 1 to 4 at 10."
 CHART = Output(pictures=(Picture(b"", WORDS),))
@@ -263,7 +255,7 @@ def test_a_recorded_cell_may_read_data(tmp_path, monkeypatch, code):
 
 
 def test_what_drawn_cells_state_needs_no_sentence_above(tmp_path, monkeypatch):
-    stated = '# draw\ngg.claim("Fast", results, lambda r: True)\n\n# %%\n# The chart.\n\n# draw'
+    stated = '# draw\ngg.claim(results, "one", faster_than="host", at=1024)\n\n# %%\n# The chart.\n\n# draw'
     report = checked(tmp_path, monkeypatch, edit=("# %%\n# The chart.\n\n# draw", f"# %%\n\n{stated}"))
     assert report.marks["C2"] == "ok"
 
@@ -324,7 +316,7 @@ def test_without_a_recording_its_rules_wait(tmp_path, monkeypatch):
         ("style", ("print(np.ones(3))", "if gpu:\n    print(np.ones(3))"), "if gpu: a page runs on a GPU"),
         ("recorded", ("print(np.ones(3))", "results.quantity('one', 4, 'time')"), "results.quantity() in a"),
         ("recorded", ("print(np.ones(3))", "cell.median_s"), "line 60: cell.median_s in a recorded cell"),
-        ("recorded", ("print(np.ones(3))", "gg.claim('x', results, len)"), "gg.claim in a recorded cell"),
+        ("recorded", ("print(np.ones(3))", "gg.claim(results, 'one', at=8)"), "gg.claim in a recorded cell"),
         ("recorded", ("print(np.ones(3))", "gg.machine_ceilings().get('copy')"), ".get() in a recorded"),
         ("recorded", ("print(np.ones(3))", "from gpuguide.results import units"), "gpuguide.results.units"),
         ("recorded", ("print(np.ones(3))", "import gpuguide.charts.style"), "gpuguide.charts.style in a"),

@@ -1,178 +1,308 @@
-"""Decides whether a sentence holds for what was measured, and notes the figures that decided it."""
+"""Claims as data: what is said of variants, the sentence that says it, and whether results bear it out.
+
+Nothing here prints, stores or raises because a claim fails: `decide` takes a claim and results and gives a
+verdict, so that a claim can be asked of as many results as there are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from gpuguide.errors import ArgumentError, GpuGuideError
+from gpuguide.errors import ArgumentError, unknown
+from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Measurement
-from gpuguide.results.results import Results
+from gpuguide.results.results import Quantity, Results
+from gpuguide.results.statistics import Ratio
 from gpuguide.results.units import format_interval, format_quantity, format_size
 
-__all__ = ["Figure", "Witness", "decide"]
+__all__ = ["Claim", "Faster", "Figure", "ReachesShare", "Verdict", "decide"]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure that a claim looked at.
+    """One figure that decides a claim, with its interval.
 
-    Attributes
+    Parameters
     ----------
     name : str
-        What it is: ``"four: device time at 2^28"``.
-    value : float
+        What it is: ``"cuda.grid, device time"``.
+    value, low, high : float
         In `unit`.
-    low, high : float or None
-        Its interval.
     unit : str
-        Base unit, or empty.
+        Base unit.
     """
 
     name: str
     value: float
-    low: float | None = None
-    high: float | None = None
-    unit: str = ""
+    low: float
+    high: float
+    unit: str
+
+    @classmethod
+    def of(cls, name: str, found: Ratio | Quantity) -> Figure:
+        """Name a figure that results gave."""
+        return cls(name, found.value, found.low, found.high, getattr(found, "unit", "ratio"))
 
     def __str__(self) -> str:
-        if not self.unit:
-            return f"{self.name} {self.value:.4g}"
         shown = format_quantity(self.value, self.unit, self.low, self.high)
-        if self.low is None or self.high is None:
-            return f"{self.name} {shown}"
-        return f"{self.name} {shown} ({format_interval(self.value, self.unit, self.low, self.high)})"
+        return f"{self.name}: {shown} ({format_interval(self.value, self.unit, self.low, self.high)})"
 
 
-@dataclass
-class Witness:
-    """Stands in for results while a claim is decided, and notes what is asked of them.
+@dataclass(frozen=True)
+class Faster:
+    """One variant takes less time than others at one size.
 
     Parameters
     ----------
-    results : Results
-        What answers.
-    figures : list of Figure
-        Filled as the predicate asks.
-    variants : list of str
-        Names of the variants that it asks about, in that order.
+    variant : str
+        Name of the faster one.
+    than : tuple of str
+        Names of the slower ones.
+    at : int
+        The size.
+    by : float
+        How many times as fast it is at least.
+    clock : str or None
+        The clock that times all of them; None: each variant's own.
+
+    Examples
+    --------
+    >>> from gpuguide.results.sample import sample_results
+    >>> decide(Faster("numba", ("numpy",), at=2**26, by=100), sample_results()).result.holds
+    True
     """
 
-    results: Results
-    figures: list[Figure] = field(default_factory=list)
-    variants: list[str] = field(default_factory=list)
+    variant: str
+    than: tuple[str, ...]
+    at: int
+    by: float = 1
+    clock: str | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        """Pass everything on; note the answers of methods."""
-        value = getattr(self.results, name)
-        if not callable(value):
-            return value
+    def __post_init__(self) -> None:
+        # With a factor below 1, a claim could hold for the slower variant as well.
+        if not _is_number(self.by) or self.by < 1:
+            raise ArgumentError(
+                f"claim: by is the least factor, a number of at least 1; got {self.by!r}. "
+                "Name the slower variant in faster_than."
+            )
+        if not self.than or len({self.variant, *self.than}) <= len(self.than):
+            raise ArgumentError(
+                f"claim: expected other variants than {self.variant!r}, each once; got {list(self.than)}."
+            )
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
-            answer = value(*args, **kwargs)
-            self._note(name, [*args, *kwargs.values()], answer)
-            return answer
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """All that it speaks of."""
+        return self.variant, *self.than
 
-        return ask
+    def sentence(self, results: Results) -> str:
+        """Say it in words; unlike clocks are named."""
+        verb = "is faster than" if self.by == 1 else f"is at least {self.by:g} times as fast as"
+        others = _listed(_called(results, name, threads=True) for name in self.than)
+        own, *rest = (_clock(self, results, name) for name in self.variants)
+        against = "" if set(rest) == {own} else f" against {_listed(map(_time, dict.fromkeys(rest)))}"
+        called = _called(results, self.variant, threads=True)
+        return f"{called} {verb} {others} {_at(self, results)} ({_time(own)}{against})"
 
-    def _note(self, name: str, args: list[Any], answer: Any) -> None:
-        known = {info.name for info in self.results.variants}
-        asked = [arg for arg in args if isinstance(arg, str) and arg in known]
-        self.variants += [arg for arg in asked if arg not in self.variants]
-        listed = ", ".join(format_size(arg) if isinstance(arg, int) else str(arg) for arg in args)
-        if isinstance(answer, Measurement):
-            if answer.n:
-                self.figures.append(self._time(answer))
-        elif isinstance(answer, float):
-            self.figures.append(Figure(f"{name}({listed})", answer, unit="share" if name == "share" else ""))
-        elif hasattr(answer, "low") and hasattr(answer, "high"):
-            unit = getattr(answer, "unit", "ratio")
-            self.figures.append(Figure(f"{name}({listed})", answer.value, answer.low, answer.high, unit))
-        if name == "speedup":
-            self._note_both_times(args)
+    def figures(self, results: Results) -> tuple[Figure, ...]:
+        """Give how many times as fast it is as each of the others."""
+        return tuple(
+            Figure.of(
+                f"speedup over {_called(results, name)}",
+                results.speedup(self.variant, name, self.at, self.clock),
+            )
+            for name in self.than
+        )
 
-    def _note_both_times(self, args: list[Any]) -> None:
-        size = next(arg for arg in args if isinstance(arg, int))
-        cells = [self.results.measurement(arg, size) for arg in args if isinstance(arg, str)][:2]
-        self.figures += [self._time(cell) for cell in cells if cell.n]
-
-    def _time(self, cell: Measurement) -> Figure:
-        low, high = cell.interval_s
-        where = f"{cell.variant}: {cell.clock} time at {format_size(cell.size)}"
-        return Figure(where, cell.median_s, low, high, "s")
+    def holds(self, figures: Iterable[Figure]) -> bool:
+        """Tell whether all of each interval lies above the factor."""
+        return all(figure.low > self.by for figure in figures)
 
 
-def decide(
-    text: str, results: Results | Sequence[Results], predicate: Callable[..., bool]
-) -> tuple[ClaimResult, tuple[Figure, ...]]:
-    """Ask a predicate whether a sentence holds.
+@dataclass(frozen=True)
+class ReachesShare:
+    """A kernel reaches a share of the ceiling that memory sets for its own mix of reads and writes.
 
     Parameters
     ----------
-    text : str
-        The sentence.
-    results : Results or sequence of Results
-        What it is about; the predicate gets one argument for each.
-    predicate : callable
-        Returns True or False from interval ends: ``lambda r: r.speedup("four", "one", 2**28).low > 1``.
+    variant : str
+        Its name.
+    at : int
+        The size.
+    at_least : float
+        The share, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> from gpuguide.results.sample import sample_results
+    >>> decide(ReachesShare("numba", at=2**26, at_least=0.95), sample_results()).result.holds
+    False
+    """
+
+    variant: str
+    at: int
+    at_least: float
+
+    clock = "device"
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.at_least) or not 0 < self.at_least <= 1:
+            raise ArgumentError(
+                f"claim: a share is a number above 0 and at most 1, 0.95 for 95 %; got {self.at_least!r}."
+            )
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The one that it speaks of."""
+        return (self.variant,)
+
+    def sentence(self, results: Results) -> str:
+        """Say it in words."""
+        share = f"reaches at least {100 * self.at_least:g} % of its ceiling"
+        return f"{_called(results, self.variant)} {share} {_at(self, results)} ({_time(self.clock)})"
+
+    def figures(self, results: Results) -> tuple[Figure, ...]:
+        """Give the share."""
+        found = results.quantity(self.variant, self.at, "share")
+        return (Figure.of(f"{_called(results, self.variant)}, share of its ceiling", found),)
+
+    def holds(self, figures: Iterable[Figure]) -> bool:
+        """Tell whether none of the interval lies below the share."""
+        return all(figure.low >= self.at_least for figure in figures)
+
+
+Claim = Faster | ReachesShare
+"""What a page can claim."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What results say of a claim.
+
+    Parameters
+    ----------
+    result : ClaimResult
+        The sentence, and whether it holds.
+    figures : tuple of Figure
+        Those that decided, then the times behind them.
+    why : str
+        Why it could not be decided; empty where it was.
+    """
+
+    result: ClaimResult
+    figures: tuple[Figure, ...] = ()
+    why: str = ""
+
+
+def decide(claim: Claim, results: Results) -> Verdict:
+    """Ask results whether a claim holds for the whole interval of each figure.
+
+    Parameters
+    ----------
+    claim : Faster or ReachesShare
+        What is claimed.
+    results : Results
+        One run of a study.
 
     Returns
     -------
-    ClaimResult
-        ``holds`` is None where the results do not hold what the predicate asks for. Where it holds, it is
-        decided again with the samples of the first two variants swapped that the predicate asked about.
-    tuple of Figure
-        The figures that it looked at.
+    Verdict
+        ``result.holds`` is None where the results lack what decides it: a quick run without this size, a
+        machine without a GPU. Where a claim about two variants holds, ``result.swapped`` says whether it
+        still would if the first had exchanged its samples with any one of the others.
 
     Raises
     ------
+    UnknownNameError
+        There is no such variant, size or clock; the message names the nearest.
     ArgumentError
-        An argument is of the wrong type, or the predicate returns no bool.
+        A variant was measured at this size, but not on this clock.
     """
-    if not isinstance(text, str) or not text.strip():
-        raise ArgumentError(f"claim: text must be a sentence; got {text!r}.")
-    given = [results] if isinstance(results, Results) else results
-    if not isinstance(given, Sequence) or not given or not all(isinstance(r, Results) for r in given):
-        raise ArgumentError(
-            f"claim {text!r}: results must be Results, or a sequence of them; got {results!r}."
+    text = f"{results.title}: {claim.sentence(results)}"
+    lacks = _lacks(claim, results)
+    if lacks:
+        return Verdict(ClaimResult(text, None), why=lacks)
+    figures = claim.figures(results)
+    holds = claim.holds(figures)
+    least = min(figures, key=lambda figure: figure.low)
+    swapped = _swapped(claim, results) if holds and isinstance(claim, Faster) else None
+    times = (_time_figure(results, _cell(claim, results, name)) for name in claim.variants)
+    return Verdict(ClaimResult(text, holds, least.low, least.high, least.unit, swapped), (*figures, *times))
+
+
+def _swapped(claim: Faster, results: Results) -> bool:
+    """Tell whether it holds as well where the variant has another one's samples: it must not."""
+    swaps = (results.swap_samples(claim.variant, name) for name in claim.than)
+    return any(claim.holds(claim.figures(each)) for each in swaps)
+
+
+def _lacks(claim: Claim, results: Results) -> str:
+    """Say what these results do not hold; raise where no run of the study could hold it."""
+    if claim.at not in results.sizes:
+        if results.quick:  # a preview runs the smallest sizes alone
+            return f"this quick run has no size {format_size(claim.at)}"
+        raise unknown("size", claim.at, results.sizes)
+    for name in claim.variants:
+        cell = _cell(claim, results, name)
+        if cell.n:
+            continue
+        measured = [m.clock for m in results.measurements if (m.variant, m.size) == (name, claim.at) and m.n]
+        if measured:
+            raise ArgumentError(
+                f"claim: {name!r} at {format_size(claim.at)} was not measured on the clock {cell.clock!r}; "
+                f"it was on {_listed(map(repr, measured))}."
+            )
+        return f"{name!r} was not measured at {format_size(claim.at)} ({cell.reason})"
+    if isinstance(claim, ReachesShare) and results.share(claim.variant, claim.at) is None:
+        reason = (results.ceilings or Ceilings()).lack(
+            _cell(claim, results, claim.variant), "share", results.l2_bytes
         )
-    if not callable(predicate):
-        raise ArgumentError(
-            f"claim {text!r}: predicate must be a callable of the results; got {predicate!r}."
-        )
-    figures: list[Figure] = []
-    witnesses = [Witness(r, figures) for r in given]
-    holds = _ask(text, witnesses, predicate)
-    deciding = next((figure for figure in figures if figure.low is not None), None)
-    low, high, unit = (deciding.low, deciding.high, deciding.unit) if deciding else (None, None, "")
-    swapped = _swapped(text, witnesses, predicate) if holds else None
-    return ClaimResult(text, holds, low, high, unit, swapped), tuple(figures)
+        return f"{claim.variant!r} at {format_size(claim.at)} has no share of a ceiling: {reason}"
+    return ""
 
 
-def _ask(text: str, witnesses: list[Witness], predicate: Callable[..., bool]) -> bool | None:
-    try:
-        holds = predicate(*witnesses)
-    except GpuGuideError:
-        whole = [witness.results for witness in witnesses if not witness.results.quick]
-        if len(whole) == len(witnesses) and all(cell.n for r in whole for cell in r.measurements):
-            raise  # nothing is missing: the predicate asks for what no run could have
-        return None
-    # A NumPy bool is one too; anything else was probably meant to be compared with something.
-    if type(holds).__name__ not in ("bool", "bool_"):
-        raise ArgumentError(
-            f"claim {text!r}: the predicate must return True or False; got {holds!r}. "
-            "Compare an end of the interval: r.speedup(a, b, size).low > 1."
-        )
-    return bool(holds)
+def _cell(claim: Claim, results: Results, name: str) -> Measurement:
+    return results.measurement(name, claim.at, claim.clock)
 
 
-def _swapped(text: str, witnesses: list[Witness], predicate: Callable[..., bool]) -> bool | None:
-    """Say whether it holds as well where two variants have each other's samples; None: it compares no two."""
-    given = [witness.results for witness in witnesses]
-    answers = []
-    for i, witness in enumerate(witnesses):
-        if len(witness.variants) > 1:
-            other = witness.results.swap_samples(*witness.variants[:2])
-            answers.append(_ask(text, [Witness(r) for r in (*given[:i], other, *given[i + 1 :])], predicate))
-    return all(answers) if answers else None
+def _clock(claim: Claim, results: Results, name: str) -> str:
+    return claim.clock or results.variant(name).clock
+
+
+def _time_figure(results: Results, cell: Measurement) -> Figure:
+    name = f"{_called(results, cell.variant)}, {_time(cell.clock)}"
+    return Figure(name, cell.median_s, *cell.interval_s, "s")
+
+
+def _called(results: Results, name: str, *, threads: bool = False) -> str:
+    """Call a variant by its label, in quotation marks unless that is a proper name: NumPy, cuda.grid."""
+    info = results.variant(name)
+    label = info.label or name
+    plain = label.isalpha() and label in (label.lower(), label.upper())
+    called = f"“{label}”" if plain or " " in label else label
+    if not threads or info.threads is None:
+        return called
+    return f"{called} on {info.threads} thread{'' if info.threads == 1 else 's'}"
+
+
+def _at(claim: Claim, results: Results) -> str:
+    size, name = format_size(claim.at), results.size_name
+    # "2^24 elements" and "10^6 pairs of points", but "upper end 10^4".
+    is_count = any(word.endswith("s") for word in name.split())
+    return f"at {size} {name}" if is_count else f"at {name} {size}"
+
+
+def _time(clock: str) -> str:
+    return f"{clock.replace('_', '-')} time"
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Write words as a list: "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

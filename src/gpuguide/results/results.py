@@ -282,15 +282,17 @@ class Results:
         cells = [cell for cell in cells if cell.n]
         return Series(tuple(cell.size for cell in cells), tuple(cell.median_s for cell in cells))
 
-    def speedup(self, candidate: str, baseline: str, size: int) -> Ratio:
+    def speedup(self, candidate: str, baseline: str, size: int, clock: str | None = None) -> Ratio:
         """Return how many times as fast one variant is as another, by rounds.
 
         Parameters
         ----------
         candidate, baseline : str
-            Names of the variants, each on its own clock.
+            Names of the variants.
         size : int
             One of the study's sizes.
+        clock : str, optional
+            The region that both times cover; by default each variant's own.
 
         Returns
         -------
@@ -303,7 +305,7 @@ class Results:
         ArgumentError
             If one of them was not measured at this size; the message holds the reason.
         """
-        base, cand = self._sampled(baseline, size).by_round(), self._sampled(candidate, size).by_round()
+        base, cand = (self._sampled(name, size, clock).by_round() for name in (baseline, candidate))
         common = sorted(base.keys() & cand.keys())
         if common:
             return bootstrap_ratio([base[i] for i in common], [cand[i] for i in common])
