@@ -75,7 +75,7 @@ new-page: $(READY)  ## write the draft of a page, its topic and its test (NAME=n
 	@$(PY) -m gpuguide_docs.pages.new_page "$(NAME)" "$(SECTION)"
 
 preview: $(READY)  ## run PAGE=name in the simulator at toy size and stamp it a draft
-	@$(PY) -m gpuguide_docs.replay.preview $(PAGE)
+	@$(PY) -m gpuguide_docs.preview $(PAGE)
 
 serve: html  ## build the guide and serve it at http://localhost:8000
 	@$(PY) -m http.server --directory $(OUT)/html 8000

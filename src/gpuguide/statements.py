@@ -8,27 +8,19 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 
 from gpuguide.errors import ArgumentError, ClaimError
 from gpuguide.measure.session import Session, current, entered, fact
+from gpuguide.recordings.recording import Stated
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.claims import Claim, Faster, ReachesShare, decide
-from gpuguide.results.records import ClaimResult, Fact
+from gpuguide.results.records import Fact
 from gpuguide.results.results import Results
 
-__all__ = ["DrawnPage", "Stated", "claim", "explained"]
+__all__ = ["DrawnPage", "claim", "explained"]
 
 # Characters of a printed line that a page shows without scrolling.
 _WIDTH = 88
-
-
-@dataclass(frozen=True)
-class Stated:
-    """What the drawn cells of a page state, besides the recorded facts."""
-
-    facts: dict[str, Fact] = field(default_factory=dict)
-    claims: tuple[ClaimResult, ...] = ()
 
 
 class DrawnPage:

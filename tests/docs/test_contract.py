@@ -6,11 +6,10 @@ import pytest
 from small_site import PROVENANCE, recording, write
 from tiny_pool import STUB, use_pool
 
-from gpuguide.recordings.recording import CellOutput
+from gpuguide.recordings.recording import CellOutput, Stated
 from gpuguide.results.claims import Faster, decide
 from gpuguide.results.records import CheckResult, ClaimResult, Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
-from gpuguide.statements import Stated
 from gpuguide_docs.contract import check as contract
 from gpuguide_docs.contract.check import glossary_terms
 from gpuguide_docs.pages.pages_toml import Experiment, Page

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from mini_project import Project
 
+import gpuguide
+from gpuguide.recordings import store as recordings
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.record.execution import CellError
-from gpuguide_docs.replay.drawn_cells import draw, drawing_key, drawing_of
-from gpuguide_docs.replay.states import forget, states_of
+from gpuguide_docs.replay.drawn_cells import draw, drawing_key, drawing_of, run_drawn_cell
+from gpuguide_docs.replay.states import States
+from gpuguide_docs.show.guide import GpuGuide
 
 PLOT = "gg.plot_time(results)"
+CLAIM = 'gg.claim(results, "numpy", faster_than="dot", at=65536)'
 OTHER = 'print(gg.load("pictures", root=ROOT).facts["answer"].value)'
 
 
 def drawn(project: Project, *codes: str):
     """Draw the page `toy` with these pieces of code in its drawn cells."""
-    forget(project.layout)
+    states = States(project.layout, GpuGuide())
     script = project.layout.script("start", "toy")
-    state = states_of(project.layout)["toy"]
+    state = states["toy"]
     root = f"__import__('pathlib').Path({str(project.layout.recorded)!r})"
     codes = tuple(f"# draw\n{code.replace('ROOT', root)}\n" for code in codes or (PLOT,))
     cells = tuple(Cell("drawn", i, code, 10 * i + 1) for i, code in enumerate(codes))
-    return draw(project.layout, "toy", cells, state.recording, state.digest, script)
+    return draw(states, "toy", cells, state.recording, state.digest, script)
 
 
 def stamps(project: Project) -> dict[str, int]:
@@ -51,9 +58,30 @@ def test_unchanged_cells_come_from_the_cache(project):
 )
 def test_the_key_covers_what_draws_and_not_what_only_measures(project, path, old, new, again):
     cells = tuple(cell for cell in read_cells(project.layout.script("start", "toy")) if cell.kind == "drawn")
-    before = drawing_key(project.layout, cells, "0")
+    states = States(project.layout, GpuGuide())
+    before = drawing_key(states, cells, "0")
     project.edit(path, old, new)
-    assert (drawing_key(project.layout, cells, "0") != before) is again
+    assert (drawing_key(states, cells, "0") != before) is again
+
+
+DRAWS = 'gg.plot_time(results)\ngg.plot_speedup(results, "numpy")\ngg.plot_samples(results, 65536)\nresults'
+STATES = f'gg.fact("one", 1, unit="1")\ngg.explained("two", [1.0], 1.0)\n{CLAIM}'
+
+
+@pytest.mark.parametrize("code", [DRAWS, STATES, OTHER], ids=["draws", "states", "loads"])
+def test_the_key_covers_what_a_drawn_cell_runs(built, code):
+    """Of the package; its `__init__` only says where a public name is."""
+    guide, source, ran = GpuGuide(), Path(gpuguide.__file__).parents[1], set()
+    cells = guide.page_cells(recordings.load("toy", root=built.layout.recorded))
+    code = code.replace("ROOT", f"__import__('pathlib').Path({str(built.layout.recorded)!r})")
+    sys.setprofile(lambda frame, _event, _arg: ran.add(Path(frame.f_code.co_filename)))
+    try:
+        run_drawn_cell(Cell("drawn", 0, code, 1), cells, "toy.py", guide)
+    finally:
+        sys.setprofile(None)
+    ran = {path for path in ran if path.is_relative_to(source / "gpuguide")}
+    assert len(ran) > 2
+    assert ran - {source / "gpuguide" / "__init__.py"} <= set(guide.drawing_code(source))
 
 
 def test_only_one_set_of_drawings_of_a_page_is_kept(project):
@@ -65,9 +93,6 @@ def test_only_one_set_of_drawings_of_a_page_is_kept(project):
 def test_a_drawn_cell_finds_what_the_design_says(project):
     (output,) = drawn(project, "print(gg, plt, np, results, facts, ceilings)").outputs
     assert output.stdout
-
-
-CLAIM = 'gg.claim(results, "numpy", faster_than="dot", at=65536)'
 
 
 def test_what_drawn_cells_state_is_kept_with_their_outputs(project):
@@ -102,12 +127,11 @@ def test_a_statement_that_cannot_stand_names_file_and_line(project, codes, messa
 
 
 def test_a_page_states_what_its_own_cells_do(project):
-    states = states_of(project.layout)
-    assert drawing_of(project.layout, states["pictures"]).stated.facts["twice"].value == 84
+    states = States(project.layout, GpuGuide())
+    assert drawing_of(states, states["pictures"]).stated.facts["twice"].value == 84
     project.edit("examples/later/pictures.py", "np.float64(0.5)", "np.float64(0.6)")
-    forget(project.layout)
-    stale = states_of(project.layout)["pictures"]
-    assert drawing_of(project.layout, stale).stated.facts == {}
+    states = States(project.layout, GpuGuide())
+    assert drawing_of(states, states["pictures"]).stated.facts == {}
 
 
 def test_what_another_page_measured_can_be_drawn_until_it_goes_stale(project):

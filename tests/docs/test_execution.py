@@ -4,7 +4,7 @@ import pytest
 
 from gpuguide_docs.pages.cells import Cell
 from gpuguide_docs.record.execution import CellError, refuse_figures, run_cell, value_text
-from gpuguide_docs.replay.drawn_cells import shown
+from gpuguide_docs.replay.drawn_cells import text_and_markup
 
 
 def run(code: str, lineno: int = 1):
@@ -25,11 +25,11 @@ def test_no_value_shows_nothing(code):
 
 def test_a_value_with_markup_is_shown_as_markup():
     code = "class T:\n    def _repr_html_(self): return '<b>x</b>'\nT()"
-    assert shown(*run(code)) == ("", "<b>x</b>")
+    assert text_and_markup(*run(code)) == ("", "<b>x</b>")
 
 
 def test_a_figure_is_not_shown_as_text_too():
-    assert shown(*run("from matplotlib.figure import Figure\n[Figure().subplots()]")) == ("", "")
+    assert text_and_markup(*run("from matplotlib.figure import Figure\n[Figure().subplots()]")) == ("", "")
 
 
 def test_a_recorded_cell_leaves_no_figure_open():

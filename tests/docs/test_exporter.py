@@ -12,8 +12,8 @@ from mini_project import write_project
 from small_site import recording, write
 from tiny_pool import SOLUTION, STUB, use_pool
 
+from gpuguide.recordings.recording import Stated
 from gpuguide.results.records import ClaimResult, Fact
-from gpuguide.statements import Stated
 from gpuguide_docs.downloads import downloads
 from gpuguide_docs.downloads.downloads import DOWNLOADS, write_downloads
 from gpuguide_docs.downloads.exporter import export_page

@@ -5,8 +5,8 @@ import re
 import pytest
 from small_site import TOPIC, build, page, recording
 
+from gpuguide.recordings.recording import Stated
 from gpuguide.results.records import ClaimResult
-from gpuguide.statements import Stated
 from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.module_source import ModuleSource

@@ -20,7 +20,7 @@ def test_a_draft_runs_and_passes_its_test_and_the_contract(project):
     shutil.copy(REPOSITORY / "pyproject.toml", project.root)
     ran = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/topics/test_shared_memory.py")
     assert ran.code == 0, ran.output
-    ran = project.run("-m", "gpuguide_docs.replay.preview", "shared_memory")
+    ran = project.run("-m", "gpuguide_docs.preview", "shared_memory")
     assert ran.code == 0, ran.output
     checked = project.run("-m", "gpuguide_docs.contract.check").output
     assert "shared_memory: unwritten C3: part 'idea' has no drawing" in checked

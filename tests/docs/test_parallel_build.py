@@ -9,8 +9,9 @@ from sphinx.errors import SphinxParallelError
 from sphinx.util.parallel import ParallelTasks
 
 from gpuguide_docs.pages.on_all_cores import on_all_cores, spread
-from gpuguide_docs.replay.drawn_cells import draw_ahead, undrawn
-from gpuguide_docs.replay.states import forget
+from gpuguide_docs.replay.drawn_cells import draw_ahead, pages_to_draw
+from gpuguide_docs.replay.states import States
+from gpuguide_docs.show.guide import GpuGuide
 
 DRAWN_TOO = "\n# %%\n\n# draw\ngg.plot_time(gg.load('toy', root=ROOT).studies['sums'])\n"
 
@@ -64,26 +65,23 @@ def test_each_batch_holds_some_of_the_long_pages():
 
 @pytest.fixture
 def two_drawn(project):
-    """A project of which two pages draw, and no figure is kept."""
+    """The pages of a project of which two draw, and no figure is kept."""
     script = project.layout.script("later", "pictures")
     root = f"__import__('pathlib').Path({str(project.layout.recorded)!r})"
     script.write_text(script.read_text() + DRAWN_TOO.replace("ROOT", root))
     shutil.rmtree(project.layout.cache / "drawn")
-    forget(project.layout)
-    return project
+    return States(project.layout, GpuGuide())
 
 
 def test_pages_are_drawn_ahead_as_they_would_be_at_their_turn(two_drawn):
-    layout = two_drawn.layout
-    assert draw_ahead(layout, 1) == []
-    assert sorted(draw_ahead(layout, 2)) == ["pictures", "toy"]
-    assert undrawn(layout) == []
-    assert draw_ahead(layout, 2) == []
+    assert draw_ahead(two_drawn, 1) == []
+    assert sorted(draw_ahead(two_drawn, 2)) == ["pictures", "toy"]
+    assert pages_to_draw(two_drawn) == []
+    assert draw_ahead(two_drawn, 2) == []
 
 
 def test_a_cell_that_fails_is_left_to_its_page(two_drawn):
-    layout = two_drawn.layout
-    script = layout.script("later", "pictures")
+    script = two_drawn.layout.script("later", "pictures")
     script.write_text(script.read_text().replace("gg.plot_time(", "gg.no_such_chart("))
-    assert len(draw_ahead(layout, 2)) == 2
-    assert [page.name for page, _ in undrawn(layout)] == ["pictures"]
+    assert len(draw_ahead(two_drawn, 2)) == 2
+    assert [page.name for page, _ in pages_to_draw(two_drawn)] == ["pictures"]

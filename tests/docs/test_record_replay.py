@@ -15,6 +15,7 @@ from mini_project import MACHINE, Project, tree
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
 from gpuguide_docs.replay.states import PageState, States
+from gpuguide_docs.show.guide import GpuGuide
 
 BANNER = "Not measured since its code changed"
 OUTPUT = "6 |not a substitution| `nor a role`_"
@@ -201,7 +202,7 @@ def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(project):
 def test_edits_in_the_package_count_only_where_they_can_change_a_number(make_project, path, old, new, stale):
     project = make_project()
     project.edit(path, old, new)
-    state = States(project.layout)["toy"]
+    state = States(project.layout, GpuGuide())["toy"]
     assert (state.status == "stale") is stale
     assert state.changed == ((path,) if stale else ())
 
@@ -241,7 +242,7 @@ def test_a_damaged_recording_has_no_state(make_project, old, new):
     file = transcript(project)
     file.write_text(file.read_text().replace(old, new, 1))
     with pytest.raises(RecordingError, match=r"toy/transcript\.json"):
-        States(project.layout)["toy"]
+        States(project.layout, GpuGuide())["toy"]
 
 
 def test_a_damaged_recording_fails_each_build_and_is_named(make_project):

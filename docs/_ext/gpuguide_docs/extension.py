@@ -6,6 +6,9 @@ import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gpuguide_docs.pages.layout import layout_of
+from gpuguide_docs.show.guide import new_states
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -39,4 +42,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("gpuguide_root", "", "env", str)
     for name in MODULES:
         import_module(f"gpuguide_docs.{name}").setup(app)
+    app.connect("builder-inited", _hand_in, priority=10)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _hand_in(app: Sphinx) -> None:
+    """Tell replay, which knows of no guide, whose pages it shows in this build."""
+    app.gpuguide_states = new_states(layout_of(app))  # type: ignore[attr-defined]

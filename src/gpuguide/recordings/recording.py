@@ -8,7 +8,7 @@ from pathlib import Path
 from gpuguide.recordings.keys import Keys
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.description import StudyDescription
-from gpuguide.results.records import Fact, Provenance
+from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Manifest",
     "Measured",
     "Recording",
+    "Stated",
     "Transcript",
 ]
 
@@ -89,6 +90,14 @@ class Recording:
     names: dict[str, str] = field(default_factory=dict)
     cells: tuple[CellOutput, ...] = ()
     folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What the drawn cells of a page state, besides the recorded facts; kept with their outputs."""
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    claims: tuple[ClaimResult, ...] = ()
 
 
 @dataclass(frozen=True)

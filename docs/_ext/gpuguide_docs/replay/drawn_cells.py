@@ -1,4 +1,4 @@
-"""Draws what changed on all cores before the pages are replayed, which then find their figures kept."""
+"""Drawn cells: run where something they depend on changed, on all cores, and kept until it changes again."""
 
 from __future__ import annotations
 
@@ -15,90 +15,45 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuguide.statements import DrawnPage, Stated
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
-from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.on_all_cores import on_all_cores
-from gpuguide_docs.pages.pages_toml import Page, read_pages
+from gpuguide_docs.pages.pages_toml import Page
 from gpuguide_docs.record.execution import CellError, run_cell, value_text
+from gpuguide_docs.replay.guide import Guide, PageCells
 from gpuguide_docs.replay.outputs import Drawing, Output, Picture, read_outputs, save_outputs
-from gpuguide_docs.replay.states import PageState, States, states_of
+from gpuguide_docs.replay.states import PageState, States
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
 
 __all__ = [
-    "catch_pictures",
     "draw",
     "draw_ahead",
     "drawing_key",
-    "drawing_modules",
     "drawing_of",
-    "is_drawn",
-    "preset_namespace",
-    "run_drawn",
-    "shown",
-    "undrawn",
+    "pages_to_draw",
+    "run_drawn_cell",
+    "text_and_markup",
 ]
 
 
 _SCHEMA = "2"
-#: The rooms and modules that what a drawn cell shows and states may depend on.
-_ROOMS = ("results", "charts", "recordings")
-# A drawn cell states claims through the one and facts through the other.
-_MODULES = ("statements.py", "measure/session.py")
 
 
-def preset_namespace(results: Mapping[str, Any], page: DrawnPage, ceilings: object) -> dict[str, Any]:
-    """Give what a drawn cell finds: ``gg``, ``plt``, ``np``, the page's results, its facts and ceilings.
-
-    Parameters
-    ----------
-    results : mapping
-        Variable -> Results, under the names that the page gave them.
-    page : DrawnPage
-        Its facts grow with what the cells state.
-    ceilings : Ceilings or None
-        What the machine can do.
-
-    Returns
-    -------
-    dict
-        A new namespace.
-    """
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-    import numpy as np
-
-    import gpuguide as gg
-
-    return {
-        "__name__": "__main__",
-        "gg": gg,
-        "plt": plt,
-        "np": np,
-        "facts": page.facts,
-        "ceilings": ceilings,
-        **results,
-    }
-
-
-def run_drawn(cell: Cell, namespace: dict[str, Any], script: str, page: DrawnPage) -> Output:
-    """Run one drawn cell in the guide's style; a warning of Matplotlib or NumPy in it is an error.
+def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> Output:
+    """Run one drawn cell as the guide draws; a warning of Matplotlib or NumPy in it is an error.
 
     Parameters
     ----------
     cell : Cell
         A drawn cell.
-    namespace : dict
-        From `preset_namespace`; changed by the cell.
+    cells : PageCells
+        What it shares with the page's others.
     script : str
         File that messages name.
-    page : DrawnPage
-        Collects what the cell states.
+    guide : Guide
+        Saves the figures.
 
     Returns
     -------
@@ -110,16 +65,14 @@ def run_drawn(cell: Cell, namespace: dict[str, Any], script: str, page: DrawnPag
     CellError
         Names file, line and error: also of a claim that does not hold.
     """
-    from gpuguide.charts.style import style
-
-    with warnings.catch_warnings(), style(), page.collecting():
+    with warnings.catch_warnings(), cells.running():
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("error", category)
-        printed, value = run_cell(cell, namespace, script)
-        return Output(*shown(printed, value), catch_pictures())
+        printed, value = run_cell(cell, cells.namespace, script)
+        return Output(*text_and_markup(printed, value), _pictures(guide))
 
 
-def shown(printed: str, value: object) -> tuple[str, str]:
+def text_and_markup(printed: str, value: object) -> tuple[str, str]:
     """Give the text and the markup that a notebook shows under a cell."""
     if _is_of_matplotlib(value):
         return printed, ""
@@ -141,33 +94,25 @@ def _is_of_matplotlib(value: object) -> bool:
     return bool(items) and all(_is_of_matplotlib(item) for item in items)
 
 
-def catch_pictures() -> tuple[Picture, ...]:
-    """Save Matplotlib's open figures, in order, and close them.
-
-    Returns
-    -------
-    tuple of Picture
-        Deterministic SVG with alternative text; empty when Matplotlib was not even imported.
-    """
+def _pictures(guide: Guide) -> tuple[Picture, ...]:
+    """Save Matplotlib's open figures, in order, and close them; none where it was not even imported."""
     plt = sys.modules.get("matplotlib.pyplot")
     if plt is None:
         return ()
-    from gpuguide.charts.style import alt_text, save_svg
-
     figures = [plt.figure(number) for number in plt.get_fignums()]
     try:
-        return tuple(Picture(save_svg(figure), alt_text(figure)) for figure in figures)
+        return tuple(map(guide.picture, figures))
     finally:
         plt.close("all")
 
 
-def drawing_key(layout: Layout, cells: tuple[Cell, ...], digest: str) -> str:
+def drawing_key(states: States, cells: tuple[Cell, ...], digest: str) -> str:
     """Hash what the drawn outputs of a page depend on, besides other recordings that they read.
 
     Parameters
     ----------
-    layout : Layout
-        Where the package's source lies.
+    states : States
+        Of the pages; they know the guide and where its package lies.
     cells : tuple of Cell
         The page's drawn cells.
     digest : str
@@ -180,33 +125,10 @@ def drawing_key(layout: Layout, cells: tuple[Cell, ...], digest: str) -> str:
     """
     from gpuguide.recordings import canonical
 
-    drawing = drawing_modules(layout)
-    parts = [
-        _SCHEMA,
-        digest,
-        _tools(),
-        _contents(drawing, tuple(path.stat().st_mtime_ns for path in drawing)),
-    ]
+    code = states.drawing_code
+    parts = [_SCHEMA, digest, _tools(), _contents(code, tuple(path.stat().st_mtime_ns for path in code))]
     parts += [canonical.digest(cell.content) for cell in cells]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def drawing_modules(layout: Layout) -> tuple[Path, ...]:
-    """Give the package's modules that what a drawn cell shows may depend on.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the package's source lies.
-
-    Returns
-    -------
-    tuple of pathlib.Path
-        Sorted.
-    """
-    package = layout.source / "gpuguide"
-    rooms = [path for room in _ROOMS for path in (package / room).rglob("*.py")]
-    return tuple(sorted([*rooms, *(package / name for name in _MODULES)]))
 
 
 @functools.cache
@@ -224,14 +146,14 @@ def _contents(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
 
 
 def draw(
-    layout: Layout, page: str, cells: tuple[Cell, ...], recording: Recording, digest: str, script: Path
+    states: States, page: str, cells: tuple[Cell, ...], recording: Recording, digest: str, script: Path
 ) -> Drawing:
     """Give what a page's drawn cells come to, running them only when something they depend on changed.
 
     Parameters
     ----------
-    layout : Layout
-        Where the project lies; the cache is below it.
+    states : States
+        Of the pages.
     page : str
         Name.
     cells : tuple of Cell
@@ -255,33 +177,30 @@ def draw(
     """
     if not cells:
         return Drawing()
-    states = states_of(layout)
-    folder = _folder(layout, page, cells, digest)
+    folder = _folder(states, page, cells, digest)
     kept = _load(folder, page, states)
     if kept is not None:
         return kept
     try:
         with _reads(page, states) as reads:
-            drawn = DrawnPage(recording.facts, recording.ceilings)
-            results = {name: recording.studies[study] for name, study in recording.names.items()}
-            namespace = preset_namespace(results, drawn, recording.ceilings)
-            outputs = tuple(run_drawn(cell, namespace, str(script), drawn) for cell in cells)
+            shared = states.guide.page_cells(recording)
+            outputs = tuple(run_drawn_cell(cell, shared, str(script), states.guide) for cell in cells)
     except CellError as error:
         if isinstance(error.__cause__, _OtherPageWaitsError):
             return Drawing((None,) * len(cells))
         raise
-    drawing = Drawing(outputs, drawn.stated())
+    drawing = Drawing(outputs, shared.stated())
     _keep(folder, drawing, reads)
     return drawing
 
 
-def drawing_of(layout: Layout, state: PageState) -> Drawing:
+def drawing_of(states: States, state: PageState) -> Drawing:
     """Give what a page's own drawn cells come to; nothing where its recording is not current.
 
     Parameters
     ----------
-    layout : Layout
-        Where the project lies.
+    states : States
+        Of the pages.
     state : PageState
         Of the page.
 
@@ -295,36 +214,19 @@ def drawing_of(layout: Layout, state: PageState) -> Drawing:
     CellError
         If a cell raises, or states a claim that does not hold.
     """
-    states = states_of(layout)
     known = states.drawings
     if (state.page, state.digest) not in known:
         drawing = Drawing()
-        script = states.pages[state.page].script(layout)
+        script = states.pages[state.page].script(states.layout)
         if state.shown is not None and script.is_file():
-            cells = _drawn(read_cells(script))
-            drawing = draw(layout, state.page, cells, state.shown, state.digest, script)
+            cells = _drawn_cells(script)
+            drawing = draw(states, state.page, cells, state.shown, state.digest, script)
         known[state.page, state.digest] = drawing
     return known[state.page, state.digest]
 
 
-def is_drawn(layout: Layout, page: str, cells: tuple[Cell, ...], digest: str) -> bool:
-    """Say whether the outputs of a page's drawn cells are kept and nothing that they depend on changed.
-
-    Parameters
-    ----------
-    layout, page, cells, digest
-        As for `draw`.
-
-    Returns
-    -------
-    bool
-        False if `draw` would draw.
-    """
-    return _load(_folder(layout, page, cells, digest), page, states_of(layout)) is not None
-
-
-def _folder(layout: Layout, page: str, cells: tuple[Cell, ...], digest: str) -> Path:
-    return layout.cache / "drawn" / page / drawing_key(layout, cells, digest)[:32]
+def _folder(states: States, page: str, cells: tuple[Cell, ...], digest: str) -> Path:
+    return states.layout.cache / "drawn" / page / drawing_key(states, cells, digest)[:32]
 
 
 class _OtherPageWaitsError(Exception):
@@ -375,6 +277,7 @@ def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
 def _load(folder: Path, page: str, states: States) -> Drawing | None:
     from gpuguide.errors import RecordingError
     from gpuguide.recordings.codec import from_json
+    from gpuguide.recordings.recording import Stated
 
     try:
         kept = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["extra"]
@@ -388,13 +291,13 @@ def _load(folder: Path, page: str, states: States) -> Drawing | None:
     return Drawing(outputs, stated)
 
 
-def draw_ahead(layout: Layout, workers: int, meanwhile: Callable[[], object] | None = None) -> list[str]:
-    """Draw the pages whose figures are not kept, several at once.
+def draw_ahead(states: States, workers: int, meanwhile: Callable[[], object] | None = None) -> list[str]:
+    """Draw the pages whose figures are not kept, several at once, so that replay finds them.
 
     Parameters
     ----------
-    layout : Layout
-        Where the project lies.
+    states : States
+        Of the pages.
     workers : int
         How many at once; with one, each page draws at its turn.
     meanwhile : callable, optional
@@ -406,47 +309,47 @@ def draw_ahead(layout: Layout, workers: int, meanwhile: Callable[[], object] | N
         Names of the pages that were drawn, those with the most cells first. A cell that fails is drawn again,
         and reported, at its page's turn.
     """
-    pages = undrawn(layout) if workers > 1 else []
+    pages = pages_to_draw(states) if workers > 1 else []
     if pages:
         # The forked processes share what is imported here.
         import matplotlib.pyplot  # noqa: F401
-    on_all_cores([partial(_draw, layout, page, cells) for page, cells in pages], workers, meanwhile)
+    on_all_cores([partial(_draw_page, states, page, cells) for page, cells in pages], workers, meanwhile)
     return [page.name for page, _ in pages]
 
 
-def undrawn(layout: Layout) -> list[tuple[Page, tuple[Cell, ...]]]:
+def pages_to_draw(states: States) -> list[tuple[Page, tuple[Cell, ...]]]:
     """Find the pages that show figures of a current recording which are not kept.
 
     Parameters
     ----------
-    layout : Layout
-        Where the project lies.
+    states : States
+        Of the pages.
 
     Returns
     -------
     list of (Page, tuple of Cell)
         With its drawn cells; those with the most cells first.
     """
-    states = states_of(layout)
-    scripts = [page for page in read_pages(layout) if page.script(layout).is_file()]
-    current = [page for page in scripts if states[page.name].current]
-    found = [(page, _drawn(read_cells(page.script(layout)))) for page in current]
-    waiting = [
-        (page, cells)
-        for page, cells in found
-        if cells and not is_drawn(layout, page.name, cells, states[page.name].digest)
-    ]
-    return sorted(waiting, key=lambda item: -len(item[1]))
+    found = []
+    for page in states.pages.values():
+        script = page.script(states.layout)
+        if not script.is_file() or not states[page.name].current:
+            continue
+        cells = _drawn_cells(script)
+        folder = _folder(states, page.name, cells, states[page.name].digest)
+        if cells and _load(folder, page.name, states) is None:
+            found.append((page, cells))
+    return sorted(found, key=lambda item: -len(item[1]))
 
 
-def _drawn(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    return tuple(cell for cell in cells if cell.kind == "drawn")
+def _drawn_cells(script: Path) -> tuple[Cell, ...]:
+    return tuple(cell for cell in read_cells(script) if cell.kind == "drawn")
 
 
-def _draw(layout: Layout, page: Page, cells: tuple[Cell, ...]) -> None:
-    state = states_of(layout)[page.name]
+def _draw_page(states: States, page: Page, cells: tuple[Cell, ...]) -> None:
+    state = states[page.name]
     assert state.recording is not None
     try:
-        draw(layout, page.name, cells, state.recording, state.digest, page.script(layout))
+        draw(states, page.name, cells, state.recording, state.digest, page.script(states.layout))
     except CellError:
         return

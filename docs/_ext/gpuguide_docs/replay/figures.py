@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from gpuguide_docs.pages.files import write_if_changed
@@ -31,12 +32,15 @@ class FigureFolder:
         Where the figures go, below `docs`.
     page : str
         Name; begins the files' names, which are unique in the guide because page names are.
+    dark : callable
+        Gives the dark twin of an SVG.
     """
 
-    def __init__(self, docs: Path, folder: Path, page: str) -> None:
+    def __init__(self, docs: Path, folder: Path, page: str, dark: Callable[[bytes], bytes]) -> None:
         self.docs = docs
         self.folder = folder
         self.page = page
+        self.dark = dark
         self.written: list[Path] = []
         self.pictures: list[Picture] = []
 
@@ -55,10 +59,8 @@ class FigureFolder:
         """
         self.pictures.append(picture)
         stem = f"{self.page}-{len(self.pictures)}"
-        from gpuguide.charts.style import to_dark
-
         light = self._write(f"{stem}-light.svg", picture.data)
-        dark = self._write(f"{stem}-dark.svg", to_dark(picture.data.decode()).encode())
+        dark = self._write(f"{stem}-dark.svg", self.dark(picture.data))
         twins = ((light, "only-light"), (dark, "only-dark"))
         return chart("".join(image(path, picture.alt, f"recorded-figure {theme}") for path, theme in twins))
 

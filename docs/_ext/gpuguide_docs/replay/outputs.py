@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpuguide.statements import Stated
+from gpuguide.recordings.recording import Stated
 from gpuguide_docs.pages.files import write_if_changed
 
 __all__ = [

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from sphinx.errors import ExtensionError
 
 from gpuguide_docs.pages.cells import DRAW, Block, Cell, cells_from_blocks
-from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.record.execution import CellError
 from gpuguide_docs.record.names import CodeName, page_names
 from gpuguide_docs.replay.drawn_cells import draw
 from gpuguide_docs.replay.figures import FigureFolder
 from gpuguide_docs.replay.outputs import Drawing, Output, Picture, admonition, comment, literal, raw_html
-from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.replay.states import PageState, States
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import CellOutput, Recording
@@ -58,7 +57,7 @@ class ReplayedPage:
 
 
 def replay(
-    layout: Layout,
+    states: States,
     state: PageState,
     script: Path,
     blocks: Sequence[tuple[str, str, int]],
@@ -68,10 +67,10 @@ def replay(
 
     Parameters
     ----------
-    layout : Layout
-        Where the project lies.
+    states : States
+        Of the pages.
     state : PageState
-        Of the page.
+        Of this page.
     script : pathlib.Path
         ``examples/<section>/<page>.py``.
     blocks : sequence of (type, content, lineno)
@@ -90,10 +89,12 @@ def replay(
         If a drawn cell fails, or states a claim that does not hold; names file and line.
     """
     cells = cells_from_blocks(blocks)
-    folder = FigureFolder(layout.docs, layout.gallery / script.parent.name / "images", state.page)
+    layout = states.layout
+    images = layout.gallery / script.parent.name / "images"
+    folder = FigureFolder(layout.docs, images, state.page, states.guide.dark)
     drawing, outputs = Drawing(), tuple(draft or ())
     if draft is None:
-        drawing = _draw(layout, state, script, cells)
+        drawing = _draw(states, state, script, cells)
         outputs = _outputs(state, cells, drawing)
     rendered = tuple(
         _render(output, folder) if output else _note(cell)
@@ -116,12 +117,12 @@ def replay(
     )
 
 
-def _draw(layout: Layout, state: PageState, script: Path, cells: Sequence[Cell]) -> Drawing:
+def _draw(states: States, state: PageState, script: Path, cells: Sequence[Cell]) -> Drawing:
     if state.shown is None:
         return Drawing()
     drawn = tuple(cell for cell in cells if cell.kind == "drawn")
     try:
-        return draw(layout, state.page, drawn, state.shown, state.digest, script)
+        return draw(states, state.page, drawn, state.shown, state.digest, script)
     except CellError as error:
         raise ExtensionError(f"Drawing failed, {error}") from error
 

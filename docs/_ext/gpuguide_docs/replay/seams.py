@@ -12,13 +12,13 @@ from sphinx.errors import ConfigError, ExtensionError
 from sphinx_gallery import gen_gallery, gen_rst
 
 from gpuguide_docs.pages.cells import Block
-from gpuguide_docs.pages.layout import Layout, layout_of
+from gpuguide_docs.pages.layout import layout_of
 from gpuguide_docs.pages.pages_toml import read_sections
 from gpuguide_docs.replay.drawn_cells import draw_ahead
 from gpuguide_docs.replay.figures import write_thumbnail
 from gpuguide_docs.replay.outputs import Output, read_outputs
 from gpuguide_docs.replay.replay import ReplayedPage, replay
-from gpuguide_docs.replay.states import forget, states_of
+from gpuguide_docs.replay.states import States, states_of_build
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -86,14 +86,14 @@ class Gallery:
 
     Parameters
     ----------
-    layout : Layout
-        Where the project lies.
+    states : States
+        Of the pages.
     draft : tuple of Output or None, optional
         Outputs of the one page of a preview.
     """
 
-    def __init__(self, layout: Layout, draft: tuple[Output | None, ...] | None = None) -> None:
-        self.layout = layout
+    def __init__(self, states: States, draft: tuple[Output | None, ...] | None = None) -> None:
+        self.states = states
         self.draft = draft
         self.kept: set[Path] = set()
 
@@ -120,7 +120,7 @@ class Gallery:
         """Replay a page: change its blocks in place and return the reST under each, and no time."""
         script = Path(script_vars["src_file"])
         blocks = [Block(*block) for block in script_blocks]
-        page = replay(self.layout, self._state(script), script, blocks, self.draft)
+        page = replay(self.states, self._state(script), script, blocks, self.draft)
         script_blocks[:] = page.blocks
         self.kept.update(page.figures)
         script_vars["example_globals"] = _Replayed(page)
@@ -131,7 +131,7 @@ class Gallery:
         from gpuguide.errors import RecordingError
 
         try:
-            return states_of(self.layout)[script.stem]
+            return self.states[script.stem]
         except KeyError:
             raise ExtensionError(
                 f"{script}: this page is not in examples/pages.toml; add an entry there or delete it"
@@ -169,7 +169,7 @@ class Gallery:
         self, _srcdir: object, examples_dir: str, _conf: object, check_for_header: bool = True
     ) -> list[str]:
         """Give the folders of scripts in the order of ``pages.toml``."""
-        names = [section.name for section in read_sections(self.layout)]
+        names = [section.name for section in read_sections(self.states.layout)]
         folders = [path for path in sorted(Path(examples_dir).iterdir()) if path.is_dir()]
         for folder in folders:
             if folder.name not in names and any(folder.glob("*.py")):
@@ -210,12 +210,11 @@ def _check(app: Sphinx) -> None:
 def _begin(app: Sphinx) -> None:
     """Take sphinx-gallery over for this build."""
     _check(app)
-    layout = layout_of(app)
-    forget(layout)
+    states = states_of_build(app)
     draft = app.config.gpuguide_draft
-    gallery = Gallery(layout, read_outputs(Path(draft)) if draft else None)
+    gallery = Gallery(states, read_outputs(Path(draft)) if draft else None)
     gallery.install()
-    draw_ahead(layout, 1 if draft else app.parallel, meanwhile=partial(app.emit, WHILE_DRAWING))
+    draw_ahead(states, 1 if draft else app.parallel, meanwhile=partial(app.emit, WHILE_DRAWING))
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
 
 

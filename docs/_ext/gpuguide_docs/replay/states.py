@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,10 +13,13 @@ from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
 
 if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
     from gpuguide.recordings.recording import Recording
+    from gpuguide_docs.replay.guide import Guide
     from gpuguide_docs.replay.outputs import Drawing
 
-__all__ = ["PageState", "States", "Status", "forget", "states_of"]
+__all__ = ["PageState", "States", "Status", "states_of_build"]
 
 Status = Literal["current", "stale", "missing", "pending"]
 
@@ -81,14 +85,22 @@ class States:
     ----------
     layout : Layout
         Where the project lies.
+    guide : Guide
+        How its pages are drawn.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, guide: Guide) -> None:
         self.layout = layout
+        self.guide = guide
         self.pages = {page.name: page for page in read_pages(layout)}
         self._known: dict[str, PageState] = {}
         #: Page and digest of its recording -> what its drawn cells came to.
         self.drawings: dict[tuple[str, str], Drawing] = {}
+
+    @cached_property
+    def drawing_code(self) -> tuple[Path, ...]:
+        """The guide's files that what a drawn cell puts out may depend on."""
+        return self.guide.drawing_code(self.layout.source)
 
     def __getitem__(self, name: str) -> PageState:
         """Give the state of a page.
@@ -133,33 +145,7 @@ class States:
         return PageState(page.name, "stale", recording, changed, digest=digest)
 
 
-_STATES: dict[Path, States] = {}
-
-
-def states_of(layout: Layout) -> States:
-    """Give the states of a project, the same object during one build.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-
-    Returns
-    -------
-    States
-        Filled as pages are asked for.
-    """
-    if layout.root not in _STATES:
-        _STATES[layout.root] = States(layout)
-    return _STATES[layout.root]
-
-
-def forget(layout: Layout) -> None:
-    """Drop what is known, at the start of a build.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    """
-    _STATES.pop(layout.root, None)
+def states_of_build(app: Sphinx) -> States:
+    """Give the states of the project that Sphinx builds; the extension hands them in at its start."""
+    states: States = app.gpuguide_states  # type: ignore[attr-defined]
+    return states

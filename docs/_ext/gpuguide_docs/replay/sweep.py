@@ -16,7 +16,7 @@ from gpuguide_docs.pages.gallery_settings import GALLERY
 from gpuguide_docs.pages.layout import Layout, layout_of
 from gpuguide_docs.pages.pages_toml import read_sections
 from gpuguide_docs.replay.section_index import listed_sections
-from gpuguide_docs.replay.states import states_of
+from gpuguide_docs.replay.states import states_of_build
 from gpuguide_docs.replay.uses import outdated
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _sweep_after(app: Sphinx) -> None:
 
 
 def _outdated(app: Sphinx, env: BuildEnvironment, *_changes: set[str]) -> set[str]:
-    return outdated(app, env, states_of(layout_of(app)))
+    return outdated(env, states_of_build(app))
 
 
 def _rewrite_when_shape_changed(app: Sphinx, env: BuildEnvironment) -> list[str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.replay.drawn_cells import drawing_of
 from gpuguide_docs.replay.states import PageState, States
 
 if TYPE_CHECKING:
-    from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
 __all__ = ["note_use", "outdated"]
@@ -17,29 +15,27 @@ __all__ = ["note_use", "outdated"]
 _USES = "gpuguide_uses"
 
 
-def note_use(env: BuildEnvironment, layout: Layout, state: PageState) -> None:
+def note_use(env: BuildEnvironment, states: States, state: PageState) -> None:
     """Note that the document being read shows something of a page, and is read again when that changes.
 
     Parameters
     ----------
     env : BuildEnvironment
         Sphinx's environment while it reads a document.
-    layout : Layout
-        Where the project lies.
+    states : States
+        Of the pages.
     state : PageState
         The page's state.
     """
     uses: dict[str, dict[str, str]] = env.__dict__.setdefault(_USES, {})
-    uses.setdefault(env.docname, {})[state.page] = _fingerprint(layout, state)
+    uses.setdefault(env.docname, {})[state.page] = _fingerprint(states, state)
 
 
-def outdated(app: Sphinx, env: BuildEnvironment, states: States) -> set[str]:
+def outdated(env: BuildEnvironment, states: States) -> set[str]:
     """Find the documents to read again because a page that they use changed, or states something else.
 
     Parameters
     ----------
-    app : Sphinx
-        The application.
     env : BuildEnvironment
         With the uses of the last build.
     states : States
@@ -57,12 +53,12 @@ def outdated(app: Sphinx, env: BuildEnvironment, states: States) -> set[str]:
         docname
         for docname, pages in uses.items()
         if any(
-            page not in states.pages or _fingerprint(states.layout, states[page]) != seen
+            page not in states.pages or _fingerprint(states, states[page]) != seen
             for page, seen in pages.items()
         )
     }
 
 
-def _fingerprint(layout: Layout, state: PageState) -> str:
+def _fingerprint(states: States, state: PageState) -> str:
     """Give what a document depends on that shows a number or a claim of a page."""
-    return f"{state.fingerprint} {drawing_of(layout, state).fingerprint}"
+    return f"{state.fingerprint} {drawing_of(states, state).fingerprint}"

@@ -13,9 +13,9 @@ from gpuguide.errors import unknown
 from gpuguide_docs.pages.cells import Cell
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.record.execution import CellError
-from gpuguide_docs.replay.drawn_cells import draw, drawing_modules, drawing_of
-from gpuguide_docs.replay.states import states_of
+from gpuguide_docs.replay.drawn_cells import draw, drawing_of
 from gpuguide_docs.replay.uses import note_use
+from gpuguide_docs.show.guide import states_of
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -75,14 +75,14 @@ class DrawnDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Draw, or say why there is nothing to draw."""
         layout = site_of(self.env).layout
-        name = self.arguments[0]
+        states, name = states_of(layout), self.arguments[0]
         try:
-            state = states_of(layout)[name]
+            state = states[name]
         except KeyError:
             raise self.error(f"drawn: no page {name!r} in examples/pages.toml") from None
-        note_use(self.env, layout, state)
-        for module in drawing_modules(layout):
-            self.env.note_dependency(module)
+        note_use(self.env, states, state)
+        for path in states.drawing_code:
+            self.env.note_dependency(path)
         if state.shown is None:
             note = nodes.paragraph("", f"This chart appears once the page {name} is measured.")
             return [nodes.container("", note, classes=["not-measured"])]
@@ -91,10 +91,10 @@ class DrawnDirective(SphinxDirective):
         label = f"{self.env.docname.replace('/', '-')}-{serial + 1}"
         source = Path(self.get_source_info()[0])
         try:
-            page = drawing_of(layout, state)
+            page = drawing_of(states, state)
             recording = replace(state.shown, facts={**state.shown.facts, **page.stated.facts})
             digest = f"{state.digest} {page.fingerprint}"
-            drawing = draw(layout, label, (cell,), recording, digest, source)
+            drawing = draw(states, label, (cell,), recording, digest, source)
         except CellError as error:
             raise self.error(f"drawn: {error}") from error
         pictures = [picture for output in drawing.outputs if output for picture in output.pictures]

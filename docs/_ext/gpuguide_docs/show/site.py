@@ -13,9 +13,10 @@ from gpuguide_docs.pages.pages_toml import Page, read_pages
 from gpuguide_docs.record.execution import CellError
 from gpuguide_docs.replay.drawn_cells import drawing_of
 from gpuguide_docs.replay.outputs import Drawing
-from gpuguide_docs.replay.states import PageState, states_of
+from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.replay.uses import note_use
 from gpuguide_docs.show.claims_toml import Claim, read_claims
+from gpuguide_docs.show.guide import states_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -113,7 +114,7 @@ class Site:
         """
         state = states_of(self.layout)[self.page(name).name]
         if env is not None:
-            note_use(env, self.layout, state)
+            note_use(env, states_of(self.layout), state)
             if state.recording is not None and state.recording.folder is not None:
                 env.note_dependency(str(state.recording.folder / "run.json"))
         return state
@@ -137,7 +138,7 @@ class Site:
             If a drawn cell raises, or states a claim that does not hold.
         """
         try:
-            return drawing_of(self.layout, state)
+            return drawing_of(states_of(self.layout), state)
         except CellError as error:
             raise GpuGuideError(f"drawing failed, {error}") from error
 

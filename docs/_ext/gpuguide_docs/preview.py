@@ -16,14 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpuguide.statements import DrawnPage
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError
 from gpuguide_docs.record.execution import CellError, refuse_figures, run_cell
 from gpuguide_docs.record.recorder import chosen_pages
-from gpuguide_docs.replay.drawn_cells import preset_namespace, run_drawn, shown
+from gpuguide_docs.replay.drawn_cells import run_drawn_cell, text_and_markup
 from gpuguide_docs.replay.outputs import Output, Picture, save_outputs
+from gpuguide_docs.show.guide import GpuGuide, GpuGuideCells
 
 __all__ = ["NEEDS_GPU", "main", "run_draft", "stamp"]
 
@@ -103,7 +103,7 @@ def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
     outputs: list[Output | None] = []
     errors: list[str] = []
     lacking = False
-    drawn = _Drawn()
+    drawn = GpuGuideCells({}, {}, None, quick=True)
     for cell in read_cells(script):
         if cell.kind in ("text", "comment"):
             outputs.append(None)
@@ -124,26 +124,18 @@ def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
     return outputs, errors
 
 
-class _Drawn:
-    """What the drawn cells of the page share."""
-
-    def __init__(self) -> None:
-        self.page = DrawnPage({}, None, quick=True)
-        self.namespace = preset_namespace({}, self.page, None)
-
-
-def _run(cell: Cell, namespace: dict[str, Any], script: str, drawn: _Drawn) -> Output:
+def _run(cell: Cell, namespace: dict[str, Any], script: str, drawn: GpuGuideCells) -> Output:
     from gpuguide.measure.session import current
     from gpuguide.results.results import Results
 
     if cell.kind != "drawn":
         printed, value = run_cell(cell, namespace, script)
         refuse_figures(cell, script)
-        return Output(*shown(printed, value))
+        return Output(*text_and_markup(printed, value))
     drawn.namespace |= {name: value for name, value in namespace.items() if isinstance(value, Results)}
     drawn.namespace["ceilings"] = current().ceilings
     drawn.page.facts.update(current().facts)
-    return run_drawn(cell, drawn.namespace, script, drawn.page)
+    return run_drawn_cell(cell, drawn, script, GpuGuide())
 
 
 def _wants_gpu(error: CellError) -> bool:
@@ -211,7 +203,7 @@ def _child(layout: Layout, *command: str) -> int:
 def _draft(layout: Layout, page: Page) -> int:
     root = layout.preview / page.name
     _write_project(layout, page, root)
-    ran = _child(layout, "-m", "gpuguide_docs.replay.preview", page.name, "--run")
+    ran = _child(layout, "-m", "gpuguide_docs.preview", page.name, "--run")
     html = root / "html"
     built = _child(
         layout,
@@ -246,7 +238,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     from gpuguide.errors import GpuGuideError
 
-    parser = argparse.ArgumentParser(prog="python -m gpuguide_docs.replay.preview", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m gpuguide_docs.preview", description=__doc__)
     parser.add_argument("page", metavar="PAGE", help="name of a page")
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)

@@ -1,0 +1,45 @@
+"""What the guide hands in: replay knows recordings and Matplotlib, but not whose pages it shows."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gpuguide_docs.replay.outputs import Picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gpuguide.recordings.recording import Recording, Stated
+
+__all__ = ["Guide", "PageCells"]
+
+
+class PageCells(Protocol):
+    """The drawn cells of one page, which run one after another."""
+
+    #: What they find, and what they leave to the next one.
+    namespace: dict[str, Any]
+
+    def running(self) -> AbstractContextManager[object]:
+        """Hold, while one of them runs, what it needs: the guide's style, and an ear for what it states."""
+
+    def stated(self) -> Stated:
+        """Give what they have stated so far."""
+
+
+class Guide(Protocol):
+    """How a guide draws."""
+
+    def page_cells(self, recording: Recording) -> PageCells:
+        """Make ready for the drawn cells of the page that was recorded."""
+
+    def drawing_code(self, source: Path) -> tuple[Path, ...]:
+        """Find the files, in the folder of the guide's package, that a drawn cell's outputs may depend on."""
+
+    def picture(self, figure: Figure) -> Picture:
+        """Save a figure in light colours, the same bytes each time, with its alternative text."""
+
+    def dark(self, svg: bytes) -> bytes:
+        """Give the dark twin of a picture."""

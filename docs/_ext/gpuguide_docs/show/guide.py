@@ -1,0 +1,123 @@
+"""How this guide draws, handed in to replay: its style, and what its drawn cells find and state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuguide.statements import DrawnPage
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.replay.outputs import Picture
+from gpuguide_docs.replay.states import States
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gpuguide.recordings.recording import Recording, Stated
+    from gpuguide.results.ceilings import Ceilings
+    from gpuguide.results.records import Fact
+    from gpuguide.results.results import Results
+
+__all__ = ["GpuGuide", "GpuGuideCells", "new_states", "states_of"]
+
+_DRAWING_ROOMS = ("results", "charts", "recordings")
+# A drawn cell states claims through the one and facts through the other.
+_STATING_MODULES = ("statements.py", "measure/session.py")
+
+
+class GpuGuideCells:
+    """The drawn cells of a page: they find ``gg``, ``plt``, ``np``, the page's results, facts and ceilings.
+
+    Parameters
+    ----------
+    results : mapping of str to Results
+        By the names that the page gave them.
+    facts : mapping of str to Fact
+        Recorded ones.
+    ceilings : Ceilings or None
+        What the machine can do.
+    quick : bool
+        Whether the results are those of a toy run, of which no claim need hold.
+    """
+
+    def __init__(
+        self,
+        results: Mapping[str, Results],
+        facts: Mapping[str, Fact],
+        ceilings: Ceilings | None,
+        *,
+        quick: bool = False,
+    ) -> None:
+        import matplotlib
+
+        matplotlib.use("agg")
+        import matplotlib.pyplot as plt
+        import numpy as np
+
+        import gpuguide as gg
+
+        self.page = DrawnPage(facts, ceilings, quick=quick)
+        self.namespace: dict[str, Any] = {
+            "__name__": "__main__",
+            "gg": gg,
+            "plt": plt,
+            "np": np,
+            "facts": self.page.facts,
+            "ceilings": ceilings,
+            **results,
+        }
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Draw in the guide's style, and collect what is stated, until the context ends."""
+        from gpuguide.charts.style import style
+
+        with style(), self.page.collecting():
+            yield
+
+    def stated(self) -> Stated:
+        """Return what the cells have stated so far."""
+        return self.page.stated()
+
+
+class GpuGuide:
+    """The guide as replay asks for it; see `gpuguide_docs.replay.guide`."""
+
+    def page_cells(self, recording: Recording) -> GpuGuideCells:
+        """Give the cells the page's results, under the names that the page gave them."""
+        results = {name: recording.studies[study] for name, study in recording.names.items()}
+        return GpuGuideCells(results, recording.facts, recording.ceilings)
+
+    def drawing_code(self, source: Path) -> tuple[Path, ...]:
+        """Return all of the rooms that draw, and what a cell states through."""
+        package = source / "gpuguide"
+        rooms = [path for room in _DRAWING_ROOMS for path in (package / room).rglob("*.py")]
+        return tuple(sorted([*rooms, *(package / name for name in _STATING_MODULES)]))
+
+    def picture(self, figure: Figure) -> Picture:
+        """Save a figure as `gpuguide.charts.style` does."""
+        from gpuguide.charts.style import alt_text, save_svg
+
+        return Picture(save_svg(figure), alt_text(figure))
+
+    def dark(self, svg: bytes) -> bytes:
+        """Put each colour's dark partner in its place."""
+        from gpuguide.charts.style import to_dark
+
+        return to_dark(svg.decode()).encode()
+
+
+_STATES: dict[Path, States] = {}
+
+
+def states_of(layout: Layout) -> States:
+    """Give the states of a project's pages, the same object during one build."""
+    return _STATES[layout.root] if layout.root in _STATES else new_states(layout)
+
+
+def new_states(layout: Layout) -> States:
+    """Forget what an earlier build knew of the project's pages."""
+    _STATES[layout.root] = States(layout, GpuGuide())
+    return _STATES[layout.root]
