@@ -107,7 +107,7 @@ def test_hints_and_solution_are_folded_under_stable_names(tmp_path, monkeypatch)
     built(tmp_path, monkeypatch)
     html = body(page(tmp_path, "gallery/start/first"))
     folds = re.findall(
-        r'<details class="gg-fold[^"]*">\s*<summary>([^<]*)</summary>\s*<div[^>]* id="([^"]*)">', html
+        r'<details class="gg-fold[^"]*">\s*<summary>\s*([^<]*)</summary>\s*<div[^>]* id="([^"]*)">', html
     )
     assert folds == [
         ("Hint 1", "exercise-add-one-hint-1"),

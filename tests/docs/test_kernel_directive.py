@@ -97,7 +97,7 @@ def test_a_table_is_folded_with_its_files(tmp_path, monkeypatch):
     html, warnings = shown(tmp_path, monkeypatch, ".. results:: sample\n")
     assert warnings == ""
     assert '<details class="gg-fold gg-results">' in html
-    assert "<summary>Table: An invented study, every size</summary>" in html
+    assert "Table: An invented study, every size</summary>" in html
     assert '<table class="gpuguide-results">' in html
     assert re.findall(r"_downloads/\w+/(first-[\w.]+)", html) == ["first-sample.csv", "first-sample.json"]
 

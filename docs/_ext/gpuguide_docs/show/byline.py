@@ -219,7 +219,7 @@ def you_will_node(page: Page) -> nodes.Element:
 
 def setup(app: Sphinx) -> None:
     """Register directives and transform."""
-    app.setup_extension("gpuguide_docs.show.folded")
+    app.setup_extension("sphinx_design")
     app.add_node(place_node)
     app.add_directive("byline", BylineDirective)
     app.add_directive("measured-card", CardDirective)

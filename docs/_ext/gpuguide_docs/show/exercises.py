@@ -311,7 +311,7 @@ def _options(tags: Iterable[str]) -> str:
 
 def setup(app: Sphinx) -> None:
     """Register the directives."""
-    app.setup_extension("gpuguide_docs.show.folded")
+    app.setup_extension("sphinx_design")
     app.add_directive("exercise", ExerciseDirective)
     app.add_directive("question", QuestionDirective)
     app.add_directive("exercise-pool", PoolDirective)

@@ -132,7 +132,7 @@ class FindingDirective(SphinxDirective):
 
 def setup(app: Sphinx) -> None:
     """Register the directives."""
-    app.setup_extension("gpuguide_docs.show.folded")
+    app.setup_extension("sphinx_design")
     for name, directive in (
         ("results", ResultsDirective),
         ("checks", ChecksDirective),
