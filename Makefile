@@ -18,11 +18,10 @@ ifeq ($(PY),.venv/bin/python)
 READY := .venv/ready
 endif
 WHEEL := $(OUT)/wheel/ready
+REFERENCE := $(OUT)/reference/ready
 # One more than the processors: while pages are written, the main process is not counted.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
-# A failed build must fail again until it is mended, so its environment is dropped.
-OR_FORGET := || { rm -f $(OUT)/doctrees/environment.pickle; exit 1; }
 
 .PHONY: html test doctest check record equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
@@ -43,18 +42,25 @@ $(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -nam
 	@$(PY) -m hatchling build --target wheel --directory $(@D) > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 
-html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page only)
+# The pages of the reference are written from the names in the package; one whose text stays is left alone.
+$(REFERENCE): $(READY) docs/api/index.rst $(wildcard docs/_templates/autosummary/*) $(shell find src/gpuguide -name '*.py')
+	@mkdir -p $(@D)
+	@$(PY) -m sphinx.ext.autosummary.generate --remove-old -t docs/_templates -o docs/api/generated docs/api/index.rst \
+	  > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
+	@touch $@
+
+html: $(READY) $(REFERENCE)  ## build the guide into docs/_build/html (PAGE=name: that page only)
 	@$(MAKE) -s $(WHEEL) & \
 	  { $(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) \
-	  && wait $$!; } $(OR_FORGET)
+	  && wait $$!; }
 	@rm -rf $(OUT)/html/_static/wheels && mkdir -p $(OUT)/html/_static/wheels && cp $(OUT)/wheel/*.whl $(OUT)/html/_static/wheels
 	@echo "The guide is in $(OUT)/html/index.html"
 
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
 	@$(PY) -m pytest -q -n auto --dist loadfile
 
-doctest: $(READY)  ## run the examples of the docstrings
-	@$(SPHINX) -q -b doctest docs $(OUT)/doctest $(OR_FORGET)
+doctest: $(READY) $(REFERENCE)  ## run the examples of the docstrings
+	@$(SPHINX) -q -b doctest docs $(OUT)/doctest
 	@$(PY) -m pytest -q --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
 	@tail -n 5 $(OUT)/doctest/output.txt
 

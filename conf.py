@@ -1,7 +1,6 @@
 """The one Sphinx configuration. Every path is absolute from this folder."""
 
 import sys
-import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -30,9 +29,6 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "gpuguide_docs.extension",
 ]
-
-# autosummary looks at what a module imports, too; Numba's docstrings are not numpydoc.
-warnings.filterwarnings("ignore", message=r"(?s).*in the docstring of \w+ in .*site-packages")
 
 root_doc = "index"
 language = "en"
@@ -64,7 +60,7 @@ nb_output_stderr = "warn"
 nb_merge_streams = True
 
 # Reference ---------------------------------------------------------------------------------------------
-# The extension has the stubs written, when something they are written from changed.
+# make has them written, when something they are written from changed.
 autosummary_generate = False
 autodoc_typehints = "none"
 # The package has no such comments, and looking for them in every source takes time.

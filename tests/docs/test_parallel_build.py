@@ -21,13 +21,6 @@ def test_results_stand_in_the_order_of_the_pieces(workers):
     assert on_all_cores([lambda i=i: i * i for i in range(5)], workers) == [0, 1, 4, 9, 16]
 
 
-@pytest.mark.parametrize(("n", "workers"), [(0, 2), (3, 1), (3, 2)])
-def test_something_else_is_done_meanwhile_once_and_here(n, workers):
-    done = []
-    on_all_cores([os.getpid] * n, workers, lambda: done.append(os.getpid()))
-    assert done == [os.getpid()]
-
-
 def test_pieces_run_in_processes_of_their_own():
     assert os.getpid() not in on_all_cores([os.getpid] * 3, 2)
 

@@ -21,9 +21,7 @@ __all__ = ["on_all_cores", "setup", "spread"]
 Result = TypeVar("Result")
 
 
-def on_all_cores(
-    pieces: Sequence[Callable[[], Result]], workers: int, meanwhile: Callable[[], object] | None = None
-) -> list[Result]:
+def on_all_cores(pieces: Sequence[Callable[[], Result]], workers: int) -> list[Result]:
     """Run functions that do not need one another.
 
     Parameters
@@ -34,8 +32,6 @@ def on_all_cores(
     workers : int
         How many processes: Sphinx's ``-j``. With one, or where processes cannot be forked, the pieces run
         here, one after the other.
-    meanwhile : callable, optional
-        What this process does while the others work; it runs in any case.
 
     Returns
     -------
@@ -48,8 +44,6 @@ def on_all_cores(
         If one raises in a process of its own; holds the traceback.
     """
     if workers < 2 or len(pieces) < 2 or not parallel_available:
-        if meanwhile:
-            meanwhile()
         return [piece() for piece in pieces]
     found: dict[int, Result] = {}
     errors: list[SphinxParallelError] = []
@@ -57,8 +51,6 @@ def on_all_cores(
     for first in range(min(workers, len(pieces))):
         hand = range(first, len(pieces), workers)
         tasks.add_task(partial(_play, pieces, hand), result_func=partial(_keep, found, errors, hand))
-    if meanwhile:
-        meanwhile()
     tasks.join()
     for error in errors:
         raise error

@@ -291,7 +291,7 @@ def _load(folder: Path, page: str, states: States) -> Drawing | None:
     return Drawing(outputs, stated)
 
 
-def draw_ahead(states: States, workers: int, meanwhile: Callable[[], object] | None = None) -> list[str]:
+def draw_ahead(states: States, workers: int) -> list[str]:
     """Draw the pages whose figures are not kept, several at once, so that replay finds them.
 
     Parameters
@@ -300,8 +300,6 @@ def draw_ahead(states: States, workers: int, meanwhile: Callable[[], object] | N
         Of the pages.
     workers : int
         How many at once; with one, each page draws at its turn.
-    meanwhile : callable, optional
-        What this process does while others draw; it runs in any case.
 
     Returns
     -------
@@ -313,7 +311,7 @@ def draw_ahead(states: States, workers: int, meanwhile: Callable[[], object] | N
     if pages:
         # The forked processes share what is imported here.
         import matplotlib.pyplot  # noqa: F401
-    on_all_cores([partial(_draw_page, states, page, cells) for page, cells in pages], workers, meanwhile)
+    on_all_cores([partial(_draw_page, states, page, cells) for page, cells in pages], workers)
     return [page.name for page, _ in pages]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +22,7 @@ from gpuguide_docs.replay.states import States, states_of_build
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["SEAMS", "TEXTS", "WHILE_DRAWING", "Gallery", "moved_seams", "setup"]
-
-#: Event for what takes seconds and needs no figure: other processes may be drawing meanwhile.
-WHILE_DRAWING = "gpuguide-while-drawing"
+__all__ = ["SEAMS", "TEXTS", "Gallery", "moved_seams", "setup"]
 
 #: Function of sphinx-gallery -> its parameters, as the replacements below rely on them.
 SEAMS = {
@@ -214,7 +210,7 @@ def _begin(app: Sphinx) -> None:
     draft = app.config.gpuguide_draft
     gallery = Gallery(states, read_outputs(Path(draft)) if draft else None)
     gallery.install()
-    draw_ahead(states, 1 if draft else app.parallel, meanwhile=partial(app.emit, WHILE_DRAWING))
+    draw_ahead(states, 1 if draft else app.parallel)
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
 
 
@@ -225,5 +221,4 @@ def setup(app: Sphinx) -> None:
         raise ExtensionError("sphinx-gallery changed where the guide takes over:\n  " + "\n  ".join(moved))
     gen_gallery._import_matplotlib = _no_matplotlib
     app.add_config_value("gpuguide_draft", "", "env", str)
-    app.add_event(WHILE_DRAWING)
     app.connect("builder-inited", _begin, priority=20)
