@@ -22,7 +22,8 @@ def built_template(recorded_template: Project, tmp_path_factory: pytest.TempPath
     """The recorded project, built once a session."""
     project = Project(tmp_path_factory.mktemp("built") / "mini")
     shutil.copytree(recorded_template.root, project.root)
-    ran = project.build()
+    # As `make html` does: what another process reads must not be forgotten.
+    ran = project.build("-j", "2")
     assert ran.code == 0, ran.output
     return Snapshot.of(project)
 

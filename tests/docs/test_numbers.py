@@ -74,7 +74,7 @@ def test_numbers_of_this_page_need_no_page_name(tmp_path, monkeypatch):
     app, warnings = build(tmp_path, files, states, monkeypatch)
     assert warnings == ""
     assert ">410 ms<" in page(tmp_path, "gallery/start/first")
-    assert "run.json" in {path.name for path in app.env.dependencies["gallery/start/first"]}
+    assert "first.txt" in {path.name for path in app.env.dependencies["gallery/start/first"]}
 
 
 def test_the_roles_work_in_markdown(tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ MODULES = (
     "pages.on_all_cores",
     "replay.seams",
     "replay.sweep",
+    "replay.uses",
     "replay.section_index",
     "show.mathml",
     "show.reference",

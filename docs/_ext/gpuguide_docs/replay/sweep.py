@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx.search import IndexBuilder
+from sphinx.application import ENV_PICKLE_FILENAME
 
 from gpuguide_docs.pages.gallery_settings import GALLERY
 from gpuguide_docs.pages.layout import Layout, layout_of
 from gpuguide_docs.pages.pages_toml import read_sections
 from gpuguide_docs.replay.section_index import listed_sections
-from gpuguide_docs.replay.states import states_of_build
-from gpuguide_docs.replay.uses import outdated
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["setup", "sweep_gallery"]
 
-_PUBLISHED = "gallery-published.json"
 _SHAPE = "gpuguide_shape"
 
 
@@ -91,10 +87,6 @@ def _sweep_after(app: Sphinx) -> None:
             path.unlink()
 
 
-def _outdated(app: Sphinx, env: BuildEnvironment, *_changes: set[str]) -> set[str]:
-    return outdated(env, states_of_build(app))
-
-
 def _rewrite_when_shape_changed(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have every page written again when what other pages show of it changed: titles, order, link targets."""
     whole = hashlib.sha256()
@@ -111,51 +103,28 @@ def _rewrite_when_shape_changed(app: Sphinx, env: BuildEnvironment) -> list[str]
 
 def _sweep_published(app: Sphinx) -> None:
     """Delete pages, figures and downloads that an earlier build published and this one does not know."""
-    outdir = Path(app.outdir)
-    builder, env = app.builder, app.env
-    roots = [GALLERY, *(section.name for section in read_sections(layout_of(app)))]
-    docs = [docname for docname in env.found_docs if docname.partition("/")[0] in roots]
-    now = {Path(builder.get_outfilename(docname)).relative_to(outdir).as_posix() for docname in docs}  # type: ignore[attr-defined]
-    now |= {f"_sources/{docname}.rst.txt" for docname in docs}
-    now |= {f"_images/{name}" for _, name in env.images.values()}
-    now |= {f"_downloads/{name}" for _, name in env.dlfiles.values()}
-    record = Path(app.doctreedir) / _PUBLISHED
-    before = set(json.loads(record.read_text(encoding="utf-8"))) if record.is_file() else set()
-    written = [path for root in roots for path in (outdir / root).rglob("*.html")]
-    on_disk = {path.relative_to(outdir).as_posix() for path in written}
-    for name in (before | on_disk) - now:
-        (outdir / name).unlink(missing_ok=True)
-    record.write_text(json.dumps(sorted(now)), encoding="utf-8")
+    outdir, env = Path(app.outdir), app.env
+    known = {Path(app.builder.get_outfilename(docname)) for docname in env.found_docs}  # type: ignore[attr-defined]
+    known |= {outdir / "_images" / name for _, name in env.images.values()}
+    known |= {outdir / "_downloads" / name for _, name in env.dlfiles.values()}
+    folders = [GALLERY, *(section.name for section in read_sections(layout_of(app)))]
+    there = [path for folder in folders for path in (outdir / folder).rglob("*.html")]
+    there += [path for folder in ("_images", "_downloads") for path in (outdir / folder).rglob("*.*")]
+    for path in set(there) - known:
+        path.unlink()
 
 
 def _finish(app: Sphinx, exception: Exception | None) -> None:
-    failed = exception is not None or (getattr(app, "_fail_on_warnings", False) and app._warncount)
-    if failed:
-        # Sphinx would take the page that failed for read, and the next build would pass.
-        (Path(app.doctreedir) / "environment.pickle").unlink(missing_ok=True)
-    elif app.builder.format == "html":
+    if app._fail_on_warnings and app._warncount:
+        # Sphinx would take the page that warned for read, and the next build would pass.
+        (Path(app.doctreedir) / ENV_PICKLE_FILENAME).unlink(missing_ok=True)
+    elif exception is None and app.builder.format == "html":
         _sweep_published(app)
-
-
-def _forget_words(prune: Callable[[IndexBuilder, Iterable[str]], None]) -> Callable[..., None]:
-    """Make Sphinx's search index forget words that no page holds any more, as a clean build would."""
-
-    @functools.wraps(prune)
-    def pruned(self: IndexBuilder, docnames: Iterable[str]) -> None:
-        prune(self, docnames)
-        for words in (self._mapping, self._title_mapping):
-            for word in [word for word, pages in words.items() if not pages]:
-                del words[word]
-
-    return pruned
 
 
 def setup(app: Sphinx) -> None:
     """Sweep before and after sphinx-gallery generates its pages, and after the build."""
-    if not hasattr(IndexBuilder.prune, "__wrapped__"):
-        IndexBuilder.prune = _forget_words(IndexBuilder.prune)  # type: ignore[method-assign]
     app.connect("builder-inited", _sweep_before, priority=30)
     app.connect("builder-inited", _sweep_after, priority=900)
-    app.connect("env-get-outdated", _outdated)
     app.connect("env-updated", _rewrite_when_shape_changed)
     app.connect("build-finished", _finish, priority=900)

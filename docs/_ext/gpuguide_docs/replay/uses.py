@@ -1,64 +1,56 @@
-"""Which documents show something of which pages, and are read again when that changes."""
+"""Documents that show something of a page are read again when that changes.
+
+The state of each page stands in a file, which Sphinx knows as a dependency of these documents: a note of our
+own in its environment would be lost wherever another process read the document.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpuguide_docs.pages.files import write_if_changed
+from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.replay.drawn_cells import drawing_of
-from gpuguide_docs.replay.states import PageState, States
+from gpuguide_docs.replay.states import States, states_of_build
 
 if TYPE_CHECKING:
+    from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["note_use", "outdated"]
-
-_USES = "gpuguide_uses"
+__all__ = ["note_use", "setup", "write_states"]
 
 
-def note_use(env: BuildEnvironment, states: States, state: PageState) -> None:
-    """Note that the document being read shows something of a page, and is read again when that changes.
-
-    Parameters
-    ----------
-    env : BuildEnvironment
-        Sphinx's environment while it reads a document.
-    states : States
-        Of the pages.
-    state : PageState
-        The page's state.
-    """
-    uses: dict[str, dict[str, str]] = env.__dict__.setdefault(_USES, {})
-    uses.setdefault(env.docname, {})[state.page] = _fingerprint(states, state)
+def note_use(env: BuildEnvironment, layout: Layout, page: str) -> None:
+    """Note that the document being read shows something of a page."""
+    env.note_dependency(_folder(layout) / f"{page}.txt")
 
 
-def outdated(env: BuildEnvironment, states: States) -> set[str]:
-    """Find the documents to read again because a page that they use changed, or states something else.
+def write_states(states: States) -> None:
+    """Write down what a document depends on that shows a number or a claim of a page.
 
     Parameters
     ----------
-    env : BuildEnvironment
-        With the uses of the last build.
     states : States
-        Of this build.
-
-    Returns
-    -------
-    set of str
-        Names of documents.
+        Of this build; a page that did not change keeps its file, and one that is gone loses it.
     """
-    uses: dict[str, dict[str, str]] = env.__dict__.setdefault(_USES, {})
-    for gone in uses.keys() - env.found_docs:
-        del uses[gone]
-    return {
-        docname
-        for docname, pages in uses.items()
-        if any(
-            page not in states.pages or _fingerprint(states, states[page]) != seen
-            for page, seen in pages.items()
-        )
-    }
+    folder = _folder(states.layout)
+    files = {folder / f"{page}.txt": states[page] for page in states.pages}
+    for path, state in files.items():
+        write_if_changed(path, f"{state.fingerprint} {drawing_of(states, state).fingerprint}")
+    for path in set(folder.iterdir()) - files.keys():
+        path.unlink()
 
 
-def _fingerprint(states: States, state: PageState) -> str:
-    """Give what a document depends on that shows a number or a claim of a page."""
-    return f"{state.fingerprint} {drawing_of(states, state).fingerprint}"
+def _folder(layout: Layout) -> Path:
+    return layout.cache / "states"
+
+
+def _write(app: Sphinx) -> None:
+    if not app.config.gpuguide_draft:
+        write_states(states_of_build(app))
+
+
+def setup(app: Sphinx) -> None:
+    """Write the states once the gallery is generated, which names the place of a drawn cell that fails."""
+    app.connect("builder-inited", _write, priority=900)

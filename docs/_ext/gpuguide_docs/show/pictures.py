@@ -80,7 +80,7 @@ class DrawnDirective(SphinxDirective):
             state = states[name]
         except KeyError:
             raise self.error(f"drawn: no page {name!r} in examples/pages.toml") from None
-        note_use(self.env, states, state)
+        note_use(self.env, layout, name)
         for path in states.drawing_code:
             self.env.note_dependency(path)
         if state.shown is None:

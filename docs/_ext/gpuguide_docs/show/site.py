@@ -114,9 +114,7 @@ class Site:
         """
         state = states_of(self.layout)[self.page(name).name]
         if env is not None:
-            note_use(env, states_of(self.layout), state)
-            if state.recording is not None and state.recording.folder is not None:
-                env.note_dependency(str(state.recording.folder / "run.json"))
+            note_use(env, self.layout, name)
         return state
 
     def drawing(self, state: PageState) -> Drawing:
