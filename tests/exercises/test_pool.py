@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -239,3 +242,16 @@ def test_the_gpu_agrees(name: str) -> None:
         if not announced_kinds(path) & GPU_MAY_PASS.keys():
             source = path.read_text(encoding="utf-8")
             assert kinds(reports(exercise, source, ("gpu",))), f"{path.name} passes on the GPU"
+
+
+@pytest.mark.parametrize("name", names())
+def test_code_for_a_notebook_imports_only_what_the_package_brings(name: str) -> None:
+    """Or CuPy, without which no GPU is used."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    brought = {re.match(r"[a-z-]+", each)[0] for each in project["project"]["dependencies"]}
+    for code in re.findall(r"```python\n(.*?)```", get(name).statement, re.DOTALL):
+        tree = list(ast.walk(ast.parse(code)))
+        used = [alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names]
+        used += [str(node.module) for node in tree if isinstance(node, ast.ImportFrom)]
+        packages = {module.partition(".")[0] for module in used} - sys.stdlib_module_names
+        assert packages <= {*brought, "gpuguide", "cupy", "cupyx"}
