@@ -156,6 +156,9 @@ def test_prose_and_labels_change_without_a_gpu_and_equal_a_clean_build(project):
     assert BANNER not in page
     assert figure.read_bytes() != drawn
     assert "Toy additions" in (project.html / "other.html").read_text(), "it lists who uses plot_speedup"
+    project.edit("examples/start/toy.py", '\ngg.plot_speedup(results, "numpy")', "")
+    built_ok(project)
+    assert "Toy additions" not in (project.html / "other.html").read_text()
     shutil.rmtree(project.layout.cache)
     assert_incremental_equals_clean(project)
 
