@@ -64,8 +64,8 @@ doctest: $(READY) $(REFERENCE)  ## run the examples of the docstrings
 	@$(PY) -m pytest -q --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
 	@tail -n 5 $(OUT)/doctest/output.txt
 
-check: $(READY)  ## hold every page to the contract (STRICT=1: drafts and lacking recordings fail too)
-	@$(PY) -m gpuguide_docs.contract.check $(if $(STRICT),--strict)
+check: $(READY) $(REFERENCE)  ## hold every page to the contract (STRICT=1: drafts and lacking recordings fail too)
+	@$(SPHINX) -q -b contract $(if $(STRICT),-D gpuguide_strict=1) docs $(OUT)/contract
 
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
 	@$(PY) -m gpuguide_docs.record.recorder $(PAGES) --budget $(BUDGET)

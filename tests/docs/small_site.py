@@ -170,11 +170,27 @@ def write(root: Path, files: dict[str, str]) -> Layout:
     return Layout(root)
 
 
+def generated(script: Path) -> str:
+    """What sphinx-gallery makes of a script that has no outputs."""
+    from sphinx_gallery.gen_rst import rst_blocks
+    from sphinx_gallery.py_source_parser import split_code_and_text_blocks
+
+    _, blocks = split_code_and_text_blocks(str(script))
+    return rst_blocks(blocks, [""] * len(blocks), {}, {"line_numbers": False})
+
+
 MODULES = ("show.site", "show.numbers", "show.byline", "show.kernel", "show.results_table", "show.pictures")
 
 
 def build(
-    root: Path, files: dict[str, str], states: dict[str, PageState], monkeypatch, *, more=(), drawing=None
+    root: Path,
+    files: dict[str, str],
+    states: dict[str, PageState],
+    monkeypatch,
+    *,
+    more=(),
+    drawing=None,
+    **changed,
 ):
     """Build the site; return the application and what it warned of."""
     layout = write(root, files)
@@ -189,7 +205,10 @@ def build(
         "nitpicky": True,
         "exclude_patterns": ["gallery/downloads/*.ipynb"],
         "gpuguide_root": str(root),
+        # Sphinx would add what extensions read to its own default, and the next build would find it there.
+        "source_suffix": {".rst": "restructuredtext"},
         "suppress_warnings": ["toc.not_included"],
+        **changed,
     }
     with patch_docutils(), docutils_namespace():
         out = layout.build

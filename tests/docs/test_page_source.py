@@ -1,17 +1,252 @@
-"""A page's script as the contract sees it: headings, directives, roles."""
+"""A page as the contract sees it: title, prose, roles, directives and code, each with its line."""
 
-from gpuguide_docs.contract.page_source import read_script
+from pathlib import Path
+
+import pytest
+from small_site import build, generated, recording, write
+from tiny_pool import use_pool
+
+from gpuguide_docs.contract.page_source import Documents
+from gpuguide_docs.contract.typed_figures import find_typed_figures
+from gpuguide_docs.replay.states import PageState
+
+# MyST's own, when it resolves a link.
+pytestmark = pytest.mark.filterwarnings("ignore:.*MystReferenceResolver.app.*is deprecated")
+
+MYST = """\
+---
+file_format: mystnb
+kernelspec: {name: python3, display_name: Python 3}
+---
+# Second page
+
+And
+then?
+
+One line: {term}`warps <warp>` and *em* [a link](x.md),
+`code` and {measured}`first:first_call`, typed 1 ms.
+
+- an item {measured}`first:sample[numba, 2**20].time`
+
+```{install-command} cuda13
+```
+
+:::{note}
+Beware of {doc}`/glossary`, typed 2 ms.
+:::
+
+```python
+x = 1  # 3 ms
+```
+
+::::{tab-set}
+:::{tab-item} Linux
+Do this.
+```console
+$ ls
+```
+:::
+::::
+
+## Two
+
+```{question} Why not 4 ms?
+Because {rule}`5 ms`.
+```
+
+```{exercise} add_one
+```
+
+```{code-cell}
+y = 2
+```
+"""
+
+SCRIPT = '''"""
+First page
+==========
+
+What's measured?
+"""
+
+# %%
+# .. rst-class:: part-bare
+#
+# Slow: 1 ms
+# ----------
+#
+# Takes :measured:`sample[numba,
+# 2**20].time` and ``2 ms`` in code, `5 ms <https://a.b>`_ in a link. See :doc:`3 ms </glossary>`
+# and the :term:`warp`; :claimed:`s2_speedup`.
+#
+# .. code-block:: python
+#
+#    sleep  # 7 ms
+
+x = 1
+
+# %%
+# .. finding::
+#
+#    Typed: 9 ms. The kernel takes
+#    :measured:`first_call`, no more.
+#
+# .. kernel:: gpuguide.topics.toy
+#    :names: add_one, study
+#
+# .. list-table::
+#
+#    * - predicted
+#      - 11 ms
+#
+# Literal::
+#
+#    12 ms
+#
+# .. drawing:: host
+#
+#    Thirteen boxes, 13 ms.
+
+# draw
+gg.claim("It holds", results, bool)
+
+# %%
+# .. rst-class:: part-next
+#
+# Onwards
+# -------
+# More :measured:`first_cal`.
+'''
 
 
-def test_a_line_of_a_caption_that_begins_with_a_role_is_no_option(tmp_path):
-    script = tmp_path / "page.py"
-    script.write_text(
-        '"""\nTitle\n=====\n\nQuestion?\n"""\n# %%\n# .. finding::\n#\n#    The kernel takes\n'
-        "#    :measured:`study[variant, 8].time`, no more.\n#\n# .. kernel:: module\n#    :names: a, b\n"
-    )
-    page = read_script(script)
-    (caption,) = page.directive("finding")
-    assert caption.content == "The kernel takes\n:measured:`study[variant, 8].time`, no more."
-    assert caption.options == {}
-    (kernel,) = page.directive("kernel")
-    assert kernel.options == {"names": "a, b"}
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The first page, from a script, and the second, written in MyST."""
+    root = tmp_path_factory.mktemp("sources")
+    files = {
+        "examples/start/first.py": SCRIPT,
+        "docs/gallery/start/second.md": MYST,
+        "docs/glossary.md": "# Glossary\n\n:::{glossary}\nwarp\n  32.\n\nShared memory\n  Fast.\n:::\n",
+        **{f"docs/_static/drawings/{name}.svg": "<svg/>" for name in ("host", "host-dark")},
+    }
+    layout = write(root, files)
+    script = layout.examples / "start" / "first.py"
+    files["docs/gallery/start/first.rst"] = generated(script)
+    modules = ("exercises", "install_command")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use_pool(monkeypatch, root / "pool")
+        app, _ = build(
+            root,
+            files,
+            {"first": PageState("first", "current", recording(root))},
+            monkeypatch,
+            more=("myst_nb", "sphinx_design", *(f"gpuguide_docs.show.{name}" for name in modules)),
+            root_doc="glossary",
+            myst_enable_extensions=["colon_fence"],
+            nb_execution_mode="off",
+        )
+    documents = Documents(app.env, layout)
+    script_source = documents.named("gallery/start/first", Path(script))
+    return script_source, documents.named("gallery/start/second"), documents
+
+
+@pytest.fixture
+def script(sources):
+    return sources[0]
+
+
+@pytest.fixture
+def myst(sources):
+    return sources[1]
+
+
+def lines(passages):
+    return [(passage.text, passage.line) for passage in passages]
+
+
+def uses(source):
+    return [(use.kind, use.key, use.line, use.parts) for use in source.uses]
+
+
+def figures(source):
+    return [(figure.line, figure.text) for figure in find_typed_figures(source.figures)]
+
+
+def test_a_script_is_read_with_its_own_lines(script):
+    assert (script.title, script.question) == ("First page", "What's measured?")
+    assert lines(script.headings) == [("Slow: 1 ms", 11), ("Onwards", 52)]
+    assert lines(script.paragraphs) == [
+        ("Takes N and in code, 5 ms in a link. See 3 ms and the warp; N.", 14),
+        ("Typed: 9 ms. The kernel takes N, no more.", 27),
+        ("predicted", 35),
+        ("11 ms", 36),
+        ("Literal:", 38),
+        ("More .", 54),
+    ]
+    assert script.parts == ["bare", "next"]
+
+
+def test_roles_and_directives_of_a_script_have_their_lines_and_parts(script):
+    bare, onwards = ("bare",), ("next",)
+    assert uses(script) == [
+        ("measured", "sample[numba, 2**20].time", 14, bare),
+        ("doc", "/glossary", 15, bare),
+        ("term", "warp", 16, bare),
+        ("claimed", "s2_speedup", 16, bare),
+        ("finding", uses(script)[4][1], 25, bare),
+        ("measured", "first_call", 28, bare),
+        ("kernel", "gpuguide.topics.toy", 30, bare),
+        ("drawing", "host", 44, bare),
+        ("problem", uses(script)[8][1], 54, onwards),
+    ]
+    (kernel,) = script.of("kernel")
+    assert kernel.node["names"] == ["add_one", "study"]
+    assert "Did you mean 'first_call'" in script.of("problem")[0].key
+
+
+def test_cells_of_a_script_have_the_parts_that_they_stand_in(script):
+    assert [(use.cell.kind, use.parts) for use in script.code] == [
+        ("recorded", ("bare",)),
+        ("drawn", ("bare",)),
+    ]
+    assert script.order == ["text", "code", "text", "kernel", "text", "text", "text", "code", "text"]
+
+
+def test_typed_figures_of_a_script_are_those_of_its_prose(script):
+    assert figures(script) == [(11, "1 ms"), (15, "5 ms"), (27, "9 ms"), (36, "11 ms"), (44, "13 ms")]
+
+
+def test_a_page_written_by_hand_is_read_with_its_lines(myst):
+    assert (myst.title, myst.question) == ("Second page", "And then?")
+    assert lines(myst.headings) == [("Two", 35)]
+    assert lines(myst.paragraphs) == [
+        ("One line: warps and em a link, and N, typed 1 ms.", 10),
+        ("an item N", 13),
+        ("Beware of /glossary, typed 2 ms.", 19),
+        ("Do this.", 28),
+        ("Why not 4 ms?", 37),
+        ("Because N.", 38),
+    ]
+    assert myst.n_words == 12 + 3 + 6 + 2 + 4 + 2
+    assert uses(myst) == [
+        ("term", "warp", 10, ()),
+        ("measured", "first:first_call", 11, ()),
+        ("measured", "first:sample[numba, 2**20].time", 13, ()),
+        ("doc", "/glossary", 19, ()),
+        ("question", "Why not 4 ms?", 37, ()),
+        ("rule", "5 ms", 38, ()),
+        ("exercise", "add_one", 41, ()),
+    ]
+    assert figures(myst) == [(11, "1 ms"), (19, "2 ms"), (37, "4 ms")]
+
+
+def test_code_of_a_page_written_by_hand_is_kept_where_it_is_python(myst):
+    assert [(use.cell.content.strip(), use.cell.lineno) for use in myst.code] == [
+        ("x = 1  # 3 ms", 23),
+        ("y = 2", 45),
+    ]
+    assert myst.order.count("code") == 4
+
+
+def test_the_terms_of_the_glossary_are_known(sources):
+    assert sources[2].terms == ("warp", "Shared memory")

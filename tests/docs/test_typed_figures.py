@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuguide_docs.contract.page_source import prose_lines
-from gpuguide_docs.contract.typed_figures import find_typed_figures
+from gpuguide_docs.contract.typed_figures import find_typed_figures, plain_lines
 
 HERE = Path(__file__).parent
 CAUGHT = [
@@ -29,65 +28,25 @@ def test_the_tables_are_long_enough():
     assert len(PASSED) >= 40
 
 
-RST = """
-Title 3 ms
-==========
-
-.. rst-class:: part-bare 3 ms
-
-Takes :measured:`page:study[a,
-2**4].time` and ``3 ms`` in code, `5 ms <https://a.b>`_ in a link.
-
-.. code-block:: python
-
-   sleep  # 7 ms
-
-.. finding::
-
-   Typed: 9 ms.
-
-Literal::
-
-   11 ms
-
-.. drawing:: host
-   :width: 3 ms
-
-   Thirteen boxes, 13 ms.
-"""
-
-
-def test_rst_keeps_prose_and_drops_code_roles_and_options():
-    found = find_typed_figures(prose_lines(RST, "rst"))
-    assert [(figure.line, figure.text) for figure in found] == [
-        (2, "3 ms"),
-        (8, "5 ms"),
-        (16, "9 ms"),
-        (25, "13 ms"),
-    ]
+def test_a_figure_may_stand_on_two_lines():
+    (found,) = find_typed_figures([(3, "It was soon\n\ntwice as\nfast.")])
+    assert (found.line, found.text) == (5, "twice as fast")
 
 
 MARKDOWN = """# Title
 
-Takes {measured}`page:fact` and `3 ms`, [5 ms](https://a.b).
+Takes {measured}`page:fact` and `3 ms`, [5 ms](https://a.b), :measured:`page:study[a,
+2**4].time` and ``7 ms``.
 
 ```python
 sleep  # 7 ms
 ```
 
-:::{note}
 Typed: 9 ms.
-:::
-
-```{code-cell}
-11 ms
-```
-
-{rule}`0.2 s` is the budget.
 """
 
 
-def test_markdown_keeps_prose_and_drops_code_and_roles():
-    found = find_typed_figures(prose_lines(MARKDOWN, "md"))
+def test_what_is_no_page_is_read_without_code_and_roles():
+    found = find_typed_figures(plain_lines(MARKDOWN))
     assert [(figure.line, figure.text) for figure in found] == [(3, "5 ms"), (10, "9 ms")]
     assert str(found[0]) == "line 3: typed time '5 ms'; use the role measured or claimed"

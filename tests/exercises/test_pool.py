@@ -23,8 +23,7 @@ from pool_answers import (
 
 from gpuguide.exercises import get, names
 from gpuguide.exercises.model import LEVELS, POOL, Exercise
-from gpuguide_docs.contract.page_source import prose_lines
-from gpuguide_docs.contract.typed_figures import find_typed_figures
+from gpuguide_docs.contract.typed_figures import find_typed_figures, plain_lines
 
 FILES = ("exercise.py", "statement.md", "hints.md", "stub.py", "solution.py")
 # Threads that all launches of an exercise may have together: a bound on a check's time that no clock shakes.
@@ -168,7 +167,7 @@ def test_texts_hold_no_measured_figure(name: str) -> None:
     exercise = get(name)
     statement = re.sub(r"^\*Judged:\*.*?(?:\n\n|\Z)", "", exercise.statement, flags=re.M | re.S)
     for text in (exercise.title, exercise.teaches, statement, *exercise.hints, *comments(exercise)):
-        assert not find_typed_figures(prose_lines(text, "md"))
+        assert not find_typed_figures(plain_lines(text))
 
 
 def comments(exercise: Exercise) -> list[str]:

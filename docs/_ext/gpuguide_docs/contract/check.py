@@ -1,19 +1,19 @@
-"""The contract of a page, rule by rule, and ``make check``, which holds every page to it."""
+"""The contract of a page, rule by rule, and the table that ``make check`` prints."""
 
 from __future__ import annotations
 
-import argparse
 import ast
 import itertools
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from docutils import nodes
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -26,22 +26,13 @@ from gpuguide.recordings.recording import Recording
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import Measurement
 from gpuguide.results.results import Results
-from gpuguide_docs.contract.page_source import (
-    DirectiveUse,
-    Heading,
-    PageSource,
-    Paragraph,
-    prose_lines,
-    read_myst,
-    read_script,
-)
-from gpuguide_docs.contract.typed_figures import find_typed_figures
+from gpuguide_docs.contract.page_source import Documents, PageSource, Use
+from gpuguide_docs.contract.typed_figures import find_typed_figures, plain_lines
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import KINDS, Experiment, Page, PagesError
+from gpuguide_docs.pages.pages_toml import KINDS, Experiment, Page
 from gpuguide_docs.show.exercise_pool import find_exercise
 from gpuguide_docs.show.exercise_text import markdown_nodes
-from gpuguide_docs.show.kernel import shown_source
-from gpuguide_docs.show.module_source import ModuleSource
+from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.references import Reference, parse_reference, parse_size, resolve
 from gpuguide_docs.show.site import Site
 
@@ -60,11 +51,9 @@ __all__ = [
     "check_page",
     "check_prose",
     "check_site",
-    "glossary_terms",
-    "main",
+    "report",
 ]
 
-_TERM = re.compile(r"^(?P<term>[A-Za-z0-9][^:`{#|]*)$")
 #: Parts of a page, in their order.
 PARTS = (
     "idea",
@@ -140,25 +129,17 @@ class Rule:
 
 
 class PageFacts:
-    """A page, its text and its recording.
+    """A page whose script or MyST file exists, its text and its recording."""
 
-    Parameters
-    ----------
-    site : Site
-        Of the project.
-    page : Page
-        Its entry; its script or MyST file exists.
-    """
-
-    def __init__(self, site: Site, page: Page) -> None:
+    def __init__(self, site: Site, page: Page, documents: Documents) -> None:
         self.site = site
         self.page = page
+        self.documents = documents
 
-    @cached_property
+    @property
     def source(self) -> PageSource:
         """The page's text."""
-        read = read_myst if self.page.format == "myst" else read_script
-        return read(self.path)
+        return self.documents.page(self.page)
 
     @property
     def path(self) -> Path:
@@ -185,7 +166,7 @@ class PageFacts:
     @cached_property
     def references(self) -> list[tuple[Reference, tuple[str, ...]]]:
         """What its measured numbers refer to, each with the parts that it stands in."""
-        return [(parse_reference(use.text), use.parts) for use in self.source.role("measured")]
+        return [(parse_reference(use.key), use.parts) for use in self.source.of("measured")]
 
     def others(self) -> Iterator[PageFacts]:
         """Give the pages before this one that are written."""
@@ -193,79 +174,12 @@ class PageFacts:
             if page.name == self.page.name:
                 return
             if page.source(self.site.layout).exists():
-                yield PageFacts(self.site, page)
-
-    @cached_property
-    def terms(self) -> tuple[str, ...]:
-        """The terms of the glossary."""
-        path = self.site.layout.docs / "glossary.md"
-        return glossary_terms(path.read_text(encoding="utf-8")) if path.exists() else ()
+                yield PageFacts(self.site, page, self.documents)
 
 
-def glossary_terms(text: str) -> tuple[str, ...]:
-    r"""Read the terms of a glossary.
-
-    Parameters
-    ----------
-    text : str
-        MyST with ``glossary`` directives: terms at the margin, meanings indented.
-
-    Returns
-    -------
-    tuple of str
-        In order.
-
-    Examples
-    --------
-    >>> glossary_terms(":::{glossary}\nwarp\n  32 threads.\n\ngrid\n  All blocks.\n:::\n")
-    ('warp', 'grid')
-    """
-    terms, inside = [], False
-    for line in text.splitlines():
-        if line.startswith((":::", "```")):
-            inside = "{glossary}" in line
-        elif inside and _TERM.match(line):
-            terms.append(line.strip())
-    return tuple(terms)
-
-
-def kernel_sources(facts: PageFacts) -> Iterator[tuple[DirectiveUse, str]]:
-    """Give what the page's kernel directives show.
-
-    Parameters
-    ----------
-    facts : PageFacts
-        Of the page.
-
-    Yields
-    ------
-    DirectiveUse
-        The directive.
-    str
-        Source; empty where module or name is not known, which the build reports.
-    """
-    for use in facts.source.directive("kernel"):
-        try:
-            source = ModuleSource(facts.site.layout.source, use.argument)
-            yield use, shown_source(source, shown_names(use) or list(source.names))
-        except GpuGuideError:
-            yield use, ""
-
-
-def shown_names(use: DirectiveUse) -> list[str]:
-    """Names that a kernel directive shows.
-
-    Parameters
-    ----------
-    use : DirectiveUse
-        The directive.
-
-    Returns
-    -------
-    list of str
-        As its option ``:names:`` gives them.
-    """
-    return use.options.get("names", "").replace(",", " ").split()
+def shown_code(kernel: Use) -> str:
+    """Give the code that a kernel directive shows."""
+    return next(kernel.node.findall(nodes.literal_block)).astext()
 
 
 def check_entry(facts: PageFacts) -> Iterator[str]:
@@ -302,8 +216,8 @@ def check_words(facts: PageFacts) -> Iterator[str]:
     for use in facts.source.code:
         if use.n_lines > _OPEN_LINES:
             yield f"line {use.cell.lineno}: open code of {use.n_lines} lines; {_OPEN_LINES} are allowed"
-    for kernel, code in kernel_sources(facts):
-        for definition in code.split("\n\n\n"):
+    for kernel in facts.source.of("kernel"):
+        for definition in shown_code(kernel).split("\n\n\n"):
             n_lines = sum(bool(line.strip()) for line in definition.splitlines())
             if n_lines > _OPEN_LINES:
                 yield f"line {kernel.line}: shown code of {n_lines} lines; {_OPEN_LINES} are allowed"
@@ -322,7 +236,7 @@ def check_parts(facts: PageFacts) -> Iterator[str]:
     known = [name for name in parts if name in PARTS]
     if known != sorted(known, key=PARTS.index):
         yield f"the parts stand as {', '.join(known)}"
-    if not any("idea" in use.parts for use in facts.source.directive("drawing")):
+    if not any("idea" in use.parts for use in facts.source.of("drawing")):
         yield "part 'idea' has no drawing"
     headings = [heading.text for heading in facts.source.headings]
     if "wrong" in parts and not any(text.startswith("Wrong on purpose: ") for text in headings):
@@ -343,11 +257,7 @@ def check_bare(facts: PageFacts) -> Iterator[str]:
 
 def check_variants(facts: PageFacts) -> Iterator[str]:
     """C5: each charted variant is shown in full and named in prose."""
-    shown = {
-        f"{use.argument}.{name}"
-        for use, code in kernel_sources(facts)
-        for name in shown_names(use) or re.findall(r"^def (\w+)", code, re.MULTILINE)
-    }
+    shown = {f"{use.key}.{name}" for use in facts.source.of("kernel") for name in use.node["names"]}
     prose = " ".join([facts.source.prose, *(heading.text for heading in facts.source.headings)]).lower()
     missed: set[str] = set()
     for results, names in charted_variants(facts):
@@ -363,20 +273,7 @@ def check_variants(facts: PageFacts) -> Iterator[str]:
 
 
 def charted_variants(facts: PageFacts) -> Iterator[tuple[Results, list[str]]]:
-    """Give the studies that drawn cells plot, each with the variants that they name (or all).
-
-    Parameters
-    ----------
-    facts : PageFacts
-        Of a recorded page.
-
-    Yields
-    ------
-    Results
-        A study.
-    list of str
-        Names of variants.
-    """
+    """Give the studies that drawn cells plot, each with the variants that they name (or all)."""
     for use in facts.source.code:
         if use.cell.kind != "drawn":
             continue
@@ -415,15 +312,20 @@ def check_charts(facts: PageFacts) -> Iterator[str]:
     alternatives = [picture.alt for output in drawn if output for picture in output.pictures]
     if len(alternatives) < 2:
         yield f"{len(alternatives)} charts; at least two are asked for"
-    captions = facts.source.directive("finding")
+    captions = {use.key: use.line for use in reversed(facts.source.of("finding"))}
     if len(captions) < min(2, len(alternatives)):
         yield f"{len(captions)} captions (.. finding::) for {len(alternatives)} charts"
-    for caption in captions:
-        if ":measured:" not in caption.content:
-            yield f"line {caption.line}: the caption has no measured number"
+    with_number = {use.key for use in facts.source.of("finding") if _measures(use.node)}
+    for caption, line in captions.items():
+        if caption not in with_number:
+            yield f"line {line}: the caption has no measured number"
     for words in alternatives:
         if len(_NUMBER.findall(words)) < 2 or len(words.split()) < 6:
             yield f"alternative text names no axes or fewer than two numbers: {words[:60]!r}"
+
+
+def _measures(text: nodes.Element) -> bool:
+    return any(number["role"] == "measured" for number in text.findall(number_node))
 
 
 def check_numbers(facts: PageFacts) -> Iterator[str]:
@@ -505,34 +407,34 @@ def _incomplete(exercise: Exercise, page: str) -> Iterator[str]:
 
 
 def _shown_exercises(facts: PageFacts) -> Iterator[str]:
-    uses = facts.source.directive("exercise")
-    shown = [use.argument for use in uses]
+    uses = facts.source.of("exercise")
+    shown = [use.key for use in uses]
     for name in facts.page.exercises:
         if name not in shown:
             yield f"exercise {name!r} is listed and not shown (.. exercise:: {name})"
     for use in uses:
-        if use.argument not in facts.page.exercises:
-            yield f"line {use.line}: exercise {use.argument!r} is shown and not listed in pages.toml"
-        if shown.count(use.argument) > 1:
-            yield f"line {use.line}: exercise {use.argument!r} is shown {shown.count(use.argument)} times"
+        if use.key not in facts.page.exercises:
+            yield f"line {use.line}: exercise {use.key!r} is shown and not listed in pages.toml"
+        if shown.count(use.key) > 1:
+            yield f"line {use.line}: exercise {use.key!r} is shown {shown.count(use.key)} times"
         if facts.source.parts and "your-turn" not in use.parts:
-            yield f"line {use.line}: exercise {use.argument!r} stands outside of part 'your-turn'"
+            yield f"line {use.line}: exercise {use.key!r} stands outside of part 'your-turn'"
 
 
 def _questions(facts: PageFacts) -> Iterator[str]:
-    asked = [use for use in facts.source.directive("question") if "your-turn" in use.parts]
+    asked = [use for use in facts.source.of("question") if "your-turn" in use.parts]
     if len(asked) < _QUESTIONS:
         yield f"{len(asked)} folded questions in part 'your-turn'; at least {_QUESTIONS} are asked for"
 
 
 def check_links(facts: PageFacts) -> Iterator[str]:
     """C12: glossary terms linked, two links to other pages, nothing shared with another page."""
-    linked = {use.target.lower() for use in facts.source.role("term")}
+    linked = {use.key.lower() for use in facts.source.of("term")}
     prose = facts.source.prose.lower()
-    for term in facts.terms:
+    for term in facts.documents.terms:
         if re.search(rf"\b{re.escape(term.lower())}s?\b", prose) and term.lower() not in linked:
             yield f"{term!r} is in the glossary and not linked at its first use"
-    targets = {use.target for use in facts.source.role("doc", "ref")}
+    targets = {use.key for use in facts.source.of("doc", "ref")}
     if len(targets) < 2:
         yield f"{len(targets)} links to other pages; at least 2 are asked for"
     yield from _shared(facts)
@@ -545,9 +447,8 @@ def _shared(facts: PageFacts) -> Iterator[str]:
         texts = [*(heading.text for heading in other.source.headings), *_long(other)]
         seen = {**{text.lower(): other.page.name for text in texts}, **seen}
     own = _long(facts)
-    parts: list[Heading | Paragraph] = [*facts.source.headings, *facts.source.paragraphs]
-    for part in parts:
-        heading = isinstance(part, Heading)
+    for part in [*facts.source.headings, *facts.source.paragraphs]:
+        heading = part in facts.source.headings
         if part.text.lower() in seen and (heading or part.text in own):
             what = f"heading {part.text!r}" if heading else "this paragraph"
             yield f"line {part.line}: {what} also stands on page {seen[part.text.lower()]!r}"
@@ -570,7 +471,7 @@ def check_needs(facts: PageFacts) -> Iterator[str]:
 
 def check_shown(facts: PageFacts) -> Iterator[str]:
     """Each experiment of the source documents is measured, or its code is shown."""
-    text = facts.path.read_text(encoding="utf-8") + "".join(code for _, code in kernel_sources(facts))
+    text = facts.path.read_text(encoding="utf-8") + "".join(map(shown_code, facts.source.of("kernel")))
     for experiment in facts.page.experiments:
         if experiment.key and facts.page.format == "myst":
             yield f"{experiment.id}: a page without a recording cannot measure it ({experiment.key})"
@@ -616,10 +517,10 @@ def check_recorded_cells(facts: PageFacts) -> Iterator[str]:
     cells = [use.cell for use in facts.source.code if use.cell.kind == "recorded"]
     for cell in cells:
         try:
-            nodes = list(ast.walk(ast.parse(cell.content)))
+            tree = ast.parse(cell.content)
         except SyntaxError:
             continue  # the rule of style says so
-        for node in nodes:
+        for node in ast.walk(tree):
             asked = _question(node)
             if asked:
                 line = cell.lineno + node.lineno - 1  # type: ignore[attr-defined]
@@ -646,11 +547,11 @@ def check_figures(facts: PageFacts) -> Iterator[str]:
     """No typed time, rate, speed-up, energy or percentage of one, in text or in docstrings shown."""
     for figure in find_typed_figures(facts.source.figures):
         yield str(figure)
-    if facts.page.format == "script" and facts.source.role("rule"):
+    if facts.page.format == "script" and facts.source.of("rule"):
         yield "the role rule is for hand-written pages about the method"
-    for kernel, code in kernel_sources(facts):
-        for figure in find_typed_figures(_comments(code)):
-            yield f"line {kernel.line}: in {kernel.argument}: {figure}"
+    for kernel in facts.source.of("kernel"):
+        for figure in find_typed_figures(_comments(shown_code(kernel))):
+            yield f"line {kernel.line}: in {kernel.key}: {figure}"
 
 
 def _comments(code: str) -> list[tuple[int, str]]:
@@ -666,12 +567,8 @@ def _comments(code: str) -> list[tuple[int, str]]:
 
 def check_references(facts: PageFacts) -> Iterator[str]:
     """Each measured number resolves."""
-    for use in facts.source.role("measured"):
-        try:
-            reference = replace(parse_reference(use.text), page="")
-            resolve(reference, facts.measured)
-        except GpuGuideError as error:
-            yield f"line {use.line}: {error}"
+    for use in facts.source.of("problem"):
+        yield f"line {use.line}: {use.key}"
 
 
 def check_one_run(facts: PageFacts) -> Iterator[str]:
@@ -798,26 +695,13 @@ class PageReport:
     excused: bool = False
 
 
-def check_page(site: Site, page: Page) -> PageReport:
-    """Hold one page to the contract.
-
-    Parameters
-    ----------
-    site : Site
-        Of the project.
-    page : Page
-        To be checked.
-
-    Returns
-    -------
-    PageReport
-        Rules that need a recording wait where there is none.
-    """
+def check_page(site: Site, page: Page, documents: Documents) -> PageReport:
+    """Hold one page to the contract; rules that need a recording wait where there is none."""
     source = page.source(site.layout)
     if not source.exists():
         missing = Violation(page.name, "C1", f"{source.relative_to(site.layout.root)} is missing")
         return PageReport(page.name, f"no {page.format}", violations=[missing])
-    facts = PageFacts(site, page)
+    facts = PageFacts(site, page, documents)
     if page.format == "myst":
         report = PageReport(page.name, _BY_HAND)
     else:
@@ -885,34 +769,24 @@ def _unknown_unwritten(page: Page) -> Iterator[Violation]:
             yield Violation(page.name, "unwritten", f"{code!r} cannot be unwritten; known are {known}")
 
 
-def check_prose(layout: Layout) -> list[Violation]:
-    """Look for typed figures outside of the gallery: loose pages, README, exercises, docstrings of topics.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-
-    Returns
-    -------
-    list of Violation
-        By file.
-    """
-    texts = [*sorted(layout.docs.glob("*.md")), *sorted(layout.docs.glob("*.rst")), layout.root / "README.md"]
+def check_prose(layout: Layout, documents: Documents) -> list[Violation]:
+    """Look for typed figures outside of the gallery: loose pages, README, exercises, docstrings of topics."""
     found = []
-    for path in texts:
+    for path in [*sorted(layout.docs.glob("*.md")), *sorted(layout.docs.glob("*.rst"))]:
+        found += _figures(layout, path, documents.named(path.stem).figures)
+    exercises = (layout.source / "gpuguide" / "exercises").rglob("*.md")
+    for path in [layout.root / "README.md", *sorted(exercises)]:
         if path.exists():
-            markup = "rst" if path.suffix == ".rst" else "md"
-            lines = prose_lines(path.read_text(encoding="utf-8"), markup)
-            found += _figures(layout, path, lines)
-    for path in sorted((layout.source / "gpuguide" / "exercises").rglob("*.md")):
-        lines = prose_lines(path.read_text(encoding="utf-8"), "md")
-        found += [
-            violation for violation in _figures(layout, path, lines) if not _LIMIT.search(violation.message)
-        ]
+            lines = plain_lines(path.read_text(encoding="utf-8"))
+            found += [each for each in _figures(layout, path, lines) if not _limits(layout, path, each)]
     for path in sorted((layout.source / "gpuguide" / "topics").rglob("*.py")):
         found += _figures(layout, path, list(_docstrings(path)))
     return found
+
+
+def _limits(layout: Layout, path: Path, found: Violation) -> bool:
+    """Say whether an exercise states what an answer must keep to."""
+    return path.is_relative_to(layout.source) and bool(_LIMIT.search(found.message))
 
 
 def _figures(layout: Layout, path: Path, lines: list[tuple[int, str]]) -> list[Violation]:
@@ -925,28 +799,15 @@ def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
             first = getattr(node, "lineno", 0)
-            for number, line in prose_lines(ast.get_docstring(node) or ""):
+            for number, line in plain_lines(ast.get_docstring(node) or ""):
                 if not line.lstrip().startswith((">>>", "...")):
                     yield first + number, line
 
 
-def check_site(site: Site) -> tuple[list[PageReport], list[Violation]]:
-    """Hold everything to the contract.
-
-    Parameters
-    ----------
-    site : Site
-        Of the project.
-
-    Returns
-    -------
-    list of PageReport
-        In teaching order.
-    list of Violation
-        What is outside of the gallery.
-    """
-    others = [*check_prose(site.layout), *check_entries(site.layout)]
-    return [check_page(site, page) for page in site.pages], others
+def check_site(site: Site, documents: Documents) -> tuple[list[PageReport], list[Violation]]:
+    """Hold every page to the contract, in teaching order, and what is outside of the gallery."""
+    others = [*check_prose(site.layout, documents), *check_entries(site.layout)]
+    return [check_page(site, page, documents) for page in site.pages], others
 
 
 def check_entries(layout: Layout) -> list[Violation]:
@@ -955,31 +816,11 @@ def check_entries(layout: Layout) -> list[Violation]:
     return [Violation(name, "equivalent", problem) for problem in equivalent.problems(layout.recorded)]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Check, print a table and what must be mended.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line.
-
-    Returns
-    -------
-    int
-        0 if the contract holds, also where recordings lack or pages are drafts (unless ``--strict``); else 1.
-    """
-    parser = argparse.ArgumentParser(prog="make check", description="Hold every page to the contract.")
-    parser.add_argument("--strict", action="store_true", help="drafts and lacking recordings fail too")
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="folder of the project")
-    options = parser.parse_args(arguments)
+def report(reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:
+    """Print a table and what must be mended; say whether the contract holds, strictly if it is published."""
     console = Console(width=None if sys.stdout.isatty() else 180, highlight=False)
-    try:
-        reports, others = check_site(Site(Layout(options.root)))
-    except (GpuGuideError, PagesError) as error:
-        console.print(str(error), markup=False)
-        return 1
     _print(console, reports, others)
-    return _verdict(console, reports, others, strict=options.strict)
+    return _verdict(console, reports, others, strict=strict)
 
 
 def _print(console: Console, reports: list[PageReport], others: list[Violation]) -> None:
@@ -1000,7 +841,7 @@ def _print(console: Console, reports: list[PageReport], others: list[Violation])
         )
 
 
-def _verdict(console: Console, reports: list[PageReport], others: list[Violation], *, strict: bool) -> int:
+def _verdict(console: Console, reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:
     lacking = [report for report in reports if report.lacking]
     for report in lacking:
         console.print(f"{report.page}: {report.lacking}; {_NEEDS_A_GPU}", markup=False, soft_wrap=True)
@@ -1014,8 +855,4 @@ def _verdict(console: Console, reports: list[PageReport], others: list[Violation
     failing = [report for report in lacking if not report.excused] + drafts if strict else []
     counted = f"{len(reports)} pages, {n_violations} violations, {len(lacking)} recordings lacking"
     console.print(f"{counted}, {len(drafts)} drafts" if drafts else counted)
-    return 1 if n_violations or failing else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return not (n_violations or failing)

@@ -1,84 +1,58 @@
-"""The text of a page, a script or a MyST file, as the contract sees it; nothing of it is executed."""
+"""The text of a page as the contract sees it: the document that Sphinx read, and the cells of its script."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
 
-from markdown_it.renderer import RendererHTML
+from docutils import nodes
+from sphinx import addnodes
 
 from gpuguide_docs.pages.cells import Cell, read_cells
+from gpuguide_docs.show.numbers import number_node
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from sphinx.environment import BuildEnvironment
 
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+    from gpuguide_docs.pages.layout import Layout
+    from gpuguide_docs.pages.pages_toml import Page
 
-__all__ = [
-    "CodeUse",
-    "DirectiveUse",
-    "Heading",
-    "PageSource",
-    "Paragraph",
-    "RoleUse",
-    "prose_lines",
-    "read_myst",
-    "read_script",
-    "shown_words",
-]
+__all__ = ["CodeUse", "Documents", "PageSource", "Passage", "Use", "read_source"]
 
-_ROLE = re.compile(r":(?P<name>[A-Za-z][\w:+.-]*):`(?P<text>[^`]*)`")
-_MYST_ROLE = re.compile(r"\{[A-Za-z][\w:+.-]*\}`[^`]*`")
-_LITERAL = re.compile(r"``[^`]*(?:`[^`]+)*``|`[^`\n]+`(?!_)")
-_LINK = re.compile(r"`([^`<]+?)\s*<[^>]*>`__?")
-_MARKDOWN_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-_DIRECTIVE = re.compile(r"\.\. (?P<name>[\w:-]+)::\s*(?P<argument>.*)")
-_MYST_DIRECTIVE = re.compile(r"\{(?P<name>[\w:-]+)\}\s*(?P<argument>.*)", re.DOTALL)
-_OPTION = re.compile(r"\s*:(?P<name>[\w-]+):(?:\s+(?P<value>.*))?$")
-_UNDERLINE = re.compile(r"^([=\-~^\"'#*+])\1{2,}\s*$")
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,}|:{3,})\s*(\{[\w:-]+\})?")
+_GENERATED = re.compile(r"\.\. GENERATED FROM PYTHON SOURCE LINES (\d+)-(\d+)")
 _PART = "part-"
-_MYST_EXTENSIONS = frozenset(("attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"))
-# Directives of a MyST page that show code which does not stand in the page.
-_SHOW_CODE = ("kernel", "install-command")
-_PYTHON = ("python", "py", "ipython", "ipython3")
-_PROSE = """admonition attention caution container danger drawing dropdown error finding grid
-grid-item grid-item-card hint important list-table note question seealso solution tab-item tab-set tip topic
-warning"""
-#: Directives whose content is prose; the content of all others is taken out.
-PROSE_DIRECTIVES = frozenset(_PROSE.split())
+_PYTHON = ("python", "py", "ipython")
+#: What the extension and myst-nb put on a page besides the page's own words.
+_ADDED_TEXT = (
+    "gg-byline gg-measured-card gg-checks gg-claims gg-exercise gg-pool gg-results gg-you-will cell_output"
+)
+_ADDED = frozenset(_ADDED_TEXT.split())
+_ADDED_NODES = (
+    nodes.comment,
+    nodes.raw,
+    nodes.math_block,
+    nodes.substitution_definition,
+    nodes.system_message,
+)
+# Sphinx has made them round, the list of pages and the variants' labels have them as they are typed.
+_PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")
+_NO_WORDS = (nodes.literal, nodes.problematic, nodes.raw, nodes.image)
 
 
 @dataclass(frozen=True)
-class RoleUse:
-    """A role: its last name, text, line of the script and the parts that it stands in."""
+class Use:
+    """A role or directive of the page: its kind, what it names, its line and the parts that it stands in."""
 
-    name: str
-    text: str
+    kind: str
+    key: str
     line: int
     parts: tuple[str, ...]
-
-    @property
-    def target(self) -> str:
-        """What it points to."""
-        return self.text.rpartition("<")[2].rstrip(">") if self.text.endswith(">") else self.text
-
-
-@dataclass(frozen=True)
-class DirectiveUse:
-    """A directive with its content, line of the script and the parts that it stands in."""
-
-    name: str
-    argument: str
-    options: dict[str, str]
-    content: str
-    line: int
-    parts: tuple[str, ...]
+    node: nodes.Element
 
 
 @dataclass(frozen=True)
@@ -106,16 +80,8 @@ class CodeUse:
 
 
 @dataclass(frozen=True)
-class Heading:
-    """A heading and its line."""
-
-    text: str
-    line: int
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """Prose without roles and literals, and its first line."""
+class Passage:
+    """A heading or a paragraph, without literals, and its first line; a number is the word ``N``."""
 
     text: str
     line: int
@@ -128,25 +94,24 @@ class PageSource:
     Attributes
     ----------
     title, question : str
-        From the docstring.
+        As they stand on the page.
     parts : list of str
-        Names of the parts in order of their headings.
+        Names of the parts in order of their headings; a page in MyST names none.
     order : list of str
         ``"text"``, ``"code"`` or ``"kernel"`` (code shown by the directive) for each stretch.
-    headings, paragraphs, roles, directives, code : list
+    headings, paragraphs, uses, code : list
         In order.
     figures : list of (int, str)
-        Lines of prose to be searched for typed figures.
+        Text to be searched for typed figures; it may have several lines, and the number is the first one's.
     """
 
     title: str = ""
     question: str = ""
     parts: list[str] = field(default_factory=list)
     order: list[str] = field(default_factory=list)
-    headings: list[Heading] = field(default_factory=list)
-    paragraphs: list[Paragraph] = field(default_factory=list)
-    roles: list[RoleUse] = field(default_factory=list)
-    directives: list[DirectiveUse] = field(default_factory=list)
+    headings: list[Passage] = field(default_factory=list)
+    paragraphs: list[Passage] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
     code: list[CodeUse] = field(default_factory=list)
     figures: list[tuple[int, str]] = field(default_factory=list)
 
@@ -160,33 +125,44 @@ class PageSource:
         """All prose."""
         return "\n\n".join(paragraph.text for paragraph in self.paragraphs)
 
-    def directive(self, name: str) -> list[DirectiveUse]:
-        """Directives of one name, in order."""
-        return [use for use in self.directives if use.name == name]
-
-    def role(self, *names: str) -> list[RoleUse]:
-        """Roles of these names, in order."""
-        return [use for use in self.roles if use.name in names]
+    def of(self, *kinds: str) -> list[Use]:
+        """Roles and directives of these kinds, in order."""
+        return [use for use in self.uses if use.kind in kinds]
 
 
-def read_script(script: Path) -> PageSource:
-    """Read a page's script.
+class Documents:
+    """The documents that Sphinx read; each is walked through once."""
 
-    Parameters
-    ----------
-    script : Path
-        With a docstring and ``# %%`` cells.
+    def __init__(self, env: BuildEnvironment, layout: Layout) -> None:
+        self._env, self._layout = env, layout
+        self._pages: dict[str, PageSource] = {}
 
-    Returns
-    -------
-    PageSource
-        Nothing of it is executed.
-    """
-    source = PageSource()
-    reader = _ScriptReader(source)
-    for cell in read_cells(script):
-        reader.read(cell)
-    return source
+    def page(self, page: Page) -> PageSource:
+        """Give the text of a page."""
+        script = page.script(self._layout) if page.format == "script" else None
+        return self.named(page.docname, script)
+
+    def named(self, docname: str, script: Path | None = None) -> PageSource:
+        """Give the text of a document; of one that is generated from a script, the lines of the script."""
+        if docname not in self._pages:
+            text = Path(self._env.doc2path(docname)).read_text(encoding="utf-8")
+            self._pages[docname] = read_source(self._env.get_doctree(docname), text, script)
+        return self._pages[docname]
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms of the glossary."""
+        objects = self._env.domains.standard_domain.objects
+        return tuple(name for kind, name in objects if kind == "term")
+
+
+def read_source(document: nodes.document, text: str, script: Path | None = None) -> PageSource:
+    """Read a document as Sphinx keeps it; the text is what Sphinx read, the script what that was made of."""
+    cells = [cell for cell in read_cells(script) if cell.kind != "comment"] if script else []
+    reader = _Reader(text, cells if script else None)
+    reader.read(document)
+    reader.put_in_order([cell for cell in cells if cell.is_code])
+    return reader.source
 
 
 def _states(cell: Cell) -> bool:
@@ -194,307 +170,178 @@ def _states(cell: Cell) -> bool:
     return cell.kind == "drawn" and not re.search(r"\bplot_\w+\(|\bplt\.", cell.content)
 
 
-class _ScriptReader:
-    """Walks through the cells and keeps the parts of the section that it is in."""
+class _Reader:
+    """Walks through a document and keeps the parts of the section that it is in."""
 
-    def __init__(self, source: PageSource) -> None:
-        self._source = source
+    def __init__(self, text: str, cells: list[Cell] | None) -> None:
+        self.source = PageSource()
+        self._read = text.splitlines()
+        self._lines = None if cells is None else _script_lines(self._read, cells)
         self._parts: tuple[str, ...] = ()
-        self._next_parts: tuple[str, ...] = ()
+        self._line = 0
+        self._sections: list[tuple[int, tuple[str, ...]]] = []
+        self._stretches: list[tuple[int, str]] = []
 
-    def read(self, cell: Cell) -> None:
-        """Take in one cell."""
-        if cell.kind == "comment":
-            return
-        if cell.is_code:
-            self._source.code.append(CodeUse(cell, self._parts))
+    def read(self, node: nodes.Element) -> None:
+        """Take in what is inside a node."""
+        outside = self._parts
+        if isinstance(node, nodes.section):
+            own = tuple(name.removeprefix(_PART) for name in node["classes"] if name.startswith(_PART))
+            self._parts = own or self._parts
+            self.source.parts += own
+            self._sections.append((self._own(self._line), self._parts))
+        for child in node.children:
+            if isinstance(child, nodes.Element):
+                self._take(child)
+        self._parts = outside
+
+    def put_in_order(self, cells: list[Cell]) -> None:
+        """Take in the cells of a script, and say how text and code follow one another."""
+        for cell in cells:
+            above = [parts for line, parts in self._sections if line < cell.lineno]
+            self.source.code.append(CodeUse(cell, above[-1] if above else ()))
+            self._stretches.append((cell.lineno, "stated" if _states(cell) else "code"))
+        for _, kind in sorted(self._stretches, key=itemgetter(0)):
             # What is stated of a result belongs to the code above that measured it.
-            if not (_states(cell) and self._source.order[-1:] == ["code"]):
-                self._source.order.append("code")
+            if not (kind == "stated" and self.source.order[-1:] == ["code"]):
+                self.source.order.append("code" if kind == "stated" else kind)
+
+    def _take(self, node: nodes.Element) -> None:
+        # Where a node begins is not always where docutils says, for example with headings.
+        self._line = self._line_of(node)
+        if "kernel" in node or "exercise" in node:
+            self._shown(node)
+        elif isinstance(node, _ADDED_NODES) or _ADDED.intersection(node["classes"]):
             return
-        if not self._source.title and cell.index == 0:
-            lines = [line for line in cell.content.splitlines() if line.strip()]
-            self._source.title, self._source.question = lines[0].strip(), " ".join(lines[2:]).strip()
-            return
-        self._text(cell)
-
-    def _text(self, cell: Cell) -> None:
-        lines = cell.content.splitlines()
-        prose = prose_lines(cell.content)
-        self._source.figures += [(cell.lineno + number - 1, line) for number, line in prose]
-        number = 0
-        while number < len(lines):
-            directive = _DIRECTIVE.match(lines[number])
-            if directive:
-                number = self._directive(cell, lines, number, directive)
-            elif number + 1 < len(lines) and lines[number].strip() and _UNDERLINE.match(lines[number + 1]):
-                self._heading(lines[number].strip(), cell.lineno + number)
-                number += 2
-            elif lines[number].strip():
-                number = self._paragraph(cell, lines, number)
-            else:
-                number += 1
-
-    def _heading(self, text: str, line: int) -> None:
-        self._source.headings.append(Heading(text, line))
-        self._parts, self._next_parts = self._next_parts, ()
-        self._source.parts += self._parts
-
-    def _directive(self, cell: Cell, lines: list[str], start: int, match: re.Match[str]) -> int:
-        stop = start + 1
-        while stop < len(lines) and (not lines[stop].strip() or lines[stop][:1].isspace()):
-            stop += 1
-        body = lines[start + 1 : stop]
-        # Options end at the first line that is none: further down, a line may begin with a role.
-        matches = list(takewhile(bool, map(_OPTION.match, body)))
-        options = {found["name"]: found["value"] or "" for found in matches if found}
-        content = "\n".join(line.strip() for line in body[len(matches) :]).strip()
-        name, argument, line = match["name"], match["argument"].strip(), cell.lineno + start
-        if name in ("rst-class", "class"):
-            classes = [word.removeprefix(_PART) for word in argument.split() if word.startswith(_PART)]
-            self._next_parts += tuple(classes)
-        self._source.directives.append(DirectiveUse(name, argument, options, content, line, self._parts))
-        if name == "kernel":
-            self._source.order.append("kernel")
-        elif name == "question":
-            self._prose(f"{argument}\n{content}", line)
-        elif name in ("finding", "list-table", "dropdown", "note", "tip", "hint", "warning", "important"):
-            self._prose(content, line)
-        return stop
-
-    def _paragraph(self, cell: Cell, lines: list[str], start: int) -> int:
-        stop = start
-        while stop < len(lines) and lines[stop].strip() and not _DIRECTIVE.match(lines[stop]):
-            stop += 1
-        self._prose("\n".join(lines[start:stop]), cell.lineno + start)
-        return max(stop, start + 1)
-
-    def _prose(self, text: str, line: int) -> None:
-        for match in _ROLE.finditer(text):
-            at = line + text[: match.start()].count("\n")
-            name = match["name"].rpartition(":")[2]
-            self._source.roles.append(RoleUse(name, " ".join(match["text"].split()), at, self._parts))
-        words = " ".join(text for _, text in prose_lines(_ROLE.sub(_role_words, text)))
-        if words.split():
-            self._source.paragraphs.append(Paragraph(" ".join(words.split()), line))
-            self._source.order.append("text")
-
-
-def read_myst(path: Path) -> PageSource:
-    """Read a page written in MyST.
-
-    Parameters
-    ----------
-    path : Path
-        The file: a title, and the page's question as the paragraph under it.
-
-    Returns
-    -------
-    PageSource
-        Its parts are not named, so `PageSource.parts` is empty.
-    """
-    text = path.read_text(encoding="utf-8")
-    source = PageSource(figures=prose_lines(text, "md"))
-    _MystReader(source).read(text, 1)
-    if source.paragraphs:
-        source.question = source.paragraphs.pop(0).text
-        source.order.pop(0)
-    return source
-
-
-class _MystReader:
-    """Walks through the blocks that MyST's parser finds, and into directives that hold text."""
-
-    def __init__(self, source: PageSource) -> None:
-        self._source = source
-        self._parser = _parser()
-
-    def read(self, text: str, first_line: int) -> None:
-        """Take in text that begins at a line of the file."""
-        heading = ""
-        for token in self._parser.parse(text):
-            line = first_line + (token.map[0] if token.map else 0)
-            if token.type == "heading_open":
-                heading = token.tag
-            elif token.type == "inline" and heading:
-                self._heading(token.content, heading, line)
-                heading = ""
-            elif token.type == "inline":
-                self._paragraph(token.children or (), line)
-            elif token.type in ("fence", "colon_fence"):
-                self._fence(token, line)
-
-    def _heading(self, text: str, tag: str, line: int) -> None:
-        if tag == "h1" and not self._source.title:
-            self._source.title = text
+        elif isinstance(node, nodes.literal_block):
+            self._literal(node)
+        elif isinstance(node, nodes.TextElement):
+            self._words(node)
+        elif "drawing" in node:
+            self._use("drawing", node["drawing"], self._line, node)
+            self.source.figures.append((self._own(self._line), node["alt"]))
+        elif "question" in node:
+            self._use("question", node["question"], self._line, node)
+            self._prose(node["question"])
+            self.read(node)
         else:
-            self._source.headings.append(Heading(text, line))
+            self.read(node)
 
-    def _paragraph(self, tokens: Iterable[Token], line: int) -> None:
-        words = " ".join("".join(self._words(token, line) for token in tokens).split())
+    def _line_of(self, node: nodes.Element) -> int:
+        """Give the line of the text that was read."""
+        said = node.line or self._line
+        named = (str(node[key]) for key in ("question", "exercise", "kernel") if key in node)
+        words = (node.rawsource or next(named, "")).strip().split("\n")[0]
+        near = (said, said - 1, said + 1, said - 2, said + 2, said - 3, said + 3)
+        within = (line for line in near if 0 < line <= len(self._read))
+        return next((line for line in within if words and words in self._read[line - 1]), said)
+
+    def _own(self, line: int) -> int:
+        """Give the line of the page; 0 where the build wrote what is there."""
+        return line if self._lines is None else self._lines.get(line, 0)
+
+    def _words(self, node: nodes.TextElement) -> None:
+        line = self._own(self._line)
+        words = " ".join("".join(_words(node)).translate(_PLAIN_QUOTES).split())
+        heading = isinstance(node, nodes.title) and isinstance(node.parent, nodes.section)
+        if not self.source.title and heading:
+            self.source.title = words
+        elif "gg-question" in node["classes"]:
+            self.source.question = words
+        elif line and heading:
+            self.source.headings.append(Passage(words, line))
+        elif line and isinstance(node, nodes.paragraph | nodes.term):
+            self._prose(words)
+        if line:
+            self.source.figures.append((line, "".join(_typed(node))))
+            self._roles(node)
+
+    def _prose(self, words: str) -> None:
+        line = self._own(self._line)
         if words:
-            self._source.paragraphs.append(Paragraph(words, line))
-            self._source.order.append("text")
+            self.source.paragraphs.append(Passage(words, line))
+            self._stretches.append((line, "text"))
 
-    def _words(self, token: Token, line: int) -> str:
-        match token.type:
-            case "text":
-                return token.content
-            case "softbreak" | "hardbreak":
-                return "\n"
-            case "myst_role":
-                name, text = token.meta["name"].rpartition(":")[2], " ".join(token.content.split())
-                self._source.roles.append(RoleUse(name, text, line, ()))
-                return shown_words(name, text)
-            case "math_inline":
-                return "N"
-        return "".join(self._words(child, line) for child in token.children or ())
+    def _roles(self, block: nodes.TextElement) -> None:
+        if "caption" in block:
+            self._use("finding", str(block["caption"]), block["caption"], block)
+        at = 0
+        for node in block.findall(nodes.Element):
+            kind, key = _role(node)
+            if not kind:
+                continue
+            # The name of a role is written differently in MyST, what stands in it is not.
+            written = node.rawsource[node.rawsource.find("`") :]
+            at = max(block.rawsource.find(written, at), at)
+            self._use(kind, key, self._line + block.rawsource.count("\n", 0, at), node)
 
-    def _fence(self, token: Token, line: int) -> None:
-        directive = _MYST_DIRECTIVE.fullmatch(token.info.strip())
-        if directive is None:
-            self._code(token.info.split(maxsplit=1)[:1], token.content, line + 1)
+    def _use(self, kind: str, key: str, read_line: int, node: nodes.Element) -> None:
+        self.source.uses.append(Use(kind, key, self._own(read_line), self._parts, node))
+
+    def _shown(self, node: nodes.Element) -> None:
+        if "exercise" in node:
+            self._use("exercise", node["exercise"], self._line, node)
             return
-        lines = token.content.splitlines()
-        options = [found for found in takewhile(bool, map(_OPTION.match, lines)) if found]
-        content = "\n".join(lines[len(options) :])
-        name, argument = directive["name"], directive["argument"].strip()
-        named = {option["name"]: option["value"] or "" for option in options}
-        self._source.directives.append(DirectiveUse(name, argument, named, content.strip(), line, ()))
-        if name in ("code-block", "code-cell"):
-            self._code([argument or "python"], content, line + 1)
-        elif name in _SHOW_CODE:
-            self._source.order.append("code")
-        elif name in PROSE_DIRECTIVES:
-            self.read(argument, line)
-            self.read(content, line + 1 + len(options))
+        self._use("kernel", node["kernel"], self._line, node)
+        self._stretches.append((self._own(self._line), "kernel" if self._lines else "code"))
 
-    def _code(self, language: list[str], code: str, line: int) -> None:
-        self._source.order.append("code")
-        if language and language[0] in _PYTHON:
-            self._source.code.append(CodeUse(Cell("recorded", len(self._source.code), code, line), ()))
+    def _literal(self, node: nodes.literal_block) -> None:
+        """Take in code that stands on a page in MyST; that of a script is known by its cells."""
+        if self._lines is not None:
+            return
+        self._stretches.append((self._line, "code"))
+        # myst-nb names the language of a live cell only once it ran.
+        if node.get("language") in _PYTHON or "cell_input" in node.parent["classes"]:
+            cell = Cell("recorded", len(self.source.code), node.astext(), self._line)
+            self.source.code.append(CodeUse(cell, ()))
 
 
-def _parser() -> MarkdownIt:
-    # Prose is also read where no site is built, and MyST is not installed.
-    from myst_parser.config.main import MdParserConfig
-    from myst_parser.parsers.mdit import create_md_parser
-
-    return create_md_parser(MdParserConfig(enable_extensions=set(_MYST_EXTENSIONS)), RendererHTML)
-
-
-def _role_words(match: re.Match[str]) -> str:
-    return shown_words(match["name"].rpartition(":")[2], match["text"])
-
-
-def shown_words(name: str, text: str) -> str:
-    """Give what readers see of a role in running text: a number counts as one word.
-
-    Parameters
-    ----------
-    name : str
-        Last name of the role.
-    text : str
-        What stands in it.
-
-    Returns
-    -------
-    str
-        Words.
-
-    Examples
-    --------
-    >>> shown_words("term", "warps <warp>"), shown_words("measured", "sort.crossover(a, b)")
-    ('warps', 'N')
-    """
-    if name in ("measured", "claimed", "rule", "math"):
-        return "N"
-    return text.partition("<")[0].strip() or text
+def _script_lines(text: list[str], cells: list[Cell]) -> dict[int, int]:
+    """Give, for the lines of generated text that come from a script's text, those of the script."""
+    begins = {cell.lineno for cell in cells if cell.kind == "text"}
+    lines: dict[int, int] = {}
+    for number, line in enumerate(text, start=1):
+        if (found := _GENERATED.match(line)) and int(found[1]) in begins:
+            first, end = int(found[1]), int(found[2])
+            # An empty line stands between the comment and the text.
+            lines |= {number + 2 + i: first + i for i in range(end - first + 1)}
+    return lines
 
 
-def prose_lines(text: str, markup: str = "rst") -> list[tuple[int, str]]:
-    r"""Lines of prose in a text.
-
-    Parameters
-    ----------
-    text : str
-        reStructuredText or Markdown with MyST's roles and directives.
-    markup : {"rst", "md"}
-        Which of them.
-
-    Returns
-    -------
-    list of (int, str)
-        Line number from 1 and the line, with roles, literals and addresses taken out.
-
-    Examples
-    --------
-    >>> prose_lines("Takes :measured:`f` on ``x``.\n\n.. code-block:: c\n\n   int x;\n")
-    [(1, 'Takes   on  .')]
-    """
-    kept = (_rst(text) if markup == "rst" else _markdown(text)) or [(1, "")]
-    # A role may run over the end of a line, so roles are taken out of paragraphs, not of lines.
-    cleaned = _inline("\n".join(line for _, line in kept), markup).split("\n")
-    return [(number, line) for (number, _), line in zip(kept, cleaned, strict=True) if line.strip()]
+def _role(node: nodes.Element) -> tuple[str, str]:
+    """Give kind and key of a role of which a rule speaks."""
+    if isinstance(node, number_node):
+        return node["role"], " ".join(node["key"].split())
+    if isinstance(node, nodes.problematic) and "why" in node:
+        return "problem", node["why"]
+    if isinstance(node, addnodes.pending_xref) and node["reftype"] in ("term", "doc", "ref"):
+        return node["reftype"], node["reftarget"]
+    return ("rule", node.astext()) if "gg-rule" in node["classes"] else ("", "")
 
 
-def _inline(text: str, markup: str) -> str:
-    def blank(match: re.Match[str]) -> str:
-        return " " + "\n" * match.group().count("\n")
-
-    def words(match: re.Match[str]) -> str:
-        missing = match.group().count("\n") - match[1].count("\n")
-        return match[1] + "\n" * missing
-
-    if markup == "rst":
-        text = _LINK.sub(words, _ROLE.sub(blank, text))
-    else:
-        text = _MARKDOWN_LINK.sub(words, _MYST_ROLE.sub(blank, text))
-    return _LITERAL.sub(blank, text)
+def _words(node: nodes.Node) -> Iterator[str]:
+    """Give what readers see of a text, without literals; a number counts as one word."""
+    for child in node.children:
+        if isinstance(child, nodes.Text):
+            yield child.astext()
+        elif _is_number(child):
+            yield "N"
+        elif not isinstance(child, _NO_WORDS):
+            yield from _words(child)
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+def _typed(node: nodes.Node) -> Iterator[str]:
+    """Give what somebody typed into a text, line by line; roles are left out, titles of pages among them."""
+    for child in node.children:
+        if isinstance(child, nodes.Text):
+            yield child.astext()
+        elif _is_number(child) or isinstance(child, (*_NO_WORDS, addnodes.pending_xref)):
+            yield " " + "\n" * child.rawsource.count("\n")
+        else:
+            yield from _typed(child)
 
 
-def _rst(text: str) -> list[tuple[int, str]]:
-    kept: list[tuple[int, str]] = []
-    skip_below: int | None = None  # lines indented deeper than this belong to code
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            kept.append((number, ""))
-            continue
-        if skip_below is not None and _indent(line) > skip_below:
-            continue
-        skip_below = None
-        directive = _DIRECTIVE.match(line.lstrip())
-        if directive and directive["name"] in PROSE_DIRECTIVES:
-            kept.append((number, directive["argument"] if directive["name"] != "drawing" else ""))
-        elif directive or line.lstrip().startswith(".. "):
-            skip_below = _indent(line)
-        elif not _OPTION.match(line):
-            kept.append((number, line))
-            if line.rstrip().endswith("::"):
-                skip_below = _indent(line)
-    return kept
-
-
-def _markdown(text: str) -> list[tuple[int, str]]:
-    kept: list[tuple[int, str]] = []
-    code_fence = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        fence = _FENCE.match(line)
-        if code_fence:
-            if line.strip() == code_fence:
-                code_fence = ""
-            continue
-        if fence:
-            name = (fence[2] or "").strip("{}")
-            if name in PROSE_DIRECTIVES:
-                kept.append((number, line[fence.end() :]))
-            elif fence[1][0] != ":" or name:
-                code_fence = fence[1]
-            continue
-        if not _OPTION.match(line):
-            kept.append((number, line))
-    return kept
+def _is_number(node: nodes.Node) -> TypeGuard[nodes.Element]:
+    if isinstance(node, number_node | nodes.math):
+        return True
+    return isinstance(node, nodes.Element) and "gg-rule" in node["classes"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["PATTERNS", "TypedFigure", "find_typed_figures"]
+__all__ = ["PATTERNS", "TypedFigure", "find_typed_figures", "plain_lines"]
 
 _DIGITS = r"(?:\d[\d\u202f\u00a0,_]*(?:[.,]\d+)?(?:\s?e[+-]?\d+)?|\d*\.\d+)"
 _UNITS_OF_TEN = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
@@ -92,7 +92,8 @@ def find_typed_figures(lines: list[tuple[int, str]]) -> list[TypedFigure]:
     Parameters
     ----------
     lines : list of (int, str)
-        Line number and text, with roles, literals and code taken out, as `prose_lines` gives them.
+        Line number and text, with roles, literals and code taken out; a text of several lines has the number
+        of its first.
 
     Returns
     -------
@@ -111,6 +112,44 @@ def _in_line(number: int, text: str) -> list[TypedFigure]:
     found: list[TypedFigure] = []
     for kind, pattern in PATTERNS:
         for match in pattern.finditer(text):
-            found.append(TypedFigure(number, kind, match.group().strip()))
-            text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
+            line = number + text.count("\n", 0, match.start())
+            found.append(TypedFigure(line, kind, " ".join(match.group().split())))
+            text = text[: match.start()] + re.sub(r"[^\n]", " ", match.group()) + text[match.end() :]
     return found
+
+
+_MARKUP = re.compile(
+    r":[A-Za-z][\w:+.-]*:`[^`]*`|\{[A-Za-z][\w:+.-]*\}`[^`]*`|``[^`]*(?:`[^`]+)*``|`[^`\n]+`"
+)
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+
+
+def plain_lines(text: str) -> list[tuple[int, str]]:
+    r"""Give the prose of a text that is not a page: README, an exercise, a docstring.
+
+    Parameters
+    ----------
+    text : str
+        Markdown, or a docstring without directives.
+
+    Returns
+    -------
+    list of (int, str)
+        Line number from 1 and the line, with roles, literals, addresses and fenced code taken out.
+
+    Examples
+    --------
+    >>> plain_lines("Takes {measured}`f` on [x](y).\n```\nint x;\n```\n")
+    [(1, 'Takes   on x.')]
+    """
+    kept, fenced = [], False
+    for line in text.splitlines():
+        fence = line.lstrip().startswith("```")
+        fenced ^= fence
+        kept.append("" if fence or fenced else line)
+    # A role may run over the end of a line.
+    plain = _MARKUP.sub(lambda found: " " + "\n" * found.group().count("\n"), "\n".join(kept))
+    lines = _LINK.sub(
+        lambda found: found[1] + "\n" * found.group().count("\n", found.end(1) - found.start()), plain
+    )
+    return [(number, line) for number, line in enumerate(lines.split("\n"), start=1) if line.strip()]

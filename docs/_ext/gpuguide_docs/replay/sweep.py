@@ -89,6 +89,9 @@ def _sweep_after(app: Sphinx) -> None:
 
 def _rewrite_when_shape_changed(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have every page written again when what other pages show of it changed: titles, order, link targets."""
+    if app.builder.format != "html":
+        # Builders share their documents, and this one writes no page.
+        return []
     whole = hashlib.sha256()
     for docname in sorted(env.titles):
         whole.update(f"{docname}\n{env.titles[docname].astext()}\n".encode())

@@ -59,6 +59,7 @@ class ExerciseDirective(SphinxDirective):
             # Without this a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
             raise self.error(f"exercise: {error}") from None
+        node["exercise"] = self.arguments[0]
         self.set_source_info(node)
         return [node]
 
@@ -79,7 +80,10 @@ class QuestionDirective(SphinxDirective):
         name = nodes.make_id(f"question {asked}")
         answer = _target(name, self.parse_content_to_nodes())
         self.state.document.set_id(answer)
-        return [fold(asked, answer, classes=("gg-question-fold",))]
+        question = fold(asked, answer, classes=("gg-question-fold",))
+        question["question"] = asked
+        self.set_source_info(question)
+        return [question]
 
 
 def show_exercise(env: BuildEnvironment, document: nodes.document, name: str) -> nodes.container:

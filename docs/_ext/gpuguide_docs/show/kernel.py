@@ -81,7 +81,10 @@ class KernelDirective(SphinxDirective):
             raise self.error(f"kernel: {error}") from None
         block = nodes.literal_block(code, code, language="python")
         self.set_source_info(block)
-        return [nodes.container("", block, self._origin(module, names), classes=["gg-kernel"])]
+        shown = nodes.container("", block, self._origin(module, names), classes=["gg-kernel"])
+        shown["kernel"], shown["names"] = module, names
+        self.set_source_info(shown)
+        return [shown]
 
     def _origin(self, module: str, names: list[str]) -> nodes.paragraph:
         line = nodes.paragraph(classes=["gg-kernel-origin"])

@@ -31,7 +31,10 @@ NOT_MEASURED = "not measured yet"
 
 
 class number_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
-    """A number with what hover, focus or tap shows: attributes ``detail`` and ``tip`` (its identifier)."""
+    """A number with what hover, focus or tap shows: attributes ``detail`` and ``tip`` (its identifier).
+
+    Attributes ``role`` and ``key`` say where it comes from.
+    """
 
 
 class _NumberRole(SphinxRole):
@@ -45,8 +48,10 @@ class _NumberRole(SphinxRole):
             # Without this a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
             message = self.inliner.reporter.error(f"{self.name} {self.text!r}: {error}", line=self.lineno)
-            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
-        node = number_node(self.rawtext, text, classes=[kind], detail=detail)
+            wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
+            wrong["why"] = str(error)
+            return [wrong], [message]
+        node = number_node(self.rawtext, text, classes=[kind], detail=detail, role=self.name, key=self.text)
         node["tip"] = f"gg-tip-{self.env.new_serialno('gg-tip')}"
         self.set_source_info(node)
         return [node], []

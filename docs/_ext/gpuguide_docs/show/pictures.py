@@ -51,6 +51,7 @@ class DrawingDirective(SphinxDirective):
                 self.env.note_reread()
                 raise self.error(f"drawing: {unknown('drawing', stem, known)}")
         twins = [self._image(name, words, "only-light"), self._image(f"{name}-dark", words, "only-dark")]
+        twins[0]["drawing"] = name
         # The others scroll on a narrow screen, as charts do.
         if _FOR_PHONES in (folder / f"{name}.svg").read_text(encoding="utf-8"):
             return [*twins]

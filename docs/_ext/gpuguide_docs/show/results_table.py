@@ -127,6 +127,7 @@ class FindingDirective(SphinxDirective):
         for paragraph in content:
             if isinstance(paragraph, nodes.paragraph):
                 paragraph["classes"].append("gg-finding")
+                paragraph["caption"] = self.lineno
         return content
 
 
