@@ -170,13 +170,14 @@ def write(root: Path, files: dict[str, str]) -> Layout:
     return Layout(root)
 
 
-def generated(script: Path) -> str:
-    """What sphinx-gallery makes of a script that has no outputs."""
+def generated(script: Path, output: str = "") -> str:
+    """What sphinx-gallery makes of a script each of whose cells has this output."""
     from sphinx_gallery.gen_rst import rst_blocks
     from sphinx_gallery.py_source_parser import split_code_and_text_blocks
 
     _, blocks = split_code_and_text_blocks(str(script))
-    return rst_blocks(blocks, [""] * len(blocks), {}, {"line_numbers": False})
+    outputs = [output if block.type == "code" else "" for block in blocks]
+    return rst_blocks(blocks, outputs, {}, {"line_numbers": False})
 
 
 MODULES = ("show.site", "show.numbers", "show.byline", "show.kernel", "show.results_table", "show.pictures")

@@ -37,8 +37,9 @@ def test_a_broken_contract_is_told_and_is_not_forgotten_by_the_next_build(projec
 def test_what_sphinx_cannot_read_is_no_mere_violation(project):
     project.edit("examples/start/toy.py", "# The study runs.\n", "# The :measured:`stdy` runs.\n")
     ran = check(project)
-    assert ran.code not in (0, BROKEN)
-    assert "Unknown fact or study 'stdy'" in ran.output
+    assert ran.code == 1
+    assert "toy.rst:" in ran.output
+    assert "toy: numbers: line 22: Unknown fact or study 'stdy'" in ran.output
 
 
 def test_pages_are_read_again_by_a_changed_extension(built_template):

@@ -4,23 +4,21 @@ import ast
 import json
 import re
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from mini_project import write_project
-from small_site import recording, write
+from docutils import nodes
+from small_site import PAGES, build, generated, recording, write
 from tiny_pool import SOLUTION, STUB, use_pool
 
 from gpuguide.recordings.recording import Stated
 from gpuguide.results.records import ClaimResult, Fact
-from gpuguide_docs.downloads import downloads
-from gpuguide_docs.downloads.downloads import DOWNLOADS, write_downloads
+from gpuguide_docs.downloads.downloads import DOWNLOADS
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.downloads.kernel_cells import KernelCells
+from gpuguide_docs.downloads.markdown import ExportError
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
-from gpuguide_docs.downloads.page_rst import ExportError
-from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show import site
@@ -102,25 +100,97 @@ gg.plot_time(results, title=facts["first_call"].name)
 '''
 
 
-@pytest.fixture
-def small(tmp_path, monkeypatch):
-    """A site whose first page has a script and a recording."""
-    layout = write(tmp_path, {"examples/start/first.py": SCRIPT})
-    states = {
-        "first": PageState("first", "current", recording(tmp_path)),
-        "second": PageState("second", "missing"),
+HINT = "# .. dropdown:: Hint\n#\n#    Think of *2 * 3*.\n"
+EXERCISE = """# .. exercise:: add_one
+#
+# .. question:: Why is *this* so?
+#
+#    Because.
+"""
+#: Page -> its script; the first is measured, as are those of which the name does not say otherwise.
+SCRIPTS = {
+    "first": SCRIPT,
+    "unmeasured": SCRIPT,
+    "exercised": SCRIPT.replace(HINT, EXERCISE).replace("``code``", ":ref:`exercise-add-one`"),
+    "quoting": SCRIPT.replace("``code``", ":measured:`first:first_call`"),
+    "odd": SCRIPT.replace(".. note:: Mind", ".. sidebar:: Mind\n#\n#    Mind"),
+}
+
+OUTPUT = """
+.. code-block:: none
+
+    What the cell printed.
+
+.. admonition:: Not measured
+   :class: warning page-stale
+
+   Why it waits.
+
+"""
+
+
+@dataclass(frozen=True)
+class Small:
+    """A site that was built, and its pages as Sphinx read them."""
+
+    site: Site
+    read: dict[str, nodes.document]
+    warned: str
+
+    def page(self, name: str = "first"):
+        return self.site.page(name)
+
+
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory):
+    """Four pages, read in one build."""
+    root = tmp_path_factory.mktemp("exported")
+    entry = PAGES.partition("[[page]]")[2].partition("[[page]]")[0]
+    more = [f"[[page]]{entry}".replace('"first"', f'"{name}"') for name in [*SCRIPTS][1:]]
+    home = 'exercises = ["add_one"]\n'
+    listed = PAGES + "".join(each + (home if '"exercised"' in each else "") for each in more)
+    files = {"examples/pages.toml": listed, "docs/gallery/start/second.rst": "Second\n======\n"}
+    files |= {f"examples/start/{name}.py": text for name, text in SCRIPTS.items()}
+    files |= {f"docs/_static/drawings/{name}.svg": "<svg/>" for name in ("host", "host-dark")}
+    layout = write(root, files)
+    files |= {
+        f"docs/gallery/start/{name}.rst": generated(layout.examples / "start" / f"{name}.py", OUTPUT)
+        for name in SCRIPTS
     }
+    made = recording(root)
+    states = {name: PageState(name, "current", made) for name in SCRIPTS}
+    states["unmeasured"] = PageState("unmeasured", "missing")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use_pool(monkeypatch, root / "pool", pages=("exercised",))
+        app, warned = build(
+            root,
+            files,
+            states,
+            monkeypatch,
+            more=("sphinx_design", "gpuguide_docs.show.exercises", "gpuguide_docs.downloads.downloads"),
+            drawing=Drawing((), STATED),
+            root_doc="gallery/start/second",
+        )
+        read = {name: app.env.get_doctree(f"gallery/start/{name}") for name in SCRIPTS}
+    return Small(Site(layout), read, warned), {**states, "second": PageState("second", "missing")}
+
+
+@pytest.fixture
+def small(built_once, monkeypatch, tmp_path):
+    """The site; its pages know their recordings."""
+    made, states = built_once
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
     monkeypatch.setattr(site, "drawing_of", lambda _layout, _state: Drawing((), STATED))
-    return Site(layout)
+    use_pool(monkeypatch, tmp_path / "pool", pages=("exercised",))
+    return made
 
 
-def cells(small):
-    return export_page(small, small.page("first"), URL)
+def cells(small, name="first"):
+    return export_page(small.site, small.page(name), small.read[name], URL)
 
 
-def text(small):
-    return "\n\n".join(cell.text for cell in cells(small) if cell.kind == "markdown")
+def text(small, name="first"):
+    return "\n\n".join(cell.text for cell in cells(small, name) if cell.kind == "markdown")
 
 
 def test_numbers_are_written_out_with_machine_and_date(small):
@@ -133,7 +203,7 @@ def test_numbers_are_written_out_with_machine_and_date(small):
 def test_links_lead_to_the_site(small):
     words = text(small)
     assert f"See [Second page]({URL}/gallery/start/second.html)" in words
-    assert f"[the glossary]({URL}/glossary.html), warps, `run`" in words
+    assert f"[the glossary]({URL}/glossary.html), warps, `run()`" in words
     assert "[a link](https://a.example) and `code`: $a_b * c$." in words
     assert "[gap](https://b.example)" in words
 
@@ -143,9 +213,9 @@ def test_directives_become_markdown(small):
     assert "## The code" in words
     assert "- one *item*\n- two" in words
     assert "*Drawing: Two boxes.*" in words
-    assert "<details><summary>Hint</summary>\n\nThink of *2 \\* 3*.\n\n</details>" in words
+    assert "Hint**\n\nThink of *2 \\* 3*." in words
     assert "| predicted | measured |\n| --- | --- |\n| much | 410 ms |\n| drawn | 2.0× |" in words
-    assert "- Numba wins" in words
+    assert "- Numba wins: holds" in words
     assert "> **Note**" in words
     assert "<summary>Table: An invented study, NVIDIA H200, 21 November 2026</summary>" in words
 
@@ -177,7 +247,7 @@ def test_the_first_cell_installs_from_the_site(small):
     wheel = rf"{URL}/_static/wheels/gpuguide-[\d.]+-py3-none-any\.whl"
     assert re.search(rf'pip install "gpuguide\[cuda13\] @ {wheel}"', first)
     assert "pip install gpuguide" not in first
-    local = export_page(small, small.page("first"))[0].text
+    local = export_page(small.site, small.page(), small.read["first"])[0].text
     assert "fetch `_static/wheels/gpuguide-" in local
     assert re.search(r'pip install "\./gpuguide-[\d.]+-py3-none-any\.whl\[cuda13\]"', local)
 
@@ -198,56 +268,34 @@ def test_the_script_is_python(small):
     assert script.endswith("# %%\nplt.show()\n")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("first_call`", "first_cal`", "page 'first': measured 'first_cal': Unknown fact"),
-        (":claimed:`s2_speedup`", ":claimed:`s2`", "page 'first': claimed 's2'"),
-        (":term:`warps", ":gizmo:`warps", "role 'gizmo' has no form in a download"),
-        (".. note::", ".. gizmo::", "directive 'gizmo' has no form in a download"),
-        (".. note:: Mind", ".. exercise:: add_none\n#\n# Mind", "exercise: Unknown exercise 'add_none'"),
-        ("add_one_kernel, add_one", "add_two", "kernel: Unknown name in gpuguide.topics.toy: 'add_two'"),
-        (".. checks:: sample", ".. checks:: sampl", "there is no study 'sampl'"),
-        ("``code``", "``code", "Inline literal start-string without end-string"),
-    ],
-)
-def test_what_has_no_form_is_an_error_that_names_it(small, old, new, message):
-    script = small.page("first").script(small.layout)
-    script.write_text(SCRIPT.replace(old, new), encoding="utf-8")
-    with pytest.raises(ExportError, match=re.escape(message)):
-        cells(small)
+def test_what_has_no_form_is_an_error_that_names_it(small):
+    with pytest.raises(ExportError, match="sidebar has no form in Markdown: 'Mind"):
+        cells(small, "odd")
+    assert "odd.rst: WARNING: no notebook of this page: sidebar has no form in Markdown" in small.warned
 
 
-def test_files_are_written_only_when_they_change(small):
-    folder = small.layout.docs / DOWNLOADS
-    write_downloads(small, URL)
-    names = ["first-sample.csv", "first-sample.json", "first.ipynb", "first.py"]
-    assert sorted(path.name for path in folder.iterdir()) == names
-    assert write_downloads(small, URL) == []
-    (folder / "old.py").touch()
-    assert write_downloads(small, URL) == [folder / "old.py"]
-    (folder / "first.py").write_text("", encoding="utf-8")
-    assert write_downloads(small, URL) == [folder / "first.py"]
+def test_what_only_the_site_shows_is_left_out(small):
+    whole = "".join(cell.text for cell in cells(small))
+    assert "What the cell printed" not in whole
+    assert "Why it waits" not in whole
+    assert "You will" not in whole
+    assert whole.count("Two boxes.") == 1
 
 
-def test_only_the_page_that_changed_is_translated_again(small, monkeypatch):
-    write_downloads(small, URL)
-    translated = []
-    monkeypatch.setattr(downloads, "_files", lambda _site, page, _url: translated.append(page.name) or {})
-    script = small.page("first").script(small.layout)
-    script.write_text(script.read_text(encoding="utf-8").replace("``code``", "code"), encoding="utf-8")
-    write_downloads(small, URL)
-    assert translated == ["first"]
-    claims = small.layout.docs / "claims.toml"
-    claims.write_text(claims.read_text(encoding="utf-8") + "\n# Another.\n", encoding="utf-8")
-    write_downloads(small, URL)
-    assert translated == ["first", "first", "second"]
+def test_a_number_of_another_page_says_where_it_was_measured(small):
+    assert "and 410 ms (NVIDIA H200, 21 November 2026): $a_b" in text(small, "quoting")
 
 
-def test_a_page_without_recording_says_so(small, monkeypatch):
-    states = {name: PageState(name, "missing") for name in ("first", "second")}
-    monkeypatch.setattr(site, "states_of", lambda _layout: states)
-    words = text(small)
+def test_the_build_writes_what_is_exported(small):
+    folder = small.site.layout.docs / DOWNLOADS
+    assert (folder / "first.py").read_text(encoding="utf-8") == script_text(
+        export_page(small.site, small.page(), small.read["first"])
+    )
+    assert (folder / "first-sample.csv").read_text(encoding="utf-8").startswith("size,variant,")
+
+
+def test_a_page_without_recording_says_so(small):
+    words = text(small, "unmeasured")
     assert "It takes not measured yet" in words
     assert "Its code was not measured yet" in words
     assert "NVIDIA" not in words.split("To run it")[0]
@@ -257,12 +305,12 @@ INSTALL = f'pip install "gpuguide @ {URL}/_static/wheels/gpuguide-'
 
 
 def introduction(small, **changes):
-    page = replace(small.page("first"), **changes)
-    return export_page(small, page, URL)[0].text
+    page = replace(small.page(), **changes)
+    return export_page(small.site, page, small.read["first"], URL)[0].text
 
 
 def test_a_reader_without_a_gpu_is_told_what_to_install_and_run(small):
-    gpus = small.page("first").needs
+    gpus = small.page().needs
     words = introduction(small, exercises=("guard",), needs=replace(gpus, gpus=1))
     assert "To run it you need an NVIDIA GPU and the package" in words
     assert "The exercise needs no GPU. Where there is none, install this, and run the cells of an" in words
@@ -273,7 +321,7 @@ def test_a_reader_without_a_gpu_is_told_what_to_install_and_run(small):
 
 
 def test_a_page_that_needs_no_gpu_says_so(small):
-    words = introduction(small, needs=replace(small.page("first").needs, gpus=0))
+    words = introduction(small, needs=replace(small.page().needs, gpus=0))
     assert "To run it you need no GPU, only the package" in words
     assert INSTALL in words
     assert "NVIDIA GPU" not in words
@@ -355,39 +403,16 @@ def test_modules_of_one_page_may_have_the_same_names(tmp_path, monkeypatch):
     assert [sys.modules[f"twins.{name}"].study(1) for name in ("left", "right")] == [3, 31]
 
 
-EXERCISE = """# .. dropdown:: Hint
-#
-#    Think of *2 * 3*.
-#
-# .. exercise:: add_one
-#
-# .. question:: Why is *this* so?
-#
-#    Because.
-"""
-
-
-@pytest.fixture
-def exercised(small, monkeypatch, tmp_path):
-    """The same, with an exercise and a question on the page."""
-    use_pool(monkeypatch, tmp_path / "pool")
-    script = small.page("first").script(small.layout)
-    hint = "# .. dropdown:: Hint\n#\n#    Think of *2 * 3*.\n"
-    assert hint in SCRIPT
-    script.write_text(SCRIPT.replace(hint, EXERCISE), encoding="utf-8")
-    return small
-
-
 def exercise_part(small):
     """The cells from the exercise's task to its solution."""
-    exported = cells(small)
+    exported = cells(small, "exercised")
     first = next(i for i, cell in enumerate(exported) if cell.text.startswith("### Exercise"))
     last = next(i for i, cell in enumerate(exported) if cell.hidden)
     return exported[first : last + 1]
 
 
-def test_an_exercise_becomes_cells_to_edit_and_to_run(exercised):
-    task, stub, check, first, second, solution = exercise_part(exercised)
+def test_an_exercise_becomes_cells_to_edit_and_to_run(small):
+    task, stub, check, first, second, solution = exercise_part(small)
     assert task.text.startswith(
         "### Exercise: Add one\n\n*beginner, 5 minutes, checked without a GPU*\n\nAdd *one* to each element."
     )
@@ -399,12 +424,14 @@ def test_an_exercise_becomes_cells_to_edit_and_to_run(exercised):
     assert solution.script == "# solution\n" + "\n".join(
         f"# {line}".rstrip() for line in SOLUTION.splitlines()
     )
-    assert "<details><summary>Why is \\*this\\* so?</summary>\n\nBecause.\n\n</details>" in text(exercised)
-    assert no_markup_left(text(exercised)) == []
+    assert "<details><summary>Why is \\*this\\* so?</summary>\n\nBecause.\n\n</details>" in text(
+        small, "exercised"
+    )
+    assert no_markup_left(text(small, "exercised")) == []
 
 
-def test_the_solution_is_folded_away_and_takes_nobodys_place(exercised):
-    made = nbformat.reads(notebook_text(cells(exercised), "first"), as_version=4)
+def test_the_solution_is_folded_away_and_takes_nobodys_place(small):
+    made = nbformat.reads(notebook_text(cells(small, "exercised"), "first"), as_version=4)
     nbformat.validate(made)
     (solution,) = [cell for cell in made.cells if cell.metadata]
     assert solution.metadata == {"jupyter": {"source_hidden": True}}
@@ -416,8 +443,8 @@ def test_the_solution_is_folded_away_and_takes_nobodys_place(exercised):
     assert "add_kernel" in {node.name for node in ast.walk(ast.parse(shown)) if hasattr(node, "name")}
 
 
-def test_the_script_has_hints_and_solution_as_comments(exercised):
-    script = script_text(cells(exercised))
+def test_the_script_has_hints_and_solution_as_comments(small):
+    script = script_text(cells(small, "exercised"))
     names = [node.name for node in ast.parse(script).body if isinstance(node, ast.FunctionDef)]
     assert names.count("add_kernel") == 1, "the stub, and not the solution"
     assert "# %%\n# solution\n# from numba import cuda\n" in script
@@ -425,24 +452,9 @@ def test_the_script_has_hints_and_solution_as_comments(exercised):
     assert 'print(gpuguide.exercises.check("add_one", add_kernel))' in script
 
 
-def test_an_exercise_links_to_where_it_stands(exercised):
-    pages = tuple(replace(page, exercises=("add_one",)) for page in exercised.pages[:1])
-    exercised.pages = (*pages, *exercised.pages[1:])
-    script = exercised.page("first").script(exercised.layout)
-    script.write_text(SCRIPT.replace("``code``", ":ref:`exercise-add-one`"), encoding="utf-8")
-    assert f"[Add one]({URL}/gallery/start/first.html#exercise-add-one)" in text(exercised)
-
-
-def test_an_edited_hint_renews_the_downloads(exercised):
-    package = exercised.layout.source / "gpuguide" / "exercises" / "pool" / "add_one"
-    package.mkdir(parents=True)
-    (package / "hints.md").write_text("a", encoding="utf-8")
-    write_downloads(exercised, URL)
-    before = json.loads((exercised.layout.cache / "downloads.json").read_text())["first"]["sources"]
-    (package / "hints.md").write_text("b", encoding="utf-8")
-    write_downloads(exercised, URL)
-    after = json.loads((exercised.layout.cache / "downloads.json").read_text())
-    assert after["first"]["sources"] != before
+def test_an_exercise_links_to_where_it_stands(small):
+    link = f"[Add one]({URL}/gallery/start/exercised.html#exercise-add-one)"
+    assert link in text(small, "exercised")
 
 
 SHOWN = """# The study runs.
@@ -452,10 +464,10 @@ SHOWN = """# The study runs.
 """
 
 
-def test_a_download_runs_and_a_wrong_kernel_in_it_is_caught(tmp_path):
-    project = write_project(tmp_path / "mini")
+def test_a_download_runs_and_a_wrong_kernel_in_it_is_caught(project):
     project.edit("examples/start/toy.py", "# The study runs.\n", SHOWN)
-    write_downloads(Site(project.layout))
+    ran = project.build()
+    assert ran.code == 0, ran.output
     script = project.layout.docs / DOWNLOADS / "toy.py"
     ran = project.run(str(script), MPLBACKEND="agg")
     assert ran.code == 0, ran.output
@@ -465,16 +477,37 @@ def test_a_download_runs_and_a_wrong_kernel_in_it_is_caught(tmp_path):
     assert "MismatchError" in ran.output
 
 
-PAGES = [page for page in Site(Layout(ROOT)).pages if page.script(Layout(ROOT)).exists()]
+def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template):
+    project = built_template.restored()
+    folder = project.layout.docs / DOWNLOADS
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"toy.ipynb", "toy.py", "toy-sums.csv", "toy-sums.json", "pictures.ipynb", "pictures.py"}
+    before = (folder / "pictures.py").stat().st_mtime_ns
+    project.edit("examples/start/toy.py", "A sum is quick.", "A sum is soon done.")
+    (folder / "old.py").touch()
+    (folder / "toy.ipynb").unlink()
+    assert project.build().code == 0
+    assert {path.name for path in folder.iterdir()} == names
+    assert "A sum is soon done." in (folder / "toy.py").read_text(encoding="utf-8")
+    assert (folder / "pictures.py").stat().st_mtime_ns == before
+    (folder / "pictures.ipynb").unlink()
+    assert project.build().code == 0
+    assert (folder / "pictures.ipynb").exists()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
-def test_every_page_exports_without_a_role_or_directive(page):
-    exported = export_page(Site(Layout(ROOT)), page, URL)
-    words = "\n\n".join(cell.text for cell in exported if cell.kind == "markdown")
+NOTEBOOKS = sorted((ROOT / "docs" / DOWNLOADS).glob("*.ipynb"))
+built_before = pytest.mark.skipif(not NOTEBOOKS, reason="the notebooks are not written: run make html first")
+of_every_page = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+
+
+@built_before
+@of_every_page
+def test_every_page_exports_without_a_role_or_directive(notebook):
+    read = nbformat.read(notebook, as_version=4)
+    nbformat.validate(read)
+    words = "\n\n".join(cell.source for cell in read.cells if cell.cell_type == "markdown")
     assert no_markup_left(words) == []
-    ast.parse(script_text(exported))
-    nbformat.validate(nbformat.reads(notebook_text(exported, page.name), as_version=4))
+    ast.parse(notebook.with_suffix(".py").read_text(encoding="utf-8"))
 
 
 def names_needed(function):
@@ -488,15 +521,16 @@ def names_needed(function):
     return inside - bound - {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
-def test_no_cell_of_a_page_takes_a_name_away_from_the_code_that_it_shows(page):
+@built_before
+@of_every_page
+def test_no_cell_of_a_page_takes_a_name_away_from_the_code_that_it_shows(notebook):
     """In a download, a page's cells and its editable kernels and launchers share one namespace."""
     needed, taken = set(), []
-    for cell in export_page(Site(Layout(ROOT)), page, URL):
-        if cell.kind != "code":
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        if cell.cell_type != "code":
             continue
-        for statement in ast.parse(cell.text).body:
-            if isinstance(statement, ast.FunctionDef) and "use_instead(" in cell.text:
+        for statement in ast.parse(cell.source).body:
+            if isinstance(statement, ast.FunctionDef) and "use_instead(" in cell.source:
                 needed |= names_needed(statement)
             elif isinstance(statement, ast.Assign | ast.AugAssign | ast.For | ast.With):
                 stored = (node for node in ast.walk(statement) if isinstance(node, ast.Name))

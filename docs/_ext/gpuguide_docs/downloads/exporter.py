@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from gpuguide_docs.downloads.markdown import Piece, pieces
-from gpuguide_docs.downloads.page_rst import page_document
 from gpuguide_docs.downloads.translation import PageTranslation
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.show.install_command import pip_command, wheel_path
@@ -14,6 +13,8 @@ from gpuguide_docs.show.references import measured_on
 from gpuguide_docs.show.site import Site
 
 if TYPE_CHECKING:
+    from docutils import nodes
+
     from gpuguide.recordings.recording import Recording
     from gpuguide_docs.pages.pages_toml import Page
 
@@ -26,15 +27,17 @@ _PRESET = {
 }
 
 
-def export_page(site: Site, page: Page, site_url: str = "") -> list[Piece]:
+def export_page(site: Site, page: Page, read: nodes.document, site_url: str = "") -> list[Piece]:
     """Turn a page into the cells of its notebook.
 
     Parameters
     ----------
     site : Site
-        Pages, claims and recordings.
+        Pages and recordings.
     page : Page
         With a script.
+    read : docutils.nodes.document
+        The page as Sphinx read it.
     site_url : str
         Where the guide is served.
 
@@ -46,10 +49,10 @@ def export_page(site: Site, page: Page, site_url: str = "") -> list[Piece]:
     Raises
     ------
     ExportError
-        If the page holds a role or directive that has no form in a download.
+        If the page holds what has no form in a download.
     """
-    cells = [_for_download(cell) for cell in read_cells(page.script(site.layout)) if cell.kind != "comment"]
-    document = page_document(cells, PageTranslation(site, page, site_url))
+    cells = [_for_download(cell) for cell in read_cells(page.script(site.layout))]
+    document = PageTranslation(site, page, site_url).translate(read, cells)
     intro = Piece("markdown", _introduction(site, page, site_url))
     return [intro, Piece("code", _IMPORTS), *pieces(document)]
 

@@ -9,14 +9,37 @@ from functools import singledispatch
 from typing import Literal
 
 from docutils import nodes
+from sphinx import addnodes
 
-from gpuguide_docs.downloads.page_rst import ExportError, code_node, markdown_node, ready_node
-
-__all__ = ["Piece", "escape", "pieces"]
+__all__ = ["ExportError", "Piece", "code_node", "escape", "markdown_node", "pieces", "ready_node"]
 
 _SPECIAL = re.compile(r"[\\`*<$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_SKIPPED = (nodes.comment, nodes.target, nodes.substitution_definition, nodes.system_message, nodes.pending)
+_SKIPPED = (
+    nodes.comment,
+    nodes.target,
+    nodes.substitution_definition,
+    nodes.system_message,
+    nodes.raw,
+    addnodes.index,
+    addnodes.tabular_col_spec,
+)
 _OPEN = (nodes.container, nodes.topic, nodes.compound, nodes.figure)
+
+
+class ExportError(ValueError):
+    """A page holds what has no place in a download."""
+
+
+class markdown_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
+    """Inline text that is Markdown already."""
+
+
+class code_node(nodes.General, nodes.Element):  # noqa: N801
+    """A code cell (attribute ``code``)."""
+
+
+class ready_node(nodes.General, nodes.Element):  # noqa: N801
+    """Cells that are made already (attribute ``pieces``)."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +73,7 @@ def pieces(node: nodes.Element, level: int = 1) -> list[Piece]:
     Parameters
     ----------
     node : docutils.nodes.Element
-        A document as `page_rst.page_document` gives it, or something in it.
+        A document as `PageTranslation.translate` gives it, or something in it.
     level : int
         Of its headings.
 
@@ -157,8 +180,8 @@ def _item(mark: str, item: nodes.list_item) -> str:
 @_block.register(nodes.literal_block)
 @_block.register(nodes.doctest_block)
 def _code(node: nodes.Element) -> str:
-    language = next((name for name in reversed(node["classes"]) if name != "code"), "")
-    return f"```{language}\n{node.astext()}\n```"
+    language = node.get("language", "")
+    return f"```{'' if language == 'none' else language}\n{node.astext()}\n```"
 
 
 @_block.register

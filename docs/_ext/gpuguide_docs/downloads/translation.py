@@ -1,40 +1,44 @@
-"""What a page's roles and directives turn into when readers take the page away."""
+"""What a page's nodes turn into when readers take the page away: text that needs no site, and cells."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 
 from docutils import nodes
+from sphinx import addnodes
+from sphinx_design.dropdown import dropdown_main
 
-from gpuguide.errors import GpuGuideError
 from gpuguide.exercises import pool
 from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.kernel_cells import KernelCells
-from gpuguide_docs.downloads.markdown import escape
-from gpuguide_docs.downloads.page_rst import ExportError, Found, Translation, code_node, ready_node
+from gpuguide_docs.downloads.markdown import code_node, escape, markdown_node, ready_node
+from gpuguide_docs.pages.cells import Cell
 from gpuguide_docs.pages.pages_toml import Page
 from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
 from gpuguide_docs.show.module_source import ModuleSource
-from gpuguide_docs.show.numbers import NOT_MEASURED
-from gpuguide_docs.show.references import measured_on, parse_reference, resolve
+from gpuguide_docs.show.numbers import number_node
+from gpuguide_docs.show.references import measured_on, parse_reference
 from gpuguide_docs.show.site import Site
 
 __all__ = ["PageTranslation"]
 
-_TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
-_OBJECTS_TEXT = "any attr class const data download exc file func meth mod obj"
-_TEXTS_TEXT = "abbr command dfn guilabel kbd menuselection program rule term"
-_OBJECTS, _TEXTS = frozenset(_OBJECTS_TEXT.split()), frozenset(_TEXTS_TEXT.split())
+_GENERATED = re.compile(r"GENERATED FROM PYTHON SOURCE LINES (\d+)-")
+# The first cell says these things, or the site alone can show them.
+_LEFT_OUT_TEXT = "gg-byline gg-measured-card gg-you-will only-dark page-draft page-stale page-unmeasured"
+_LEFT_OUT = frozenset(_LEFT_OUT_TEXT.split())
+# Sphinx has made them round; a script is plain text.
+_PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")
 
 
-class PageTranslation(Translation):
+class PageTranslation:
     """Translates one page.
 
     Parameters
     ----------
     site : Site
-        Pages, claims and recordings.
+        Pages and recordings.
     page : Page
         The page.
     site_url : str
@@ -42,83 +46,90 @@ class PageTranslation(Translation):
     """
 
     def __init__(self, site: Site, page: Page, site_url: str = "") -> None:
-        super().__init__(page.name)
         self._site, self._here, self._url = site, page, site_url.rstrip("/")
-        self._cells = KernelCells()
+        self._kernels = KernelCells()
 
-    def role(self, name: str, text: str) -> str:
-        """Give Markdown for a role."""
-        kind = name.rpartition(":")[2]
-        match = _TITLED.fullmatch(text)
-        title, target = (match["title"], match["target"]) if match else ("", text)
-        if kind in ("measured", "claimed"):
-            return self._number(kind, text)
-        if kind in ("doc", "ref"):
-            return self._doc(title, target) if kind == "doc" else self._ref(title, target)
-        if kind in _OBJECTS:
-            return f"`{title or _object_name(target)}`"
-        if kind in _TEXTS:
-            return escape(title or target)
-        return super().role(name, text)
+    def translate(self, read: nodes.document, cells: Sequence[Cell]) -> nodes.document:
+        """Give a page as Sphinx read it, with these cells of code, for `markdown.pieces`."""
+        document: nodes.document = read.deepcopy()
+        self._put_cells(document, cells)
+        self._replace(document)
+        return document
 
-    def directive(self, found: Found) -> list[nodes.Node]:
-        """Give nodes for a directive."""
-        try:
-            match found.name:
-                case "kernel":
-                    return [code_node("", code=self._kernel(found))]
-                case "exercise":
-                    exercise = find_exercise(found.argument)
-                    return [ready_node("", pieces=exercise_cells(exercise))]
-                case "results" | "checks" | "claims":
-                    return self._recorded(found)
-                case "drawing":
-                    words = " ".join(found.content.split())
-                    return [nodes.paragraph("", "", nodes.emphasis("", f"Drawing: {words}"))]
-        except GpuGuideError as error:
-            raise ExportError(f"page {self.page!r}: {found.name}: {error}") from error
-        return super().directive(found)
+    def _put_cells(self, document: nodes.document, cells: Sequence[Cell]) -> None:
+        """Put cells in the place of what sphinx-gallery made of them, which ends at its next comment."""
+        code = {cell.lineno: cell for cell in cells if cell.is_code}
+        for comment in list(document.findall(nodes.comment)):
+            cell = code.get(_line(comment))
+            if cell is None or comment.parent is None:
+                continue
+            siblings = comment.parent.children
+            first = siblings.index(comment)
+            after = (i for i, node in enumerate(siblings[first + 1 :], first + 1) if _line(node))
+            last = next(after, len(siblings))
+            shown = [] if cell.kind == "comment" else [code_node("", code=cell.content.strip("\n"))]
+            comment.parent[first:last] = shown
 
-    def _number(self, kind: str, text: str) -> str:
-        try:
-            return escape(self._measured(text) if kind == "measured" else self._site.claims[text].text)
-        except (GpuGuideError, KeyError) as error:
-            raise ExportError(f"page {self.page!r}: {kind} {text!r}: {error}") from error
+    def _replace(self, parent: nodes.Element) -> None:
+        for node in list(parent.children):
+            if isinstance(node, nodes.Text):
+                parent.replace(node, nodes.Text(node.astext().translate(_PLAIN_QUOTES)))
+            elif isinstance(node, nodes.literal_block | nodes.literal | nodes.math):
+                continue
+            elif isinstance(node, nodes.Element):
+                made = self._made(node)
+                if made is None:
+                    self._replace(node)
+                else:
+                    parent.replace(node, made)
 
-    def _measured(self, text: str) -> str:
-        reference = parse_reference(text)
-        name = reference.page or self._here.name
-        recording = self._site.recording(self._site.state(name))
-        if recording is None:
-            return NOT_MEASURED
-        number = resolve(reference, recording).text
+    def _made(self, node: nodes.Element) -> list[nodes.Node] | None:
+        """Give what takes a node's place; None if it stays, and what is in it is looked at."""
+        if _LEFT_OUT.intersection(node["classes"]):
+            return []
+        if isinstance(node, number_node):
+            return [markdown_node("", self._number(node))]
+        if isinstance(node, addnodes.pending_xref) and node["reftype"] in ("doc", "ref"):
+            return [markdown_node("", self._reference(node))]
+        if isinstance(node, dropdown_main) and "study" not in node:
+            self._replace(node)
+            title, *content = node.children
+            return [nodes.container("", *content, classes=["fold"], summary=title.astext())]
+        shown = self._shown(node)
+        return [shown] if shown else None
+
+    def _shown(self, node: nodes.Element) -> nodes.Element | None:
+        """Give what a directive of the guide shows, by the key that it left."""
+        if "kernel" in node:
+            source = ModuleSource(self._site.layout.source, node["kernel"])
+            return code_node("", code=self._kernels.cell(source, node["names"]))
+        if "exercise" in node:
+            return ready_node("", pieces=exercise_cells(find_exercise(node["exercise"])))
+        if "study" in node:
+            return self._table(node["page"], node["study"])
+        if "drawing" in node:
+            return nodes.paragraph("", "", nodes.emphasis("", f"Drawing: {node['alt']}"))
+        return None
+
+    def _number(self, node: number_node) -> str:
+        text = escape(node.astext())
+        page = parse_reference(node["key"]).page if "gg-measured" in node["classes"] else ""
+        recording = self._site.state(page).shown if page not in ("", self._here.name) else None
         # Machine and date of this page's own numbers stand in the first cell.
-        return number if name == self._here.name else f"{number} ({measured_on(recording.provenance)})"
+        return f"{text} ({escape(measured_on(recording.provenance))})" if recording else text
 
-    def _kernel(self, found: Found) -> str:
-        source = ModuleSource(self._site.layout.source, found.argument)
-        names = found.options.get("names", "").replace(",", " ").split()
-        return self._cells.cell(source, names or list(source.names))
-
-    def _recorded(self, found: Found) -> list[nodes.Node]:
-        page, _, study = found.argument.rpartition(":")
-        state = self._site.state(page or self._here.name)
-        recording = self._site.recording(state)
-        if recording is None:
-            return [nodes.paragraph("", NOT_MEASURED)]
-        if found.name == "claims":
-            claims = self._site.drawing(state).stated.claims
-            items = [nodes.list_item("", nodes.paragraph("", claim.text)) for claim in claims]
-            return [nodes.bullet_list("", *items)] if items else []
-        if study not in recording.studies:
-            raise ExportError(f"page {self.page!r}: {found.name}: there is no study {study!r}")
+    def _table(self, page: str, study: str) -> nodes.container:
+        recording = self._site.state(page).shown
+        assert recording is not None, "the directive found it"
         results = recording.studies[study]
-        if found.name == "checks":
-            return [nodes.paragraph("", results.checks_line())]
         text = str(results)
-        inside = nodes.literal_block(text, text, classes=["code", "text"])
-        where = measured_on(recording.provenance)
-        return [nodes.container("", inside, classes=["fold"], summary=f"Table: {results.title}, {where}")]
+        summary = f"Table: {results.title}, {measured_on(recording.provenance)}"
+        inside = nodes.literal_block(text, text, language="text")
+        return nodes.container("", inside, classes=["fold"], summary=summary)
+
+    def _reference(self, node: addnodes.pending_xref) -> str:
+        title = node.astext().translate(_PLAIN_QUOTES) if node["refexplicit"] else ""
+        return (self._doc if node["reftype"] == "doc" else self._ref)(title, node["reftarget"])
 
     def _doc(self, title: str, target: str) -> str:
         docname = posixpath.normpath(posixpath.join("/", posixpath.dirname(self._here.docname), target))[1:]
@@ -140,5 +151,7 @@ class PageTranslation(Translation):
         return f"[{escape(words)}]({self._url}/{path})" if self._url else escape(words)
 
 
-def _object_name(target: str) -> str:
-    return target[1:].rpartition(".")[2] if target.startswith("~") else target.removeprefix("!")
+def _line(node: nodes.Node) -> int:
+    """Give the line of the script from which sphinx-gallery took what stands below its comment; else 0."""
+    found = _GENERATED.match(node.astext()) if isinstance(node, nodes.comment) else None
+    return int(found[1]) if found else 0

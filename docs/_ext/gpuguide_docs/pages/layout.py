@@ -64,7 +64,7 @@ class Layout:
 
     @property
     def cache(self) -> Path:
-        """What may be thrown away at any time: drawn figures, digests of downloads."""
+        """What may be thrown away at any time: drawn figures."""
         return self.root / ".cache"
 
     @property

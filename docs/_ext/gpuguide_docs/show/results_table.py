@@ -88,7 +88,9 @@ class ResultsDirective(_RecordedDirective):
         files += [nodes.Text("The samples: "), download("CSV", f"{stem}.csv"), nodes.Text(" · ")]
         files += download("JSON", f"{stem}.json")
         summary = f"Table: {results.title}, every size"
-        return [fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))]
+        table = fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))
+        table["page"], table["study"] = page, name
+        return [table]
 
 
 class ChecksDirective(_RecordedDirective):
