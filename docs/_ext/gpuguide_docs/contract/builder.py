@@ -42,7 +42,7 @@ class ContractBuilder(Builder):
         from gpuguide_docs.contract.page_source import Documents
 
         documents = Documents(self.env, layout_of(self._app))
-        reports, others = check_site(site_of(self.env), documents)
+        reports, others = check_site(site_of(self.env), documents, self._app.parallel)
         if not report(reports, others, strict=self.config.gpuguide_strict):
             self._app.statuscode = BROKEN
 

@@ -9,9 +9,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from rich import box
@@ -29,6 +29,7 @@ from gpuguide.results.results import Results
 from gpuguide_docs.contract.page_source import Documents, PageSource, Use
 from gpuguide_docs.contract.typed_figures import find_typed_figures, plain_lines
 from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.on_all_cores import on_all_cores
 from gpuguide_docs.pages.pages_toml import KINDS, Experiment, Page
 from gpuguide_docs.show.exercise_pool import find_exercise
 from gpuguide_docs.show.exercise_text import markdown_nodes
@@ -804,10 +805,22 @@ def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
                     yield first + number, line
 
 
-def check_site(site: Site, documents: Documents) -> tuple[list[PageReport], list[Violation]]:
+def check_site(
+    site: Site, documents: Documents, workers: int = 1
+) -> tuple[list[PageReport], list[Violation]]:
     """Hold every page to the contract, in teaching order, and what is outside of the gallery."""
-    others = [*check_prose(site.layout, documents), *check_entries(site.layout)]
-    return [check_page(site, page, documents) for page in site.pages], others
+    for page in site.pages:
+        # Each page is compared with those before it, so all are read before the work is shared out.
+        if page.source(site.layout).exists():
+            documents.page(page)
+    pages = [partial(check_page, site, page, documents) for page in site.pages]
+    work: list[Callable[[], Any]] = [partial(_check_others, site, documents), *pages]
+    others, *reports = on_all_cores(work, workers)
+    return reports, others
+
+
+def _check_others(site: Site, documents: Documents) -> list[Violation]:
+    return [*check_prose(site.layout, documents), *check_entries(site.layout)]
 
 
 def check_entries(layout: Layout) -> list[Violation]:
