@@ -161,6 +161,10 @@ class Results:
         What a reader must know of the run.
     quick : bool
         Whether the run was a short one, not good for publishing.
+    start : str
+        The start of the machine on which the run was made, as its provenance names it.
+    others : tuple of Results
+        The same study in the former runs of its recording, oldest first, without runs of their own.
 
     Raises
     ------
@@ -200,6 +204,8 @@ class Results:
     l2_bytes: int | None = None
     warnings: tuple[str, ...] = ()
     quick: bool = False
+    start: str = ""
+    others: tuple[Results, ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -225,6 +231,11 @@ class Results:
 
     def _repr_html_(self) -> str:
         return self.table().html()
+
+    @property
+    def runs(self) -> tuple[Results, ...]:
+        """Each run by itself, oldest first; this one is the last."""
+        return (*self.others, dataclasses.replace(self, others=()))
 
     def variant(self, name: str) -> VariantInfo:
         """Return what is said of a variant; raises UnknownNameError, with the nearest names."""

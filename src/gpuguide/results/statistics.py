@@ -30,12 +30,12 @@ __all__ = [
 Samples = Sequence[float] | NDArray[np.float64]
 
 
-def seconds(samples_ns: Sequence[int], n_calls: int = 1) -> NDArray[np.float64]:
+def seconds(samples_ns: Sequence[float], n_calls: int = 1) -> NDArray[np.float64]:
     """Return the seconds of one call from the nanoseconds of batches.
 
     Parameters
     ----------
-    samples_ns : sequence of int
+    samples_ns : sequence of float
         Nanoseconds of each batch.
     n_calls : int
         Calls in one batch.
