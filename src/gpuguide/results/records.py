@@ -617,7 +617,7 @@ class Provenance:
     virtualisation, clock_source : str
         What the machine runs under (``"kvm"``), where that can be told; what its kernel reads the time from.
     cpu_signature : str
-        Vendor, family, model and stepping, for a virtual machine may hide the name: ``"GenuineIntel 6/207/2"``.
+        Vendor, family, model and stepping, for virtual machines hide the name: ``"GenuineIntel 6/207/2"``.
     cpu_caches : tuple of (str, int)
         Name and bytes of each cache that a CPU sees, the smallest first: ``("L2", 2097152)``.
     cpu_clock_hz : float or None
