@@ -22,6 +22,7 @@ from gpuguide.measure.ceilings import check_plausible
 from gpuguide.measure.clocks import GpuClock, HostClock
 from gpuguide.measure.first_call import time_first_call
 from gpuguide.measure.gate import Trial
+from gpuguide.measure.host_pace import SHARED_NOTE
 from gpuguide.measure.plan import Plan, Variant, generator, size_text
 from gpuguide.measure.session import Session
 from gpuguide.measure.stopping import MAX_SAMPLES, SLOW_NS, enough, has_two_modes, median
@@ -265,7 +266,9 @@ class Runner:
         if self.session.machine.info is not None and cell.variant.needs_gpu:
             check_plausible(measurement, self.session.machine.info)
         if cell.clock == "host":
-            self._forecast.add(cell.variant.name, size, median(cell.ns) / (1e9 * measurement.n_calls))
+            self._forecast.add(
+                cell.variant.name, size, median(measurement.samples_ns) / (1e9 * measurement.n_calls)
+            )
         self.measurements.append(measurement)
 
     def _results(self) -> Results:
@@ -487,6 +490,7 @@ class Cell:
     warm: bool = True
     ns: list[int] = field(default_factory=list)
     rounds: list[int] = field(default_factory=list)
+    paces: list[int] = field(default_factory=list)  # of the host, beside each sample; 0 on the GPU's clock
     notes: list[str] = field(default_factory=list)
     spent_s: float = 0.0
 
@@ -504,14 +508,15 @@ class Cell:
         """
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
-        pending = next_sample(self.timer, self.ns, self.rounds) if self.warm and n > 1 else None
+        pending = self._next() if self.warm and n > 1 else None
         if pending is not None and pending < _LONG_NS:
             pending = None
         for _ in range(min(n, MAX_SAMPLES - len(self.ns))):
-            sample = pending or next_sample(self.timer, self.ns, self.rounds)
+            sample = pending or self._next()
             pending = None
             self.ns.append(max(1, sample))
             self.rounds.append(number)
+            self.paces.append(self.timer.pace_ns)
             started, before = before, host.now_ns()
             if before - begin + (before - started) > turn_ns:  # another one would not fit
                 break
@@ -519,8 +524,30 @@ class Cell:
 
     def discard(self, number: int) -> None:
         """Forget the samples of one round."""
-        kept = [(ns, at) for ns, at in zip(self.ns, self.rounds, strict=True) if at != number]
-        self.ns, self.rounds = [ns for ns, _ in kept], [at for _, at in kept]
+        others = [i for i, at in enumerate(self.rounds) if at != number]
+        self.ns, self.rounds, self.paces = (
+            [numbers[i] for i in others] for numbers in (self.ns, self.rounds, self.paces)
+        )
+
+    def kept(self) -> tuple[list[int], list[int], bool]:
+        """Return what a median may be taken of.
+
+        Returns
+        -------
+        list of int
+            The samples taken alone, or all where those are too few; see `HostPace.kept`.
+        list of int
+            Their rounds.
+        bool
+            Whether some were taken while others used the host's processor.
+        """
+        if not isinstance(self.timer, HostTimer):
+            return self.ns, self.rounds, False
+        chosen, shared = self.timer.host.pace.kept(self.paces)
+        return [self.ns[i] for i in chosen], [self.rounds[i] for i in chosen], shared
+
+    def _next(self) -> int:
+        return next_sample(self.timer, self.ns, self.rounds, self.paces)
 
     def note(self, text: str) -> None:
         """Add a warning once."""
@@ -545,7 +572,7 @@ class Cell:
             return False
         if self.spent_s >= self.budget_s:
             return n_rounds >= (_MIN_SLOW_ROUNDS if max(self.ns) > SLOW_NS else MIN_ROUNDS)
-        return n_rounds >= MIN_ROUNDS and enough(self.ns)
+        return n_rounds >= MIN_ROUNDS and (len(self.ns) >= MAX_SAMPLES or enough(self.kept()[0]))
 
     def measurement(self, size: int, dtype: np.dtype[Any], cache: str) -> Measurement:
         """Return what was measured as a record.
@@ -564,16 +591,19 @@ class Cell:
         Measurement
             With the variant's traffic, unless the clock is the launch's.
         """
-        samples = self.timer.samples(self.ns)
+        ns, rounds, shared = self.kept()
+        samples = self.timer.samples(ns)
         traffic = self.variant.traffic if self.clock != "launch" else None
-        if has_two_modes(self.ns):
+        if shared:
+            self.note(SHARED_NOTE)
+        if has_two_modes(ns):
             self.note("two modes: the median stands for neither")
         return Measurement(
             self.variant.name,
             size,
             self.clock,
-            tuple(self.ns),
-            tuple(self.rounds),
+            tuple(ns),
+            tuple(rounds),
             n_calls=samples.n_calls,
             method=samples.method,
             cache=cache if self.clock == "device" else "warm",
@@ -639,7 +669,9 @@ def make_cells(
     call = kept or trial.call(variant)
     reset = trial.buffers(variant).reset if variant.mutates else None
     if gpu is None or not variant.needs_gpu:
-        timer: HostTimer | DeviceTimer = _host_timer(call, host, reset, trial.call_ns.get(variant.name, 0))
+        timer: HostTimer | DeviceTimer = _host_timer(
+            variant, call, host, reset, trial.call_ns.get(variant.name, 0)
+        )
         return [Cell(variant, "host", timer, budget_s)], kept
     if variant.clock == "end_to_end":
         timer = end_to_end_timer(call, gpu, host=host, reset=reset)
@@ -657,11 +689,14 @@ def make_cells(
     return [Cell(variant, "launch", launch, budget_s), Cell(variant, "device", timer, budget_s, warm)], kept
 
 
-def _host_timer(call: Callable[[], Any], host: HostClock, reset: Any, checked_ns: int) -> HostTimer:
+def _host_timer(
+    variant: Variant, call: Callable[[], Any], host: HostClock, reset: Any, checked_ns: int
+) -> HostTimer:
+    threads = variant.threads or 1
     # A slow call was warmed up by the gate: two more of it would be most of what the cell may take.
     if checked_ns > _HOST_WARM_NS:
-        return HostTimer(host, call, before=reset)
-    return host_timer(call, host=host, reset=reset)
+        return HostTimer(host, call, before=reset, threads=threads)
+    return host_timer(call, host=host, reset=reset, threads=threads)
 
 
 class Progress:
