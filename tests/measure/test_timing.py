@@ -246,8 +246,8 @@ def test_the_number_of_samples_is_bounded(gpu, n_samples):
         time_device(gpu.kernel(MS), gpu, n_samples=n_samples)
 
 
-def test_sampling_stops_at_twenty_when_all_are_equal(gpu):
-    assert len(time_device(gpu.kernel(MS), gpu, host=gpu.host).ns) == 20
+def test_sampling_stops_at_ten_when_all_are_equal(gpu):
+    assert len(time_device(gpu.kernel(MS), gpu, host=gpu.host).ns) == 10
 
 
 def test_sampling_stops_at_the_budget(gpu):

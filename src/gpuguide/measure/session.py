@@ -104,6 +104,8 @@ class Session:
         Of drawn cells, in the order they were made.
     peak_memory_bytes : int
         Most that CuPy's memory pool held after any size.
+    modules_in_memory : set of str
+        Modules whose files a process that did not count has read, before a first call was timed.
     host_pace : PaceSince
         The host's pace, and the share of this session's samples that were taken while others used its
         processor.
@@ -127,6 +129,7 @@ class Session:
     facts: dict[str, Fact] = field(default_factory=dict, init=False)
     claims: list[ClaimResult] = field(default_factory=list, init=False)
     peak_memory_bytes: int = field(default=0, init=False)
+    modules_in_memory: set[str] = field(default_factory=set, init=False)
     given_machine: Machine | None = None
     host_pace: PaceSince = field(init=False)
 
