@@ -56,7 +56,6 @@ _QUICK_BUDGET_S, _LEAST_BUDGET_S = 0.05, 0.01
 _BUSY_S, _QUICK_BUSY_S, _LEAST_BUSY_S = 0.2, 0.02, 0.005
 _SHORT_REST_S, _BUSY_SHARE = 0.001, 0.2
 _LONG_NS = 10_000_000
-_HOST_WARM_NS = 100_000_000
 
 T = TypeVar("T")
 
@@ -331,8 +330,8 @@ class Rounds:
 
     In each round every variant has one turn, in an order shuffled anew; GPU variants come before CPU ones,
     so that the GPU rests once a round. After a rest it is kept busy, so that its clocks are up: a fifth of
-    the rest, at least 5 and at most 200 ms. (On an H200 only the first two copies of half a millisecond are
-    slower after a rest of up to a second.)
+    the rest, at least 5 and at most 200 ms; before the first round the making of the timers does that. (On an
+    H200 only the first two copies of half a millisecond are slower after a rest of up to a second.)
 
     Parameters
     ----------
@@ -383,6 +382,8 @@ class Rounds:
         except OutOfMemoryError as error:
             group.lost = str(error)
         self._groups.append(group)
+        if variant.needs_gpu:
+            self._worked_ns = machine.host.now_ns()  # the timers, in finding out how to time it, kept it busy
 
     @property
     def cells(self) -> list[Cell]:
@@ -513,7 +514,8 @@ class Cell:
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
         pending = self._next() if self.warm and n > 1 else None
-        if pending is not None and pending < _LONG_NS:
+        # What follows a launch may be long although the launch is short.
+        if pending is not None and host.now_ns() - begin < _LONG_NS:
             pending = None
         for _ in range(min(n, MAX_SAMPLES - len(self.ns))):
             sample = pending or self._next()
@@ -672,15 +674,17 @@ def make_cells(
     kept = KeptCall(trial.call(variant)) if variant.allocates else None
     call = kept or trial.call(variant)
     reset = trial.buffers(variant).reset if variant.mutates else None
+    # A slow call was warmed up by the gate: two more of it would be most of what the cell may take.
+    known_ns = trial.call_ns.get(variant.name, 0)
     if gpu is None or not variant.needs_gpu:
-        timer: HostTimer | DeviceTimer = _host_timer(
-            variant, call, host, reset, trial.call_ns.get(variant.name, 0)
+        timer: HostTimer | DeviceTimer = host_timer(
+            call, host=host, reset=reset, threads=variant.threads or 1, known_ns=known_ns
         )
         return [Cell(variant, "host", timer, budget_s)], kept
     if variant.clock == "end_to_end":
-        timer = end_to_end_timer(call, gpu, host=host, reset=reset)
+        timer = end_to_end_timer(call, gpu, host=host, reset=reset, known_ns=known_ns)
         return [Cell(variant, "end_to_end", timer, budget_s)], kept
-    launch = launch_timer(call, gpu, host=host, budget_s=budget_s / 2)
+    launch = launch_timer(call, gpu, host=host, budget_s=budget_s / 2, known_ns=known_ns)
     timer = device_timer(
         call,
         gpu,
@@ -691,16 +695,6 @@ def make_cells(
     )
     warm = cache == "warm"
     return [Cell(variant, "launch", launch, budget_s), Cell(variant, "device", timer, budget_s, warm)], kept
-
-
-def _host_timer(
-    variant: Variant, call: Callable[[], Any], host: HostClock, reset: Any, checked_ns: int
-) -> HostTimer:
-    threads = variant.threads or 1
-    # A slow call was warmed up by the gate: two more of it would be most of what the cell may take.
-    if checked_ns > _HOST_WARM_NS:
-        return HostTimer(host, call, before=reset, threads=threads)
-    return host_timer(call, host=host, reset=reset, threads=threads)
 
 
 class Progress:

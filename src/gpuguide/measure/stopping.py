@@ -84,9 +84,9 @@ def has_two_modes(samples: Sequence[float]) -> bool:
     (normal) to 3.5 (uniform), hence not their limit of 2.
 
     Fewer than 20 samples say too little, so nothing is said of a cell that stopped before that. Where it
-    stopped at 10 because they agree, nothing is lost: their interval leaves out the least and the greatest, so
-    that both groups reach into it, and groups 2 % apart would have made it too wide to stop. Where it stopped
-    because its budget was spent, after a few slow calls, two modes may go unseen.
+    stopped at 10 because they agree, nothing is lost: their interval leaves out only the least and the
+    greatest, so that both groups reach into it, and groups 2 % apart would have made it too wide to stop.
+    Where it stopped because its budget was spent, after a few slow calls, two modes may go unseen.
 
     Examples
     --------

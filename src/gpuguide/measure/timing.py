@@ -46,9 +46,9 @@ __all__ = [
 
 Call = Callable[[], Any]
 
-BUDGET_S = 0.3
+BUDGET_S = 0.2
 """Seconds that a cell of a study may take on the GPU."""
-CPU_BUDGET_S = 0.5
+CPU_BUDGET_S = 0.3
 """Seconds that the samples of a cell may take on the CPU; a slow call gets its three samples all the same."""
 MAX_QUEUED_CALLS = 256
 """Most launches between two synchronisations: the queue holds about a thousand."""
@@ -58,6 +58,8 @@ _BATCH_NS = 1_000_000  # how long many calls together should last
 _MAX_GRAPH_CALLS = 2_000
 _DELAY_NS = 200_000
 _MISSES_AT_LIMIT = 3
+_SETTLED_NS = 100_000_000  # a call that takes longer is not called again to warm up or to estimate it
+_SLOW_FIRST_NS = 500_000_000  # a first call may compile; above this it is not made again to find out
 _LONG_NS = 20_000_000  # the host changes its pace within such a sample, which loops at its ends cannot see
 
 
@@ -425,11 +427,16 @@ def _floor(gpu: GpuClock, method: str) -> int:
 
 
 def launch_timer(
-    call: Call, gpu: GpuClock, *, host: HostClock | None = None, budget_s: float = BUDGET_S
+    call: Call,
+    gpu: GpuClock,
+    *,
+    host: HostClock | None = None,
+    budget_s: float = BUDGET_S,
+    known_ns: int = 0,
 ) -> HostTimer:
     """Return a timer of the host's part of `call`: at most 256 launches between two synchronisations.
 
-    Fewer launches make a sample when the work behind them would fill more than a sixtieth of `budget_s`:
+    Fewer launches make a sample when the work behind them would fill more than a fortieth of `budget_s`:
     a full queue would make the host wait for the GPU.
 
     Parameters
@@ -442,20 +449,27 @@ def launch_timer(
         The host's clock; by default the system's.
     budget_s : float
         Seconds that all samples may take.
+    known_ns : int
+        What call and wait took before; over 0.1 s they are not made again here.
 
     Returns
     -------
     HostTimer
         Warmed up by two calls.
     """
-    timer = end_to_end_timer(call, gpu, host=host)
-    round_trip_ns = max(1, timer.sample())
-    n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 60 // round_trip_ns)))
+    timer = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
+    round_trip_ns = known_ns if known_ns > _SETTLED_NS else max(1, timer.sample())
+    n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 40 // round_trip_ns)))
     return replace(timer, n_calls=n_calls, finish=None, after=gpu.synchronize)
 
 
 def end_to_end_timer(
-    call: Call, gpu: GpuClock, *, host: HostClock | None = None, reset: Call | None = None
+    call: Call,
+    gpu: GpuClock,
+    *,
+    host: HostClock | None = None,
+    reset: Call | None = None,
+    known_ns: int = 0,
 ) -> HostTimer:
     """Return a timer of one call and the synchronisation that follows it, by the host's clock.
 
@@ -469,6 +483,8 @@ def end_to_end_timer(
         The host's clock; by default the system's.
     reset : callable, optional
         Restores what the call changes; called before each sample, untimed.
+    known_ns : int
+        What the call took before; over 0.1 s it is not made again to warm up.
 
     Returns
     -------
@@ -481,12 +497,18 @@ def end_to_end_timer(
         gpu.synchronize()
 
     timer = HostTimer(host or SystemClock(), call, before=settle, finish=gpu.synchronize, context=gpu.use)
-    timer.sample()
+    if known_ns <= _SETTLED_NS:
+        timer.sample()
     return timer
 
 
 def host_timer(
-    call: Call, *, host: HostClock | None = None, reset: Call | None = None, threads: int = 1
+    call: Call,
+    *,
+    host: HostClock | None = None,
+    reset: Call | None = None,
+    threads: int = 1,
+    known_ns: int = 0,
 ) -> HostTimer:
     """Return a timer of a CPU call; calls below 1 ms are repeated within a sample unless `reset` is given.
 
@@ -500,15 +522,19 @@ def host_timer(
         Restores what the call changes; called before each sample, untimed.
     threads : int
         CPU threads that the call uses; see `HostTimer`.
+    known_ns : int
+        What the call took before; over 0.1 s it is not made again to warm up.
 
     Returns
     -------
     HostTimer
-        Warmed up by two calls, or by one that took over a second.
+        Warmed up by two calls, or by one that took long.
     """
     timer = HostTimer(host or SystemClock(), call, before=reset, threads=threads)
+    if known_ns > _SETTLED_NS:
+        return timer
     first_ns = timer.sample()
-    if first_ns > CPU_BUDGET_S * 1e9 or reset is not None:
+    if first_ns > _SLOW_FIRST_NS or reset is not None:
         return timer
     return replace(timer, n_calls=max(1, math.ceil(_BATCH_NS / max(1, timer.sample()))))
 
