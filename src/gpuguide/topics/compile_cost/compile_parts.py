@@ -69,7 +69,7 @@ def _first_kernel(arrays: tuple[np.ndarray, ...], clock: SystemClock) -> list[in
     return marks
 
 
-def measure_fresh_processes(n_processes: int = 5) -> Seconds:
+def measure_fresh_processes(n_processes: int = 1) -> Seconds:
     """Time first calls in fresh processes: each empty cache is filled by one and read by the next.
 
     Parameters

@@ -30,7 +30,9 @@ from gpuguide.topics.why_gpu.kernels import (
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 THREADS_PER_BLOCK = 256
 THREADS = int(get_num_threads())
-_PART = 1 << 20
+_PART = (
+    1 << 17
+)  # with more the powers leave the CPU's cache, with less the threads wait for Python
 
 
 def polynomial_reference(x: np.ndarray) -> np.ndarray:
