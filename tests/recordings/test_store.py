@@ -35,10 +35,10 @@ DESCRIPTION = StudyDescription(
 def provenance(machine: str = MACHINE) -> Provenance:
     blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Provenance)}
     texts = ("gpu", "driver", "cuda", "compiler", "cpu", "blas", "commit", "python", "platform")
+    texts += ("start", "virtualisation", "clock_source", "cpu_signature")
     blank |= dict.fromkeys(texts, "x")
-    return Provenance(
-        **{**blank, "machine": machine, "utc_date": "2026-11-21T10:00:00+00:00", "versions": ()}
-    )
+    given = {"machine": machine, "utc_date": "2026-11-21T10:00:00+00:00", "versions": (), "cpu_caches": ()}
+    return Provenance(**{**blank, **given})
 
 
 def recording(machine: str = MACHINE, page: str = PAGE, n: int = 0) -> Recording:
