@@ -176,9 +176,9 @@ def claim(
     >>> claim(sample_results(), "numba", faster_than="numpy", at=2**26, by=100)
     An invented study: Numba is at least 100 times as fast as NumPy on 1 thread at 2^26
     elements (device time against host time): holds.
-        speedup over NumPy: 320×
-        Numba, device time: 220 µs
-        NumPy, host time: 70 ms
+        speedup over NumPy: 320× (one machine start)
+        Numba, device time: 220 µs (one machine start)
+        NumPy, host time: 70 ms (one machine start)
     """
     session = _stating("claim")
     if not isinstance(results, Results):

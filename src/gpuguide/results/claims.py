@@ -14,7 +14,7 @@ from gpuguide.errors import ArgumentError, unknown
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Measurement
 from gpuguide.results.results import InRun, Results
-from gpuguide.results.starts import Quantity
+from gpuguide.results.starts import Quantity, starts_words
 from gpuguide.results.units import format_quantity, format_size
 
 __all__ = ["Claim", "Faster", "Figure", "ReachesShare", "Verdict", "decide"]
@@ -36,7 +36,7 @@ class Figure:
     found: Quantity
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.found}{f' ({self.found.interval})' if self.found.has_range else ''}"
+        return f"{self.name}: {self.found} ({self.found.interval or starts_words(self.found.n_starts)})"
 
 
 @dataclass(frozen=True)
