@@ -219,7 +219,7 @@ def run_page(
     Returns
     -------
     tuple of str
-        Warnings that the recording holds.
+        Warnings that the recording holds, and what its former runs make one say of this one.
     """
     from gpuguide.machine.cpu import cpu_info
     from gpuguide.measure.session import recording_session
@@ -260,13 +260,13 @@ def run_page(
             dataclasses.replace(cell, digest=digests[f"cell {i}"]) for i, cell in enumerate(run.cells, 1)
         ),
     )
-    if not told.quick:
-        save_checked(recording, layout.recorded)
-    return tuple(warned)
+    if told.quick:
+        return tuple(warned)
+    return (*warned, *save_checked(recording, layout.recorded))
 
 
-def save_checked(recording: Recording, root: Path) -> None:
-    """Write a recording once it was written on trial, read back, and found equal to what was measured.
+def save_checked(recording: Recording, root: Path) -> tuple[str, ...]:
+    """Add a run to its recording once that was tried, read back, and found equal to what was measured.
 
     Parameters
     ----------
@@ -274,6 +274,11 @@ def save_checked(recording: Recording, root: Path) -> None:
         What was measured.
     root : pathlib.Path
         Folder of the recordings.
+
+    Returns
+    -------
+    tuple of str
+        What the former runs make one say of the new one, as `gpuguide.recordings.store.add` gives it.
 
     Raises
     ------
@@ -288,17 +293,18 @@ def save_checked(recording: Recording, root: Path) -> None:
         former = root / recording.machine / recording.page
         if former.is_dir():
             shutil.copytree(former, folder, symlinks=True)
-        recordings.save(recording, Path(trial))
+        tried, _ = recordings.add(recording, Path(trial))
         read = recordings.read(folder, complete=True)
+    expected = dataclasses.replace(recording, runs=tried.runs)
     for field in dataclasses.fields(recording):
-        measured, found = getattr(recording, field.name), getattr(read, field.name)
+        measured, found = getattr(expected, field.name), getattr(read, field.name)
         if field.name not in ("run_id", "folder") and found != measured:
             raise RecordingError(
                 f"what was written is not read back as it was measured: {_difference(measured, found)}",
                 file=f"{recording.machine}/{recording.page}",
                 field=field.name,
             )
-    recordings.save(recording, root)
+    return recordings.add(recording, root)[1]
 
 
 def _difference(measured: object, found: object) -> str:
