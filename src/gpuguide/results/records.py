@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpuguide.errors import ArgumentError
 from gpuguide.results import statistics
+from gpuguide.results.starts import LEAST_STARTS, Quantity, expected, starts_words
+from gpuguide.results.units import format_quantity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +24,7 @@ __all__ = [
     "CheckResult",
     "ClaimResult",
     "Fact",
+    "FactOverStarts",
     "Measurement",
     "Provenance",
     "Summary",
@@ -373,9 +376,10 @@ class Measurement:
     @cached_property
     def quartiles_s(self) -> tuple[float, float, float]:
         """Lower quartile, median and upper quartile, in seconds a call."""
-        first, middle, third = self._summary.quartiles_ns
-        seconds = statistics.seconds((first, middle, third), self.n_calls)
-        return float(seconds[0]), float(seconds[1]), float(seconds[2])
+        self._refuse_empty()
+        found = self.summary.quartiles_ns if self.summary else statistics.quartiles(self.samples_ns)
+        scale = 1e9 * self.n_calls
+        return found[0] / scale, found[1] / scale, found[2] / scale
 
     @property
     def iqr_s(self) -> float:
@@ -384,21 +388,20 @@ class Measurement:
 
     @cached_property
     def _summary(self) -> Summary:
-        """Work out the summary of the samples, or give the stored one; raise where nothing was measured."""
-        if not self.n:
-            raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
+        """The summary of the samples, or the stored one."""
+        self._refuse_empty()
         if self.summary:
             return self.summary
-        rounds: dict[int, list[float]] = {}
+        rounds: dict[int, list[int]] = {}
         for number, sample in zip(self.rounds, self.samples_ns, strict=True):
             rounds.setdefault(number, []).append(sample)
         numbers = tuple(sorted(rounds))
-        return Summary(
-            self.n,
-            tuple(statistics.quantile(self.samples_ns, q) for q in (0.25, 0.5, 0.75)),
-            numbers,
-            tuple(statistics.median(rounds[number]) for number in numbers),
-        )
+        medians = tuple(statistics.quartiles(rounds[number])[1] for number in numbers)
+        return Summary(self.n, statistics.quartiles(self.samples_ns), numbers, medians)
+
+    def _refuse_empty(self) -> None:
+        if not self.n:
+            raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
 
     def summarised(self) -> Measurement:
         """Return this cell with a summary in the place of its samples, as it is kept of a former run.
@@ -423,9 +426,10 @@ class Measurement:
         >>> Measurement("four", 8, samples_ns=(4, 6, 8), rounds=(0, 0, 1)).round_medians_s()
         {0: 5e-09, 1: 8e-09}
         """
-        found = self._summary
-        seconds = statistics.seconds(found.round_medians_ns, self.n_calls)
-        return {number: float(value) for number, value in zip(found.rounds, seconds, strict=True)}
+        found, scale = self._summary, 1e9 * self.n_calls
+        return {
+            number: value / scale for number, value in zip(found.rounds, found.round_medians_ns, strict=True)
+        }
 
     @property
     def bandwidth(self) -> float | None:
@@ -539,10 +543,108 @@ class Fact:
                 f"Fact {self.name!r}: expected {kind} for unit {self.unit!r}; got {self.value!r}."
             )
 
+    @property
+    def shown(self) -> str:
+        """The value as it is written for readers."""
+        return format_quantity(self.value, self.unit)
+
+    @property
+    def basis(self) -> str:
+        """What the value rests on, in words; empty for one that was not measured in samples."""
+        n = len(self.samples)
+        return f"{starts_words(1)}, {n} sample{'' if n == 1 else 's'}" if n else ""
+
+    @staticmethod
+    def over_starts(runs: Sequence[tuple[str, Fact]]) -> Fact:
+        """Return a fact as it stands over several runs.
+
+        Parameters
+        ----------
+        runs : sequence of (str, Fact)
+            Of each run, oldest first: the machine start, and the fact of this name.
+
+        Returns
+        -------
+        Fact
+            Of one run, its fact. Of several, numbers of one unit become their median over the starts, with
+            the range in which another start's is expected; a text, or a fact whose unit has changed, is
+            the newest one.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no run.
+
+        Examples
+        --------
+        >>> made = Fact.over_starts([(start, Fact("copy", value, "s")) for start, value in
+        ...                          [("a", 0.40), ("b", 0.42), ("c", 0.41)]])
+        >>> made.value, made.shown, made.basis
+        (0.41, '410 ms', '3 machine starts; another is expected between 378 ms and 445 ms')
+        """
+        if not runs:
+            raise ArgumentError("Fact.over_starts: expected at least one run; got none.")
+        newest = runs[-1][1]
+        same_unit = [(start, fact) for start, fact in runs if fact.unit == newest.unit]
+        if len(same_unit) < 2 or newest.unit == "text":
+            return newest
+        values = [(start, float(fact.value)) for start, fact in same_unit]
+        inside = [_inside(fact) for _, fact in same_unit]
+        over = Quantity.of(expected(values, inside), newest.unit, sum(len(f.samples) for _, f in same_unit))
+        # A count stays one: three starts, two of which agree, have no half.
+        is_count = all(isinstance(fact.value, int) for _, fact in same_unit)
+        value: float | int | str = round(over.value) if is_count else over.value
+        if len({fact.value for _, fact in same_unit}) == 1:
+            value, exact = newest.value, float(newest.value)
+            over = dataclasses.replace(over, value=exact, low=exact, high=exact)
+        return FactOverStarts(newest.name, value, newest.unit, newest.samples, newest.note, over)
+
+
+@dataclass(frozen=True)
+class FactOverStarts(Fact):
+    """A fact of several runs: the median over the machine starts, and the newest run's samples.
+
+    It is made when a recording is read and never stored.
+
+    Parameters
+    ----------
+    over : Quantity or None
+        The value with its range; low and high are the value where all runs agree exactly.
+    """
+
+    over: Quantity | None = None
+
+    @property
+    def shown(self) -> str:
+        """The value as it is written for readers."""
+        over = self.over
+        if over is None or not over.has_range:
+            return format_quantity(self.value, self.unit)
+        return format_quantity(self.value, self.unit, over.low, over.high)
+
+    @property
+    def basis(self) -> str:
+        """What the value rests on, in words."""
+        over = self.over
+        if over is None:
+            return super().basis
+        if over.low == over.high and over.n_starts >= LEAST_STARTS:
+            return f"the same in all of {over.n_runs} runs on {starts_words(over.n_starts)}"
+        return over.basis
+
+
+def _inside(fact: Fact) -> tuple[float, float]:
+    """Return the quartiles of a fact's samples, around its value where there are too few."""
+    value = float(fact.value)
+    if len(fact.samples) < 2:
+        return value, value
+    low, _, high = statistics.quartiles(fact.samples)
+    return min(low, value), max(high, value)
+
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """Whether a sentence held for the interval that was measured.
+    """Whether a sentence held in the runs that were measured.
 
     Parameters
     ----------
@@ -551,9 +653,9 @@ class ClaimResult:
     holds : bool or None
         None where it could not be decided.
     low, high : float or None
-        The interval that it was decided on, in ``unit``, where there was one.
+        The least and the largest that decided it, of all runs, in ``unit``, where there was one.
     unit : str
-        The interval's unit.
+        The unit of these.
     swapped : bool or None
         Whether it still holds with the samples of the two variants swapped that it compares; None where it
         compares no two.

@@ -21,7 +21,7 @@ from gpuguide_docs.pages.pages_toml import PagesError
 from gpuguide_docs.record import recorder
 
 if TYPE_CHECKING:
-    from gpuguide.recordings.recording import Recording
+    from gpuguide.recordings.recording import FormerRun, Recording
     from gpuguide.results.starts import Expected
 
 __all__ = ["Reading", "Trial", "compare", "leave_one_out", "main", "readings", "report", "shortcomings"]
@@ -112,7 +112,7 @@ def readings(recording: Recording) -> Iterator[Reading]:
     """
     from gpuguide.results.units import format_size
 
-    for run in (recording, *recording.runs):
+    for run in _runs(recording):
         for name, study in run.studies.items():
             for cell in study.measurements:
                 if cell.n:
@@ -272,15 +272,14 @@ def _comparable(
     landed: Mapping[tuple[str, str], Recording], new: Mapping[tuple[str, str], Recording]
 ) -> Iterator[tuple[Recording, Recording]]:
     """Pair the recordings of a page, and say of the others why they cannot be compared."""
+    from gpuguide.recordings.runs import differences
+
     for (machine, page), recording in new.items():
         former = landed.get((machine, page))
         if former is None:
             print(f"{page}: not compared, nothing was recorded on {machine} before")
-        elif former.keys.measuring != recording.keys.measuring:
-            print(f"{page}: not compared, it was recorded with other code before")
-        elif former.provenance.gpu != recording.provenance.gpu:
-            gpus = f"{recording.provenance.gpu} now, {former.provenance.gpu} before"
-            print(f"{page}: not compared, it was recorded on another GPU: {gpus}")
+        elif why := differences(former, recording):
+            print(f"{page}: not compared, for {'; '.join(why)}")
         elif same := _starts(former) & _starts(recording):
             print(f"{page}: not compared, start {', '.join(sorted(same))} of the machine is known already")
         else:
@@ -291,7 +290,12 @@ def _comparable(
 
 
 def _starts(recording: Recording) -> set[str]:
-    return {run.provenance.start for run in (recording, *recording.runs)}
+    return {run.provenance.start for run in _runs(recording)}
+
+
+def _runs(recording: Recording) -> Sequence[Recording | FormerRun]:
+    """Return all runs, the newest first."""
+    return [recording, *recording.runs]
 
 
 def _judged(trials: Sequence[Trial], wanting: str) -> int:

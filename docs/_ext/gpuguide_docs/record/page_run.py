@@ -227,7 +227,7 @@ def run_page(
     Returns
     -------
     warned : tuple of str
-        Warnings that the recording holds.
+        Warnings that the recording holds, and what its former runs make one say of this one.
     saved : Recording or None
         As it is kept, with the former runs; None when quick.
     """
@@ -279,11 +279,12 @@ def run_page(
         return tuple(warned), None
     stop_without(told.recorder)
     with steps.step("saving"):
-        return tuple(warned), save_checked(recording, told.into or layout.recorded)
+        saved, remarks = save_checked(recording, told.into or layout.recorded)
+    return (*warned, *remarks), saved
 
 
-def save_checked(recording: Recording, root: Path) -> Recording:
-    """Write a recording once it was written on trial, read back, and found equal to what was measured.
+def save_checked(recording: Recording, root: Path) -> tuple[Recording, tuple[str, ...]]:
+    """Add a run to its recording once that was tried, read back, and found equal to what was measured.
 
     Parameters
     ----------
@@ -294,8 +295,10 @@ def save_checked(recording: Recording, root: Path) -> Recording:
 
     Returns
     -------
-    Recording
-        As it is kept.
+    saved : Recording
+        As it is kept, with the former runs.
+    remarks : tuple of str
+        What the former runs make one say of the new one, as `gpuguide.recordings.store.add` gives it.
 
     Raises
     ------
@@ -310,17 +313,18 @@ def save_checked(recording: Recording, root: Path) -> Recording:
         former = root / recording.machine / recording.page
         if former.is_dir():
             shutil.copytree(former, folder, symlinks=True)
-        recordings.save(recording, Path(trial))
+        tried, _ = recordings.add(recording, Path(trial))
         read = recordings.read(folder, complete=True)
+    expected = dataclasses.replace(recording, runs=tried.runs)
     for field in dataclasses.fields(recording):
-        measured, found = getattr(recording, field.name), getattr(read, field.name)
+        measured, found = getattr(expected, field.name), getattr(read, field.name)
         if field.name not in ("run_id", "folder") and found != measured:
             raise RecordingError(
                 f"what was written is not read back as it was measured: {_difference(measured, found)}",
                 file=f"{recording.machine}/{recording.page}",
                 field=field.name,
             )
-    return recordings.save(recording, root)
+    return recordings.add(recording, root)
 
 
 def _difference(measured: object, found: object) -> str:
@@ -350,7 +354,7 @@ def _sentinel(session: Session, ceilings: Ceilings | None) -> float | None:
 
 def _counted(saved: Recording) -> tuple[int, int]:
     """Return how many runs a recording holds, and on how many starts of the machine they were made."""
-    runs = [saved.provenance, *(run.provenance for run in getattr(saved, "runs", ()))]
+    runs = [saved.provenance, *(run.provenance for run in saved.runs)]
     return len(runs), len({run.start for run in runs})
 
 
