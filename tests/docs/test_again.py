@@ -5,9 +5,13 @@ from __future__ import annotations
 import dataclasses
 import random
 import re
+import shutil
 
 import pytest
+from mini_project import MACHINE, Project, tree
 
+from gpuguide.recordings import store as recordings
+from gpuguide_docs.record import again
 from gpuguide_docs.record.again import Reading, compare, leave_one_out, report, shortcomings
 
 
@@ -115,3 +119,106 @@ def test_most_starts_of_a_machine_without_drift_lie_in_the_ranges_of_three():
     inside = sum(trial.is_inside for trial in trials) / len(trials)
     assert 0.86 < inside < 0.94
     assert shortcomings(trials) == []
+
+
+def run_of(recording, start, factor=1.0, hour=0):
+    """One more run of a recording, on another start, in which everything takes `factor` times as long."""
+    studies = {
+        name: dataclasses.replace(
+            study,
+            measurements=tuple(
+                dataclasses.replace(cell, samples_ns=tuple(round(ns * factor) for ns in cell.samples_ns))
+                for cell in study.measurements
+            ),
+        )
+        for name, study in recording.studies.items()
+    }
+    provenance = dataclasses.replace(
+        recording.provenance, start=start, utc_date=f"2026-01-01T{hour:02}:00:00Z", run_time_s=1.0
+    )
+    return dataclasses.replace(recording, studies=studies, provenance=provenance, runs=())
+
+
+@pytest.fixture
+def mini(recorded_template, tmp_path, monkeypatch):
+    """The recorded project with toy on three starts, entered; and one run of toy to make others of."""
+    root = tmp_path / "mini"
+    shutil.copytree(recorded_template.root, root)
+    monkeypatch.chdir(root)
+    project = Project(root)
+    folder = project.layout.recorded / MACHINE / "toy"
+    recording = recordings.read(folder, complete=True)
+    shutil.rmtree(project.layout.recorded / MACHINE)
+    for hour, (start, factor) in enumerate((("a", 1.0), ("b", 1.02), ("c", 0.98))):
+        recordings.add(run_of(recording, start, factor, hour), project.layout.recorded)
+    return project, recording
+
+
+@pytest.mark.parametrize(("factor", "code"), [(1.01, 0), (20.0, 1)])
+def test_what_was_recorded_elsewhere_is_held_against_the_ranges(
+    mini, tmp_path, monkeypatch, capsys, factor, code
+):
+    _, recording = mini
+    monkeypatch.setattr(again, "LEAST_MEDIANS", 6)
+    recordings.add(run_of(recording, "d", factor, 3), tmp_path / "kept")
+    assert again.main(["toy", "--recorded", str(tmp_path / "kept")]) == code
+    printed = capsys.readouterr().out
+    assert re.search(rf"^host +6 +{'0' if code else '100'}\.0%", printed, re.MULTILINE)
+    assert ("FAILED  host: 0.0% inside" in printed) == bool(code)
+    assert ("toy: sums[dot, 65,536], host" in printed or "toy: sums[dot, 2^16], host" in printed) == bool(
+        code
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"start": "b"}, "start b of the machine is known already"),
+        ({"start": "d", "gpu": "NVIDIA H100"}, "the GPU was 'none' and is 'NVIDIA H100'"),
+    ],
+)
+def test_what_cannot_be_compared_is_named_and_nothing_is_judged(mini, tmp_path, capsys, change, reason):
+    _, recording = mini
+    new = run_of(recording, "d")
+    new = dataclasses.replace(new, provenance=dataclasses.replace(new.provenance, **change))
+    recordings.add(new, tmp_path / "kept")
+    assert again.main(["--recorded", str(tmp_path / "kept")]) == 2
+    said = capsys.readouterr()
+    assert f"toy: not compared, {'for ' if 'gpu' in change else ''}{reason}" in said.out
+    assert said.err == "Nothing to judge: no page has ranges; they take three machine starts.\n"
+
+
+def test_the_landed_starts_are_told_from_each_other(mini, capsys):
+    project, recording = mini
+    assert again.main(["--leave-one-out"]) == 2
+    assert "it takes four machine starts" in capsys.readouterr().err
+    recordings.add(run_of(recording, "d", 1.01, 4), project.layout.recorded)
+    assert again.main(["--leave-one-out"]) == 0
+    assert re.search(r"^host +24 +100\.0%", capsys.readouterr().out, re.MULTILINE)
+    recordings.add(run_of(recording, "e", 20.0, 5), project.layout.recorded)
+    assert again.main(["--leave-one-out"]) == 1
+
+
+def test_an_unknown_page_names_the_nearest(mini, capsys):
+    assert again.main(["tyo", "--leave-one-out"]) == 2
+    assert "'toy'" in capsys.readouterr().err
+
+
+def test_a_fresh_start_is_recorded_beside_the_recordings_and_held_against_them(mini, tmp_path):
+    project, _ = mini
+    before = project.recordings()
+    options = ("toy", "--machine", MACHINE, "--allow-cpu", "--into", str(tmp_path / "kept"))
+    ran = project.run("-m", "gpuguide_docs.record.again", *options)
+    assert ran.code == 0, ran.output
+    assert "toy: recorded (run 1, machine start 1)" in ran.output
+    assert re.search(r"^host +6 ", ran.output, re.MULTILINE)
+    assert project.recordings() == before
+    assert {path.split("/")[1] for path in tree(tmp_path / "kept")} == {"toy"}
+
+
+def test_a_start_that_was_recorded_is_not_recorded_again(mini, monkeypatch, capsys):
+    project, recording = mini
+    recordings.add(run_of(recording, "0" * 12, 1.0, 4), project.layout.recorded)
+    monkeypatch.setattr("gpuguide.machine.host.start_of_machine", lambda: "0" * 12)
+    assert again.main(["toy", "--machine", MACHINE, "--allow-cpu"]) == 2
+    assert "this start of the machine is in the recordings already" in capsys.readouterr().err
