@@ -20,8 +20,9 @@ from gpuguide.errors import RecordingError
 from gpuguide.recordings import format
 from gpuguide.recordings import store as recordings
 from gpuguide_docs.pages.pages_toml import Page, read_pages
+from gpuguide_docs.record import process
 from gpuguide_docs.record.page_run import save_checked
-from gpuguide_docs.record.process import Outcome
+from gpuguide_docs.record.process import START, Outcome, run_process
 from gpuguide_docs.record.recorder import Course, former_times, told
 
 ADD = "values = np.arange(4)"
@@ -307,11 +308,43 @@ def test_what_a_page_took_is_read_from_its_recording(recordable):
 
 def test_a_recording_session_says_what_it_added_and_where_the_time_went(recordable):
     ran = recordable.record("toy")
-    assert re.search(
-        r"toy: recorded \(run \d+, machine start 1\) in [\d.]+ s: .*start and imports", ran.output
-    )
+    assert re.search(r"toy: recorded \(run 2, machine start 1\) in [\d.]+ s: .*start and imports", ran.output)
     assert "all pages: " in ran.output
     assert "phases" not in str(recordable.recordings()), "it is told, not kept"
+
+
+def test_what_saving_has_to_say_is_printed(recordable):
+    recordable.edit("src/gpuguide/topics/toy/study.py", "np.ones((8, x.size))", "np.ones((7, x.size))")
+    ran = recordable.record("toy")
+    assert ran.code == 0, ran.output
+    assert "toy: warning: the recording begins anew" in ran.output
+    assert "toy: recorded (run 1, machine start 1)" in ran.output
+
+
+def test_what_the_page_could_not_time_is_its_start(tmp_path, monkeypatch):
+    """How the process was started, and how it ended."""
+    outcome = tmp_path / "outcome.json"
+    said = {"ok": True, "message": "", "warnings": [], "machine": MACHINE, "runs": 1, "starts": 1}
+    phases = {"timing": 2.0, START: 0.5}
+
+    class Child:
+        pid = returncode = 0
+
+        def __init__(self, command, start_new_session):
+            assert start_new_session
+            assert command[-2:] == ["--recorder", str(os.getpid())]
+            outcome.write_text(json.dumps({**said, "phases": phases}))
+
+        def poll(self):
+            return 0
+
+    ended = []
+    monkeypatch.setattr(process.subprocess, "Popen", Child)
+    monkeypatch.setattr(process, "_end", ended.append)
+    monkeypatch.setattr(process.time, "monotonic", iter([10.0, 14.0]).__next__)
+    got = run_process("toy", [], outcome=outcome, peak=tmp_path / "peak", timeout_s=9.0)
+    assert (got.seconds, got.phases) == (4.0, {"timing": 2.0, START: 2.0})
+    assert len(ended) == 1
 
 
 def test_a_recording_can_be_written_elsewhere(recordable, tmp_path):

@@ -18,6 +18,7 @@ from gpuguide.measure import runner, session
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.runner import KeptCall, Progress
 from gpuguide.measure.session import Machine, recording_session
+from gpuguide.measure.step_timer import StepTimer
 from gpuguide.measure.study import Study
 from gpuguide.measure.timing import Samples
 from gpuguide.results.ceilings import Ceilings
@@ -85,6 +86,34 @@ class Lab:
 
 def runs(names):
     return [name for name, _ in itertools.groupby(names)]
+
+
+def test_the_session_keeps_what_the_clocks_were_in_each_round():
+    lab = Lab()
+    lab.run(study_of(lab.gpu_variant()))
+    assert lab.session.clocks_seen == [ClockReading()] * lab.readings
+    assert lab.readings >= 5
+
+
+def test_the_session_tells_where_its_time_went():
+    lab = Lab(gpu=False)
+
+    def slow_inputs(n, dtype, rng, exact):
+        lab.host.advance(1000 * MS)
+        return inputs(n, dtype, rng, exact)
+
+    def slow_reference(x):
+        lab.host.advance(100 * MS)
+        return x + 1
+
+    steps = StepTimer(now=lambda: lab.host.now / 1e9)
+    study = study_of(lab.cpu_variant(ns=2 * MS), inputs=slow_inputs, reference=slow_reference)
+    lab.run(study, session={"steps": steps})
+    assert steps.seconds["inputs"] == pytest.approx(2.0), "exact and random ones, whoever asks for them"
+    assert steps.seconds["reference"] >= 0.2
+    assert steps.seconds["gate"] == pytest.approx(0.004), "two calls, and nothing of the other two"
+    assert sum(steps.seconds.values()) == pytest.approx(lab.host.now / 1e9)
+    assert steps.seconds["timing"] > 0
 
 
 class TestRounds:
