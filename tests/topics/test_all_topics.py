@@ -16,8 +16,9 @@ from topic_sizes import SIZES
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide import topics
-from gpuguide.catalogue import studies, topic_names
-from gpuguide.errors import ArgumentError
+from gpuguide.catalogue import _makers, studies, topic_names
+from gpuguide.errors import ArgumentError, UnknownNameError
+from gpuguide.measure.edited import kernels_in
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.how_to_time.study import qr_numpy
@@ -132,6 +133,31 @@ def test_a_study_rejects_wrong_variants(name: str) -> None:
     right = RIGHT.get(name, STUDIES[name].reference)
     assert right is not None
     assert_rejects(STUDIES[name], right, small(name), tolerance=name in ROUNDED)
+
+
+# A reader's own kernels -------------------------------------------------------------------------------------
+
+
+def full_name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__.removeprefix('gpuguide.topics.')}.{function.__name__}"
+
+
+@pytest.mark.parametrize("make", [make for topic in topic_names() for make in _makers(topic)], ids=full_name)
+def test_every_function_that_makes_a_study_takes_kernels(make: Callable[..., Study]) -> None:
+    with pytest.raises(UnknownNameError, match="Unknown kernel 'no_kernel'"):
+        make(kernels={"no_kernel": max})
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_whatever_a_study_uses_can_be_exchanged(name: str) -> None:
+    """No copy of a launcher is left with the old one, in whatever way it gets at its kernel."""
+    own = kernels_in(variant.call for variant in STUDIES[name].variants)
+    for kernel, old in own.items():
+        new = "other\ntext" if isinstance(old, str) else lambda *arguments: None
+        with_new = replace(STUDIES[name], kernels={kernel: new})
+        left = kernels_in(variant.call for variant in with_new.variants)
+        assert not any(each is old for each in left.values()), kernel
+    assert kernels_in(variant.call for variant in STUDIES[name].variants) == own
 
 
 # Launches ---------------------------------------------------------------------------------------------------
