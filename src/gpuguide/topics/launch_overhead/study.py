@@ -42,11 +42,11 @@ def counting_reference(first: Any, *others: Any) -> Any:
     return first.copy()
 
 
-def launch_once_wrapped(*views: Any, n_arrays: int = 3) -> None:
-    """Launch with views that were made before.
+# The arrays are not checked here and in the launchers below: the launch alone is to be timed.
 
-    The arrays are not checked here and in the launchers below: the launch alone is to be timed.
-    """
+
+def launch_once_wrapped(*views: Any, n_arrays: int = 3) -> None:
+    """Launch with views that were made before."""
     kernel, arrays = kernel_and_arrays(KERNELS, views, n_arrays)
     kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*arrays)
 
