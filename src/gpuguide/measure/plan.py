@@ -7,7 +7,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError, unknown
 from gpuguide.measure.buffers import blocks, first_difference
+from gpuguide.measure.edited import Kernels, exchanged
 from gpuguide.measure.reference import Tolerance
 from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import Traffic, VariantInfo
@@ -350,13 +351,14 @@ class Plan:
     size_name: str = "elements"
     input_note: str = ""
     baseline: str = ""
+    kernels: InitVar[Kernels] = None
 
-    def __post_init__(self) -> None:
-        """Check the arguments."""
+    def __post_init__(self, kernels: Kernels) -> None:
+        """Check the arguments, and put other kernels in the place of the variants' own."""
         if not isinstance(self.name, str) or not self.name.isidentifier():
             raise ArgumentError(f"Study: name must be an identifier; got {self.name!r}.")
         where = f"Study {self.name!r}"
-        object.__setattr__(self, "variants", _variants(where, self.variants))
+        object.__setattr__(self, "variants", _variants(where, self.variants, kernels))
         object.__setattr__(self, "sizes", check_sizes(where, self.sizes))
         one_of(where, "cache", self.cache, _CACHES)
         self._check_judge(where)
@@ -523,7 +525,7 @@ def check_sizes(where: str, sizes: Sequence[int], least: int = 1) -> tuple[int, 
     return listed
 
 
-def _variants(where: str, variants: Sequence[Variant]) -> tuple[Variant, ...]:
+def _variants(where: str, variants: Sequence[Variant], kernels: Kernels) -> tuple[Variant, ...]:
     given = tuple(variants) if isinstance(variants, Sequence) else ()
     if not given or not all(isinstance(variant, Variant) for variant in given):
         raise ArgumentError(
@@ -533,7 +535,10 @@ def _variants(where: str, variants: Sequence[Variant]) -> tuple[Variant, ...]:
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(f"{where}: two variants are named {name!r}; names must differ.")
-    return given
+    if kernels is None:
+        return given
+    calls = exchanged([variant.call for variant in given], kernels)
+    return tuple(replace(variant, call=call) for variant, call in zip(given, calls, strict=True))
 
 
 def _is_constant(x: np.ndarray[Any, Any]) -> bool:

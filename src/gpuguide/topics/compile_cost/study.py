@@ -14,6 +14,7 @@ from numba import config, cuda, njit, vectorize
 
 from gpuguide.machine.backends import cupy
 from gpuguide.machine.launch import grid_3d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, end_to_end_variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
@@ -103,7 +104,7 @@ def compile_kernel(a_host: np.ndarray, b_host: np.ndarray, out_host: np.ndarray)
     arrays[-1].get(out=out_host)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of a Python loop with compiling it in six ways, and with a later call."""
     return Study(
         name="compiling",
@@ -124,6 +125,7 @@ def study() -> Study:
         equal=True,
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="njit",
+        kernels=kernels,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     end_to_end_variant,
@@ -90,7 +91,7 @@ def increment_with_copies(x_host: np.ndarray) -> None:
 increment_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of two host loops, four kernels and a round trip with copies."""
     in_place: dict[str, Any] = {"mutates": True, "traffic": increment_traffic}
     short: dict[str, Any] = {"max_size": HOST_MAX_SIZE, "max_size_reason": HOST_MAX_SIZE_REASON}
@@ -117,6 +118,7 @@ def study() -> Study:
         dtype="float64",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 

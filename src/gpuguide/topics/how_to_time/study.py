@@ -11,6 +11,7 @@ from gpuguide.errors import MismatchError
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, cupy
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     Variant,
     cpu_variant,
@@ -109,7 +110,7 @@ def qr_cupy(a: Any) -> Any:
     return cupy().concatenate(cupy().linalg.qr(a))
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the timing of adding one to a vector, on the host and on the GPU."""
     return Study(
         name="add_one",
@@ -125,10 +126,11 @@ def study() -> Study:
         dtype="float64",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 
-def qr_study() -> Study:
+def qr_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of NumPy's and CuPy's QR factorisation."""
     return Study(
         name="qr",
@@ -147,6 +149,7 @@ def qr_study() -> Study:
         size_name="matrix elements",
         input_note="normally distributed random numbers; whole numbers from -3 to 3 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import launch
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.launch_sizes.maximum import (
@@ -70,7 +71,7 @@ def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None
         part = slice(start, start + step)
         np.maximum(flat_a[part], flat_b[part], out=flat_out[part])
 
-    list(_pool().map(one, range(0, out.size, step)))
+    list(thread_pool().map(one, range(0, out.size, step)))
 
 
 def maximum_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -89,7 +90,7 @@ def maximum_vectorize_new(a: np.ndarray, b: np.ndarray) -> Any:
         return larger_ufunc(a, b)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of a Python loop, NumPy and compiled code, on one thread and on all."""
     return Study(
         name="maximum_cpu",
@@ -135,6 +136,7 @@ def study() -> Study:
         dtype="float32",
         input_note=INPUT_NOTE,
         baseline="numpy",
+        kernels=kernels,
     )
 
 
@@ -151,5 +153,6 @@ def _cubes(
 
 
 @functools.cache
-def _pool() -> ThreadPoolExecutor:
+def thread_pool() -> ThreadPoolExecutor:
+    """Return the threads, the same each time."""
     return ThreadPoolExecutor(THREADS)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.machine.backends import cupy
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, cupy_variant, end_to_end_variant, kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.primes.bits import (
@@ -73,7 +74,7 @@ class CountCheck(PrimesCheck):
         return super().expected(limit)[-1:]
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the ladder from a loop in Python to a sieve in shared memory, with the CPU's best beside it.
 
     Twelve variants for limits of 10**3 to 10**9, each as far as it can go.
@@ -132,10 +133,11 @@ def study() -> Study:
         size_name="numbers",
         input_note="the limit itself; for the exact check a smaller one with as many words",
         baseline="cpu_sieve",
+        kernels=kernels,
     )
 
 
-def count_study() -> Study:
+def count_study(kernels: Kernels = None) -> Study:
     """Describe how long the number of primes alone takes: primesieve on the CPU, and the GPU from the host.
 
     Where primesieve is not installed, its rows say so.
@@ -163,6 +165,7 @@ def count_study() -> Study:
         size_name="numbers",
         input_note="the limit itself; for the exact check a smaller one with as many words",
         baseline="segmented",
+        kernels=kernels,
     )
 
 

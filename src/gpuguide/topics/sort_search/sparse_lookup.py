@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, cupy_variant, kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
@@ -47,7 +48,7 @@ def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
         lookup_branchless_kernel[blocks_per_grid, THREADS_PER_BLOCK](
-            queries, keys, words, _top_step(keys), out
+            queries, keys, words, top_step(keys), out
         )
 
 
@@ -57,7 +58,7 @@ def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK * QUERIES_PER_THREAD)
         lookup_four_per_thread_kernel[blocks_per_grid, THREADS_PER_BLOCK](
-            queries, keys, words, _top_step(keys), out
+            queries, keys, words, top_step(keys), out
         )
 
 
@@ -66,7 +67,7 @@ def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any
     n = checked_size(queries, keys, words, starts, out)
     if n:
         blocks_per_grid = min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS)
-        fine_step = max(_top_step(keys) >> 9, 1)
+        fine_step = max(top_step(keys) >> 9, 1)
         lookup_shared_top_kernel[blocks_per_grid, THREADS_PER_BLOCK](
             queries, keys, words, fine_step, out
         )
@@ -89,7 +90,7 @@ def lookup_traffic(n: int, dtype: Any) -> Traffic:
     return Traffic(bytes_read=n * itemsize + met, bytes_written=8 * n)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of a dict, NumPy, CuPy and five kernels."""
     return Study(
         name="lookup",
@@ -121,9 +122,10 @@ def study() -> Study:
         size_name="queries",
         input_note="every second query is a key, the others are random numbers up to ten million",
         baseline="python_dict",
+        kernels=kernels,
     )
 
 
-def _top_step(keys: Any) -> int:
+def top_step(keys: Any) -> int:
     """Return the largest power of two that is not above the number of keys."""
     return 1 << (int(keys.size).bit_length() - 1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.machine.backends import cupy
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     cupy_variant,
@@ -69,7 +70,7 @@ def argsort_traffic(n: int, dtype: Any) -> Traffic:
     return Traffic(bytes_read=n * np.dtype(dtype).itemsize, bytes_written=8 * n)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of NumPy's sort with CuPy's, in place and with copies."""
     return Study(
         name="sort",
@@ -94,10 +95,11 @@ def study() -> Study:
         dtype="float32",
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 
-def argsort_study() -> Study:
+def argsort_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of NumPy's argsort with CuPy's."""
     return Study(
         name="argsort",
@@ -120,6 +122,7 @@ def argsort_study() -> Study:
         dtype="float32",
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gpuguide.errors import MismatchError
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, current_stream
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     end_to_end_variant,
@@ -104,7 +105,7 @@ def anomaly_from_numpy(mean_host: np.ndarray, eccentricity_host: np.ndarray) -> 
 anomaly_traffic = streaming_traffic(reads=2, writes=1, flops=OPERATIONS)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of ufuncs and a loop on the CPU with the ufunc of the GPU."""
     return Study(
         name="kepler",
@@ -125,6 +126,7 @@ def study() -> Study:
         check=KeplerCheck(),
         input_note="uniform random orbits; circles and whole numbers for the exact check",
         baseline="cpu_loop",
+        kernels=kernels,
     )
 
 

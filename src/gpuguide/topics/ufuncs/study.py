@@ -10,6 +10,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, current_stream
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     end_to_end_variant,
@@ -77,7 +78,7 @@ def maximum(a: Any, b: Any, out: Any) -> None:
 maximum_traffic = streaming_traffic(reads=2, writes=1)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of ufuncs and a loop on the CPU with a ufunc and a kernel on the GPU."""
     return Study(
         name="maximum",
@@ -100,6 +101,7 @@ def study() -> Study:
         equal=True,
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="cpu_loop",
+        kernels=kernels,
     )
 
 

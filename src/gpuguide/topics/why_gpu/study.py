@@ -11,6 +11,7 @@ from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
 from gpuguide.machine.cpu import in_threads
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     end_to_end_variant,
@@ -85,7 +86,7 @@ def polynomial_gpu_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None
 polynomial_traffic = streaming_traffic(reads=1, writes=1, flops=2 * DEGREE)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison: three ways on the CPU, two with the GPU, all by the clock on the wall."""
     return Study(
         name="polynomial",
@@ -112,6 +113,7 @@ def study() -> Study:
         dtype="float32",
         input_note="uniform random numbers from 0 to 1; whole numbers from -3 to 3 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 
