@@ -84,15 +84,19 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # %%
 # .. rst-class:: part-code
 #
-# Four sorts and eight ways to look up
+# Five sorts and eight ways to look up
 # ------------------------------------
 #
 # The sorts are one line each. **NumPy** runs on one thread. **CuPy** makes a new array. **CuPy in place**
-# overwrites the old one. **CuPy with copies** starts and ends on the :term:`host`. In the guide's own code,
-# ``cupy()`` is the module CuPy.
+# overwrites the old one. **CuPy, pageable copies** starts and ends on the :term:`host`, in NumPy's ordinary
+# memory; **CuPy, pinned copies** does so in :term:`pinned memory`. In the guide's own code, ``cupy()`` is the
+# module CuPy.
 #
 # .. kernel:: gpuguide.topics.sort_search.study
-#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, argsort_numpy, argsort_cupy
+#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, sort_with_copies_pinned
+#
+# .. kernel:: gpuguide.topics.sort_search.study
+#    :names: argsort_numpy, argsort_cupy
 #
 # Next a dictionary whose keys are *sparse*: few of the numbers in their range are keys. Can it be asked on a
 # GPU? It can, as two arrays: the sorted keys, and a value for each. The values are strings, which a GPU does
@@ -200,7 +204,11 @@ gg.claim(results, "numpy", faster_than="with_copies", at=10**3)
 # The grey band marks where the GPU with the copies overtakes NumPy. Without them it does so further left.
 
 # draw
-gg.plot_time(results, crossover=("numpy", "with_copies"))
+gg.plot_time(
+    results,
+    variants=["numpy", "cupy", "cupy_in_place", "with_copies"],
+    crossover=("numpy", "with_copies"),
+)
 
 # %%
 # .. finding::

@@ -151,10 +151,11 @@ print(
 # .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_four_per_thread
 #
-# A Python loop, NumPy, and the kernel with copies around it complete the comparison.
+# A Python loop, NumPy, and the kernel with copies around it complete the comparison. The copies start and end
+# in NumPy's ordinary, pageable memory, or in :term:`pinned memory`.
 #
 # .. kernel:: gpuguide.topics.first_kernel.study
-#    :names: increment_python, increment_numpy, increment_with_copies
+#    :names: increment_python, increment_numpy, increment_with_copies, increment_with_copies_pinned
 
 # %%
 # The compiler says how many :term:`registers <register>` each kernel needs. The fewer, the more threads fit
@@ -226,7 +227,7 @@ gg.plot_time(
 # .. finding::
 #
 #    The kernel alone, without its launch, overtakes NumPy's one thread
-#    :measured:`increment.crossover(numpy, grid)`. With the copies it needs
+#    :measured:`increment.crossover(numpy, grid)`. With pageable copies it needs
 #    :measured:`increment[with_copies, 2**24].time` for 2\ :sup:`24` elements, where NumPy needs
 #    :measured:`increment[numpy, 2**24].time`.
 #

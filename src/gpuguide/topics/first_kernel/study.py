@@ -87,6 +87,16 @@ def increment_with_copies(x_host: np.ndarray) -> None:
     x_device.get(out=x_host)
 
 
+def increment_with_copies_pinned(x_host: np.ndarray) -> None:
+    """Do the same with an array in pinned memory, which the GPU copies by itself."""
+    x_device = cupy().empty(x_host.shape, x_host.dtype)
+    x_device.set(
+        x_host, stream=cupy().cuda.get_current_stream()
+    )  # asarray would copy it once more
+    increment_grid(x_device)
+    x_device.get(out=x_host)
+
+
 increment_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
 
 
@@ -107,7 +117,15 @@ def study() -> Study:
                 "four_per_thread", increment_four_per_thread, "four a thread", **in_place
             ),
             end_to_end_variant(
-                "with_copies", increment_with_copies, "with copies", mutates=True, **short
+                "with_copies", increment_with_copies, "pageable copies", mutates=True, **short
+            ),
+            end_to_end_variant(
+                "with_copies_pinned",
+                increment_with_copies_pinned,
+                "pinned copies",
+                arrays="pinned",
+                mutates=True,
+                **short,
             ),
         ),
         sizes=SIZES,

@@ -57,6 +57,16 @@ def add_one_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
     x_device.get(out=out_host)
 
 
+def add_one_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    x_device = cupy().empty(x_host.shape, x_host.dtype)
+    x_device.set(
+        x_host, stream=cupy().cuda.get_current_stream()
+    )  # asarray would copy it once more
+    add_one(x_device, x_device)
+    x_device.get(out=out_host)
+
+
 add_one_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
 
 
@@ -117,7 +127,13 @@ def study() -> Study:
         variants=(
             cpu_variant("numpy", add_one_numpy, "NumPy"),
             kernel_variant("numba", add_one, "Numba kernel", traffic=add_one_traffic),
-            end_to_end_variant("with_copies", add_one_with_copies, "with copies"),
+            end_to_end_variant("with_copies", add_one_with_copies, "pageable copies"),
+            end_to_end_variant(
+                "with_copies_pinned",
+                add_one_with_copies_pinned,
+                "pinned copies",
+                arrays="pinned",
+            ),
         ),
         sizes=SIZES,
         inputs=_vectors,

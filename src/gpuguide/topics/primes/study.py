@@ -76,7 +76,7 @@ class CountCheck(PrimesCheck):
 def study() -> Study:
     """Describe the ladder from a loop in Python to a sieve in shared memory, with the CPU's best beside it.
 
-    Twelve variants for limits of 10**3 to 10**9, each as far as it can go.
+    Thirteen variants for limits of 10**3 to 10**9, each as far as it can go.
     """
     words: dict[str, Any] = {"traffic": primes_traffic}
 
@@ -92,7 +92,7 @@ def study() -> Study:
             end_to_end_variant(
                 "one_launch", primes_one_launch, "a launch a number", **to(10**4, LAUNCHES)
             ),
-            end_to_end_variant("ufunc", primes_ufunc, "ufunc", **to(10**6, SQUARE)),
+            end_to_end_variant("ufunc", primes_ufunc, "ufunc, pageable", **to(10**6, SQUARE)),
             kernel_variant(
                 "thread_a_number",
                 primes_thread_a_number,
@@ -121,7 +121,10 @@ def study() -> Study:
                 "sieve_shared", primes_sieve_shared, "sieve in shared memory", **words
             ),
             cupy_variant("segmented", primes_segmented, "segmented sieve", **words),
-            end_to_end_variant("with_copy", primes_with_copy, "segmented, with copy"),
+            end_to_end_variant("with_copy", primes_with_copy, "segmented, pageable copy"),
+            end_to_end_variant(
+                "with_copy_pinned", primes_with_copy, "segmented, pinned copy", arrays="pinned"
+            ),
             cpu_variant("cpu_sieve", primes_cpu, "CPU sieve", threads=THREADS),
         ),
         sizes=SIZES,
@@ -153,7 +156,13 @@ def count_study() -> Study:
             cpu_variant(
                 "primesieve_alone", count_by_primesieve_alone, "primesieve, one thread", **there
             ),
-            end_to_end_variant("segmented", count_segmented, "segmented sieve"),
+            end_to_end_variant("segmented", count_segmented, "segmented sieve, pageable"),
+            end_to_end_variant(
+                "segmented_pinned",
+                count_segmented,
+                "segmented sieve, pinned",
+                arrays="pinned",
+            ),
         ),
         sizes=COUNT_SIZES,
         inputs=limit_input,

@@ -49,6 +49,15 @@ def sort_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
     cupy().sort(cupy().asarray(x_host)).get(out=out_host)
 
 
+def sort_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    x_device = cupy().empty(x_host.shape, x_host.dtype)
+    x_device.set(
+        x_host, stream=cupy().cuda.get_current_stream()
+    )  # asarray would copy it once more
+    cupy().sort(x_device).get(out=out_host)
+
+
 def argsort_numpy(x: np.ndarray) -> np.ndarray:
     """Find the order with np.argsort on one thread."""
     return np.argsort(x)
@@ -86,7 +95,16 @@ def study() -> Study:
                 mutates=True,
                 traffic=sort_traffic,
             ),
-            end_to_end_variant("with_copies", sort_with_copies, "CuPy with copies", **SHORT),
+            end_to_end_variant(
+                "with_copies", sort_with_copies, "CuPy, pageable copies", **SHORT
+            ),
+            end_to_end_variant(
+                "with_copies_pinned",
+                sort_with_copies_pinned,
+                "CuPy, pinned copies",
+                arrays="pinned",
+                **SHORT,
+            ),
         ),
         sizes=SIZES,
         inputs=_inputs,
