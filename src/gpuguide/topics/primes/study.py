@@ -23,6 +23,7 @@ from gpuguide.topics.primes.cpu import (
     count_by_primesieve_alone,
     primes_cpu,
     primesieve,
+    version,
 )
 from gpuguide.topics.primes.segmented import primes_segmented
 from gpuguide.topics.primes.sieve import primes_sieve_global, primes_sieve_shared
@@ -143,18 +144,28 @@ def count_study() -> Study:
 
     Where primesieve is not installed, its rows say so.
     """
-    there: dict[str, Any] = (
-        {} if primesieve() else {"max_size": 1, "max_size_reason": NO_PRIMESIEVE}
-    )
+    there: dict[str, Any] = {"max_size": 1, "max_size_reason": NO_PRIMESIEVE}
+    which = ""
+    if primesieve():
+        there, which = {}, f" {version()}"
     return Study(
         name="count",
         title="The number of primes below a limit",
         variants=(
             cpu_variant(
-                "primesieve", count_by_primesieve, "primesieve", threads=THREADS, **there
+                "primesieve",
+                count_by_primesieve,
+                "primesieve, all threads",
+                threads=THREADS,
+                note=f"Count with primesieve{which} on all threads; it keeps no list.",
+                **there,
             ),
             cpu_variant(
-                "primesieve_alone", count_by_primesieve_alone, "primesieve, one thread", **there
+                "primesieve_alone",
+                count_by_primesieve_alone,
+                "primesieve, one thread",
+                note=f"Count with primesieve{which} on one thread.",
+                **there,
             ),
             end_to_end_variant("segmented", count_segmented, "segmented sieve, pageable"),
             end_to_end_variant(
