@@ -151,8 +151,12 @@ print(
 # .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_four_per_thread
 #
-# A Python loop, NumPy, and the kernel with copies around it complete the comparison. The copies start and end
-# in NumPy's ordinary, pageable memory, or in :term:`pinned memory`.
+# A Python loop, NumPy, a compiled loop on all threads of the CPU, and the kernel with copies around it
+# complete the comparison. The copies start and end in NumPy's ordinary, pageable memory, or in
+# :term:`pinned memory`.
+#
+# .. kernel:: gpuguide.topics.first_kernel.kernels
+#    :names: increment_threads
 #
 # .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_python, increment_numpy, increment_with_copies, increment_with_copies_pinned
@@ -198,7 +202,7 @@ study
 # From a thousand elements to a quarter of a billion
 # --------------------------------------------------
 #
-# The study runs at six sizes. Three sentences about it are checked: each must hold for the whole interval
+# The study runs at seven sizes. Three sentences about it are checked: each must hold for the whole interval
 # that the :term:`samples <sample>` leave for a ratio, not just for its middle.
 
 results = study.run()

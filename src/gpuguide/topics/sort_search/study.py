@@ -19,6 +19,7 @@ from gpuguide.measure.plan import (
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.sort_search.cpu import THREADS, sort_numpy_threads
 from gpuguide.topics.sort_search.sort_checks import ArgsortCheck, SortedCheck
 
 SHORT: dict[str, Any] = {
@@ -85,7 +86,20 @@ def study() -> Study:
         title="Sorting random numbers",
         variants=(
             cpu_variant(
-                "numpy", sort_numpy, "NumPy", allocates=True, traffic=sort_traffic, **SHORT
+                "numpy",
+                sort_numpy,
+                "NumPy, one thread",
+                allocates=True,
+                traffic=sort_traffic,
+                **SHORT,
+            ),
+            cpu_variant(
+                "numpy_threads",
+                sort_numpy_threads,
+                "NumPy, all threads",
+                THREADS,
+                traffic=sort_traffic,
+                **SHORT,
             ),
             cupy_variant("cupy", sort_cupy, "CuPy", allocates=True, traffic=sort_traffic),
             cupy_variant(
@@ -124,7 +138,7 @@ def argsort_study() -> Study:
             cpu_variant(
                 "numpy",
                 argsort_numpy,
-                "NumPy",
+                "NumPy, one thread",
                 allocates=True,
                 traffic=argsort_traffic,
                 **SHORT,

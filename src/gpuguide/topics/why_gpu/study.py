@@ -106,7 +106,9 @@ def study() -> Study:
         title="A polynomial of degree 7 for many numbers",
         variants=(
             cpu_variant("python", polynomial_python, "Python", 1, traffic=polynomial_traffic),
-            cpu_variant("numpy", polynomial_numpy, "NumPy", 1, traffic=polynomial_traffic),
+            cpu_variant(
+                "numpy", polynomial_numpy, "NumPy, one thread", 1, traffic=polynomial_traffic
+            ),
             cpu_variant(
                 "threads",
                 polynomial_threads,
