@@ -84,15 +84,22 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # %%
 # .. rst-class:: part-code
 #
-# Four sorts and eight ways to look up
-# ------------------------------------
+# Six sorts and nine ways to look up
+# ----------------------------------
 #
-# The sorts are one line each. **NumPy** runs on one thread. **CuPy** makes a new array. **CuPy in place**
-# overwrites the old one. **CuPy with copies** starts and ends on the :term:`host`. In the guide's own code,
-# ``cupy()`` is the module CuPy.
+# The sorts are short. **NumPy** runs on one thread, or on all. **CuPy** makes a new array. **CuPy in place**
+# overwrites the old one. **CuPy, pageable copies** starts and ends on the :term:`host`, in NumPy's ordinary
+# memory; **CuPy, pinned copies** does so in :term:`pinned memory`. In the guide's own code, ``cupy()`` is the
+# module CuPy.
 #
 # .. kernel:: gpuguide.topics.sort_search.study
-#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, argsort_numpy, argsort_cupy
+#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, sort_with_copies_pinned
+#
+# .. kernel:: gpuguide.topics.sort_search.cpu
+#    :names: sort_numpy_threads
+#
+# .. kernel:: gpuguide.topics.sort_search.study
+#    :names: argsort_numpy, argsort_cupy
 #
 # Next a dictionary whose keys are *sparse*: few of the numbers in their range are keys. Can it be asked on a
 # GPU? It can, as two arrays: the sorted keys, and a value for each. The values are strings, which a GPU does
@@ -102,6 +109,9 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 #
 # .. kernel:: gpuguide.topics.sort_search.sparse_dictionary
 #    :names: lookup_python_dict, lookup_numpy, lookup_cupy
+#
+# .. kernel:: gpuguide.topics.sort_search.cpu
+#    :names: lookup_numpy_threads
 #
 # **Branching.** The first :term:`kernel` of our own is the textbook search, one query a thread. Its threads
 # part ways at every step, and a :term:`warp` walks on until the last of its 32 threads is done. How a kernel
@@ -200,7 +210,11 @@ gg.claim(results, "numpy", faster_than="with_copies", at=10**3)
 # The grey band marks where the GPU with the copies overtakes NumPy. Without them it does so further left.
 
 # draw
-gg.plot_time(results, crossover=("numpy", "with_copies"))
+gg.plot_time(
+    results,
+    variants=["numpy", "cupy", "cupy_in_place", "with_copies"],
+    crossover=("numpy", "with_copies"),
+)
 
 # %%
 # .. finding::
@@ -228,11 +242,16 @@ gg.claim(lookup, "python_dict", faster_than="branching", at=10)
 # %%
 # .. checks:: lookup
 #
-# All eight ways, from ten queries on. The dict and NumPy end at a million: the next size would take too long.
-# The GPU's times are without the launches, except where a ring marks a point as :term:`host-bound`.
+# Eight ways, from ten queries on. The dict and NumPy, here on one thread, end at a million: the next size
+# would take too long. The GPU's times are without the launches, except where a ring marks a point as
+# :term:`host-bound`.
 
 # draw
-gg.plot_time(lookup, crossover=("python_dict", "branching"))
+gg.plot_time(
+    lookup,
+    variants=[info.name for info in lookup.variants if info.name != "numpy_threads"],
+    crossover=("python_dict", "branching"),
+)
 
 # %%
 # .. finding::

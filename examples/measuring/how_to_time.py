@@ -89,14 +89,15 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # -----------------------------
 #
 # The operation is the kernel from above, with its launcher, the function that checks the arguments and
-# launches. It has two rivals: NumPy, and the kernel with copies. ``launch.check`` looks at shapes and types
-# on the host, and ``cupy()`` is this guide's door to CuPy.
+# launches. It has three rivals: NumPy, a compiled loop on all threads of the CPU, and the kernel with copies,
+# from NumPy's ordinary, pageable memory or from :term:`pinned memory`. ``launch.check`` looks at shapes and
+# types on the host, and ``cupy()`` is this guide's door to CuPy.
 #
 # .. kernel:: gpuguide.topics.how_to_time.kernels
-#    :names: add_one_kernel
+#    :names: add_one_kernel, add_one_threads
 #
 # .. kernel:: gpuguide.topics.how_to_time.study
-#    :names: add_one, add_one_numpy, add_one_with_copies
+#    :names: add_one, add_one_numpy, add_one_with_copies, add_one_with_copies_pinned
 #
 # **Without synchronising.** The clock of a loop that never waits. It tells how fast the host can launch.
 #
@@ -262,10 +263,12 @@ describe(ax, f"Six clocks, time a call at two sizes, logarithmic: {'; '.join(wor
 #    show the compiler.
 #
 # The second chart is the study, by the guide's own clocks: the kernel without its launch, beside NumPy and
-# the kernel with its copies.
+# the kernel with pageable copies.
 
 # draw
-ax = gg.plot_time(results, crossover=("numpy", "numba"))
+ax = gg.plot_time(
+    results, variants=["numpy", "numba", "with_copies"], crossover=("numpy", "numba")
+)
 _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 
 # %%
@@ -273,7 +276,7 @@ _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 #
 #    :term:`Kernel only <kernel only>`, the GPU overtakes NumPy for good
 #    :measured:`add_one.crossover(numpy, numba)`.
-#    With the copies it needs :measured:`add_one[with_copies, 2**26].time` for 2\ :sup:`26` numbers, the
+#    With pageable copies it needs :measured:`add_one[with_copies, 2**26].time` for 2\ :sup:`26` numbers, the
 #    kernel alone :measured:`add_one[numba, 2**26].time`. NumPy, which copies nothing, needs
 #    :measured:`add_one[numpy, 2**26].time`.
 #

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from inspect import getdoc
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -268,6 +270,75 @@ def test_every_kernel_compiles_for_sm_90(name: str, variant: Variant, launches: 
         facts = numba_facts(kernel, signature)
         assert (facts.spills, facts.count("call")) == (0, 0)
         assert facts.registers <= 64
+
+
+# Copies -----------------------------------------------------------------------------------------------------
+
+# Studies of something else, which copy a few bytes on the way or make their arrays inside the clock.
+COPIES_BESIDE = {
+    ("compile_cost.compiling", "kernel"),
+    ("primes.primes", "one_launch"),
+    ("primes.primes", "ufunc"),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_what_copies_does_so_from_pageable_and_from_pinned_memory(name: str) -> None:
+    copying = [v for v in STUDIES[name].variants if v.needs_gpu and v.space in ("host", "pinned")]
+    for variant in copying:
+        if (name, variant.name) != ("primes.primes", "one_launch"):
+            assert ("pinned" if variant.space == "pinned" else "pageable") in variant.label
+    pairs = [v.space for v in copying if (name, v.name) not in COPIES_BESIDE]
+    assert pairs.count("host") == pairs.count("pinned")
+
+
+class OnDevice(np.ndarray):
+    """As much of a CuPy array as the copies need."""
+
+    def set(self, arr: Any, stream: Any = None) -> None:
+        assert stream == "the current stream"
+        self[...] = arr
+
+    def get(self, out: Any) -> None:
+        assert not isinstance(out, OnDevice)
+        out[...] = self
+
+
+PINNED_COPIES = {
+    "why_gpu.polynomial": "polynomial_gpu",
+    "sort_search.sort": "",
+    "first_kernel.increment": "increment_grid",
+    "how_to_time.add_one": "add_one",
+}
+
+
+@pytest.mark.parametrize("name", PINNED_COPIES)
+def test_pinned_memory_is_copied_from_without_a_copy_between(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Straight to the device on the current stream, worked on there, and straight back."""
+    study = STUDIES[name]
+    variant = study.variant("with_copies_pinned")
+    module = importlib.import_module(variant.call.__module__)
+    fake = SimpleNamespace(
+        empty=lambda shape, dtype: np.empty(shape, dtype).view(OnDevice),
+        sort=lambda x: np.sort(x).view(OnDevice),
+        cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
+    )
+    monkeypatch.setattr(module, "cupy", lambda: fake)
+
+    def on_the_device(*arrays: OnDevice) -> None:
+        assert all(isinstance(x, OnDevice) for x in arrays)
+        arrays[-1][...] = RIGHT.get(name, study.reference)(np.array(arrays[0]))  # type: ignore[misc]
+
+    if PINNED_COPIES[name]:
+        monkeypatch.setattr(module, PINNED_COPIES[name], on_the_device)
+    right = RIGHT.get(name, study.reference)
+    assert right is not None
+    (x,) = study.make_inputs(257, exact=True)
+    given = [x.copy()] if variant.mutates else [x.copy(), np.full(257, np.nan, x.dtype)]
+    variant.call(*given)
+    assert (given[-1] == right(x)).all()
 
 
 # What pages show --------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ __all__ = [
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEVICES = ("gpu", "cpu")
 _CLOCKS = ("device", "end_to_end", "host", "first_call")
-_ARRAYS = ("cupy", "numba", "host")
+_ARRAYS = ("cupy", "numba", "host", "pinned")
 _CACHES = ("warm", "cold")
 
 
@@ -66,7 +66,8 @@ class Variant:
     arrays : str
         What the call is given: ``"cupy"``, ``"numba"`` (views made once) or ``"host"``. CPU variants always
         get host arrays; end-to-end ones do unless they ask for ``"numba"``: then the data is on the GPU
-        already, and the time is that of launch and work.
+        already, and the time is that of launch and work; or for ``"pinned"``: host arrays in pinned memory,
+        which the GPU copies by itself.
     threads : int, optional
         CPU threads that it uses.
     traffic : callable, optional
@@ -151,8 +152,8 @@ class Variant:
             return f"a CPU variant is timed by clock='host'; got {self.clock!r}."
         if self.device == "gpu" and self.clock == "host":
             return "clock='host' is for CPU variants; a GPU one takes 'device' or 'end_to_end'."
-        if self.device == "gpu" and self.clock == "device" and self.arrays == "host":
-            return "host arrays need clock='end_to_end', so that the copies are in the time."
+        if self.device == "gpu" and self.clock == "device" and self.arrays in ("host", "pinned"):
+            return f"{self.arrays} arrays need clock='end_to_end', so that the copies are in the time."
         if self.mutates and self.allocates:
             return "it cannot both allocate its result and leave it in its first input; set one of the two."
         if (self.clock == "first_call") != bool(self.target):
@@ -166,7 +167,9 @@ class Variant:
 
     @property
     def space(self) -> str:
-        """Where its arrays lie: ``"host"`` or ``"device"``."""
+        """Where its arrays lie: ``"host"``, ``"pinned"`` or ``"device"``."""
+        if self.needs_gpu and self.arrays == "pinned":
+            return "pinned"
         copies = self.clock == "end_to_end" and self.arrays != "numba"
         on_host = self.device == "cpu" or copies or self.arrays == "host"
         return "host" if on_host else "device"

@@ -16,7 +16,7 @@ from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, cupy_variant
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
-from gpuguide.topics.how_to_time.study import QrCheck, qr_cupy, qr_numpy
+from gpuguide.topics.how_to_time.study import QrCheck, qr_cupy, qr_numpy_variant
 from gpuguide.topics.launch_overhead.kernels import (
     KERNELS,
     RAW_KERNELS,
@@ -145,9 +145,7 @@ def qr_study(kernels: Kernels = None) -> Study:
         name="qr",
         title="QR factorisation in single precision",
         variants=(
-            Variant(
-                "numpy", qr_numpy, label="NumPy", device="cpu", clock="host", allocates=True
-            ),
+            qr_numpy_variant(),
             cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
         ),
         sizes=QR_SIZES,

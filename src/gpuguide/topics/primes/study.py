@@ -24,6 +24,7 @@ from gpuguide.topics.primes.cpu import (
     count_by_primesieve_alone,
     primes_cpu,
     primesieve,
+    version,
 )
 from gpuguide.topics.primes.segmented import primes_segmented
 from gpuguide.topics.primes.sieve import primes_sieve_global, primes_sieve_shared
@@ -77,7 +78,7 @@ class CountCheck(PrimesCheck):
 def study(kernels: Kernels = None) -> Study:
     """Describe the ladder from a loop in Python to a sieve in shared memory, with the CPU's best beside it.
 
-    Twelve variants for limits of 10**3 to 10**9, each as far as it can go.
+    Thirteen variants for limits of 10**3 to 10**9, each as far as it can go.
     """
     words: dict[str, Any] = {"traffic": primes_traffic}
 
@@ -93,7 +94,7 @@ def study(kernels: Kernels = None) -> Study:
             end_to_end_variant(
                 "one_launch", primes_one_launch, "a launch a number", **to(10**4, LAUNCHES)
             ),
-            end_to_end_variant("ufunc", primes_ufunc, "ufunc", **to(10**6, SQUARE)),
+            end_to_end_variant("ufunc", primes_ufunc, "ufunc, pageable", **to(10**6, SQUARE)),
             kernel_variant(
                 "thread_a_number",
                 primes_thread_a_number,
@@ -122,7 +123,10 @@ def study(kernels: Kernels = None) -> Study:
                 "sieve_shared", primes_sieve_shared, "sieve in shared memory", **words
             ),
             cupy_variant("segmented", primes_segmented, "segmented sieve", **words),
-            end_to_end_variant("with_copy", primes_with_copy, "segmented, with copy"),
+            end_to_end_variant("with_copy", primes_with_copy, "segmented, pageable copy"),
+            end_to_end_variant(
+                "with_copy_pinned", primes_with_copy, "segmented, pinned copy", arrays="pinned"
+            ),
             cpu_variant("cpu_sieve", primes_cpu, "CPU sieve", threads=THREADS),
         ),
         sizes=SIZES,
@@ -142,20 +146,36 @@ def count_study(kernels: Kernels = None) -> Study:
 
     Where primesieve is not installed, its rows say so.
     """
-    there: dict[str, Any] = (
-        {} if primesieve() else {"max_size": 1, "max_size_reason": NO_PRIMESIEVE}
-    )
+    there: dict[str, Any] = {"max_size": 1, "max_size_reason": NO_PRIMESIEVE}
+    which = ""
+    if primesieve():
+        there, which = {}, f" {version()}"
     return Study(
         name="count",
         title="The number of primes below a limit",
         variants=(
             cpu_variant(
-                "primesieve", count_by_primesieve, "primesieve", threads=THREADS, **there
+                "primesieve",
+                count_by_primesieve,
+                "primesieve, all threads",
+                threads=THREADS,
+                note=f"Count with primesieve{which} on all threads; it keeps no list.",
+                **there,
             ),
             cpu_variant(
-                "primesieve_alone", count_by_primesieve_alone, "primesieve, one thread", **there
+                "primesieve_alone",
+                count_by_primesieve_alone,
+                "primesieve, one thread",
+                note=f"Count with primesieve{which} on one thread.",
+                **there,
             ),
-            end_to_end_variant("segmented", count_segmented, "segmented sieve"),
+            end_to_end_variant("segmented", count_segmented, "segmented sieve, pageable"),
+            end_to_end_variant(
+                "segmented_pinned",
+                count_segmented,
+                "segmented sieve, pinned",
+                arrays="pinned",
+            ),
         ),
         sizes=COUNT_SIZES,
         inputs=limit_input,

@@ -11,6 +11,7 @@ from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, cupy_variant, kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.sort_search.cpu import THREADS, lookup_numpy_threads
 from gpuguide.topics.sort_search.kernels import (
     lookup_branching_kernel,
     lookup_branchless_kernel,
@@ -97,7 +98,8 @@ def study(kernels: Kernels = None) -> Study:
         title="Looking up keys in a sparse dictionary",
         variants=(
             cpu_variant("python_dict", lookup_python_dict, "Python dict"),
-            cpu_variant("numpy", lookup_numpy, "NumPy", allocates=True),
+            cpu_variant("numpy", lookup_numpy, "NumPy, one thread", allocates=True),
+            cpu_variant("numpy_threads", lookup_numpy_threads, "NumPy, all threads", THREADS),
             cupy_variant("cupy", lookup_cupy, "CuPy", allocates=True, traffic=lookup_traffic),
             kernel_variant("branching", lookup_branching, "branching", traffic=lookup_traffic),
             kernel_variant(

@@ -101,6 +101,13 @@ def anomaly_from_numpy(mean_host: np.ndarray, eccentricity_host: np.ndarray) -> 
     return result
 
 
+def anomaly_from_pinned(
+    mean_host: np.ndarray, eccentricity_host: np.ndarray, out_host: np.ndarray
+) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    gpu_ufunc()(mean_host, eccentricity_host, out=out_host, stream=current_stream())
+
+
 # Operations as they are written; a sine counts as one.
 anomaly_traffic = streaming_traffic(reads=2, writes=1, flops=OPERATIONS)
 
@@ -115,7 +122,10 @@ def study(kernels: Kernels = None) -> Study:
             cpu_variant("cpu_threads", anomaly_cpu_threads, "CPU ufunc, threads", ALL_THREADS),
             cpu_variant("cpu_loop", anomaly_cpu_loop, "CPU loop, threads", ALL_THREADS),
             end_to_end_variant(
-                "from_numpy", anomaly_from_numpy, "from NumPy arrays", allocates=True
+                "from_numpy", anomaly_from_numpy, "NumPy arrays, pageable", allocates=True
+            ),
+            end_to_end_variant(
+                "from_pinned", anomaly_from_pinned, "NumPy arrays, pinned", arrays="pinned"
             ),
             kernel_variant(
                 "ufunc", anomaly_ufunc, "GPU arrays", traffic=anomaly_traffic, simulatable=False

@@ -66,6 +66,11 @@ def maximum_from_numpy(a_host: np.ndarray, b_host: np.ndarray) -> np.ndarray:
     return result
 
 
+def maximum_from_pinned(a_host: np.ndarray, b_host: np.ndarray, out_host: np.ndarray) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    gpu_ufunc()(a_host, b_host, out=out_host, stream=current_stream())
+
+
 def maximum(a: Any, b: Any, out: Any) -> None:
     """Launch a kernel of our own that does the same."""
     n = launch.check(a=a, b=b, out=out, ndim=1, dtype="float32")
@@ -88,7 +93,10 @@ def study(kernels: Kernels = None) -> Study:
             cpu_variant("cpu_threads", maximum_cpu_threads, "CPU ufunc, threads", ALL_THREADS),
             cpu_variant("cpu_loop", maximum_cpu_loop, "CPU loop, threads", ALL_THREADS),
             end_to_end_variant(
-                "from_numpy", maximum_from_numpy, "from NumPy arrays", allocates=True
+                "from_numpy", maximum_from_numpy, "NumPy arrays, pageable", allocates=True
+            ),
+            end_to_end_variant(
+                "from_pinned", maximum_from_pinned, "NumPy arrays, pinned", arrays="pinned"
             ),
             kernel_variant(
                 "ufunc", maximum_ufunc, "GPU arrays", traffic=maximum_traffic, simulatable=False
