@@ -17,6 +17,7 @@ from gpuguide.machine.device import ClockReading, DeviceInfo
 from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pinned_space, pool_bytes
 from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
+from gpuguide.measure.host_pace import PaceSince
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide.results.results import Results
@@ -104,6 +105,11 @@ class Session:
         Of drawn cells, in the order they were made.
     peak_memory_bytes : int
         Most that CuPy's memory pool held after any size.
+    modules_in_memory : set of str
+        Modules whose files a process that did not count has read, before a first call was timed.
+    host_pace : PaceSince
+        The host's pace, and the share of this session's samples that were taken while others used its
+        processor.
 
     Examples
     --------
@@ -124,7 +130,9 @@ class Session:
     facts: dict[str, Fact] = field(default_factory=dict, init=False)
     claims: list[ClaimResult] = field(default_factory=list, init=False)
     peak_memory_bytes: int = field(default=0, init=False)
+    modules_in_memory: set[str] = field(default_factory=set, init=False)
     given_machine: Machine | None = None
+    host_pace: PaceSince = field(init=False)
 
     def __post_init__(self) -> None:
         """Start the clock."""
@@ -134,6 +142,8 @@ class Session:
             )
         self._host = self.clock or SystemClock()
         self._start_ns = self._host.now_ns()
+        given = None if self.given_machine is None else self.given_machine.host
+        self.host_pace = PaceSince.now((self.clock or given or self._host).pace)
 
     @cached_property
     def machine(self) -> Machine:

@@ -31,7 +31,8 @@ from gpuguide.topics.why_gpu.kernels import (
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 THREADS_PER_BLOCK = 256
 THREADS = int(get_num_threads())
-_PART = 1 << 20
+# With more, the powers leave the CPU's cache; with less, the threads wait for Python.
+_PART = 1 << 17
 PINNED: dict[str, Any] = {
     "max_size": 10**8,
     "max_size_reason": "left out above 10**8 numbers: pinning their memory would take seconds",
