@@ -9,6 +9,9 @@ SECTION ?=
 STRICT ?=
 BUDGET ?= 600
 UPGRADE ?=
+INTO ?=
+RECORDED ?=
+LEAVE_ONE_OUT ?=
 OLD ?=
 REASON ?=
 OUT := docs/_build
@@ -25,7 +28,7 @@ REFERENCE := $(OUT)/reference/ready
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
-.PHONY: html test doctest check record equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: html test doctest check record again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -71,6 +74,10 @@ check: $(READY) $(REFERENCE)  ## hold every page to the contract (STRICT=1: draf
 
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
 	@$(PY) -m gpuguide_docs.record.recorder $(PAGES) --budget $(BUDGET)
+
+again: $(READY)  ## hold a fresh machine start against the printed ranges (RECORDED=folder or LEAVE_ONE_OUT=1: no GPU)
+	@$(PY) -m gpuguide_docs.record.again $(PAGES) --budget $(BUDGET) $(if $(RECORDED),--recorded "$(RECORDED)") \
+	  $(if $(INTO),--into "$(INTO)") $(if $(LEAVE_ONE_OUT),--leave-one-out)
 
 equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
 	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)"

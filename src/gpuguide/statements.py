@@ -78,8 +78,9 @@ def _stating(what: str) -> Session:
 def explained(name: str, parts: Sequence[float], whole: float, *, note: str = "") -> Fact:
     """Keep how much of a wrong figure its parts explain, when each is timed apart.
 
-    A wrong figure counts as explained when the parts add up to 90 to 110 per cent of it. In a drawn cell
-    anything else is an error, for such a page cannot be published; elsewhere the share is only printed.
+    A wrong figure counts as explained when the parts add up to 90 to 110 per cent of it. In a drawn cell the
+    facts are those over the machine starts, so one odd run does not decide; anything else than 90 to 110 is
+    an error there, for such a page cannot be published. Elsewhere the share is only printed.
 
     Parameters
     ----------
@@ -138,8 +139,9 @@ def claim(
     """Say that a variant is faster than others, or that it comes near its ceiling, and have it checked.
 
     The sentence is made of the results' own labels and clocks, and printed with its verdict and the figures
-    that decide. The claim must hold for the whole interval of each figure. In a drawn cell a claim that fails
-    is an error, for such a page cannot be published; elsewhere it only says so.
+    that stand behind it, each over the machine starts. The claim must hold in every run. In a drawn cell one
+    that fails, or holds in some runs alone, is an error, for such a page cannot be published; elsewhere it
+    only says so.
 
     Parameters
     ----------
@@ -174,9 +176,9 @@ def claim(
     >>> claim(sample_results(), "numba", faster_than="numpy", at=2**26, by=100)
     An invented study: Numba is at least 100 times as fast as NumPy on 1 thread at 2^26
     elements (device time against host time): holds.
-        speedup over NumPy: 318× (318× to 318×)
-        Numba, device time: 220 µs (216 µs to 224 µs)
-        NumPy, host time: 70 ms (68.6 ms to 71.4 ms)
+        speedup over NumPy: 320× (one machine start)
+        Numba, device time: 220 µs (one machine start)
+        NumPy, host time: 70 ms (one machine start)
     """
     session = _stating("claim")
     if not isinstance(results, Results):
@@ -189,8 +191,8 @@ def claim(
     if session.drawing and not session.quick and not holds:
         # The cell's error puts page and line in front.
         raise ClaimError(
-            f"{sentence} {'; '.join(figures)}{'. ' if figures else ''}A claim must hold for the whole "
-            "interval: claim less, or find out what changed and measure again."
+            f"{sentence} {'; '.join(figures)}{'. ' if figures else ''}A claim must hold in every "
+            "run: claim less, or find out what changed and measure again."
         )
     session.add_claim(verdict.result)
     print("\n    ".join([textwrap.fill(sentence, _WIDTH, break_on_hyphens=False), *figures]))

@@ -32,7 +32,7 @@ from study_results import SIZES, VARIANTS, cell, make, missing
             lambda: Measurement("a", 8, "device", (1,), (0,), reason="no GPU"),
             (
                 "Measurement of 'a' at 8: expected samples, or the reason why there are none; "
-                "got both samples and the reason 'no GPU'."
+                "got samples and the reason 'no GPU'."
             ),
         ),
         (lambda: cell("one", 8, 5, n_calls=0), "Measurement.n_calls: expected at least 1; got 0."),
@@ -95,7 +95,7 @@ def test_a_measurement_is_of_one_call() -> None:
     measured = cell("one", 1000, 20_000, n_calls=10)
     assert measured.median_s == 2e-6
     assert measured.samples_s.tolist()[:2] == [2e-6, 2.02e-6]
-    assert measured.interval_s == (1.98e-6, 2.02e-6)
+    assert measured.quartiles_s == pytest.approx((1.985e-6, 2e-6, 2.015e-6))
     assert measured.iqr_s == pytest.approx(3e-8)
     assert measured.bandwidth == pytest.approx(4e9)
     assert measured.flop_rate == pytest.approx(5e8)
@@ -104,7 +104,7 @@ def test_a_measurement_is_of_one_call() -> None:
 def test_nothing_measured_has_no_time() -> None:
     measured = missing("one", 8, "no GPU")
     assert (measured.n, measured.bandwidth, measured.flop_rate) == (0, None, None)
-    for name in ("median_s", "interval_s", "iqr_s"):
+    for name in ("median_s", "quartiles_s", "iqr_s"):
         with pytest.raises(ArgumentError, match=r"'one' at 8 has no samples: no GPU\."):
             getattr(measured, name)
 

@@ -10,7 +10,7 @@ import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.results.records import CheckResult, Traffic
-from gpuguide.results.results import Crossover, Quantity, Results
+from gpuguide.results.results import Crossover, InRun, Results
 from study_results import SIZES, VARIANTS, cell, make, missing
 
 
@@ -57,7 +57,7 @@ def test_series_leaves_out_what_has_reasons() -> None:
 
 def test_speedup_is_baseline_over_candidate_by_rounds() -> None:
     ratio = make().speedup("four", "one", SIZES[2])
-    assert (ratio.value, ratio.low, ratio.high) == pytest.approx((1.25, 1.25, 1.25))
+    assert (ratio.value, ratio.low, ratio.high, ratio.n) == pytest.approx((1.25, 1.25, 1.25, 3))
 
 
 def test_speedup_without_common_rounds_is_cautious() -> None:
@@ -65,17 +65,17 @@ def test_speedup_without_common_rounds_is_cautious() -> None:
         cell("one", 8, 0, samples_ns=(40, 44), rounds=(0, 1)),
         cell("four", 8, 0, samples_ns=(20, 22), rounds=(2, 3)),
     )
-    ratio = make(sizes=(8,), measurements=cells).speedup("four", "one", 8)
-    assert (ratio.value, ratio.low, ratio.high) == pytest.approx((2.0, 40 / 22, 2.2))
+    (ratio,) = make(sizes=(8,), measurements=cells).by_run("four", 8, "speedup", "one")
+    assert (ratio.value, ratio.low, ratio.high) == pytest.approx((2.0, 41 / 21.5, 43 / 20.5))
 
 
 def test_speedup_uses_common_rounds_alone() -> None:
-    """A fourth round of one side only, of another speed, does not count."""
+    """Three rounds of one side only, of another speed, do not count."""
     cells = (
         cell("one", 8, 0, samples_ns=(40, 40, 40, 900, 900, 900), rounds=(0, 1, 2, 3, 4, 5)),
         cell("four", 8, 0, samples_ns=(20, 20, 20), rounds=(0, 1, 2)),
     )
-    assert make(sizes=(8,), measurements=cells).speedup("four", "one", 8).high == 2.0
+    assert make(sizes=(8,), measurements=cells).speedup("four", "one", 8).value == 2.0
 
 
 def test_speedup_over_what_was_not_measured_says_why() -> None:
@@ -134,23 +134,27 @@ def test_crossover_is_the_bracket_that_lasts(
 @pytest.mark.parametrize(
     ("size", "quantity", "expected"),
     [
-        (2**26, "time", Quantity(160e-6, 158.4e-6, 161.6e-6, "s", 6)),
-        (2**26, "launch", Quantity(5e-6, 4.95e-6, 5.05e-6, "s", 6)),
-        (2**26, "rate", Quantity(2**29 / 160e-6, 2**29 / 161.6e-6, 2**29 / 158.4e-6, "B/s", 6)),
-        (2**20, "flop_rate", Quantity(2**20 / 4e-6, 2**20 / 4.04e-6, 2**20 / 3.96e-6, "FLOP/s", 6)),
-        (2**26, "share", Quantity(2**29 / 640e6, 2**29 / 646.4e6, 2**29 / 633.6e6, "share", 6)),
-        (2**26, "flop_share", Quantity(2**26 / 8e9, 2**26 / 8.08e9, 2**26 / 7.92e9, "share", 6)),
+        (2**26, "time", InRun("", 160e-6, 158.8e-6, 161.2e-6, 6)),
+        (2**26, "launch", InRun("", 5e-6, 4.9625e-6, 5.0375e-6, 6)),
+        (2**26, "rate", InRun("", 2**29 / 160e-6, 2**29 / 161.2e-6, 2**29 / 158.8e-6, 6)),
+        (2**20, "flop_rate", InRun("", 2**20 / 4e-6, 2**20 / 4.03e-6, 2**20 / 3.97e-6, 6)),
+        (2**26, "share", InRun("", 2**29 / 640e6, 2**29 / 644.8e6, 2**29 / 635.2e6, 6)),
+        (2**26, "flop_share", InRun("", 2**26 / 8e9, 2**26 / 8.06e9, 2**26 / 7.94e9, 6)),
     ],
 )
-def test_quantities_have_intervals(size: int, quantity: str, expected: Quantity) -> None:
-    got = make().quantity("four", size, quantity)
-    assert dataclasses.astuple(got) == pytest.approx(dataclasses.astuple(expected))
+def test_one_run_gives_value_and_quartiles_and_its_start_no_range(
+    size: int, quantity: str, expected: InRun
+) -> None:
+    (got,) = make().by_run("four", size, quantity)
+    assert got[1:] == pytest.approx(expected[1:], rel=1e-4)
+    over = make().quantity("four", size, quantity)
+    assert (over.value, over.low, over.high, over.has_range) == (got.value, got.value, got.value, False)
 
 
 def test_the_interval_of_a_share_ends_at_one() -> None:
     results = make(sizes=(2**26,), measurements=(cell("four", 2**26, 135_000),))
-    quantity = results.quantity("four", 2**26, "share")
-    assert (quantity.value < 1, quantity.high) == (True, 1.0)
+    (found,) = results.by_run("four", 2**26, "share")
+    assert (found.value < 1, found.high) == (True, 1.0)
 
 
 def test_a_ratio_names_both_sides_and_their_regions() -> None:
@@ -310,7 +314,7 @@ def test_one_variant_alone_is_not_all() -> None:
 
 
 def test_results_are_short_in_a_traceback() -> None:
-    assert repr(make()) == "<Results of 'add': 3 variants, 3 sizes, float32>"
+    assert repr(make()) == "<Results of 'add': 3 variants, 3 sizes, float32, one machine start>"
 
 
 def test_results_load_nothing_heavy() -> None:

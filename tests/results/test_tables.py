@@ -27,7 +27,7 @@ def noted() -> Results:
 def test_text_shows_what_there_is() -> None:
     assert str(noted()) == (
         """\
-Add one (float32, warm cache, quick run)
+Add one (float32, warm cache, quick run, one machine start)
 elements  variant        region  threads  median  spread (IQR)  n  launch      rate   arithmetic  share of ceiling  method  remarks
 2^10      NumPy          CPU           1  2.0 µs         30 ns  6          4.1 GB/s  510 MFLOP/s                    events
           One a thread   kernel           3.0 µs         45 ns  6          2.7 GB/s  340 MFLOP/s             in L2  events  host-bound; two modes
@@ -47,7 +47,7 @@ def test_columns_stand_only_where_they_have_content() -> None:
     cells = (cell("one", 1000, 3_000, traffic=None), cell("four", 1000, 2_000, traffic=None))
     results = make(variants=VARIANTS[1:], sizes=(1000,), measurements=cells, ceilings=None)
     assert str(results) == (
-        "Add one (float32, warm cache)\n"
+        "Add one (float32, warm cache, one machine start)\n"
         "elements  variant        median  spread (IQR)  n  method\n"
         "10^3      One a thread   3.0 µs         45 ns  6  events\n"
         "          Four a thread  2.0 µs         30 ns  6  events"
@@ -67,7 +67,10 @@ def test_a_long_reason_widens_no_column() -> None:
 
 
 def test_nothing_measured_is_said() -> None:
-    assert str(make(measurements=())) == "Add one (float32, warm cache)\nNothing was measured."
+    assert (
+        str(make(measurements=()))
+        == "Add one (float32, warm cache, one machine start)\nNothing was measured."
+    )
     only_reasons = make(sizes=(8,), measurements=(missing("one", 8, "no GPU"),))
     assert str(only_reasons).splitlines()[1:] == [
         "elements  variant",
@@ -105,7 +108,7 @@ def test_html_is_semantic() -> None:
     html = noted().table(sizes=[2**26]).html()
     table = ET.fromstring(html)
     assert [part.tag for part in table] == ["caption", "thead", "tbody", "tfoot"]
-    assert table.findtext("caption") == "Add one (float32, warm cache, quick run)"
+    assert table.findtext("caption") == "Add one (float32, warm cache, quick run, one machine start)"
     assert {header.get("scope") for header in table.iterfind("thead/tr/th")} == {"col"}
     headings = ["".join(header.itertext()) for header in table.iterfind("thead/tr/th")]
     assert headings[:4] == ["elements", "variant", "region", "median"]
@@ -157,12 +160,14 @@ def test_csv_is_in_base_units_at_full_precision() -> None:
         "clock": "device",
         "method": "events",
         "cache": "warm",
+        "n_starts": "1",
+        "n_runs": "1",
         "n": "6",
         "n_calls": "1",
         "median_s": "0.00016",
-        "low_s": "0.0001584",
-        "high_s": "0.0001616",
-        "iqr_s": "2.400000000000004e-06",
+        "low_s": "",
+        "high_s": "",
+        "iqr_s": "2.399999999999977e-06",
         "launch_s": "5e-06",
         "floor_s": "",
         "bytes_per_s": repr(2**29 / 0.00016),

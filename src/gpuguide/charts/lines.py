@@ -24,7 +24,6 @@ from gpuguide.results.units import format_quantity, size_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from gpuguide.results.records import Measurement
     from gpuguide.results.results import Results
 
 __all__ = ["plot_rate", "plot_share_of_ceiling", "plot_speedup", "plot_time"]
@@ -56,8 +55,9 @@ def plot_time(
     Returns
     -------
     matplotlib.axes.Axes
-        Seconds over size, the band from the first to the third quartile around each line. Hollow markers
-        are cells in which the host could not keep the queue filled (host-bound).
+        Seconds over size, around each line the band in which another machine start's median is expected, or
+        from the first to the third quartile of fewer than three starts. Hollow markers are cells in which the
+        host could not keep the queue filled (host-bound).
 
     Raises
     ------
@@ -107,7 +107,7 @@ def plot_rate(
     Returns
     -------
     matplotlib.axes.Axes
-        Unique bytes read and written, divided by the median time, in GB/s (1e9 bytes).
+        Unique bytes read and written, divided by the time, in GB/s (1e9 bytes).
 
     Raises
     ------
@@ -123,10 +123,10 @@ def plot_rate(
     """
     with style():
         ax = new_axes(ax)
-        rows = {
-            name: [(m.size, m.bandwidth / 1e9) for m in _cells(results, name) if m.traffic and m.bandwidth]
-            for name in measured_names(results, variants, None)
-        }
+        rows = {}
+        for name in measured_names(results, variants, None):
+            rates = [(size, results.rate(name, size)) for size in results.series(name).sizes]
+            rows[name] = [(size, rate.value / 1e9) for size, rate in rates if rate]
         names = [name for name in rows if rows[name]]
         ends = _draw_points(ax, results, {name: rows[name] for name in names}, "a traffic model")
         ax.set_ylabel(f"GB/s ({timed_words(results, names, None)})")
@@ -177,8 +177,8 @@ def plot_share_of_ceiling(
         ax = new_axes(ax)
         rows: dict[str, list[tuple[int, float]]] = {}
         for name in measured_names(results, variants, None):
-            shares = [(m.size, results.share(name, m.size)) for m in _cells(results, name)]
-            rows[name] = [(size, 100 * share) for size, share in shares if share is not None]
+            shares = [(size, results.share(name, size)) for size in results.series(name).sizes]
+            rows[name] = [(size, 100 * share.value) for size, share in shares if share]
         rows = {name: points for name, points in rows.items() if points}
         ends = _draw_points(ax, results, rows, "a share of a ceiling")
         ax.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
@@ -212,7 +212,8 @@ def plot_speedup(
     Returns
     -------
     matplotlib.axes.Axes
-        Baseline time over candidate time, logarithmic; 1 is level. The band is the 95 % interval.
+        Baseline time over candidate time, logarithmic; 1 is level. The band is the range in which another
+        machine start's ratio is expected.
 
     Raises
     ------
@@ -230,10 +231,10 @@ def plot_speedup(
     """
     with style():
         ax = new_axes(ax)
-        base = {m.size for m in _cells(results, baseline)}
+        base = results.series(baseline).sizes
         rows = {}
         for name in measured_names(results, variants, None):
-            sizes = [m.size for m in _cells(results, name) if m.size in base and name != baseline]
+            sizes = [size for size in results.series(name).sizes if size in base and name != baseline]
             if sizes:
                 rows[name] = [(size, results.speedup(name, baseline, size)) for size in sizes]
         for name, points in rows.items():
@@ -249,11 +250,6 @@ def plot_speedup(
         label_ends(ax, ends)
         describe(ax, _point_words(results, values, f"Speed-up over {baseline}", "{:.3g} times"))
     return ax
-
-
-def _cells(results: Results, name: str, clock: str | None = None) -> list[Measurement]:
-    cells = [results.measurement(name, size, clock) for size in results.sizes]
-    return [cell for cell in cells if cell is not None and cell.n]
 
 
 def _draw_points(

@@ -67,20 +67,26 @@ def _marker_of(results: Results, name: str) -> str:
 
 
 def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> End:
-    """Draw one variant's medians with the band of its quartiles, and return where the line ends."""
-    cells = [results.measurement(name, size, clock) for size in results.series(name, clock)[0]]
-    x = [cell.size for cell in cells]
-    y = [cell.median_s for cell in cells]
+    """Draw one variant's medians over the starts, and return where the line ends.
+
+    The band is the range in which another start's median is expected; where there are too few starts, it runs
+    from quartile to quartile of the samples.
+    """
+    x, y = results.series(name, clock)
     colour = colour_of(results, name)
-    low, high = zip(*(np.quantile(cell.samples_s, (0.25, 0.75)) for cell in cells), strict=True)
+    low, high = zip(*(_band(results, name, size, clock) for size in x), strict=True)
     ax.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
     dashes = (0, (5, 2)) if results.variant(name).device == "cpu" else "-"
     ax.plot(x, y, color=colour, marker=_marker_of(results, name), linestyle=dashes)
-    hollow = [cell for cell in cells if cell.host_bound]
-    if hollow:
+    spans = [
+        i
+        for i, size in enumerate(x)
+        if any(run.measurement(name, size, clock).host_bound for run in results.runs)
+    ]
+    if spans:
         ax.plot(
-            [cell.size for cell in hollow],
-            [cell.median_s for cell in hollow],
+            [x[i] for i in spans],
+            [y[i] for i in spans],
             linestyle="none",
             marker=_marker_of(results, name),
             markerfacecolor="none",
@@ -88,6 +94,14 @@ def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> End
             markersize=10,
         )
     return (x[-1], y[-1], results.variant(name).label, colour)
+
+
+def _band(results: Results, name: str, size: int, clock: str | None) -> tuple[float, float]:
+    time = results.time(name, size, clock)
+    if time.has_range:
+        return time.low, time.high
+    newest = results.by_run(name, size, "time", clock=clock)[-1]
+    return min(newest.low, time.value), max(newest.high, time.value)
 
 
 def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:

@@ -181,11 +181,20 @@ class Runner:
         for kind in ("exact", "random"):
             machine = self.session.machine
             trial = Trial(
-                self.plan, size, kind, machine.spaces, machine.gpu, seed=self.seed, host=machine.host
+                self.plan,
+                size,
+                kind,
+                machine.spaces,
+                machine.gpu,
+                seed=self.seed,
+                host=machine.host,
+                steps=self.session.steps,
             )
-            live = self._through_the_gate(trial, live)
+            with self.session.steps.step("gate"):
+                live = self._through_the_gate(trial, live)
         if live:
-            self._time(trial, live, cells_left)
+            with self.session.steps.step("timing"):
+                self._time(trial, live, cells_left)
         del trial
         self.session.free_memory()
 
@@ -251,7 +260,8 @@ class Runner:
         module = variant.target.partition(":")[0]
         # What a discarded process does, bring a module's files into memory, is done once a session.
         known = self.session.modules_in_memory
-        samples = time_first_call(variant.target, n_discarded=0 if module in known else 1)
+        with self.session.steps.step("first calls"):
+            samples = time_first_call(variant.target, n_discarded=0 if module in known else 1)
         known.add(module)
         self.measurements.append(
             Measurement(
@@ -457,7 +467,7 @@ class Rounds:
         cells = [cell for group in groups if group.variant.needs_gpu for cell in group.cells]
         if not cells or self.session.machine.gpu is None:
             return False
-        throttle = self.session.machine.read_clocks().throttle
+        throttle = self.session.read_clocks().throttle
         for cell in cells:
             if any("power" in reason for reason in throttle) and number in cell.rounds:
                 cell.note("power cap: the clocks were held down")

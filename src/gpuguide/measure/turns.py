@@ -390,10 +390,11 @@ def _turns(
     the other clocks as well, when five remain.
     """
     turns: list[dict[str, tuple[T, int]]] = []
-    for _ in range(n_turns):
-        before()
-        names = list(readings) if order is None else map(str, order.permutation(list(readings)))
-        turns.append({name: readings[name]() for name in names})
+    with current().steps.step("timing"):
+        for _ in range(n_turns):
+            before()
+            names = list(readings) if order is None else map(str, order.permutation(list(readings)))
+            turns.append({name: readings[name]() for name in names})
     slowest = [max(pace_ns for _, pace_ns in turn.values()) for turn in turns]
     chosen, _ = current().machine.host.pace.kept(slowest)
     return {name: [turns[i][name][0] for i in chosen] for name in readings}

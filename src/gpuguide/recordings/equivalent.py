@@ -11,11 +11,13 @@ import hashlib
 import json
 import math
 import statistics
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from gpuguide.errors import RecordingError
+from gpuguide.recordings.limits import read_toml
 
 __all__ = [
     "COVERED_ROOMS",
@@ -269,9 +271,11 @@ def _read(recorded: Path) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
 @functools.lru_cache(maxsize=8)
 def _parsed(text: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     try:
-        listed = tomllib.loads(text).get("entry", [])
-    except ValueError as error:
-        return (), (f"expected TOML: {error}",)
+        listed = read_toml(text, FILE).get("entry", [])
+    except RecordingError as error:
+        return (), (str(error),)
+    if not isinstance(listed, list):
+        return (), (f"{FILE}: expected a list of entries",)
     entries, damaged = [], []
     for i, each in enumerate(listed, start=1):
         try:

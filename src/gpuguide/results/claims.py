@@ -7,47 +7,36 @@ verdict, so that a claim can be asked of as many results as there are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Measurement
-from gpuguide.results.results import Quantity, Results
-from gpuguide.results.statistics import Ratio
-from gpuguide.results.units import format_interval, format_quantity, format_size
+from gpuguide.results.results import InRun, Results
+from gpuguide.results.starts import Quantity, starts_words
+from gpuguide.results.units import format_quantity, format_size
 
 __all__ = ["Claim", "Faster", "Figure", "ReachesShare", "Verdict", "decide"]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure that decides a claim, with its interval.
+    """One figure that stands behind a claim, over the machine starts.
 
     Parameters
     ----------
     name : str
         What it is: ``"cuda.grid, device time"``.
-    value, low, high : float
-        In `unit`.
-    unit : str
-        Base unit.
+    found : Quantity
+        What results gave.
     """
 
     name: str
-    value: float
-    low: float
-    high: float
-    unit: str
-
-    @classmethod
-    def of(cls, name: str, found: Ratio | Quantity) -> Figure:
-        """Name a figure that results gave."""
-        return cls(name, found.value, found.low, found.high, getattr(found, "unit", "ratio"))
+    found: Quantity
 
     def __str__(self) -> str:
-        shown = format_quantity(self.value, self.unit, self.low, self.high)
-        return f"{self.name}: {shown} ({format_interval(self.value, self.unit, self.low, self.high)})"
+        return f"{self.name}: {self.found} ({self.found.interval or starts_words(self.found.n_starts)})"
 
 
 @dataclass(frozen=True)
@@ -107,17 +96,21 @@ class Faster:
         return f"{called} {verb} {others} {_at(self, results)} ({_time(own)}{against})"
 
     def figures(self, results: Results) -> tuple[Figure, ...]:
-        """Give how many times as fast it is as each of the others."""
+        """Give how many times as fast it is as each of the others, over the starts."""
         return tuple(
-            Figure.of(
+            Figure(
                 f"speedup over {_called(results, name)}",
                 results.speedup(self.variant, name, self.at, self.clock),
             )
             for name in self.than
         )
 
-    def holds(self, figures: Iterable[Figure]) -> bool:
-        """Tell whether all of each interval lies above the factor."""
+    def in_run(self, run: Results) -> tuple[InRun, ...]:
+        """Give the same as one run alone measured it."""
+        return tuple(run.by_run(self.variant, self.at, "speedup", name, self.clock)[-1] for name in self.than)
+
+    def holds(self, figures: Iterable[InRun]) -> bool:
+        """Tell whether each ratio of a run, down to the lower quartile of its rounds, is above the factor."""
         return all(figure.low > self.by for figure in figures)
 
 
@@ -164,12 +157,16 @@ class ReachesShare:
         return f"{_called(results, self.variant)} {share} {_at(self, results)} ({_time(self.clock)})"
 
     def figures(self, results: Results) -> tuple[Figure, ...]:
-        """Give the share."""
+        """Give the share, over the starts."""
         found = results.quantity(self.variant, self.at, "share")
-        return (Figure.of(f"{_called(results, self.variant)}, share of its ceiling", found),)
+        return (Figure(f"{_called(results, self.variant)}, share of its ceiling", found),)
 
-    def holds(self, figures: Iterable[Figure]) -> bool:
-        """Tell whether none of the interval lies below the share."""
+    def in_run(self, run: Results) -> tuple[InRun, ...]:
+        """Give the share that one run alone measured."""
+        return (run.by_run(self.variant, self.at, "share")[-1],)
+
+    def holds(self, figures: Iterable[InRun]) -> bool:
+        """Tell whether the share of a run, down to the lower quartile of its samples, is large enough."""
         return all(figure.low >= self.at_least for figure in figures)
 
 
@@ -186,7 +183,7 @@ class Verdict:
     result : ClaimResult
         The sentence, and whether it holds.
     figures : tuple of Figure
-        Those that decided, then the times behind them.
+        Those that decide, then the times behind them, each over the starts.
     why : str
         Why it could not be decided; empty where it was.
     """
@@ -197,21 +194,26 @@ class Verdict:
 
 
 def decide(claim: Claim, results: Results) -> Verdict:
-    """Ask results whether a claim holds for the whole interval of each figure.
+    """Ask results whether a claim holds in every run.
+
+    In a run it must hold for the middle half of what was measured there: down to the lower quartile of the
+    ratios of its rounds, or of the share.
 
     Parameters
     ----------
     claim : Faster or ReachesShare
         What is claimed.
     results : Results
-        One run of a study.
+        A study with all of its runs.
 
     Returns
     -------
     Verdict
-        ``result.holds`` is None where the results lack what decides it: a quick run without this size, a
-        machine without a GPU. Where a claim about two variants holds, ``result.swapped`` says whether it
-        still would if the first had exchanged its samples with any one of the others.
+        ``result.holds`` is None where it holds in some runs and not in others, or where a run lacks what
+        decides it: a quick run without this size, a machine without a GPU; `why` names the runs. ``low`` and
+        ``high`` are the least and the largest that decided, of all runs. Where a claim about two variants
+        holds, ``result.swapped`` says whether it still would, in any run, if the first had exchanged its
+        samples with any one of the others.
 
     Raises
     ------
@@ -221,21 +223,40 @@ def decide(claim: Claim, results: Results) -> Verdict:
         A variant was measured at this size, but not on this clock.
     """
     text = f"{results.title}: {claim.sentence(results)}"
-    lacks = _lacks(claim, results)
+    runs = results.runs
+    lacks = [(number, why) for number, run in enumerate(runs, start=1) if (why := _lacks(claim, run))]
     if lacks:
-        return Verdict(ClaimResult(text, None), why=lacks)
+        if len(lacks) == len(runs):
+            return Verdict(ClaimResult(text, None), why=lacks[-1][1])
+        return Verdict(ClaimResult(text, None), why="; ".join(f"in run {n}, {why}" for n, why in lacks))
+    in_runs = [claim.in_run(run) for run in runs]
+    held = [claim.holds(measured) for measured in in_runs]
+    holds = held[0] if len(set(held)) == 1 else None
+    # Of several others the one that is nearest to the factor decides, in whichever run that is.
+    least = min(zip(*in_runs, strict=True), key=lambda same: min(run.low for run in same))
+    low, high = min(run.low for run in least), max(run.high for run in least)
     figures = claim.figures(results)
-    holds = claim.holds(figures)
-    least = min(figures, key=lambda figure: figure.low)
+    unit = figures[0].found.unit
+    why = _mixed(held, in_runs, unit) if holds is None else ""
     swapped = _swapped(claim, results) if holds and isinstance(claim, Faster) else None
-    times = (_time_figure(results, _cell(claim, results, name)) for name in claim.variants)
-    return Verdict(ClaimResult(text, holds, least.low, least.high, least.unit, swapped), (*figures, *times))
+    times = (_time_figure(claim, results, name) for name in claim.variants)
+    return Verdict(ClaimResult(text, holds, low, high, unit, swapped), (*figures, *times), why)
+
+
+def _mixed(held: Sequence[bool], in_runs: Sequence[Sequence[InRun]], unit: str) -> str:
+    """Name the runs in which a claim fails that holds in others."""
+    failed = [
+        f"run {number} ({', '.join(format_quantity(each.low, unit) for each in measured)})"
+        for number, (held_here, measured) in enumerate(zip(held, in_runs, strict=True), start=1)
+        if not held_here
+    ]
+    return f"it holds in {sum(held)} of {len(held)} runs, not in {_listed(failed)}"
 
 
 def _swapped(claim: Faster, results: Results) -> bool:
-    """Tell whether it holds as well where the variant has another one's samples: it must not."""
+    """Tell whether it holds in a run as well where the variant has another one's samples: it must not."""
     swaps = (results.swap_samples(claim.variant, name) for name in claim.than)
-    return any(claim.holds(claim.figures(each)) for each in swaps)
+    return any(claim.holds(claim.in_run(run)) for each in swaps for run in each.runs)
 
 
 def _lacks(claim: Claim, results: Results) -> str:
@@ -271,9 +292,9 @@ def _clock(claim: Claim, results: Results, name: str) -> str:
     return claim.clock or results.variant(name).clock
 
 
-def _time_figure(results: Results, cell: Measurement) -> Figure:
-    name = f"{_called(results, cell.variant)}, {_time(cell.clock)}"
-    return Figure(name, cell.median_s, *cell.interval_s, "s")
+def _time_figure(claim: Claim, results: Results, name: str) -> Figure:
+    clock = _clock(claim, results, name)
+    return Figure(f"{_called(results, name)}, {_time(clock)}", results.time(name, claim.at, clock))
 
 
 def _called(results: Results, name: str, *, threads: bool = False) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpuguide.errors import ArgumentError
 from gpuguide.results import statistics
+from gpuguide.results.starts import LEAST_STARTS, Quantity, expected, starts_words
+from gpuguide.results.units import format_quantity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +24,10 @@ __all__ = [
     "CheckResult",
     "ClaimResult",
     "Fact",
+    "FactOverStarts",
     "Measurement",
     "Provenance",
+    "Summary",
     "Traffic",
     "VariantInfo",
     "at_least",
@@ -227,8 +231,53 @@ first_call; got 'kernel'.
 
 
 @dataclass(frozen=True)
+class Summary:
+    """What is kept of the samples of a former run: their number, quartiles, and the median of each round.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    quartiles_ns : tuple of float
+        Lower quartile, median and upper quartile of the samples, in nanoseconds, shape (3,).
+    rounds : tuple of int
+        The rounds that had samples, in order.
+    round_medians_ns : tuple of float
+        The median of each of these rounds, in nanoseconds.
+
+    Raises
+    ------
+    ArgumentError
+        If the quartiles are not three in order, or rounds and their medians differ in number.
+
+    Examples
+    --------
+    >>> Summary(3, (499.5, 500.0, 500.5), (0, 1), (500.0, 499.0)).n
+    3
+    """
+
+    n: int = field(metadata=at_least(1))
+    quartiles_ns: tuple[float, ...]
+    rounds: tuple[int, ...]
+    round_medians_ns: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if len(self.quartiles_ns) != 3 or list(self.quartiles_ns) != sorted(self.quartiles_ns):
+            raise ArgumentError(f"Summary: expected three quartiles in order; got {self.quartiles_ns}.")
+        rounds = list(self.rounds)
+        if not rounds or rounds != sorted(set(rounds)) or len(rounds) != len(self.round_medians_ns):
+            raise ArgumentError(
+                f"Summary: expected rounds in order, each with its median; got {len(rounds)} rounds and "
+                f"{len(self.round_medians_ns)} medians."
+            )
+
+
+@dataclass(frozen=True)
 class Measurement:
     """All samples of one variant at one size on one clock, or the reason why there are none.
+
+    Of a former run a summary is kept in the place of its samples.
 
     Parameters
     ----------
@@ -258,11 +307,13 @@ class Measurement:
         Why there are no samples; empty where there are.
     notes : tuple of str
         Warnings: a power cap, two modes.
+    summary : Summary or None
+        Of a former run, in the place of its samples.
 
     Raises
     ------
     ArgumentError
-        If samples and rounds differ in number, or there are neither samples nor a reason, or both.
+        If samples and rounds differ in number, or there is not exactly one of samples, summary and reason.
 
     Examples
     --------
@@ -285,6 +336,7 @@ class Measurement:
     traffic: Traffic | None = None
     reason: str = ""
     notes: tuple[str, ...] = ()
+    summary: Summary | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -293,34 +345,91 @@ class Measurement:
             raise ArgumentError(
                 f"{cell}: expected a round for each of {self.n} samples; got {len(self.rounds)}."
             )
-        if bool(self.samples_ns) == bool(self.reason):
-            what = f"both samples and the reason {self.reason!r}" if self.reason else "neither"
+        there = [
+            what
+            for what, value in (
+                ("samples", self.samples_ns),
+                ("a summary", self.summary),
+                (f"the reason {self.reason!r}", self.reason),
+            )
+            if value
+        ]
+        if len(there) != 1:
+            what = " and ".join(there) or "neither"
             raise ArgumentError(f"{cell}: expected samples, or the reason why there are none; got {what}.")
 
     @property
     def n(self) -> int:
         """Number of samples; 0 where nothing was measured."""
-        return len(self.samples_ns)
+        return self.summary.n if self.summary else len(self.samples_ns)
 
     @property
     def samples_s(self) -> NDArray[np.float64]:
-        """Seconds a call, of each sample, shape (n,)."""
+        """Seconds a call, of each sample, shape (n,); empty for a former run."""
         return statistics.seconds(self.samples_ns, self.n_calls)
 
     @cached_property
     def median_s(self) -> float:
         """Median time of a call in seconds; raises ArgumentError, with the reason, where there is none."""
-        return statistics.median(self._measured())
+        return self.quartiles_s[1]
 
     @cached_property
-    def interval_s(self) -> tuple[float, float]:
-        """The 95 % interval of the median by order statistics, in seconds a call."""
-        return statistics.median_interval(self._measured())
+    def quartiles_s(self) -> tuple[float, float, float]:
+        """Lower quartile, median and upper quartile, in seconds a call."""
+        self._refuse_empty()
+        found = self.summary.quartiles_ns if self.summary else statistics.quartiles(self.samples_ns)
+        scale = 1e9 * self.n_calls
+        return found[0] / scale, found[1] / scale, found[2] / scale
 
-    @cached_property
+    @property
     def iqr_s(self) -> float:
         """Distance between the quartiles, in seconds a call."""
-        return statistics.iqr(self._measured())
+        return self.quartiles_s[2] - self.quartiles_s[0]
+
+    @cached_property
+    def _summary(self) -> Summary:
+        """The summary of the samples, or the stored one."""
+        self._refuse_empty()
+        if self.summary:
+            return self.summary
+        rounds: dict[int, list[int]] = {}
+        for number, sample in zip(self.rounds, self.samples_ns, strict=True):
+            rounds.setdefault(number, []).append(sample)
+        numbers = tuple(sorted(rounds))
+        medians = tuple(statistics.quartiles(rounds[number])[1] for number in numbers)
+        return Summary(self.n, statistics.quartiles(self.samples_ns), numbers, medians)
+
+    def _refuse_empty(self) -> None:
+        if not self.n:
+            raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
+
+    def summarised(self) -> Measurement:
+        """Return this cell with a summary in the place of its samples, as it is kept of a former run.
+
+        Examples
+        --------
+        >>> cell = Measurement("four", 8, "device", (4, 6, 8), (0, 0, 1)).summarised()
+        >>> cell.summary
+        Summary(n=3, quartiles_ns=(5.0, 6.0, 7.0), rounds=(0, 1), round_medians_ns=(5.0, 8.0))
+        >>> cell.n, cell.median_s
+        (3, 6e-09)
+        """
+        if not self.n:
+            return self
+        return dataclasses.replace(self, samples_ns=(), rounds=(), summary=self._summary)
+
+    def round_medians_s(self) -> dict[int, float]:
+        """Return the median seconds a call of each round; for a former run too.
+
+        Examples
+        --------
+        >>> Measurement("four", 8, samples_ns=(4, 6, 8), rounds=(0, 0, 1)).round_medians_s()
+        {0: 5e-09, 1: 8e-09}
+        """
+        found, scale = self._summary, 1e9 * self.n_calls
+        return {
+            number: value / scale for number, value in zip(found.rounds, found.round_medians_ns, strict=True)
+        }
 
     @property
     def bandwidth(self) -> float | None:
@@ -336,19 +445,6 @@ class Measurement:
             return None
         return statistics.flop_rate(self.traffic.flops, self.median_s)
 
-    def by_round(self) -> dict[int, list[float]]:
-        """Return the seconds a call of each sample, grouped by round.
-
-        Examples
-        --------
-        >>> Measurement("four", 8, samples_ns=(4, 6, 8), rounds=(0, 0, 1)).by_round()
-        {0: [4e-09, 6e-09], 1: [8e-09]}
-        """
-        rounds: dict[int, list[float]] = {}
-        for number, sample in zip(self.rounds, self.samples_s, strict=True):
-            rounds.setdefault(number, []).append(float(sample))
-        return rounds
-
     def with_samples_of(self, other: Measurement) -> Measurement:
         """Return this cell with the samples, and how they were taken, of another one.
 
@@ -359,13 +455,8 @@ class Measurement:
         >>> slow.with_samples_of(fast).samples_ns
         (4,)
         """
-        taken = ("samples_ns", "rounds", "n_calls", "method", "host_bound", "floor_ns")
+        taken = ("samples_ns", "rounds", "summary", "n_calls", "method", "host_bound", "floor_ns")
         return dataclasses.replace(self, **{name: getattr(other, name) for name in taken})
-
-    def _measured(self) -> NDArray[np.float64]:
-        if not self.n:
-            raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
-        return self.samples_s
 
 
 @dataclass(frozen=True)
@@ -452,10 +543,108 @@ class Fact:
                 f"Fact {self.name!r}: expected {kind} for unit {self.unit!r}; got {self.value!r}."
             )
 
+    @property
+    def shown(self) -> str:
+        """The value as it is written for readers."""
+        return format_quantity(self.value, self.unit)
+
+    @property
+    def basis(self) -> str:
+        """What the value rests on, in words; empty for one that was not measured in samples."""
+        n = len(self.samples)
+        return f"{starts_words(1)}, {n} sample{'' if n == 1 else 's'}" if n else ""
+
+    @staticmethod
+    def over_starts(runs: Sequence[tuple[str, Fact]]) -> Fact:
+        """Return a fact as it stands over several runs.
+
+        Parameters
+        ----------
+        runs : sequence of (str, Fact)
+            Of each run, oldest first: the machine start, and the fact of this name.
+
+        Returns
+        -------
+        Fact
+            Of one run, its fact. Of several, numbers of one unit become their median over the starts, with
+            the range in which another start's is expected; a text, or a fact whose unit has changed, is
+            the newest one.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no run.
+
+        Examples
+        --------
+        >>> made = Fact.over_starts([(start, Fact("copy", value, "s")) for start, value in
+        ...                          [("a", 0.40), ("b", 0.42), ("c", 0.41)]])
+        >>> made.value, made.shown, made.basis
+        (0.41, '410 ms', '3 machine starts; another is expected between 378 ms and 445 ms')
+        """
+        if not runs:
+            raise ArgumentError("Fact.over_starts: expected at least one run; got none.")
+        newest = runs[-1][1]
+        same_unit = [(start, fact) for start, fact in runs if fact.unit == newest.unit]
+        if len(same_unit) < 2 or newest.unit == "text":
+            return newest
+        values = [(start, float(fact.value)) for start, fact in same_unit]
+        inside = [_inside(fact) for _, fact in same_unit]
+        over = Quantity.of(expected(values, inside), newest.unit, sum(len(f.samples) for _, f in same_unit))
+        # A count stays one: three starts, two of which agree, have no half.
+        is_count = all(isinstance(fact.value, int) for _, fact in same_unit)
+        value: float | int | str = round(over.value) if is_count else over.value
+        if len({fact.value for _, fact in same_unit}) == 1:
+            value, exact = newest.value, float(newest.value)
+            over = dataclasses.replace(over, value=exact, low=exact, high=exact)
+        return FactOverStarts(newest.name, value, newest.unit, newest.samples, newest.note, over)
+
+
+@dataclass(frozen=True)
+class FactOverStarts(Fact):
+    """A fact of several runs: the median over the machine starts, and the newest run's samples.
+
+    It is made when a recording is read and never stored.
+
+    Parameters
+    ----------
+    over : Quantity or None
+        The value with its range; low and high are the value where all runs agree exactly.
+    """
+
+    over: Quantity | None = None
+
+    @property
+    def shown(self) -> str:
+        """The value as it is written for readers."""
+        over = self.over
+        if over is None or not over.has_range:
+            return format_quantity(self.value, self.unit)
+        return format_quantity(self.value, self.unit, over.low, over.high)
+
+    @property
+    def basis(self) -> str:
+        """What the value rests on, in words."""
+        over = self.over
+        if over is None:
+            return super().basis
+        if over.low == over.high and over.n_starts >= LEAST_STARTS:
+            return f"the same in all of {over.n_runs} runs on {starts_words(over.n_starts)}"
+        return over.basis
+
+
+def _inside(fact: Fact) -> tuple[float, float]:
+    """Return the quartiles of a fact's samples, around its value where there are too few."""
+    value = float(fact.value)
+    if len(fact.samples) < 2:
+        return value, value
+    low, _, high = statistics.quartiles(fact.samples)
+    return min(low, value), max(high, value)
+
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """Whether a sentence held for the interval that was measured.
+    """Whether a sentence held in the runs that were measured.
 
     Parameters
     ----------
@@ -464,9 +653,9 @@ class ClaimResult:
     holds : bool or None
         None where it could not be decided.
     low, high : float or None
-        The interval that it was decided on, in ``unit``, where there was one.
+        The least and the largest that decided it, of all runs, in ``unit``, where there was one.
     unit : str
-        The interval's unit.
+        The unit of these.
     swapped : bool or None
         Whether it still holds with the samples of the two variants swapped that it compares; None where it
         compares no two.
@@ -525,13 +714,29 @@ class Provenance:
         Most device memory in use at once.
     python, platform : str
         Version of Python; operating system.
+    start : str
+        The start of the machine, hashed: runs with the same text were made without a restart between them.
+    virtualisation, clock_source : str
+        What the machine runs under (``"kvm"``), where that can be told; what its kernel reads the time from.
+    cpu_signature : str
+        Vendor, family, model and stepping, for virtual machines hide the name: ``"GenuineIntel 6/207/2"``.
+    cpu_caches : tuple of (str, int)
+        Name and bytes of each cache that a CPU sees, the smallest first: ``("L2", 2097152)``.
+    cpu_clock_hz : float or None
+        As the CPU tells it.
+    sm_clock_seen_hz, power_seen_w : tuple of float or None
+        Lowest and highest that were read in the rounds of this run.
+    pace_s : float or None
+        Best time of the loop by which the harness tells whether the host's processor was shared.
+    shared_host : float or None
+        Part of the host's samples that were taken while it was shared.
 
     Examples
     --------
     >>> import dataclasses
     >>> names = [field.name for field in dataclasses.fields(Provenance)]
     >>> len(names), names[:3]
-    (25, ['machine', 'gpu', 'compute_capability'])
+    (35, ['machine', 'gpu', 'compute_capability'])
     """
 
     machine: str
@@ -559,6 +764,16 @@ class Provenance:
     peak_memory_bytes: int | None
     python: str
     platform: str
+    start: str
+    virtualisation: str
+    clock_source: str
+    cpu_signature: str
+    cpu_caches: tuple[tuple[str, int], ...]
+    cpu_clock_hz: float | None
+    sm_clock_seen_hz: tuple[float, float] | None
+    power_seen_w: tuple[float, float] | None
+    pace_s: float | None
+    shared_host: float | None
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 from gpuguide.errors import ArgumentError, unknown
@@ -20,19 +21,18 @@ from gpuguide.results.records import (
     one_of,
     refuse_twice,
 )
-from gpuguide.results.statistics import Ratio, bootstrap_ratio
+from gpuguide.results.starts import Quantity, expected, starts_words
+from gpuguide.results.statistics import quartiles
 from gpuguide.results.tables import Column, Row, Table
-from gpuguide.results.units import REGIONS, format_interval, format_quantity, format_size
+from gpuguide.results.units import REGIONS, format_quantity, format_size
 
 __all__ = [
     "QUANTITIES",
     "Crossover",
-    "Quantity",
+    "InRun",
     "Results",
-    "RowData",
     "Series",
     "checks_sentence",
-    "results_table",
     "with_region",
 ]
 
@@ -48,42 +48,35 @@ QUANTITIES = {
 }
 """The quantities that results are asked for by name, each with its unit."""
 
+HOST_BOUND = "host-bound"
+"""What is said of a cell whose samples are spans, since the host could not keep the queue filled."""
 
-@dataclass(frozen=True)
-class Quantity:
-    """A value with its interval, in base units.
+
+class InRun(NamedTuple):
+    """What one run measured of a quantity, and how it spread inside that run.
 
     Parameters
     ----------
-    value, low, high : float
-        The value and the ends of its 95 % interval.
-    unit : str
-        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"share"`` or ``"ratio"``.
+    start : str
+        The machine start of the run.
+    value : float
+        Of a time the median of the samples, of a ratio the median over the rounds; in base units.
+    low, high : float
+        The quartiles inside the run. They say nothing of another run.
     n : int
-        Number of samples; of rounds for a ratio.
-    ratio_of : str
-        For a ratio, what is divided by what and which regions were timed.
+        Samples; of a ratio the rounds.
 
     Examples
     --------
-    >>> print(Quantity(61.72e-6, 61.6e-6, 61.8e-6, "s", n=20))
-    61.7 µs
+    >>> InRun("a", 2.0, 1.9, 2.1, 5).value
+    2.0
     """
 
+    start: str
     value: float
     low: float
     high: float
-    unit: str
     n: int
-    ratio_of: str = ""
-
-    def __str__(self) -> str:
-        return format_quantity(self.value, self.unit, self.low, self.high)
-
-    @property
-    def interval(self) -> str:
-        """Both ends of the interval as they are written: ``"61.60 µs to 61.80 µs"``."""
-        return format_interval(self.value, self.unit, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -111,14 +104,14 @@ class Crossover:
 
 
 class Series(NamedTuple):
-    """The medians of one variant over the sizes at which it was measured.
+    """The times of one variant over the sizes at which it was measured.
 
     Parameters
     ----------
     sizes : tuple of int
         Sizes that have samples, in the study's order.
     medians_s : tuple of float
-        Median seconds of a call at each.
+        Seconds of a call at each: the median over the machine starts.
 
     Examples
     --------
@@ -131,9 +124,11 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """All that one run of a study measured and checked.
+    """All that a study measured and checked: its newest run, and what is kept of the former ones.
 
-    Nothing derived is stored: every answer is computed from the samples when it is asked for.
+    Nothing derived is stored: every answer is computed from the samples when it is asked for, over all runs.
+    A value is the median over the machine starts, with the range in which another start's is expected
+    (`gpuguide.results.starts`). What a cell holds, and `measurement` gives, is the newest run's.
 
     Parameters
     ----------
@@ -161,6 +156,10 @@ class Results:
         What a reader must know of the run.
     quick : bool
         Whether the run was a short one, not good for publishing.
+    start : str
+        The start of the machine on which the run was made, as its provenance names it.
+    others : tuple of Results
+        The same study in the former runs of its recording, oldest first, without runs of their own.
 
     Raises
     ------
@@ -179,10 +178,10 @@ class Results:
     >>> round(results.speedup("four", "one", 1000).value, 2)
     2.03
     >>> print(results)
-    Add one (float32, warm cache)
-    elements  variant         median  spread (IQR)  n  method
-    10^3      One a thread    6.1 µs        100 ns  2  events
-              Four a thread  3.00 µs           0 s  2  events
+    Add one (float32, warm cache, one machine start)
+    elements  variant        median  spread (IQR)  n  method
+    10^3      One a thread   6.1 µs        100 ns  2  events
+              Four a thread  3.0 µs           0 s  2  events
     """
 
     name: str
@@ -200,12 +199,13 @@ class Results:
     l2_bytes: int | None = None
     warnings: tuple[str, ...] = ()
     quick: bool = False
+    start: str = ""
+    others: tuple[Results, ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
-        names = [info.name for info in self.variants]
         owner = f"Results of {self.name!r}"
-        refuse_twice(owner, "variant", names)
+        refuse_twice(owner, "variant", [info.name for info in self.variants])
         refuse_twice(owner, "size", self.sizes)
         refuse_twice(owner, "measurement", [(m.variant, m.size, m.clock) for m in self.measurements])
         used = [
@@ -213,12 +213,26 @@ class Results:
             *((c.variant, c.size) for c in self.checks),
         ]
         for name, size in used:
-            if name not in names or size not in self.sizes:
+            if name not in self._infos or size not in self._known_sizes:
                 raise ArgumentError(f"{owner}: the study has no variant {name!r} at {size}.")
+
+    # Asked for as often as there are cells. A mapping of the newest run; former runs have their own.
+    @cached_property
+    def _cells(self) -> dict[tuple[str, int, str], Measurement]:
+        return {(cell.variant, cell.size, cell.clock): cell for cell in self.measurements}
+
+    @cached_property
+    def _infos(self) -> dict[str, VariantInfo]:
+        return {info.name: info for info in self.variants}
+
+    @cached_property
+    def _known_sizes(self) -> frozenset[int]:
+        return frozenset(self.sizes)
 
     def __repr__(self) -> str:
         n_variants, n_sizes = len(self.variants), len(self.sizes)
-        return f"<Results of {self.name!r}: {n_variants} variants, {n_sizes} sizes, {self.dtype}>"
+        counted = f"{n_variants} variants, {n_sizes} sizes, {self.dtype}, {starts_words(self.n_starts)}"
+        return f"<Results of {self.name!r}: {counted}>"
 
     def __str__(self) -> str:
         return self.table().text()
@@ -226,15 +240,25 @@ class Results:
     def _repr_html_(self) -> str:
         return self.table().html()
 
+    @cached_property
+    def runs(self) -> tuple[Results, ...]:
+        """Each run by itself, oldest first; this one is the last."""
+        return (*self.others, dataclasses.replace(self, others=()) if self.others else self)
+
+    @property
+    def n_starts(self) -> int:
+        """Machine starts on which the study ran."""
+        return len({run.start for run in self.runs})
+
     def variant(self, name: str) -> VariantInfo:
         """Return what is said of a variant; raises UnknownNameError, with the nearest names."""
-        for info in self.variants:
-            if info.name == name:
-                return info
-        raise unknown("variant", name, [info.name for info in self.variants])
+        try:
+            return self._infos[name]
+        except KeyError:
+            raise unknown("variant", name, list(self._infos)) from None
 
     def measurement(self, variant: str, size: int, clock: str | None = None) -> Measurement:
-        """Return one cell of the study.
+        """Return one cell of the newest run, with its samples; `time` speaks for all runs.
 
         Parameters
         ----------
@@ -256,34 +280,98 @@ class Results:
             If there is no such variant, size or clock; the message names the nearest.
         """
         clock = self.variant(variant).clock if clock is None else clock
-        if size not in self.sizes:
+        cell = self._cells.get((variant, size, clock))
+        if cell is not None:
+            return cell
+        if size not in self._known_sizes:
             raise unknown("size", size, self.sizes)
         if clock not in CLOCKS:
             raise unknown("clock", clock, CLOCKS)
-        for cell in self.measurements:
-            if (cell.variant, cell.size, cell.clock) == (variant, size, clock):
-                return cell
         return Measurement(variant, size, clock, reason=f"this run has no {REGIONS[clock].column} time")
 
-    def series(self, variant: str, clock: str | None = None) -> Series:
-        """Return the sizes at which a variant has samples, and its medians in seconds.
+    def by_run(
+        self,
+        variant: str,
+        size: int,
+        quantity: str = "time",
+        baseline: str | None = None,
+        clock: str | None = None,
+    ) -> tuple[InRun, ...]:
+        """Return what each run measured of a quantity, oldest first.
 
         Parameters
         ----------
-        variant, clock : str
-            As for `measurement`.
+        variant, size, quantity, baseline
+            As for `quantity`.
+        clock : str, optional
+            Of a time or a ratio, the region; by default the variant's own.
 
         Returns
         -------
-        Series
-            Two tuples of the same length, ``sizes`` and ``medians_s``.
-        """
-        cells = [self.measurement(variant, size, clock) for size in self.sizes]
-        cells = [cell for cell in cells if cell.n]
-        return Series(tuple(cell.size for cell in cells), tuple(cell.median_s for cell in cells))
+        tuple of InRun
+            One for each run that has it, and at least one.
 
-    def speedup(self, candidate: str, baseline: str, size: int, clock: str | None = None) -> Ratio:
-        """Return how many times as fast one variant is as another, by rounds.
+        Raises
+        ------
+        UnknownNameError, ArgumentError
+            As `quantity` does; where no run has it, with the newest run's reason.
+        """
+        if quantity not in QUANTITIES:
+            raise unknown("quantity", quantity, QUANTITIES)
+        if (baseline is not None) != (quantity == "speedup"):
+            wants = "a baseline" if baseline is None else "no baseline"
+            raise ArgumentError(f"Quantity {quantity!r} takes {wants}; got {baseline!r}.")
+        found = self._answers(variant, size, quantity, baseline, clock)
+        if not found:
+            raise ArgumentError(self._why_not(variant, size, quantity, baseline, clock))
+        return found
+
+    def quantity(
+        self,
+        variant: str,
+        size: int,
+        quantity: str,
+        baseline: str | None = None,
+        clock: str | None = None,
+    ) -> Quantity:
+        """Return one quantity over all runs, by name: its median over the starts, and what another one's is.
+
+        Parameters
+        ----------
+        variant : str
+            Name of the variant.
+        size : int
+            One of the study's sizes.
+        quantity : str
+            ``"time"``, ``"launch"``, ``"rate"``, ``"flop_rate"``, ``"share"``, ``"flop_share"`` or
+            ``"speedup"``.
+        baseline : str, optional
+            Over what a speed-up is taken; wanted there and nowhere else.
+        clock : str, optional
+            Of a time or a ratio, the region; by default the variant's own.
+
+        Returns
+        -------
+        Quantity
+            In base units. Ratios are taken inside each run, and each run is held against its own ceilings.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such variant, size or quantity; the message names the nearest.
+        ArgumentError
+            If no run has samples of the cell, or it has no such quantity (the message says why), or a
+            baseline is missing or not wanted.
+        """
+        found = self.by_run(variant, size, quantity, baseline, clock)
+        return _over(found, quantity, self._ratio_of(variant, baseline) if baseline is not None else "")
+
+    def time(self, variant: str, size: int, clock: str | None = None) -> Quantity:
+        """Return the time of a call over all runs, in seconds: see `quantity`."""
+        return self.quantity(variant, size, "time", clock=clock)
+
+    def speedup(self, candidate: str, baseline: str, size: int, clock: str | None = None) -> Quantity:
+        """Return how many times as fast one variant is as another, over all runs.
 
         Parameters
         ----------
@@ -296,20 +384,50 @@ class Results:
 
         Returns
         -------
-        Ratio
-            Baseline time over candidate time, with the 95 % interval of `bootstrap_ratio`. Without a
-            common round the samples of each are taken as one round.
+        Quantity
+            Baseline time over candidate time. In each run it is the median of the ratios of its rounds, so
+            that a drift of the machine from round to round cancels; without a common round it is the ratio
+            of the medians.
 
         Raises
         ------
         ArgumentError
-            If one of them was not measured at this size; the message holds the reason.
+            If no run measured both at this size; the message holds the reason.
         """
-        base, cand = (self._sampled(name, size, clock).by_round() for name in (baseline, candidate))
-        common = sorted(base.keys() & cand.keys())
-        if common:
-            return bootstrap_ratio([base[i] for i in common], [cand[i] for i in common])
-        return bootstrap_ratio([list(chain(*base.values()))], [list(chain(*cand.values()))])
+        return self.quantity(candidate, size, "speedup", baseline, clock)
+
+    def rate(self, variant: str, size: int) -> Quantity | None:
+        """Return the bytes that a variant moves a second; None without samples or a traffic model."""
+        return self._maybe(variant, size, "rate")
+
+    def share(self, variant: str, size: int) -> Quantity | None:
+        """Return which part of its own mix's ceiling a variant reaches: see `Ceilings.share`."""
+        return self._maybe(variant, size, "share")
+
+    def series(self, variant: str, clock: str | None = None) -> Series:
+        """Return the sizes at which a variant has samples, and its times in seconds.
+
+        Parameters
+        ----------
+        variant, clock : str
+            As for `time`.
+
+        Returns
+        -------
+        Series
+            Two tuples of the same length, ``sizes`` and ``medians_s``.
+        """
+        self.measurement(variant, self.sizes[0], clock) if self.sizes else self.variant(variant)
+        times = {
+            size: self.time(variant, size, clock).value
+            for size in self.sizes
+            if any(run.has(variant, size, clock) for run in self.runs)
+        }
+        return Series(tuple(times), tuple(times.values()))
+
+    def has(self, variant: str, size: int, clock: str | None = None) -> bool:
+        """Tell whether the newest run has samples of a cell."""
+        return self.measurement(variant, size, clock).n > 0
 
     def crossover(self, a: str, b: str) -> Crossover | None:
         """Return the bracket of two measured sizes between which ``b`` overtakes ``a`` for good.
@@ -317,7 +435,7 @@ class Results:
         Parameters
         ----------
         a, b : str
-            Names of the variants, compared by their medians.
+            Names of the variants, compared by their medians over the starts.
 
         Returns
         -------
@@ -332,59 +450,6 @@ class Results:
         if not slower or not_faster[-1] == len(sizes) - 1:
             return None
         return Crossover(slower_at=slower[-1], faster_at=sizes[not_faster[-1] + 1])
-
-    def share(self, variant: str, size: int) -> float | None:
-        """Return which part of its own mix's ceiling a variant reaches: see `Ceilings.share`."""
-        if self.ceilings is None:
-            return None
-        return self.ceilings.share(self.measurement(variant, size), self.l2_bytes)
-
-    def quantity(self, variant: str, size: int, quantity: str, baseline: str | None = None) -> Quantity:
-        """Return one quantity of a cell, with its interval, by name.
-
-        Parameters
-        ----------
-        variant : str
-            Name of the variant.
-        size : int
-            One of the study's sizes.
-        quantity : str
-            ``"time"``, ``"launch"``, ``"rate"``, ``"flop_rate"``, ``"share"``, ``"flop_share"`` or
-            ``"speedup"``.
-        baseline : str, optional
-            Over what a speed-up is taken; wanted there and nowhere else.
-
-        Returns
-        -------
-        Quantity
-            In base units.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is no such variant, size or quantity; the message names the nearest.
-        ArgumentError
-            If the cell has no samples or no such quantity (the message says why), or a baseline is
-            missing or not wanted.
-        """
-        if quantity not in QUANTITIES:
-            raise unknown("quantity", quantity, QUANTITIES)
-        if (baseline is not None) != (quantity == "speedup"):
-            wants = "a baseline" if baseline is None else "no baseline"
-            raise ArgumentError(f"Quantity {quantity!r} takes {wants}; got {baseline!r}.")
-        if baseline is not None:
-            ratio = self.speedup(variant, baseline, size)
-            n = min(len(self._sampled(name, size).by_round()) for name in (variant, baseline))
-            return Quantity(ratio.value, ratio.low, ratio.high, "ratio", n, self._ratio_of(variant, baseline))
-        cell = self._sampled(variant, size, "launch" if quantity == "launch" else None)
-        low, high = cell.interval_s
-        if quantity in ("time", "launch"):
-            return Quantity(cell.median_s, low, high, "s", cell.n)
-        value = self._derived(cell, quantity)
-        # A longer time is a lower rate, and a share stays at most 1.
-        unit, most = QUANTITIES[quantity], 1.0 if "share" in quantity else math.inf
-        least, largest = (min(most, value * cell.median_s / time) for time in (high, low))
-        return Quantity(value, least, largest, unit, cell.n)
 
     def table(self, sizes: Sequence[int] | None = None) -> Table:
         """Return what was measured as a table with ``text()``, ``html()`` and ``csv()``.
@@ -406,25 +471,57 @@ class Results:
         """
         wanted = self.sizes if sizes is None else tuple(sizes)
         for size in wanted:
-            if size not in self.sizes:
+            if size not in self._known_sizes:
                 raise unknown("size", size, self.sizes)
+        regions: dict[tuple[int, str], list[str]] = {}
+        for cell in self.measurements:
+            if cell.clock != "launch":
+                regions.setdefault((cell.size, cell.variant), []).append(cell.clock)
         rows = [
-            self._row_data(cell)
+            self._row(info, size, clock)
             for size in wanted
             for info in self.variants
-            for cell in self.measurements
-            if (cell.variant, cell.size) == (info.name, size) and cell.clock != "launch"
+            for clock in regions.get((size, info.name), ())
         ]
-        quick = ", quick run" if self.quick else ""
-        caption = f"{self.title} ({self.dtype}, {self.cache} cache{quick})"
-        return results_table(caption, self.size_name, rows, self.warnings)
+        starts = starts_words(self.n_starts)
+        caption = f"{self.title} ({self.dtype}, {self.cache} cache{', quick run' * self.quick}, {starts})"
+        columns = COLUMNS if len({str(row.raw["clock"]) for row in rows}) > 1 else COLUMNS[1:]
+        notes = self.warnings
+        if any(row.cells.get("range") for row in rows):
+            notes = (*notes, RANGE_NOTE)
+        return Table(caption, self.size_name, "variant", columns, tuple(rows), notes)
+
+    def remarks(self, variant: str, size: int, clock: str | None = None) -> tuple[str, ...]:
+        """Return what a reader must see beside a time: spans, two modes, a shared host, unlike methods.
+
+        Parameters
+        ----------
+        variant, size, clock
+            As for `time`.
+
+        Returns
+        -------
+        tuple of str
+            With the number of runs, where it is not so in all of them.
+        """
+        cells = [run.measurement(variant, size, clock) for run in self.runs]
+        cells = [cell for cell in cells if cell.n]
+        said = [[*([HOST_BOUND] * cell.host_bound), *cell.notes] for cell in cells]
+        methods = [cell.method for cell in cells]
+        if len(set(methods)) > 1:
+            counted = (f"{methods.count(name)} by {name}" for name in dict.fromkeys(methods))
+            unlike = [f"timed in unlike ways: of {len(cells)} runs {', '.join(counted)}"]
+        else:
+            unlike = []
+        words = dict.fromkeys(word for each in reversed(said) for word in each)
+        return (*(_in_runs(word, sum(word in each for each in said), len(cells)) for word in words), *unlike)
 
     def checks_line(self) -> str:
         """Say in one sentence how the variants compared with the reference before they were timed."""
         return checks_sentence(self.checks, len(self.variants))
 
     def swap_samples(self, a: str, b: str) -> Results:
-        """Return results in which two variants have each other's samples: every claim on both must flip.
+        """Return results in which two variants have each other's samples, in every run: each claim must flip.
 
         Parameters
         ----------
@@ -445,35 +542,92 @@ class Results:
                 swapped[a, size, clock_a] = first.with_samples_of(second)
                 swapped[b, size, clock_b] = second.with_samples_of(first)
         cells = tuple(swapped.get((m.variant, m.size, m.clock), m) for m in self.measurements)
-        return dataclasses.replace(self, measurements=cells)
+        others = tuple(run.swap_samples(a, b) for run in self.others)
+        return dataclasses.replace(self, measurements=cells, others=others)
 
-    def _sampled(self, variant: str, size: int, clock: str | None = None) -> Measurement:
-        """Return a cell that has samples, or raise with the reason why it has none."""
-        cell = self.measurement(variant, size, clock)
+    def _answers(
+        self, variant: str, size: int, quantity: str, baseline: str | None = None, clock: str | None = None
+    ) -> tuple[InRun, ...]:
+        """Return what each run measured of a quantity; a run without it is left out."""
+        answers = (run._in_this_run(variant, size, quantity, baseline, clock) for run in self.runs)
+        return tuple(answer for answer in answers if answer is not None)
+
+    def _maybe(self, variant: str, size: int, quantity: str, clock: str | None = None) -> Quantity | None:
+        """Return a quantity, or None where no run has it."""
+        found = self._answers(variant, size, quantity, None, clock)
+        return _over(found, quantity) if found else None
+
+    def _in_this_run(
+        self,
+        variant: str,
+        size: int,
+        quantity: str,
+        baseline: str | None = None,
+        clock: str | None = None,
+    ) -> InRun | None:
+        """Return what this run alone measured of a quantity, or None."""
+        cell = self.measurement(variant, size, "launch" if quantity == "launch" else clock)
+        if baseline is not None:
+            base = self.measurement(baseline, size, clock)
+            return _ratio(self.start, base, cell) if base.n and cell.n else None
         if not cell.n:
-            raise ArgumentError(f"{variant!r} at {format_size(size)} has no samples: {cell.reason}.")
-        return cell
+            return None
+        low, median, high = cell.quartiles_s
+        if quantity in ("time", "launch"):
+            return InRun(self.start, median, low, high, cell.n)
+        value = self._derived(cell, quantity)
+        if value is None:
+            return None
+        # A longer time is a lower rate, and a share stays at most 1.
+        most = 1.0 if QUANTITIES[quantity] == "share" else math.inf
+        least, largest = (min(most, value * median / time) if time else value for time in (high, low))
+        return InRun(self.start, value, least, largest, cell.n)
 
-    def _derived(self, cell: Measurement, quantity: str) -> float:
-        """Return a rate or a share of a cell, or raise with what it lacks."""
+    def _derived(self, cell: Measurement, quantity: str) -> float | None:
+        """Return a rate or a share of a cell of this run, None where it has none."""
         ceilings = self.ceilings or Ceilings()
-        value = {
-            "rate": lambda: cell.bandwidth,
-            "flop_rate": lambda: cell.flop_rate,
-            "share": lambda: self.share(cell.variant, cell.size),
-            "flop_share": lambda: ceilings.flop_share(cell),
-        }[quantity]()
-        if value is not None:
-            return value
-        why = ceilings.lack(cell, quantity, self.l2_bytes)
-        raise ArgumentError(f"{cell.variant!r} at {format_size(cell.size)} has no {quantity}: {why}.")
+        match quantity:
+            case "rate":
+                return cell.bandwidth
+            case "flop_rate":
+                return cell.flop_rate
+            case "share":
+                return None if self.ceilings is None else ceilings.share(cell, self.l2_bytes)
+        return ceilings.flop_share(cell)
 
-    def _row_data(self, cell: Measurement) -> RowData:
-        """Return what a row of the table is made of."""
-        info = self.variant(cell.variant)
-        launch = self.measurement(cell.variant, cell.size, "launch")
-        share = self.share(cell.variant, cell.size) if cell.clock == info.clock else None
-        return RowData(info, cell, launch.median_s if launch.n else None, share, self.l2_bytes)
+    def _why_not(
+        self, variant: str, size: int, quantity: str, baseline: str | None, clock: str | None
+    ) -> str:
+        """Say why the newest run has no such quantity."""
+        if quantity == "launch":
+            clock = "launch"
+        cells = [self.measurement(name, size, clock) for name in (baseline, variant) if name is not None]
+        for cell in cells:
+            if not cell.n:
+                return f"{cell.variant!r} at {format_size(size)} has no samples: {cell.reason}."
+        if baseline is not None:
+            return f"No run measured both {baseline!r} and {variant!r} at {format_size(size)}."
+        why = (self.ceilings or Ceilings()).lack(cells[-1], quantity, self.l2_bytes)
+        return f"{variant!r} at {format_size(size)} has no {quantity}: {why}."
+
+    def _row(self, info: VariantInfo, size: int, clock: str) -> Row:
+        """Return a row of the table."""
+        cells = [run.measurement(info.name, size, clock) for run in self.runs]
+        newest = next((cell for cell in reversed(cells) if cell.n), cells[-1])
+        label = info.label or info.name
+        own = clock == info.clock
+        has = {
+            "time": self._maybe(info.name, size, "time", clock),
+            "launch": self._maybe(info.name, size, "launch"),
+            "rate": self._maybe(info.name, size, "rate", clock),
+            "flop_rate": self._maybe(info.name, size, "flop_rate", clock),
+            "share": self._maybe(info.name, size, "share") if own else None,
+        }
+        remarks = self.remarks(info.name, size, clock)
+        raw = _raw(info, newest, has, remarks)
+        if has["time"] is None:
+            return Row(format_size(size), label, {}, f"not measured ({newest.reason})", raw)
+        return Row(format_size(size), label, _shown(info, newest, has, remarks, self.l2_bytes), "", raw)
 
     def _ratio_of(self, candidate: str, baseline: str) -> str:
         """Say which time was divided by which, and what each covers."""
@@ -484,6 +638,7 @@ COLUMNS = (
     Column("region", "region"),
     Column("threads", "threads", numeric=True),
     Column("median", "median", numeric=True),
+    Column("range", "another start", numeric=True),
     Column("spread", "spread (IQR)", numeric=True),
     Column("n", "n", numeric=True),
     Column("launch", "launch", numeric=True),
@@ -495,134 +650,115 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class RowData:
-    """What one row of the table is made of.
-
-    Parameters
-    ----------
-    info : VariantInfo
-        The variant.
-    measurement : Measurement
-        Its samples at one size on one clock.
-    launch_s : float or None
-        Median time of a launch, where it was measured.
-    share : float or None
-        Part of its ceiling that it reaches.
-    l2_bytes : int or None
-        Size of the L2 cache.
-
-    Examples
-    --------
-    >>> RowData(VariantInfo("cupy", "CuPy"), Measurement("cupy", 8, reason="no GPU")).launch_s is None
-    True
-    """
-
-    info: VariantInfo
-    measurement: Measurement
-    launch_s: float | None = None
-    share: float | None = None
-    l2_bytes: int | None = None
+RANGE_NOTE = "Another machine start's median is expected in the range given, nine times of ten."
 
 
-def results_table(
-    caption: str, size_name: str, rows: Sequence[RowData], notes: tuple[str, ...] = ()
-) -> Table:
-    """Build the table of a study, its rows grouped by size.
-
-    Parameters
-    ----------
-    caption : str
-        One line above it.
-    size_name : str
-        What the sizes count: ``"elements"``.
-    rows : sequence of RowData
-        Those of one size stand together.
-    notes : tuple of str
-        Lines below it.
-
-    Returns
-    -------
-    Table
-        The region is shown only where there is more than one.
-
-    Examples
-    --------
-    >>> row = RowData(VariantInfo("cupy", "CuPy"), Measurement("cupy", 1000, "device", (5000,), (0,)))
-    >>> print(results_table("Add one", "elements", [row]))
-    Add one
-    elements  variant  median  spread (IQR)  n  method
-    10^3      CuPy     5.0 µs           0 s  1  events
-    """
-    regions = {row.measurement.clock for row in rows}
-    columns = COLUMNS if len(regions) > 1 else COLUMNS[1:]
-    return Table(caption, size_name, "variant", columns, tuple(map(_row, rows)), notes)
-
-
-def _row(data: RowData) -> Row:
-    measured, label = data.measurement, data.info.label or data.info.name
-    cells = _shown(data) if measured.n else {}
-    reason = "" if measured.n else f"not measured ({measured.reason})"
-    return Row(format_size(measured.size), label, cells, reason, _raw(data))
-
-
-def _shown(data: RowData) -> dict[str, str]:
-    measured, info = data.measurement, data.info
+def _shown(
+    info: VariantInfo,
+    newest: Measurement,
+    has: Mapping[str, Quantity | None],
+    remarks: Sequence[str],
+    l2_bytes: int | None,
+) -> dict[str, str]:
+    """Return the cells of a row; the spread inside the newest run stands where there is no range."""
+    time = has["time"]
+    assert time is not None
     return {
-        "region": REGIONS[measured.clock].column,
+        "region": REGIONS[newest.clock].column,
         "threads": str(info.threads) if info.threads else "",
-        "median": format_quantity(measured.median_s, "s", *(measured.interval_s if measured.n > 1 else ())),
-        "spread": format_quantity(measured.iqr_s, "s"),
-        "n": str(measured.n),
-        "launch": _quantity(data.launch_s, "s"),
-        "rate": _quantity(measured.bandwidth, "B/s"),
-        "flop_rate": _quantity(measured.flop_rate, "FLOP/s"),
-        "share": _quantity(data.share, "share") or _cache(data),
-        "method": measured.method,
-        "remarks": "; ".join((*(("host-bound",) if measured.host_bound else ()), *measured.notes)),
+        "median": str(time),
+        "range": time.interval,
+        "spread": "" if time.has_range else format_quantity(newest.iqr_s, "s"),
+        "n": str(time.n),
+        "launch": _text(has["launch"]),
+        "rate": _text(has["rate"]),
+        "flop_rate": _text(has["flop_rate"]),
+        "share": _text(has["share"]) or _cache(newest, l2_bytes),
+        "method": newest.method,
+        "remarks": "; ".join(remarks),
     }
 
 
-def _quantity(value: float | None, unit: str) -> str:
-    return "" if value is None else format_quantity(value, unit)
+def _text(quantity: Quantity | None) -> str:
+    return "" if quantity is None else str(quantity)
 
 
-def _cache(data: RowData) -> str:
+def _cache(measured: Measurement, l2_bytes: int | None) -> str:
     """Say how much of a working set the L2 can hold, where that is why there is no share."""
-    measured = data.measurement
-    if measured.clock != "device" or not in_l2(measured, data.l2_bytes):
+    if measured.clock != "device" or not in_l2(measured, l2_bytes):
         return ""
     assert measured.traffic is not None
-    assert data.l2_bytes is not None
-    return "in L2" if measured.traffic.bytes_total <= data.l2_bytes else "partly in L2"
+    assert l2_bytes is not None
+    return "in L2" if measured.traffic.bytes_total <= l2_bytes else "partly in L2"
 
 
-def _raw(data: RowData) -> dict[str, object]:
-    measured = data.measurement
-    low, high = measured.interval_s if measured.n else (None, None)
+def _raw(
+    info: VariantInfo, newest: Measurement, has: Mapping[str, Quantity | None], remarks: Sequence[str]
+) -> dict[str, object]:
+    """Return a row of the CSV: values over the starts; method, calls, floor and IQR of the newest run."""
+    time = has["time"]
+    ends = (time.low, time.high) if time is not None and time.has_range else (None, None)
+    values = {name: None if found is None else found.value for name, found in has.items()}
     return {
-        "size": measured.size,
-        "variant": measured.variant,
-        "device": data.info.device,
-        "threads": data.info.threads,
-        "clock": measured.clock,
-        "method": measured.method,
-        "cache": measured.cache,
-        "n": measured.n,
-        "n_calls": measured.n_calls,
-        "median_s": measured.median_s if measured.n else None,
-        "low_s": low,
-        "high_s": high,
-        "iqr_s": measured.iqr_s if measured.n else None,
-        "launch_s": data.launch_s,
-        "floor_s": None if measured.floor_ns is None else measured.floor_ns / 1e9,
-        "bytes_per_s": measured.bandwidth,
-        "flop_per_s": measured.flop_rate,
-        "share": data.share,
-        "host_bound": int(measured.host_bound),
-        "reason": measured.reason,
-        "notes": "; ".join(measured.notes),
+        "size": newest.size,
+        "variant": newest.variant,
+        "device": info.device,
+        "threads": info.threads,
+        "clock": newest.clock,
+        "method": newest.method,
+        "cache": newest.cache,
+        "n_starts": 0 if time is None else time.n_starts,
+        "n_runs": 0 if time is None else time.n_runs,
+        "n": 0 if time is None else time.n,
+        "n_calls": newest.n_calls,
+        "median_s": values["time"],
+        "low_s": ends[0],
+        "high_s": ends[1],
+        "iqr_s": newest.iqr_s if newest.n else None,
+        "launch_s": values["launch"],
+        "floor_s": None if newest.floor_ns is None else newest.floor_ns / 1e9,
+        "bytes_per_s": values["rate"],
+        "flop_per_s": values["flop_rate"],
+        "share": values["share"],
+        "host_bound": int(any(remark.startswith(HOST_BOUND) for remark in remarks)),
+        "reason": newest.reason,
+        "notes": "; ".join(remark for remark in remarks if not remark.startswith(HOST_BOUND)),
     }
+
+
+def _over(found: Sequence[InRun], quantity: str, ratio_of: str = "") -> Quantity:
+    """Return what the runs measured as one quantity over their starts."""
+    over = expected([(run.start, run.value) for run in found], [(run.low, run.high) for run in found])
+    unit = QUANTITIES[quantity]
+    return Quantity.of(
+        over, unit, sum(run.n for run in found), ratio_of, 1.0 if unit == "share" else math.inf
+    )
+
+
+def _ratio(start: str, baseline: Measurement, candidate: Measurement) -> InRun:
+    """Return the ratio of two times inside one run, with its quartiles over the rounds.
+
+    Fewer than three common rounds have no quartiles: there the ends come from the quartiles of the samples.
+    """
+    for cell in (baseline, candidate):
+        if not cell.quartiles_s[0] > 0:
+            raise ArgumentError(
+                f"{cell.variant!r} at {format_size(cell.size)}: expected times above 0, of which a ratio can "
+                f"be taken; got {cell.quartiles_s[0]:g} s among them."
+            )
+    base, cand = baseline.round_medians_s(), candidate.round_medians_s()
+    ratios = [base[i] / cand[i] for i in sorted(base.keys() & cand.keys()) if cand[i] > 0]
+    if len(ratios) >= 3:
+        low, value, high = quartiles(ratios)
+        return InRun(start, value, low, high, len(ratios))
+    first, second = baseline.quartiles_s, candidate.quartiles_s
+    value = quartiles(ratios)[1] if ratios else first[1] / second[1]
+    low, high = first[0] / second[2], first[2] / second[0]
+    return InRun(start, value, min(low, value), max(high, value), max(1, len(ratios)))
+
+
+def _in_runs(words: str, n: int, n_runs: int) -> str:
+    return words if n == n_runs else f"{words} (in {n} of {n_runs} runs)"
 
 
 def with_region(info: VariantInfo) -> str:

@@ -11,7 +11,16 @@ from typing import NamedTuple
 
 from gpuguide.errors import ArgumentError, unknown
 
-__all__ = ["REGIONS", "SI", "RegionWords", "format_interval", "format_quantity", "format_size", "size_words"]
+__all__ = [
+    "REGIONS",
+    "SI",
+    "RegionWords",
+    "format_ends",
+    "format_interval",
+    "format_quantity",
+    "format_size",
+    "size_words",
+]
 
 SI: dict[str, tuple[tuple[int, str], ...]] = {
     "s": ((0, " s"), (-3, " ms"), (-6, " µs"), (-9, " ns")),
@@ -81,8 +90,9 @@ def format_quantity(
     """Write a quantity for a reader.
 
     Two significant digits, or as many as the interval leaves certain: the last digit shown counts
-    at least half of the interval's width. Three where two would take the value out of its interval.
-    Never more than four. A share keeps its whole per cents: 102 % is not 100 %.
+    at least half of the interval's width. One where the interval is half as wide as the value, or wider.
+    Up to three where fewer would take the value out of its interval, and never more than four. A share
+    keeps its whole per cents: 102 % is not 100 %.
 
     Parameters
     ----------
@@ -111,6 +121,8 @@ def format_quantity(
     ('3.5 µs', '4.3 TB/s')
     >>> format_quantity(152.1, "ratio", 151.4, 152.9), format_quantity(1.018, "share")
     ('152×', '102 %')
+    >>> format_quantity(61.7e-6, "s", 45e-6, 85e-6)
+    '60 µs'
     """
     if unit == "text" and isinstance(value, str):
         return value
@@ -123,8 +135,8 @@ def format_quantity(
 def format_interval(value: float, unit: str, low: float, high: float) -> str:
     """Write the interval of a quantity, with the digits at which its ends differ.
 
-    Three significant digits at least. The value as `format_quantity` writes it with this interval lies
-    within the ends as written: where that takes it, they are rounded outwards.
+    Three significant digits at least, two of a wide one. The value as `format_quantity` writes it with this
+    interval lies within the ends as written: where that takes it, they are rounded outwards.
 
     Parameters
     ----------
@@ -154,11 +166,22 @@ def format_interval(value: float, unit: str, low: float, high: float) -> str:
     >>> format_interval(31.12e-3, "s", 31.12e-3, 49.5e-3)
     '31 ms to 50 ms'
     """
+    return " to ".join(format_ends(value, unit, low, high))
+
+
+def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, str]:
+    """Write both ends of an interval as `format_interval` does, each for itself.
+
+    Examples
+    --------
+    >>> format_ends(61.72e-6, "s", 61.6e-6, 61.8e-6)
+    ('61.6 µs', '61.8 µs')
+    """
     value, low, high = (_number(number, unit) for number in (value, low, high))
     shown = _rounded(value, unit, low, high)
     # An end that was computed from the value may miss it in the last binary digit.
-    ends = _ends(shown, min(low, value), max(high, value))
-    return " to ".join(_written(end, unit) for end in ends)
+    first, last = _ends(shown, min(low, value), max(high, value))
+    return _written(first, unit), _written(last, unit)
 
 
 def format_size(size: int) -> str:
@@ -224,10 +247,10 @@ def _rounded(value: float, unit: str, low: float | None, high: float | None) -> 
     if unit == "share" and value:
         digits = max(digits, min(_SURE_DIGITS, _exponent(value) + 3))
     rounded = _with_digits(value, digits)
-    if low is None or high is None or low <= rounded <= high or digits >= _PLAIN_DIGITS:
+    if low is None or high is None or low <= rounded <= high:
         return rounded
-    finer = _with_digits(value, digits + 1)
-    return finer if low <= finer <= high else rounded
+    finer = [_with_digits(value, more) for more in range(digits + 1, _PLAIN_DIGITS + 1)]
+    return next((each for each in finer if low <= each <= high), _with_digits(value, max(2, digits)))
 
 
 def _digits(value: float, low: float | None, high: float | None) -> int:
@@ -236,7 +259,8 @@ def _digits(value: float, low: float | None, high: float | None) -> int:
         return 2
     if _are_equal(low, high):
         return _PLAIN_DIGITS
-    return min(MOST_DIGITS, max(2, _exponent(value) - math.ceil(_half_width(low, high) - 1e-9) + 1))
+    certain = _exponent(value) - math.ceil(_half_width(low, high) - 1e-9) + 1
+    return min(MOST_DIGITS, max(1 if _is_wide(value, low, high) else 2, certain))
 
 
 def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
@@ -245,7 +269,8 @@ def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
         return shown, shown
     last = int(shown.as_tuple().exponent)
     largest = _exponent(max(abs(low), abs(high)))
-    finest = min(last, largest - _PLAIN_DIGITS + 1, math.floor(_half_width(low, high)))
+    plain = 2 if _is_wide(float(shown), low, high) else _PLAIN_DIGITS
+    finest = min(last, largest - plain + 1, math.floor(_half_width(low, high) + 1e-9))
     nearest = _between(low, high, finest, ROUND_HALF_EVEN, ROUND_HALF_EVEN)
     # At its own last digit, outwards, the value is always within.
     wider = (
@@ -256,6 +281,11 @@ def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
 
 def _are_equal(low: float, high: float) -> bool:
     return high - low <= 1e-9 * max(abs(low), abs(high))
+
+
+def _is_wide(value: float, low: float, high: float) -> bool:
+    """Tell whether a value moves by half: what two digits would say of it is not so."""
+    return high - low >= abs(value) / 2
 
 
 def _half_width(low: float, high: float) -> float:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 from gpuguide.errors import ArgumentError, UnknownNameError, unknown
 from gpuguide.results.results import QUANTITIES
-from gpuguide.results.units import REGIONS, format_interval, format_quantity, size_words
+from gpuguide.results.units import REGIONS, size_words
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
     from gpuguide.results.records import Fact, Provenance
-    from gpuguide.results.results import Quantity, Results
+    from gpuguide.results.results import Results
+    from gpuguide.results.starts import Quantity
 
 __all__ = ["Number", "Reference", "measured_on", "parse_reference", "parse_size", "resolve"]
 
@@ -175,7 +176,7 @@ class Number:
     text : str
         Value and unit.
     detail : str
-        Ratio, samples, spread, size and machine.
+        Subject or ratio, machine starts and samples, range, size, remarks and machine.
     run_id : str
         Run that it comes from.
     """
@@ -241,26 +242,34 @@ def resolve(reference: Reference, recording: Recording) -> Number:
 
 
 def _fact(fact: Fact) -> tuple[str, str]:
-    detail = fact.note or fact.name.replace("_", " ")
-    if isinstance(fact.value, str) or len(fact.samples) < 2:
-        return format_quantity(fact.value, fact.unit), detail
-    ends = min(fact.samples), max(fact.samples)
-    samples = f"{len(fact.samples)} samples from {format_interval(fact.value, fact.unit, *ends)}"
-    return format_quantity(fact.value, fact.unit, *ends), f"{detail}; {samples}"
+    parts = (fact.note or fact.name.replace("_", " "), fact.basis)
+    return fact.shown, "; ".join(part for part in parts if part)
 
 
 def _quantity(reference: Reference, results: Results) -> tuple[str, str]:
     quantity = results.quantity(
         reference.variant, reference.size, reference.quantity, baseline=reference.baseline or None
     )
-    counted = "rounds" if reference.baseline else "samples"
-    spread = f"95 % interval {quantity.interval}, {quantity.n} {counted}"
     parts = [
         _subject(reference, results, quantity),
-        spread,
+        quantity.basis,
         f"{size_words(reference.size)} {results.size_name}",
+        *_remarks(reference, results),
     ]
     return str(quantity), "; ".join(parts)
+
+
+def _remarks(reference: Reference, results: Results) -> list[str]:
+    """Return what must be seen beside the number; of a ratio, of which side it is said."""
+    clock = "launch" if reference.quantity == "launch" else None
+    if not reference.baseline:
+        return list(results.remarks(reference.variant, reference.size, clock))
+    sides = (reference.variant, reference.baseline)
+    return [
+        f"{results.variant(name).label}: {remark}"
+        for name in sides
+        for remark in results.remarks(name, reference.size)
+    ]
 
 
 def _subject(reference: Reference, results: Results, quantity: Quantity) -> str:

@@ -1,0 +1,294 @@
+"""What another start of the machine is expected to measure, from the starts that were recorded.
+
+The start of the machine is the unit. A process that runs twice on one start agrees with itself far better
+than with the next start: what makes host and launch times differ (where the virtual machine was placed, who
+shares its processors) stays for as long as the machine runs. So the runs of one start are averaged, and the
+range comes from the starts alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+
+from gpuguide.errors import ArgumentError
+from gpuguide.results.units import format_ends, format_quantity
+
+__all__ = [
+    "LEAST_STARTS",
+    "LEAST_WIDTH",
+    "Drift",
+    "Expected",
+    "Quantity",
+    "drift",
+    "expected",
+    "starts_words",
+]
+
+LEAST_STARTS = 3
+"""Starts below which there is no range: two tell next to nothing of a third."""
+
+LEAST_WIDTH = 0.005
+"""Half of the narrowest range, as a part of the value: clocks and counters are not better than that."""
+
+# Student's t, the 95th percentile (one side of a range that holds nine of ten), by degrees of freedom.
+_T = {1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 9: 1.833, 10: 1.812}
+# With four starts a random order goes one way all through one time of twelve.
+_LEAST_FOR_DRIFT = 5
+_LARGEST_LOGARITHM = 700.0  # exp() of more is no float64
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A value over machine starts, and the range in which another start's is expected nine times of ten.
+
+    Parameters
+    ----------
+    value : float
+        The median over the starts.
+    low, high : float
+        The range; both are the value where fewer than three starts were recorded.
+    n_starts, n_runs : int
+        Machine starts, and runs on them.
+    """
+
+    value: float
+    low: float
+    high: float
+    n_starts: int = 1
+    n_runs: int = 1
+
+    @property
+    def has_range(self) -> bool:
+        """Whether there are starts enough to say where the next one will lie."""
+        return self.n_starts >= LEAST_STARTS
+
+
+def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, float]] = ()) -> Expected:
+    """Return the value over machine starts and the range in which another start's is expected.
+
+    A prediction interval for one more observation, on the logarithm (Hahn and Meeker, Statistical Intervals,
+    1991, section 4.7): mean and standard deviation of the starts, Student's t with one degree of freedom less
+    than there are starts. It is never narrower than the spread inside a run, nor than half a per cent on
+    either side. Values that are not all positive are treated as they are.
+
+    Parameters
+    ----------
+    values : sequence of (str, float)
+        Of each run: the machine start on which it was made, and what it measured.
+    inside : sequence of (float, float)
+        Of each run, where that is known: lower and upper quartile of its samples.
+
+    Returns
+    -------
+    Expected
+        Runs of one start count as one, their mean.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no run.
+
+    Examples
+    --------
+    >>> found = expected([("a", 10.0), ("b", 10.2), ("c", 10.1), ("c", 10.1)])
+    >>> f"{found.value:.2f}, {found.low:.2f} to {found.high:.2f}, {found.n_starts} starts"
+    '10.10, 9.77 to 10.44, 3 starts'
+    """
+    if not values:
+        raise ArgumentError("Expected at least one run; got none.")
+    positive = all(value > 0 for _, value in values)
+    starts = list(_by_start(values, positive).values())
+    k = len(starts)
+    value = _median(starts, positive)
+    if k < LEAST_STARTS:
+        return Expected(value, value, value, k, len(values))
+    scaled = [math.log(start) for start in starts] if positive else starts
+    middle = math.fsum(scaled) / k
+    deviation = math.sqrt(math.fsum((each - middle) ** 2 for each in scaled) / (k - 1))
+    half = _T[min(k - 1, max(_T))] * deviation * math.sqrt(1 + 1 / k)
+    low, high = middle - half, middle + half
+    if positive:
+        low, high = math.exp(low), math.exp(min(high, _LARGEST_LOGARITHM))
+    # What lies between a run's quartiles is seen by half of its own samples: no next start surprises less.
+    if inside and positive:
+        low = min(low, value * median(q1 / each for (_, each), (q1, _) in zip(values, inside, strict=True)))
+        high = max(high, value * median(q3 / each for (_, each), (_, q3) in zip(values, inside, strict=True)))
+    least = LEAST_WIDTH * abs(value)
+    return Expected(value, min(low, value - least), max(high, value + least), k, len(values))
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Values that go one way from start to start, which no range of theirs can cover.
+
+    Parameters
+    ----------
+    change : float
+        From the first start to the last, as a part of the first: 0.1 is 10 % more.
+    n_starts : int
+        Machine starts that show it.
+    """
+
+    change: float
+    n_starts: int
+
+
+def drift(values: Sequence[tuple[str, float]]) -> Drift | None:
+    """Tell whether the values of machine starts go up or down with time.
+
+    The range of `expected` holds for starts that differ by chance. Where each is slower than the one before,
+    the next one lies outside more often than one time of ten. So a trend is reported: by Kendall's test
+    (Biometrika 30, 1938), which looks at the order alone, where chance gives such an order at most one time
+    of twenty. Fewer than five starts can show no trend.
+
+    Parameters
+    ----------
+    values : sequence of (str, float)
+        Of each run, oldest first: the machine start, and what it measured, above 0.
+
+    Returns
+    -------
+    Drift or None
+        None where chance explains the order.
+
+    Examples
+    --------
+    >>> drift([("a", 1.0), ("b", 1.1), ("c", 1.2), ("d", 1.3), ("e", 1.5)])
+    Drift(change=0.5, n_starts=5)
+    >>> drift([("a", 1.0), ("b", 1.2), ("c", 1.1), ("d", 1.3), ("e", 1.0)]) is None
+    True
+    """
+    starts = list(_by_start(values, all(value > 0 for _, value in values)).values())
+    agreement = sum((a < b) - (a > b) for a, b in combinations(starts, 2))
+    if len(starts) < _LEAST_FOR_DRIFT or _chance_of_order(len(starts), abs(agreement)) > 0.05:
+        return None
+    return Drift(round(starts[-1] / starts[0] - 1, 12), len(starts))
+
+
+def _chance_of_order(k: int, agreement: int) -> float:
+    """Return how often a random order of k values agrees with a trend, either way, as much or more."""
+    # Number of orders by their inversions, one value put in after the other.
+    orders = [1]
+    for n in range(2, k + 1):
+        orders = [sum(orders[max(0, i - n + 1) : i + 1]) for i in range(len(orders) + n - 1)]
+    pairs = k * (k - 1) // 2
+    extreme = sum(count for i, count in enumerate(orders) if abs(pairs - 2 * i) >= agreement)
+    return extreme / math.factorial(k)
+
+
+def _by_start(values: Sequence[tuple[str, float]], positive: bool) -> dict[str, float]:
+    """Return the value of each start: the mean of its runs, of their logarithms where all are positive."""
+    runs: dict[str, list[float]] = {}
+    for start, value in values:
+        runs.setdefault(start, []).append(value)
+    return {start: _mean(each, positive) for start, each in runs.items()}
+
+
+def _mean(values: Sequence[float], positive: bool) -> float:
+    # Equal values are not taken through the logarithm, whose rounding would change their last digit.
+    if min(values) == max(values):
+        return values[0]
+    if not positive:
+        return math.fsum(values) / len(values)
+    return math.exp(math.fsum(map(math.log, values)) / len(values))
+
+
+def _median(values: Sequence[float], positive: bool) -> float:
+    ordered, half = sorted(values), len(values) // 2
+    return ordered[half] if len(values) % 2 else _mean(ordered[half - 1 : half + 1], positive)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value over machine starts, in base units, and the range in which another start's is expected.
+
+    Parameters
+    ----------
+    value : float
+        The median over the starts.
+    low, high : float
+        The range, nine times of ten; both are the value where fewer than three starts were recorded.
+    unit : str
+        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"share"`` or ``"ratio"``.
+    n : int
+        Samples of all runs; of a ratio the rounds.
+    ratio_of : str
+        For a ratio, what is divided by what and which regions were timed.
+    n_starts, n_runs : int
+        Machine starts, and runs on them.
+
+    Examples
+    --------
+    >>> print(Quantity(61.72e-6, 61.6e-6, 61.8e-6, "s", n=60, n_starts=3, n_runs=3))
+    61.7 µs
+    >>> print(Quantity(61.72e-6, 61.72e-6, 61.72e-6, "s", n=20))
+    62 µs
+    """
+
+    value: float
+    low: float
+    high: float
+    unit: str
+    n: int
+    ratio_of: str = ""
+    n_starts: int = 1
+    n_runs: int = 1
+
+    @classmethod
+    def of(cls, found: Expected, unit: str, n: int, ratio_of: str = "", most: float = math.inf) -> Quantity:
+        """Name the unit of what is expected, and the most that it can be."""
+        low, high = min(most, found.low), min(most, found.high)
+        return cls(min(most, found.value), low, high, unit, n, ratio_of, found.n_starts, found.n_runs)
+
+    def __str__(self) -> str:
+        return format_quantity(self.value, self.unit, *((self.low, self.high) if self.has_range else ()))
+
+    @property
+    def has_range(self) -> bool:
+        """Whether there are starts enough to say where the next one will lie."""
+        return self.n_starts >= LEAST_STARTS
+
+    @property
+    def interval(self) -> str:
+        """Both ends of the range as they are written: ``"61.6 µs to 61.8 µs"``; empty without a range."""
+        return " to ".join(self._ends()) if self.has_range else ""
+
+    @property
+    def basis(self) -> str:
+        """What the value rests on, in words.
+
+        Examples
+        --------
+        >>> Quantity(61.72e-6, 61.6e-6, 61.8e-6, "s", n=60, n_starts=3, n_runs=3).basis
+        '3 machine starts, 60 samples; another is expected between 61.6 µs and 61.8 µs'
+        >>> Quantity(2.0, 2.0, 2.0, "ratio", n=5).basis
+        'one machine start, 5 rounds'
+        """
+        words = [starts_words(self.n_starts)]
+        if self.n_runs > self.n_starts:
+            words.append(f"{self.n_runs} runs")
+        if self.n:
+            counted = "round" if self.ratio_of or self.unit == "ratio" else "sample"
+            words.append(f"{self.n} {counted}{'' if self.n == 1 else 's'}")
+        if not self.has_range:
+            return ", ".join(words)
+        low, high = self._ends()
+        return f"{', '.join(words)}; another is expected between {low} and {high}"
+
+    def _ends(self) -> tuple[str, str]:
+        return format_ends(self.value, self.unit, self.low, self.high)
+
+
+def starts_words(n_starts: int) -> str:
+    """Return a number of machine starts in words.
+
+    Examples
+    --------
+    >>> starts_words(1), starts_words(2), starts_words(3)
+    ('one machine start', 'two machine starts', '3 machine starts')
+    """
+    return {1: "one machine start", 2: "two machine starts"}.get(n_starts, f"{n_starts} machine starts")
