@@ -356,13 +356,15 @@ print(f'"the sort", one reading: {called_the_sort() * 1e3:.1f} ms')
 # A single reading, and a first one at that, may lie far from the next. The right way books each step on its
 # own name. The timer is the one of :doc:`How to time a GPU </gallery/measuring/how_to_time>`: it waits for
 # the GPU at both ends of a step. The two take turns, twenty times, because copies of ordinary memory are fast
-# in one moment and slow in another. The figures are :term:`medians <median>`.
+# in one moment and slow in another. A turn is taken again when :doc:`others used the processor </method>`
+# meanwhile. The figures are :term:`medians <median>`.
 
 from gpuguide.measure.step_timer import StepTimer
+from gpuguide.measure.turns import whole_turns
 
-runs, wrong = [], []
-for _ in range(20):
-    wrong.append(called_the_sort())
+
+def both_ways():
+    wrong = called_the_sort()
     timer = StepTimer(cp.cuda.Device().synchronize)
     with timer.step("copy_there"):
         x_device = cp.asarray(x_host)
@@ -370,13 +372,13 @@ for _ in range(20):
         sorted_device = cp.sort(x_device)
     with timer.step("copy_back"):
         sorted_device.get(out=out_host)
-    runs.append(timer.seconds)
-facts = {"wrong": gg.fact("wrong", float(np.median(wrong)), unit="s", samples=wrong)}
-for name in ("copy_there", "work", "copy_back"):
-    samples = [run[name] for run in runs]
+    return {"wrong": wrong, **timer.seconds}
+
+
+facts = {}
+for name, samples in whole_turns(both_ways, 20).items():
     facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-for name, fact in facts.items():
-    print(f"{name:10} {fact.value * 1e3:6.2f} ms")
+    print(f"{name:10} {facts[name].value * 1e3:6.2f} ms")
 
 # %%
 

@@ -306,8 +306,8 @@ describe(ax, f"Share of the copy rate over four kernels: {words}.")
 # %%
 # The first call is a different matter. The notebook that this page grew out of saw :claimed:`s0_first_call`
 # for the first call and :claimed:`s0_kernel` for later ones. It put the difference down to compilation and to
-# the transfer of the data. Here the first call is made in a fresh process, and its parts are timed one by one.
-# Another process ran before it and does not count, as it only brought the files into memory.
+# the transfer of the data. Here the first call is made in a fresh process, and its parts are timed one by
+# one. Another process ran before it and does not count, as it only brought the files into memory.
 
 from gpuguide.topics.first_kernel.first_call_parts import measure_first_call
 

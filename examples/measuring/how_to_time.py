@@ -398,9 +398,11 @@ print(
 #
 # It times the same three steps, first with the name that comes back, then with a name for each, so that the
 # parts of the wrong figure are known. The two timers take turns: copies of ordinary host memory are fast in
-# one moment and slow in another, and both should see the same moments.
+# one moment and slow in another, and both should see the same moments. ``whole_turns`` takes a turn again
+# when :doc:`others used the processor </method>` meanwhile.
 
 from gpuguide.measure.step_timer import StepTimer
+from gpuguide.measure.turns import whole_turns
 
 right = StepTimer(synchronize)
 three_steps(right.step)
@@ -408,15 +410,19 @@ print(
     "right:", {name: f"{seconds * 1e3:.1f} ms" for name, seconds in right.seconds.items()}
 )
 
-booked = {"wrong_work": [], "step_work": [], "step_copy_back": []}
-for _ in range(10):
+
+def both_timers():
     wrong, apart = LastNameTimer(), StepTimer(synchronize)
     three_steps(wrong)
     three_steps(apart.step, there="copy there", back="copy back")
-    booked["wrong_work"].append(wrong.seconds["work"])
-    booked["step_work"].append(apart.seconds["work"])
-    booked["step_copy_back"].append(apart.seconds["copy back"])
-for key, samples in booked.items():
+    return {
+        "wrong_work": wrong.seconds["work"],
+        "step_work": apart.seconds["work"],
+        "step_copy_back": apart.seconds["copy back"],
+    }
+
+
+for key, samples in whole_turns(both_timers, 10).items():
     facts[key] = gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
 
 # %%
