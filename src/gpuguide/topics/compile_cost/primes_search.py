@@ -45,8 +45,8 @@ def study(kernels: Kernels = None) -> Study:
         reference=small_primes,
         output=lambda n, dtype: (small_primes(n).shape, dtype),
         dtype="int64",
-        size_name="upper end",
-        input_note="the upper end itself",
+        size_name="numbers",
+        input_note="the number below which primes are searched for",
         baseline="python",
         kernels=kernels,
     )
