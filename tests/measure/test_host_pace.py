@@ -17,7 +17,7 @@ from gpuguide.measure.plan import Variant
 from gpuguide.measure.session import Machine, Session, recording_session
 from gpuguide.measure.study import Study
 from gpuguide.measure.timing import HostTimer, host_timer, time_device, time_host, time_launch
-from gpuguide.measure.turns import in_turns, launches_in_turns
+from gpuguide.measure.turns import in_turns, launches_in_turns, whole_turns
 from gpuguide.results.ceilings import Ceilings
 
 MS = 1_000_000
@@ -262,6 +262,22 @@ class TestTurns:
         assert MIN_ALONE <= len(taken["a"]) == len(taken["b"]) <= 30
         assert 1e-3 <= statistics.median(taken["a"]) <= 1.1e-3
         assert 3e-3 <= statistics.median(taken["b"]) <= 3.3e-3
+
+    def test_the_parts_of_a_whole_are_left_out_with_it(self):
+        host = FakeHost(slowness=random_phases(8))
+
+        def turn():
+            start = host.now
+            host.advance(MS)
+            middle = host.now
+            host.advance(2 * MS)
+            return {"whole": host.now - start, "first": middle - start, "second": host.now - middle}
+
+        taken = self.turns(host, lambda gpu: whole_turns(turn, 20))
+        assert MIN_ALONE <= len(taken["whole"]) < 20
+        sums = [first + second for first, second in zip(taken["first"], taken["second"], strict=True)]
+        assert sums == taken["whole"]
+        assert statistics.median(taken["whole"]) <= 1.1 * 3 * MS
 
     def test_launches_come_out(self):
         host = FakeHost(slowness=random_phases(7))

@@ -538,6 +538,25 @@ class TestOtherClocks:
         copies, there = (Variant("v", np.add, clock="end_to_end", arrays=a) for a in ("cupy", "numba"))
         assert (copies.space, there.space) == ("host", "device")
 
+    def test_pinned_memory_is_taken_and_touched_before_the_clock_starts(self):
+        lab, taken, seen = Lab(), [], []
+
+        def pin(n_bytes):
+            taken.append(n_bytes)
+            lab.host.advance(500 * MS)
+            return np.empty(n_bytes, np.uint8)
+
+        def call(x, out):
+            seen.append((x.ctypes.data, out.ctypes.data))
+            lab.host.advance(MS)
+            np.add(x, 1, out=out)
+
+        lab.machine.spaces["pinned"] = Space("pinned", np, allocate=pin)
+        made = lab.run(study_of(Variant("copies", call, clock="end_to_end", arrays="pinned")))
+        assert len(taken) == 4  # input and output, for exact inputs and for random ones
+        assert len(set(seen[1:])) == 1  # whatever is timed was also checked there
+        assert set(made.measurement("copies", 1000).samples_ns) == {MS}
+
     def test_first_calls_are_timed_in_processes_after_the_check(self, monkeypatch):
         lab, targets = Lab(), []
 
@@ -649,6 +668,7 @@ CPU = {"device": "cpu", "clock": "host"}
         ({"device": "cpu"}, "a CPU variant is timed by clock='host'; got 'device'"),
         ({"clock": "host"}, "clock='host' is for CPU variants"),
         ({"arrays": "host"}, "host arrays need clock='end_to_end'"),
+        ({"arrays": "pinned"}, "pinned arrays need clock='end_to_end'"),
         ({"mutates": True, "allocates": True}, "cannot both"),
         ({"clock": "first_call"}, "need each other"),
         ({"target": "a:b"}, "need each other"),

@@ -14,7 +14,7 @@ import numpy as np
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import backends, device
 from gpuguide.machine.device import ClockReading, DeviceInfo
-from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pool_bytes
+from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pinned_space, pool_bytes
 from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
 from gpuguide.measure.host_pace import PaceSince
@@ -45,7 +45,7 @@ class Machine:
     info : DeviceInfo or None
         What the GPU is.
     spaces : dict of str to Space
-        ``"host"`` and, with a GPU or in the simulator, ``"device"``.
+        ``"host"`` and, with a GPU or in the simulator, ``"device"``; with a GPU also ``"pinned"``.
     read_clocks : callable
         Returns the GPU's clocks and why they are held down.
     host : HostClock
@@ -66,7 +66,8 @@ class Machine:
             return cls(spaces={"host": HOST, "device": HOST})
         if not backends.has_gpu():
             return cls()
-        return cls(CupyClock(), device.current(), {"host": HOST, "device": device_space()})
+        spaces = {"host": HOST, "pinned": pinned_space(), "device": device_space()}
+        return cls(CupyClock(), device.current(), spaces)
 
 
 @dataclass

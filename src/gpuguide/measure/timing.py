@@ -395,12 +395,15 @@ def _captured(timer: DeviceTimer, n: int) -> DeviceTimer:
 
 
 def _batch(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
-    """Return a timer of as many calls as the host can launch under one delay."""
+    """Return a timer of as many calls as the host can launch under one delay, and not only just.
+
+    A batch that needs the longest delay has none to fall back on when the host is slower later.
+    """
     n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, MAX_QUEUED_CALLS)
     while n > 1:
         batch = replace(timer, launch=partial(_repeated, timer.launch, n), n_calls=n, method="batch")
         batch.sample()
-        if not batch.host_bound:
+        if not batch.host_bound and batch.delay_ns < MAX_DELAY_NS:
             return batch
         if n <= n_sets:
             break

@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -41,10 +41,13 @@ __all__ = [
     "in_turns",
     "launches_in_turns",
     "measure_map",
+    "whole_turns",
 ]
 
-Reading = Callable[[], tuple[float, int]]
-"""Takes one reading: its seconds, and the time of the host's pace loop beside it (0 on the GPU's clock)."""
+T = TypeVar("T")
+Beside = Callable[[], tuple[T, int]]
+"""Takes one reading, and the time of the host's pace loop beside it (0 on the GPU's clock)."""
+Reading = Beside[float]
 
 
 def gpu_clock() -> GpuClock:
@@ -286,6 +289,36 @@ def beside_compilation(
     return samples["wrong"], samples["compile"], samples["call"]
 
 
+def whole_turns(take: Callable[[], Mapping[str, float]], n_turns: int) -> dict[str, list[float]]:
+    """Take turns that time several things by the host's clock one after the other, as parts of a whole.
+
+    One turn comes first and is not counted.
+
+    Parameters
+    ----------
+    take : callable
+        Takes one turn: what was timed -> seconds. Only its own clock decides what is in these.
+    n_turns : int
+        How many turns, at least 1.
+
+    Returns
+    -------
+    dict of str to list of float
+        The seconds of each; turns in company may be left out, with all that was timed in them.
+
+    Examples
+    --------
+    >>> whole_turns(lambda: {"whole": 3.0, "part": 2.0}, 2)
+    {'whole': [3.0, 3.0], 'part': [2.0, 2.0]}
+    """
+    if n_turns < 1:
+        raise ArgumentError(f"whole_turns: n_turns must be at least 1; got {n_turns}.")
+    reading = _beside_pace(take, current().machine.host)
+    reading()
+    rows = _turns({"turn": reading}, n_turns)["turn"]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
 def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[float, ...]]:
     """Check every variant of a study at one size, then time them all in shuffled rounds.
 
@@ -345,18 +378,18 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
 
 
 def _turns(
-    readings: Mapping[str, Reading],
+    readings: Mapping[str, Beside[T]],
     n_turns: int,
     order: np.random.Generator | None = None,
     *,
     before: Callable[[], object] = lambda: None,
-) -> dict[str, list[float]]:
+) -> dict[str, list[T]]:
     """Take one reading of each clock in a turn, in an order shuffled anew or as they come.
 
     `before` is called where a turn begins. Turns in which a clock was read in company are left out, those of
     the other clocks as well, when five remain.
     """
-    turns: list[dict[str, tuple[float, int]]] = []
+    turns: list[dict[str, tuple[T, int]]] = []
     with current().steps.step("timing"):
         for _ in range(n_turns):
             before()
@@ -367,15 +400,15 @@ def _turns(
     return {name: [turns[i][name][0] for i in chosen] for name in readings}
 
 
-def _beside_pace(read: Callable[[], float], host: HostClock, gpu: GpuClock | None = None) -> Reading:
+def _beside_pace(read: Callable[[], T], host: HostClock, gpu: GpuClock | None = None) -> Beside[T]:
     """Return a clock that is read again in company, and then waits for what it left in the stream."""
-    seconds: list[float] = []
+    taken: list[T] = []
     after = None if gpu is None else gpu.synchronize
-    timer = HostTimer(host, lambda: seconds.append(read()), after=after)
+    timer = HostTimer(host, lambda: taken.append(read()), after=after)
 
-    def reading() -> tuple[float, int]:
+    def reading() -> tuple[T, int]:
         timer.sample()
-        return seconds[-1], timer.pace_ns
+        return taken[-1], timer.pace_ns
 
     return reading
 
