@@ -174,7 +174,7 @@ class Runner:
         """Check every variant at one size, and time those that can be timed."""
         live = []
         for variant in self.variants:
-            if reason := self._why_not(variant, size):
+            if reason := self._why_skipped(variant, size):
                 self._skip(variant, size, reason)
             else:
                 live.append(variant)
@@ -198,7 +198,7 @@ class Runner:
         del trial
         self.session.free_memory()
 
-    def _why_not(self, variant: Variant, size: int) -> str:
+    def _why_skipped(self, variant: Variant, size: int) -> str:
         """Return why a variant cannot run at a size, or ``""``."""
         if variant.needs_gpu and self.session.machine.gpu is None:
             return "no GPU on this machine"
