@@ -251,7 +251,8 @@ def computed_of_results() -> set[str]:
             if isinstance(node, ast.ClassDef):
                 fields |= {each.target.id for each in node.body if isinstance(each, ast.AnnAssign)}
                 computed |= {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-    return {name for name in computed - fields - {"get", "array", "n_bytes", "share"} if not name.startswith("_")}
+    names = computed - fields - {"get", "array", "n_bytes", "share"}
+    return {name for name in names if not name.startswith("_")}
 
 
 def uses(code: str) -> set[str]:
