@@ -1,4 +1,4 @@
-"""The notebooks that were built, their cells, and faults to put into them."""
+"""The notebooks that were built, their cells, and mistakes to put into them."""
 
 import ast
 from pathlib import Path
@@ -10,27 +10,18 @@ from gpuguide_docs.downloads.downloads import DOWNLOADS
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / DOWNLOADS).glob("*.ipynb"))
 NOT_BUILT = "the notebooks are not written: run make html first"
 
-#: Page -> a line of one of its kernels, and what makes it wrong.
-FAULTS = {
-    "first_kernel": ("        x[i] += 1.0", "        x[i] += 2.0"),
-    "how_to_time": ("        out[i] = x[i] + 1.0", "        out[i] = x[i]"),
-    "know_your_gpu": ("out[i] = max(first, fifth)", "out[i] = min(first, fifth)"),
-    "sort_search": ("out[i] = words[middle]", "out[i] = words[low]"),
-    "why_gpu": ("total = total * x[i] + COEFFICIENTS[k]", "total = total + x[i] + COEFFICIENTS[k]"),
-    "benchmark_well": ("        out[i] = larger(a[i], b[i])", "        out[i] = a[i]"),
-    "maximum_cpu": ("out[i, j, k] = larger(a[i, j, k], b[i, j, k])", "out[i, j, k] = a[i, j, k]"),
-    "compile_cost": ("a[i, j, k] if a[i, j, k] > b[i, j, k] else b[i, j, k]", "a[i, j, k]"),
-    "ufuncs": ("    return a if a > b else b", "    return a if a < b else b"),
-    "grids_2d_3d": ("        x[row, col] += 1.0", "        x[row, col] += 2.0"),
-    "launch_sizes": ("        out[i] = larger(a[i], b[i])", "        out[i] = a[i]"),
-    "launch_overhead": ("max(a[i], b[i], c[i], d[i], e[i], f[i], g[i])", "a[i] + b[i] + 1"),
-    "primes": ("= packed_word(crossed, word, left)", "= packed_word(crossed, word, left) + 1"),
-    "numba_types": ("level = (level + 2.5) * kept[i]", "level = (level + 3.5) * kept[i]"),
-    "divergence": ("out[i] = turn_recipe(x[i])", "out[i] = shift_recipe(x[i])"),
-}
 #: Pages that call no kernel of the package.
 WITHOUT_KERNELS = {"five_minutes"}
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
+
+
+#: Functions whose mistakes are not seen at a small size without a GPU, and why.
+UNSEEN = {
+    "check_prime_kernel": "only launched on CuPy's arrays",
+    "group_kernel": "only launched on CuPy's arrays",
+    "primes_cpu": "stores nothing itself for limits above 2",
+    "sieve_parallel": "takes limits of 50 000 and more",
+}
 
 
 def code_cells(notebook: Path) -> list[str]:
@@ -61,9 +52,40 @@ def defined(code: str) -> list[str]:
     return names
 
 
-def with_fault(cells: list[str], notebook: Path) -> list[str]:
-    """The cells with a mistake in one of the page's kernels."""
-    right, wrong = FAULTS[notebook.stem]
-    places = [i for i, code in enumerate(cells) if right in code and is_of_definitions(code)]
-    assert places, f"{notebook.name} has no line {right!r} any more"
-    return [code.replace(right, wrong) if i == places[0] else code for i, code in enumerate(cells)]
+def handed_over(cells: list[str]) -> list[ast.Call]:
+    """The calls of a notebook that hand kernels to a study."""
+    calls = (node for code in cells for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
+    return [call for call in calls if "kernels" in [each.arg for each in call.keywords]]
+
+
+def mistakes(cells: list[str]) -> dict[str, list[str]]:
+    """Each function that is handed to a study -> the cells in which all that it stores is off by one."""
+    wrong = {}
+    handed = {
+        name.id
+        for call in handed_over(cells)
+        for name in ast.walk(call.keywords[-1].value)
+        if isinstance(name, ast.Name)
+    }
+    for place, code in enumerate(cells):
+        for name in [each for each in defined(code) if each in handed] if is_of_definitions(code) else ():
+            tree = ast.parse(code)
+            (function,) = (each for each in tree.body if name in defined(ast.unparse(each)))
+            if isinstance(function, ast.FunctionDef) and (stores := _stores(function)):
+                for store in stores:
+                    store.value = ast.BinOp(store.value, ast.Add(), ast.Constant(1))
+                wrong[name] = [*cells[:place], ast.unparse(tree), *cells[place + 1 :]]
+    return wrong
+
+
+def _stores(function: ast.FunctionDef) -> list[ast.Assign | ast.AugAssign]:
+    """The assignments to elements of what the function was given."""
+    given = {argument.arg for argument in function.args.args}
+    found = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            is_given = isinstance(target, ast.Subscript) and ast.unparse(target.value) in given
+            if is_given and not isinstance(node.value, ast.ListComp):
+                found.append(node)
+    return found

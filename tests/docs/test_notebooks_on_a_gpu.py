@@ -8,7 +8,7 @@ import pytest
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
 
-from notebooks import NOT_BUILT, NOTEBOOKS, WITH_KERNELS, code_cells, with_fault  # noqa: E402
+from notebooks import NOT_BUILT, NOTEBOOKS, UNSEEN, WITH_KERNELS, code_cells, mistakes  # noqa: E402
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow, pytest.mark.skipif(not NOTEBOOKS, reason=NOT_BUILT)]
 
@@ -36,6 +36,8 @@ def test_it_runs_from_top_to_bottom(notebook, tmp_path):
 
 @pytest.mark.parametrize("notebook", WITH_KERNELS, ids=lambda path: path.stem)
 def test_a_kernel_edited_to_be_wrong_raises_mismatch_error(notebook, tmp_path):
-    ran = run(notebook, with_fault(code_cells(notebook), notebook), tmp_path)
+    wrong = mistakes(code_cells(notebook))
+    kernel = next(name for name in wrong if name not in UNSEEN)
+    ran = run(notebook, wrong[kernel], tmp_path)
     assert ran.returncode != 0
     assert "MismatchError" in ran.stderr, ran.stderr[-2000:]
