@@ -78,20 +78,20 @@ def test_sizes_are_computed():
 @pytest.mark.parametrize(
     ("text", "shown", "said"),
     [
-        ("sample[numba, 2**20].time", "6.0 µs", "Numba, time on the GPU; 95 % interval"),
+        ("sample[numba, 2**20].time", "6.0 µs", "Numba, time on the GPU; one machine start"),
         ("sample[numba, 2**20].time", "6.0 µs", "10 samples; 2²⁰ elements; NVIDIA H200, 21 November"),
         ("sample[numpy, 2**20].time", "900 µs", "NumPy, time on the CPU"),
-        ("sample[numba, 2**26].speedup(numpy)", "318×", "5 rounds"),
+        ("sample[numba, 2**26].speedup(numpy)", "320×", "5 rounds"),
         (
             "sample.crossover(numpy, numba)",
             "between 2¹⁰ and 2²⁰ elements",
             "Numba is slower than NumPy at 2¹⁰",
         ),
         ("sample.crossover(numpy, numba).faster_at", "2²⁰", "faster at 2²⁰ elements"),
-        ("first_call", "410 ms", "five fresh processes; 3 samples from 400 ms to 440 ms"),
+        ("first_call", "410 ms", "five fresh processes; one machine start, 3 samples"),
         ("explained", "102 %", "explained; NVIDIA H200"),
-        ("width", "276 µs", "width; 3 samples from 276.0 µs to 276.7 µs"),
-        ("fastest", "31 ms", "the fastest of two; 2 samples from 31 ms to 50 ms"),
+        ("width", "280 µs", "width; one machine start, 3 samples"),
+        ("fastest", "31 ms", "the fastest of two; one machine start, 2 samples"),
         ("sm_count", "132", "sm count; NVIDIA H200"),
         ("name", "NVIDIA H200", "name; NVIDIA H200"),
     ],
@@ -103,14 +103,44 @@ def test_a_reference_becomes_a_number_with_its_detail(text, shown, said):
     assert number.run_id == "r1"
 
 
-def test_a_spread_shows_where_its_ends_differ():
-    """The segmented sieve: 213.3 to 213.6 us, which two digits write as 210 to 210 beside 214 us."""
-    cell = Measurement("a", 8, "device", (213_312, 213_552, 213_632), (0, 1, 2))
-    study = Results("s", "S", "elements", "float32", variants=(VariantInfo("a", "A"),), sizes=(8,))
-    recording = SimpleNamespace(**{**vars(RECORDING), "studies": {"s": replace(study, measurements=(cell,))}})
+def test_a_number_of_three_starts_has_its_range_and_what_must_be_seen_beside_it():
+    runs = [
+        Results(
+            "s",
+            "S",
+            "elements",
+            "float32",
+            variants=(VariantInfo("a", "A"), VariantInfo("b", "B")),
+            sizes=(8,),
+            measurements=(
+                Measurement("a", 8, "device", (ns,) * 4, (0, 1, 2, 3), host_bound=ns == 213_000),
+                Measurement("b", 8, "device", (2 * ns,) * 4, (0, 1, 2, 3), notes=("two modes",)),
+            ),
+            start=start,
+        )
+        for start, ns in (("a", 213_312), ("b", 213_000), ("c", 213_632))
+    ]
+    study = replace(runs[-1], others=tuple(runs[:-1]))
+    recording = SimpleNamespace(**{**vars(RECORDING), "studies": {"s": study}})
     number = resolve(parse_reference("s[a, 8].time"), recording)
-    assert number.text == "214 µs"
-    assert "95 % interval 213 µs to 214 µs, 3 samples" in number.detail
+    assert number.text == "213 µs"
+    assert number.detail.startswith(
+        "A, time on the GPU; 3 machine starts, 12 samples; another is expected between 212 µs and 214 µs; "
+        "8 elements; host-bound (in 1 of 3 runs); "
+    )
+    ratio = resolve(parse_reference("s[a, 8].speedup(b)"), recording)
+    assert "3 machine starts, 12 rounds" in ratio.detail
+    assert "A: host-bound (in 1 of 3 runs); B: two modes;" in ratio.detail
+
+
+def test_a_fact_of_three_starts_has_its_range():
+    fact = Fact.over_starts(
+        [(name, Fact("f", value, "s")) for name, value in (("a", 4.0), ("b", 4.2), ("c", 4.1))]
+    )
+    recording = SimpleNamespace(**{**vars(RECORDING), "facts": {"f": fact}})
+    number = resolve(parse_reference("f"), recording)
+    assert number.text == "4.1 s"
+    assert number.detail.startswith("f; 3 machine starts; another is expected between 3.78 s and 4.45 s; ")
 
 
 @pytest.mark.parametrize(

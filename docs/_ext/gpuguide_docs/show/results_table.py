@@ -105,7 +105,7 @@ class ChecksDirective(_RecordedDirective):
 
 
 class ClaimsDirective(_RecordedDirective):
-    """``.. claims::`` lists the sentences that held for the measured intervals of this page."""
+    """``.. claims::`` lists the sentences of this page that held in every run."""
 
     def show(self, page: str, recording: Recording, name: str) -> list[nodes.Node]:
         """Build the list."""
