@@ -423,6 +423,14 @@ def test_a_fact_is_the_median_over_the_starts_with_its_range() -> None:
     assert made.basis == "3 machine starts, 9 samples; another is expected between 378 ms and 445 ms"
 
 
+def test_a_fact_counts_no_samples_where_those_of_former_runs_are_not_kept() -> None:
+    newest = Fact("f", 4.01, "s", (3.0, 4.0, 5.0))
+    made = Fact.over_starts([("a", Fact("f", 4.0, "s")), ("b", Fact("f", 4.0, "s")), ("c", newest)])
+    # The spread inside the newest stands for the others', too.
+    assert made.basis == "3 machine starts; another is expected between 3.49 s and 4.49 s"
+    assert made.samples == (3.0, 4.0, 5.0)
+
+
 def test_a_fact_of_one_or_two_starts_says_so() -> None:
     assert facts(0.4123, samples=True).basis == "one machine start, 3 samples"
     assert facts(0.4123, samples=True).shown == "410 ms"
