@@ -43,6 +43,16 @@ PROVENANCE = Provenance(
     peak_memory_bytes=None,
     python="3.12.3",
     platform="Linux",
+    start="5f0c6d1e",
+    virtualisation="kvm",
+    clock_source="tsc",
+    cpu_signature="GenuineIntel 6/207/2",
+    cpu_caches=(("L2", 2**21), ("L3", 260 * 2**20)),
+    cpu_clock_hz=None,
+    sm_clock_seen_hz=(1.5e9, 1.98e9),
+    power_seen_w=None,
+    pace_s=1.25e-4,
+    shared_host=0.0,
 )
 RESULTS = make(
     checks=(CheckResult("one", 1024, "random", 2.1e-7, 1.4e-6),),
@@ -322,7 +332,7 @@ def test_a_measurement_is_a_line() -> None:
         '    {"variant":"one","size":1024,"clock":"device","samples_ns":[3000,3030,2970,3000,2970,3030],'
         '"rounds":[0,0,1,1,2,2],"n_calls":1,"method":"events","cache":"warm","host_bound":false,'
         '"floor_ns":null,"traffic":{"bytes_read":4096,"bytes_written":4096,"flops":1024,"unit":"fp32"},'
-        '"reason":"","notes":[]},'
+        '"reason":"","notes":[],"summary":null},'
     )
 
 

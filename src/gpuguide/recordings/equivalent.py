@@ -11,11 +11,13 @@ import hashlib
 import json
 import math
 import statistics
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from gpuguide.errors import RecordingError
+from gpuguide.recordings.limits import read_toml, toml_text
 
 __all__ = [
     "COVERED_ROOMS",
@@ -263,15 +265,22 @@ def read_entries(recorded: Path) -> tuple[Entry, ...]:
 
 def _read(recorded: Path) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     path = recorded / FILE
-    return _parsed(path.read_text(encoding="utf-8")) if path.is_file() else ((), ())
+    if not path.is_file():
+        return (), ()
+    try:
+        return _parsed(toml_text(path))
+    except RecordingError as error:
+        return (), (str(error),)
 
 
 @functools.lru_cache(maxsize=8)
 def _parsed(text: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     try:
-        listed = tomllib.loads(text).get("entry", [])
-    except ValueError as error:
-        return (), (f"expected TOML: {error}",)
+        listed = read_toml(text, FILE).get("entry", [])
+    except RecordingError as error:
+        return (), (str(error),)
+    if not isinstance(listed, list):
+        return (), (f"{FILE}: expected a list of entries",)
     entries, damaged = [], []
     for i, each in enumerate(listed, start=1):
         try:

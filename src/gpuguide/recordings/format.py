@@ -1,13 +1,14 @@
-"""A recording as files and back: one run id over all of them, a limit on their size."""
+"""A recording as files and back: one run id over all of them, limits on their sizes."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -15,31 +16,48 @@ from typing import Any, TypeVar
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings.codec import dumps, from_json, loads, to_json
+from gpuguide.recordings.earlier import Earlier, earlier_of, runs_of
 from gpuguide.recordings.keys import PART_NAME, Keys
+from gpuguide.recordings.limits import MOST_BYTES, check_json
 from gpuguide.recordings.plain_text import check_text
 from gpuguide.recordings.recording import (
     CellOutput,
     CellText,
     FileEntry,
+    KeptArrays,
     Manifest,
     Measured,
     Recording,
+    RunEntry,
     Transcript,
 )
+from gpuguide.recordings.runs import MOST_RUNS, refuse_mixed
+from gpuguide.results.arrays import MOST_ARRAY_BYTES
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.results import Results
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = [
+    "ARRAYS",
+    "EARLIER",
     "MANIFEST",
     "MEASUREMENTS",
     "MOST_PAGE_BYTES",
     "MOST_SAMPLES",
     "TRANSCRIPT",
     "check_contents",
+    "check_texts",
     "decode",
     "encode",
+    "fits",
     "label",
+    "locked",
     "parse",
+    "put_aside",
     "read_file",
     "read_manifest",
     "read_member",
@@ -51,13 +69,14 @@ __all__ = [
 
 
 MANIFEST, MEASUREMENTS, TRANSCRIPT = "run.json", "measurements.json", "transcript.json"
-MOST_BYTES = 4 * 2**20
-MOST_DEPTH = 32
+EARLIER, ARRAYS = "earlier.json", "arrays.json"
 
-_MEMBERS = (MEASUREMENTS, TRANSCRIPT)
-#: What a sweep may remove: files named by their content, and what an interrupted write left.
-_OURS = re.compile(r"(?:measurements|transcript)-[0-9a-f]{8}\.json|\..+\.tmp")
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
+_MEMBERS = (MEASUREMENTS, TRANSCRIPT, EARLIER, ARRAYS)
+#: What a sweep may remove: files named by their content, what an interrupted write left, and the members
+#: that not every recording has.
+_OURS = re.compile(
+    r"(?:measurements|transcript|earlier|arrays)-[0-9a-f]{8}\.json|(?:earlier|arrays)\.json|\..+\.tmp"
+)
 
 
 def sha256(data: bytes) -> str:
@@ -93,12 +112,16 @@ def read_file(folder: Path, name: str) -> bytes:
     path, where = folder / name, label(folder, name)
     if folder.is_symlink() or path.is_symlink():
         raise RecordingError("expected a plain file in a plain folder, got a symbolic link.", file=where)
-    if not path.is_file():
-        raise RecordingError("the file is missing; record the page again.", file=where)
-    if path.stat().st_size > MOST_BYTES:
+    try:
+        if not path.is_file():
+            raise FileNotFoundError
         size = path.stat().st_size
-        raise RecordingError(f"expected at most {MOST_BYTES} bytes, got {size}.", file=where)
-    return path.read_bytes()
+        if size > MOST_BYTES:
+            raise RecordingError(f"expected at most {MOST_BYTES} bytes, got {size}.", file=where)
+        return path.read_bytes()
+    except FileNotFoundError:
+        # Also one that another process is just giving another name.
+        raise RecordingError("the file is missing; record the page again.", file=where) from None
 
 
 def parse(data: bytes, where: str) -> dict[str, object]:
@@ -127,13 +150,7 @@ def parse(data: bytes, where: str) -> dict[str, object]:
         raise RecordingError(
             f"expected UTF-8, got the byte {data[error.start]:#x} at {error.start}.", file=where
         ) from None
-    depth = 0
-    for token in _BRACKETS.finditer(text):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token.group(), 0)
-        if depth > MOST_DEPTH:
-            raise RecordingError(
-                f"expected JSON nested at most {MOST_DEPTH} deep, got more at {token.start()}.", file=where
-            )
+    check_json(text, where)
     return loads(text, where)
 
 
@@ -156,7 +173,16 @@ def read_manifest(folder: Path) -> Manifest:
         Names file and field.
     """
     where = label(folder, MANIFEST)
-    manifest = from_json(Manifest, parse(read_file(folder, MANIFEST), where), where)
+    plain = parse(read_file(folder, MANIFEST), where)
+    keys = plain.get("keys")
+    for name, listed, most in (
+        ("files", plain.get("files"), len(_MEMBERS)),
+        ("runs", plain.get("runs"), MOST_RUNS - 1),
+        ("keys.parts", keys.get("parts") if isinstance(keys, dict) else None, MOST_NAMES),
+    ):
+        if isinstance(listed, list) and len(listed) > most:
+            raise RecordingError(f"expected at most {most}, got {len(listed)}.", file=where, field=name)
+    manifest = from_json(Manifest, plain, where)
     for field, got, expected in (
         ("page", manifest.page, folder.name),
         ("machine", manifest.machine, folder.parent.name),
@@ -166,13 +192,16 @@ def read_manifest(folder: Path) -> Manifest:
             raise RecordingError(
                 f"expected {expected!r}, as the folder is called, got {got!r}.", file=where, field=field
             )
+    seen: set[str] = set()
     for i, entry in enumerate(manifest.files):
-        if entry.name not in _MEMBERS or entry.name in [other.name for other in manifest.files[:i]]:
+        if entry.name not in _MEMBERS or entry.name in seen:
             raise RecordingError(
-                f"expected {' and '.join(_MEMBERS)}, each once, got {entry.name!r}.",
+                f"expected {MEASUREMENTS} and {TRANSCRIPT}, {EARLIER} with former runs and {ARRAYS} with "
+                f"arrays, each once, got {entry.name!r}.",
                 file=where,
                 field=f"files[{i}].name",
             )
+        seen.add(entry.name)
     return manifest
 
 
@@ -198,9 +227,13 @@ def read_member(folder: Path, entry: FileEntry) -> bytes:
     """
     # Between the manifest and the last renaming, a file still has the name of its content: see replace_files.
     name = _by_content(entry)
-    if not (folder / name).is_file():
+    try:
+        data = read_file(folder, name) if (folder / name).exists() else b""
+    except RecordingError:
+        data = b""  # it got its plain name meanwhile, or is none of ours
+    if sha256(data) != entry.sha256:
         name = entry.name
-    data = read_file(folder, name)
+        data = read_file(folder, name)
     if sha256(data) != entry.sha256:
         raise RecordingError(
             f"the file was changed by hand or damaged: expected the hash {entry.sha256[:8]}..., "
@@ -236,6 +269,17 @@ def replace_files(folder: Path, files: Mapping[str, bytes], manifest: bytes) -> 
         for name, data in files.items():
             _write(folder / _by_content(FileEntry(name, sha256(data), "")), data)
         _write(folder / MANIFEST, manifest)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        stayed = (
+            "the former recording stands" if (folder / MANIFEST).exists() else "there is no recording yet"
+        )
+        n = len(manifest) + sum(map(len, files.values()))
+        raise RecordingError(
+            f"the disk is full: expected room for {n} bytes; {stayed}. Make room and record the page again.",
+            file=label(folder, MANIFEST),
+        ) from error
     finally:
         # Tidying must not turn a good recording into a failed one; what is left over goes at the next save.
         with contextlib.suppress(OSError, RecordingError):
@@ -268,8 +312,13 @@ def refuse_foreign(folder: Path) -> None:
 
 def _write(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.tmp")
-    part.write_bytes(data)
-    os.replace(part, path)
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
 
 
 def _settle(folder: Path) -> None:
@@ -285,6 +334,33 @@ def _settle(folder: Path) -> None:
             path.unlink()
 
 
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other writers of a recording waiting; its folder, which is made if need be, is the lock.
+
+    Where there are no such locks (Windows, some network drives), nobody waits.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def put_aside(folder: Path) -> None:
+    """Copy a damaged recording under other names, so that what is written in its place loses nothing."""
+    for name in (MANIFEST, *_MEMBERS):
+        path = folder / name
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MOST_BYTES:
+            _write(folder / f"damaged-{name}", path.read_bytes())
+
+
 def _by_content(entry: FileEntry) -> str:
     stem, _, suffix = entry.name.partition(".")
     return f"{stem}-{entry.sha256[:8]}.{suffix}"
@@ -295,7 +371,12 @@ MOST_SAMPLES = 100
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_FILES = dict.fromkeys(("machine", "page", "provenance", "keys"), MANIFEST) | {"cells": TRANSCRIPT}
+_FILES = dict.fromkeys(("machine", "page", "provenance", "keys"), MANIFEST)
+_FILES |= {"cells": TRANSCRIPT, "runs": EARLIER, "arrays": ARRAYS}
+_LISTED_RUN = re.compile(r"runs\[\d+\]\.(?:provenance|measuring)")
+
+MOST_STUDIES, MOST_CELLS, MOST_CHECKS, MOST_NAMES = 64, 1_000, 5_000, 1_000
+"""Most studies of a page; most cells and checks of them together; most names of any one kind."""
 
 
 class _Place:
@@ -305,6 +386,8 @@ class _Place:
         self.folder = f"{recording.machine}/{recording.page}"
 
     def file(self, field: str) -> str:
+        if _LISTED_RUN.match(field):
+            return f"{self.folder}/{MANIFEST}"
         return f"{self.folder}/{_FILES.get(re.split(r'[.[]', field)[0], MEASUREMENTS)}"
 
     def expect(self, holds: bool, field: str, expected: str, got: object) -> None:
@@ -333,10 +416,17 @@ def check_contents(recording: Recording) -> None:
     place.expect(machine == recording.machine, "provenance.machine", repr(recording.machine), machine)
     for field, text in _texts(dataclasses.replace(recording, folder=None), ""):
         check_text(text, file=place.file(field), field=field)
-    _check_date(recording.provenance.utc_date, place)
+    _check_date(recording.provenance.utc_date, "provenance", place)
     _check_keys(recording.keys, place)
     _check_measured(recording, place)
+    _check_runs(recording, place)
     _check_cells(recording, place)
+
+
+def check_texts(record: Any, file: str) -> None:
+    """Refuse a record with text in it that could break out of the block it is shown in."""
+    for field, text in _texts(record, ""):
+        check_text(text, file=file, field=field)
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -359,17 +449,19 @@ def _are_samples(values: tuple[Any, ...]) -> bool:
     return all(type(value) is int for value in values)
 
 
-def _check_date(text: str, place: _Place) -> None:
+def _check_date(text: str, owner: str, place: _Place) -> None:
     try:
         datetime.fromisoformat(text)
     except ValueError:
-        place.expect(False, "provenance.utc_date", "a date as 2026-11-21T10:00:00+00:00", text)
+        place.expect(False, f"{owner}.utc_date", "a date as 2026-11-21T10:00:00+00:00", text)
 
 
 def _check_keys(keys: Keys, place: _Place) -> None:
     names = [name for name, _ in keys.parts]
+    seen: set[str] = set()
     for i, (name, digest) in enumerate(keys.parts):
-        fits = bool(PART_NAME.fullmatch(name)) and name not in names[:i]
+        fits = bool(PART_NAME.fullmatch(name)) and name not in seen
+        seen.add(name)
         place.expect(fits, f"keys.parts[{i}][0]", "'cell <number>' or a module of gpuguide, each once", name)
         place.expect(bool(_DIGEST.fullmatch(digest)), f"keys.parts[{i}][1]", "a SHA-256", digest)
     cells = [name for name in names if name.startswith("cell ")]
@@ -392,12 +484,38 @@ def _check_measured(recording: Recording, place: _Place) -> None:
     _check_ceilings(recording.ceilings, "ceilings", place)
 
 
+def _check_runs(recording: Recording, place: _Place) -> None:
+    for i, run in enumerate(recording.runs):
+        _check_date(run.provenance.utc_date, f"runs[{i}].provenance", place)
+        place.expect(
+            list(run.studies) == list(recording.studies),
+            f"runs[{i}].studies",
+            f"the studies {list(recording.studies)}",
+            list(run.studies),
+        )
+        for name, study in run.studies.items():
+            for k, cell in enumerate(study.measurements):
+                made = cell.summary
+                if made is None:
+                    continue
+                where = f"runs[{i}].studies.{name}.measurements[{k}]"
+                place.expect(made.n <= MOST_SAMPLES, f"{where}.n", f"at most {MOST_SAMPLES} samples", made.n)
+                least = min(*made.quartiles_ns, *made.round_medians_ns)
+                place.expect(least > 0, where, "times above 0 ns", least)
+    refuse_mixed(recording)
+
+
 def _check_study(study: Results, field: str, place: _Place) -> None:
     place.expect(not study.quick, f"{field}.quick", "false: a quick run cannot be published", study.quick)
+    alone = not (study.start or study.others)
+    place.expect(alone, f"{field}.others", "one run alone, for the former ones stand apart", study.start)
     for i, cell in enumerate(study.measurements):
         n = len(cell.samples_ns)
         where = f"{field}.measurements[{i}].samples_ns"
         place.expect(n <= MOST_SAMPLES, where, f"at most {MOST_SAMPLES} samples", n)
+        place.expect(cell.summary is None, f"{field}.measurements[{i}].summary", "samples", "a summary")
+        least = min(cell.samples_ns, default=1)
+        place.expect(least > 0, where, "times above 0 ns (a clock that goes backwards?)", least)
     _check_ceilings(study.ceilings, f"{field}.ceilings", place)
 
 
@@ -426,7 +544,12 @@ def _check_cells(recording: Recording, place: _Place) -> None:
 MOST_PAGE_BYTES = 150_000
 """Most bytes of a page's recording."""
 
-D = TypeVar("D", Measured, Transcript)
+MOST_KEPT_BYTES = 2 * MOST_PAGE_BYTES
+"""Most bytes of a page with the runs of three machine starts, which stay however large it gets."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+D = TypeVar("D", Measured, Transcript, Earlier, KeptArrays)
 
 _NO_RUN, _RUN = '"run_id": ""', '"run_id": "{}"'
 
@@ -454,7 +577,23 @@ def encode(recording: Recording) -> tuple[bytes, dict[str, bytes], str]:
         If something cannot be stored, or is too large; names the largest parts.
     """
     check_contents(recording)
+    manifest, files, run_id = _encoded(recording)
+    _check_size(recording, {MANIFEST: manifest, **files})
+    return manifest, files, run_id
+
+
+def fits(recording: Recording) -> bool:
+    """Tell whether a recording with all its runs is small enough for a page."""
+    manifest, files, _ = _encoded(recording)
+    return len(manifest) + sum(map(len, files.values())) <= MOST_PAGE_BYTES
+
+
+def _encoded(recording: Recording) -> tuple[bytes, dict[str, bytes], str]:
     documents = {MEASUREMENTS: dumps(_measured(recording)), TRANSCRIPT: dumps(_transcript(recording))}
+    if recording.runs:
+        documents[EARLIER] = dumps(earlier_of(recording))
+    if recording.arrays:
+        documents[ARRAYS] = dumps(KeptArrays("", recording.arrays))
     contents = {name: sha256(text.encode()) for name, text in documents.items()}
     bare = Manifest(
         "",
@@ -462,13 +601,13 @@ def encode(recording: Recording) -> tuple[bytes, dict[str, bytes], str]:
         recording.page,
         recording.provenance,
         recording.keys,
+        tuple(RunEntry(run.measuring, run.provenance) for run in recording.runs),
         tuple(FileEntry(name, "", content) for name, content in contents.items()),
     )
     run_id = run_id_of(bare)
     files = {name: _with_run(text, run_id) for name, text in documents.items()}
     entries = tuple(FileEntry(name, sha256(data), contents[name]) for name, data in files.items())
     manifest = dumps(replace(bare, run_id=run_id, files=entries)).encode()
-    _check_size(recording, {MANIFEST: manifest, **files})
     return manifest, files, run_id
 
 
@@ -502,10 +641,20 @@ def _transcript(recording: Recording) -> Transcript:
     return Transcript("", tuple(cells))
 
 
+def _all_files(recording: Recording) -> dict[str, bytes]:
+    manifest, files, _ = _encoded(recording)
+    return {MANIFEST: manifest, **files}
+
+
 def _check_size(recording: Recording, files: Mapping[str, bytes]) -> None:
     counted = {name: len(data) for name, data in files.items()}
     if sum(counted.values()) <= MOST_PAGE_BYTES:
         return
+    if recording.runs:
+        # The runs of three starts stay, in more room; the newest run must fit as if it were alone.
+        _check_size(alone := replace(recording, runs=()), _all_files(alone))
+        if sum(counted.values()) <= MOST_KEPT_BYTES:
+            return
     parts = {name: size for name, size in counted.items() if name != MEASUREMENTS}
     parts |= {f"study {name!r}": len(dumps(study)) for name, study in recording.studies.items()}
     largest = sorted(parts.items(), key=lambda part: -part[1])[:3]
@@ -537,21 +686,71 @@ def decode(folder: Path, *, complete: bool) -> Recording:
     RecordingError
         Names file and field.
     """
+    for _ in range(_MOST_TRIES):
+        manifest = _stamp(folder)
+        try:
+            return _decode(folder, complete=complete)
+        except RecordingError:
+            # Somebody may have replaced the recording meanwhile: then it is read anew.
+            if _stamp(folder) == manifest:
+                raise
+    raise RecordingError(
+        f"it was replaced {_MOST_TRIES} times while it was read; try again.", file=label(folder, MANIFEST)
+    )
+
+
+_MOST_TRIES = 20
+
+
+def _stamp(folder: Path) -> tuple[int, int, int] | None:
+    try:
+        found = (folder / MANIFEST).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _decode(folder: Path, *, complete: bool) -> Recording:
     manifest = read_manifest(folder)
     entries = {entry.name: entry for entry in manifest.files}
     where = label(folder, MANIFEST)
-    for name in (MEASUREMENTS, TRANSCRIPT):
+    needed = (MEASUREMENTS, TRANSCRIPT, *((EARLIER,) if manifest.runs else ()))
+    for name in needed:
         if name not in entries:
             raise RecordingError(f"expected an entry for {name}.", file=where, field="files")
+    if EARLIER in entries and not manifest.runs:
+        raise RecordingError(f"expected the runs of {EARLIER}, got none.", file=where, field="runs")
     if run_id_of(manifest) != manifest.run_id:
         raise RecordingError("does not belong to these contents.", file=where, field="run_id")
-    measured = _document(Measured, folder, entries.pop(MEASUREMENTS), manifest)
-    if not complete and not (folder / TRANSCRIPT).exists():
-        recording = _assemble(manifest, measured, (), folder)
-        check_contents(recording)
-        return recording
-    transcript = _document(Transcript, folder, entries.pop(TRANSCRIPT), manifest)
-    recording = _assemble(manifest, measured, transcript.cells, folder)
+    measured = _document(Measured, folder, entries[MEASUREMENTS], manifest)
+    shared = set(measured.with_ceilings)
+    studies = {
+        name: replace(study, ceilings=measured.ceilings) if name in shared else study
+        for name, study in measured.studies.items()
+    }
+    recording = Recording(
+        machine=manifest.machine,
+        page=manifest.page,
+        provenance=manifest.provenance,
+        keys=manifest.keys,
+        run_id=manifest.run_id,
+        studies=studies,
+        facts=measured.facts,
+        ceilings=measured.ceilings,
+        names=measured.names,
+        folder=folder,
+    )
+    if EARLIER in entries:
+        earlier = _document(Earlier, folder, entries[EARLIER], manifest)
+        runs = runs_of(earlier, manifest.runs, studies, label(folder, EARLIER))
+        recording = replace(recording, runs=runs)
+    if ARRAYS in entries:
+        arrays = _document(KeptArrays, folder, entries[ARRAYS], manifest).arrays
+        recording = replace(recording, arrays=arrays)
+    if complete or (folder / TRANSCRIPT).exists():
+        cells = _document(Transcript, folder, entries[TRANSCRIPT], manifest).cells
+        told = (CellOutput(c.cell, c.digest, "\n".join(c.stdout), c.shows, c.study, c.names) for c in cells)
+        recording = replace(recording, cells=tuple(told))
     check_contents(recording)
     return recording
 
@@ -559,7 +758,9 @@ def decode(folder: Path, *, complete: bool) -> Recording:
 def _document(kind: type[D], folder: Path, entry: FileEntry, manifest: Manifest) -> D:
     where = label(folder, entry.name)
     data = read_member(folder, entry)
-    document = from_json(kind, parse(data, where), where)
+    plain = parse(data, where)
+    _check_counts(plain, where)
+    document = from_json(kind, plain, where)
     expected, got = manifest.run_id, document.run_id
     if got != expected:
         raise RecordingError(
@@ -570,24 +771,24 @@ def _document(kind: type[D], folder: Path, entry: FileEntry, manifest: Manifest)
     return document
 
 
-def _assemble(manifest: Manifest, measured: Measured, cells: Iterable[CellText], folder: Path) -> Recording:
-    shared = set(measured.with_ceilings)
-    studies = {
-        name: replace(study, ceilings=measured.ceilings) if name in shared else study
-        for name, study in measured.studies.items()
-    }
-    return Recording(
-        machine=manifest.machine,
-        page=manifest.page,
-        provenance=manifest.provenance,
-        keys=manifest.keys,
-        run_id=manifest.run_id,
-        studies=studies,
-        facts=measured.facts,
-        ceilings=measured.ceilings,
-        names=measured.names,
-        cells=tuple(
-            CellOutput(c.cell, c.digest, "\n".join(c.stdout), c.shows, c.study, c.names) for c in cells
-        ),
-        folder=folder,
-    )
+def _check_counts(plain: Mapping[str, Any], where: str) -> None:
+    """Refuse more studies, cells or names than a page can show, before any of them is looked at."""
+
+    def refuse(field: str, most: int, n: int) -> None:
+        if n > most:
+            raise RecordingError(f"expected at most {most}, got {n}.", file=where, field=field)
+
+    for field, value in plain.items():
+        if isinstance(value, dict):
+            refuse(field, MOST_NAMES, len(value))
+    studies = plain.get("studies")
+    if isinstance(studies, dict):
+        refuse("studies", MOST_STUDIES, len(studies))
+        for part, most in (
+            ("measurements", MOST_CELLS),
+            ("checks", MOST_CHECKS),
+            ("variants", MOST_CELLS),
+            ("sizes", MOST_CELLS),
+        ):
+            lists = [study.get(part) for study in studies.values() if isinstance(study, dict)]
+            refuse(f"studies: {part}", most, sum(len(each) for each in lists if isinstance(each, list)))

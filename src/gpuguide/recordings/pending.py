@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from gpuguide.errors import RecordingError
+from gpuguide.recordings.limits import read_toml, toml_text
 
 __all__ = ["MOST_DAYS", "Pending", "pending"]
 
@@ -56,10 +56,7 @@ def pending(root: Path, today: date | None = None) -> tuple[Pending, ...]:
     path = root if root.suffix == ".toml" else root / "pending.toml"
     if not path.exists():
         return ()
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise RecordingError(f"expected TOML: {error}", file=str(path)) from None
+    data = read_toml(toml_text(path), str(path))
     entries = data.pop("pending", [])
     if data or not isinstance(entries, list):
         raise RecordingError(
@@ -67,9 +64,10 @@ def pending(root: Path, today: date | None = None) -> tuple[Pending, ...]:
         )
     day = today or datetime.now(UTC).date()
     found = [_entry(entry, f"pending[{i}]", path, day) for i, entry in enumerate(entries)]
-    names = [each.page for each in found]
-    for i, name in enumerate(names):
-        _expect(name not in names[:i], "each page once", name, f"pending[{i}].page", path)
+    names: set[str] = set()
+    for i, each in enumerate(found):
+        _expect(each.page not in names, "each page once", each.page, f"pending[{i}].page", path)
+        names.add(each.page)
     return tuple(found)
 
 

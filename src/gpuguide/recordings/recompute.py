@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.results.ceilings import Ceiling
-from gpuguide.results.records import Fact
+from gpuguide.results.records import Fact, FactOverStarts, Summary
 from gpuguide.results.statistics import median
 
 if TYPE_CHECKING:
@@ -43,6 +43,26 @@ def _differences(recording: Recording) -> Iterator[str]:
             study.table().text()
         except GpuGuideError as error:
             yield f"studies.{name}: no table can be made of it: {error}"
+    for i, run in enumerate(recording.runs):
+        for name, study in run.studies.items():
+            for cell in study.measurements:
+                if cell.summary is not None:
+                    where = f"runs[{i}].studies.{name}: {cell.variant!r} at {cell.size} ({cell.clock})"
+                    yield from _summary(cell.summary, where)
+
+
+def _summary(made: Summary, where: str) -> Iterator[str]:
+    """Compare what is kept of samples that are gone: each part must be possible beside the others."""
+    lower, middle, upper = made.quartiles_ns
+    if not lower <= middle <= upper:
+        yield f"{where}: its quartiles are not in order: {lower:.6g}, {middle:.6g}, {upper:.6g} ns."
+    if made.n < len(made.rounds):
+        yield f"{where}: it says {made.n} samples in {len(made.rounds)} rounds."
+    # At least half of the samples lie on either side of a median, in each round and so in all.
+    low, high = min(made.round_medians_ns), max(made.round_medians_ns)
+    if not low <= middle <= high:
+        span = f"{low:.6g} to {high:.6g} ns"
+        yield f"{where}: the medians of its rounds lie from {span}, its median is {middle:.6g} ns."
 
 
 def _ceiling(item: Ceiling) -> Iterator[str]:
@@ -55,6 +75,9 @@ def _ceiling(item: Ceiling) -> Iterator[str]:
 
 
 def _fact(fact: Fact) -> Iterator[str]:
+    # Over several starts a value need not lie among the newest run's samples.
+    if isinstance(fact, FactOverStarts) and fact.newest is not None:
+        fact = fact.newest
     if fact.samples and not isinstance(fact.value, str):
         low, high = min(fact.samples), max(fact.samples)
         if not low <= fact.value <= high:

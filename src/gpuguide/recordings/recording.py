@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuguide.recordings.keys import Keys
+from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
+from gpuguide.results.units import format_size
 
 __all__ = [
     "CellOutput",
     "CellText",
     "FileEntry",
+    "FormerRun",
+    "KeptArrays",
     "Manifest",
     "Measured",
     "Recording",
+    "RunEntry",
     "Stated",
     "Transcript",
 ]
@@ -52,8 +58,33 @@ class CellOutput:
 
 
 @dataclass(frozen=True)
+class FormerRun:
+    """What is kept of a run once a newer one is there.
+
+    Parameters
+    ----------
+    measuring : str
+        Its measuring key, which is that of the newest run.
+    provenance : Provenance
+        Where, when and with what.
+    facts : dict of str to Fact
+        By name, without samples.
+    ceilings : Ceilings or None
+        As medians.
+    studies : dict of str to Results
+        By name; the cells are summarised.
+    """
+
+    measuring: str
+    provenance: Provenance
+    facts: dict[str, Fact] = field(default_factory=dict)
+    ceilings: Ceilings | None = None
+    studies: dict[str, Results] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, repr=False)
 class Recording:
-    """One run of one page on one machine.
+    """What was measured for one page on one machine: the newest run, and what is kept of the former ones.
 
     Parameters
     ----------
@@ -73,8 +104,12 @@ class Recording:
         What the machine can do, where the run measured it.
     names : dict of str to str
         Name of a variable on the page -> name of the study whose results it holds.
+    arrays : dict of str to KeptArray
+        Small arrays that the page kept, by name.
     cells : tuple of CellOutput
         Empty where the transcript is absent, as in an installed package.
+    runs : tuple of FormerRun
+        The former runs, oldest first; provenance and all above are the newest run's.
     folder : Path or None
         Where it was read from or saved to.
     """
@@ -88,8 +123,53 @@ class Recording:
     facts: dict[str, Fact] = field(default_factory=dict)
     ceilings: Ceilings | None = None
     names: dict[str, str] = field(default_factory=dict)
+    arrays: dict[str, KeptArray] = field(default_factory=dict)
     cells: tuple[CellOutput, ...] = ()
+    runs: tuple[FormerRun, ...] = ()
     folder: Path | None = None
+
+    def __repr__(self) -> str:
+        described = [run.provenance for run in self.runs] + [self.provenance]
+        starts = {start: i for i, start in enumerate(dict.fromkeys(each.start for each in described), 1)}
+        runs = [f"{each.utc_date[:10]} (start {starts[each.start]})" for each in described]
+        lines = [
+            f"<Recording of page {self.page!r} on {self.machine!r}: {self.provenance.gpu}",
+            f" {_counted(runs, 'run')}: {', '.join(runs)}",
+            f" {_counted(self.studies, 'study', 'studies')}" + (":" if self.studies else ""),
+            *_first(_told(study) for study in self.studies.values()),
+            f" {_counted(self.facts, 'fact')}" + (f": {_listed(self.facts)}" if self.facts else ""),
+        ]
+        if self.arrays:
+            lines.append(f" {_counted(self.arrays, 'array')}: {_listed(self.arrays)}")
+        return "\n".join(lines) + ">"
+
+
+# With ten lines of studies, a recording takes fifteen.
+_MOST_LINES, _MOST_LISTED = 9, 8
+
+
+def _counted(things: Sized, one: str, many: str = "") -> str:
+    return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = list(names)
+    more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""
+    return ", ".join(known[:_MOST_LISTED]) + more
+
+
+def _told(study: Results) -> str:
+    sizes = [format_size(size) for size in study.sizes]
+    span = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(sizes) or "none"
+    return (
+        f"  {study.name!r}: {_counted(study.variants, 'variant')}, {study.size_name} {span} ({study.dtype})"
+    )
+
+
+def _first(lines: Iterable[str]) -> list[str]:
+    known = list(lines)
+    more = len(known) - _MOST_LINES
+    return known if more <= 0 else [*known[:_MOST_LINES], f"  and {more} more"]
 
 
 @dataclass(frozen=True)
@@ -120,14 +200,23 @@ class FileEntry:
 
 
 @dataclass(frozen=True)
+class RunEntry:
+    """A former run as the manifest lists it; what it measured stands in ``earlier.json``."""
+
+    measuring: str
+    provenance: Provenance
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """``run.json``: what belongs to a run."""
+    """``run.json``: what belongs to the newest run, and which runs were before it, oldest first."""
 
     run_id: str
     machine: str
     page: str
     provenance: Provenance
     keys: Keys
+    runs: tuple[RunEntry, ...]
     files: tuple[FileEntry, ...]
 
 
@@ -165,3 +254,11 @@ class Transcript:
 
     run_id: str
     cells: tuple[CellText, ...]
+
+
+@dataclass(frozen=True)
+class KeptArrays:
+    """``arrays.json``: small arrays that the page kept, where it kept any."""
+
+    run_id: str
+    arrays: dict[str, KeptArray]

@@ -1,8 +1,9 @@
 """Recordings: the only module that reads and writes what a page measured on a machine.
 
-A recording is one folder, ``<root>/<machine>/<page>``: ``run.json`` (what belongs to the run, with the hash
-of each other file), ``measurements.json`` and ``transcript.json``. It is data: nothing in it is ever
-executed, and what is not exactly as it should be is refused by the name of its file and field.
+A recording is one folder, ``<root>/<machine>/<page>``: ``run.json`` (the runs, and the hash of each other
+file), ``measurements.json`` and ``transcript.json`` of the newest run, ``earlier.json`` of the former ones, and
+``arrays.json`` where the page kept some. It is data: nothing in it is ever executed, and what is not exactly
+as it should be is refused by the name of its file and field.
 """
 
 from __future__ import annotations
@@ -14,19 +15,26 @@ from gpuguide.errors import RecordingError, unknown
 from gpuguide.recordings.format import (
     MANIFEST,
     MEASUREMENTS,
+    check_contents,
     decode,
     encode,
+    fits,
     label,
+    locked,
+    put_aside,
+    read_manifest,
     refuse_foreign,
     replace_files,
 )
 from gpuguide.recordings.keys import changes
 from gpuguide.recordings.recompute import recompute
 from gpuguide.recordings.recording import Recording
+from gpuguide.recordings.runs import add_run, over_starts, without_history
 
 __all__ = [
     "PRIMARY_MACHINE",
     "ROOT",
+    "add",
     "load",
     "load_or_none",
     "machines",
@@ -45,7 +53,7 @@ PRIMARY_MACHINE = "nvidia-h200"
 
 
 def read(folder: Path, *, complete: bool = False) -> Recording:
-    """Read a recording from its folder.
+    """Read a recording from its folder, as it is stored: `load` gives studies that know their former runs.
 
     Parameters
     ----------
@@ -131,7 +139,8 @@ def load(page: str, machine: str | None = None, root: Path | None = None) -> Rec
     Returns
     -------
     Recording
-        With ``studies``, ``facts``, ``ceilings`` and ``provenance``.
+        With ``studies``, ``facts``, ``ceilings`` and ``provenance`` of the newest run. Each study has the
+        former ones in ``others``; a fact that is a number is the median over the machine starts.
 
     Raises
     ------
@@ -147,13 +156,13 @@ def load(page: str, machine: str | None = None, root: Path | None = None) -> Rec
     Traceback (most recent call last):
     gpuguide.errors.UnknownNameError: ...
     """
-    return read(_folder(page, machine, root or ROOT))
+    return over_starts(read(_folder(page, machine, root or ROOT)))
 
 
 def load_or_none(
     page: str, machine: str | None = None, root: Path | None = None, *, complete: bool = True
 ) -> Recording | None:
-    """Load a page's recording, all of it, if there is one.
+    """Load a page's recording, as `load` does but all of it, if there is one.
 
     Parameters
     ----------
@@ -176,7 +185,7 @@ def load_or_none(
         folder = _folder(page, machine, root or ROOT)
     except LookupError:
         return None
-    return read(folder, complete=complete)
+    return over_starts(read(folder, complete=complete))
 
 
 def _folder(page: str, machine: str | None, root: Path) -> Path:
@@ -214,33 +223,70 @@ def validate(folder: Path) -> Recording:
     return recording
 
 
-def save(recording: Recording, root: Path | None = None) -> Recording:
-    """Put a recording in the place of the former one of the same page and machine, in one step.
+def add(recording: Recording, root: Path | None = None) -> tuple[Recording, tuple[str, ...]]:
+    """Add a run to the recording of its page and machine, in one step; other writers wait meanwhile.
 
     Parameters
     ----------
     recording : Recording
-        What was measured; its run id and folder are set here.
+        What was measured.
     root : Path, optional
         Folder of the recordings; by default `ROOT`.
 
     Returns
     -------
-    Recording
-        With run id and folder.
+    recording : Recording
+        As it is stored now: with the former runs, where code, versions and GPU are still the same.
+    warnings : tuple of str
+        That it begins anew, and why; that device times are far from those of the former runs.
 
     Raises
     ------
     RecordingError
-        If it is not sound, too large, or the folder holds something else. Nothing was written.
+        If the run is not sound, too large, or does not fit to the former ones; if the folder holds something
+        else, or the disk is full. The former recording stands.
     OSError
         If a file cannot be written; the former recording stands.
     """
-    manifest, files, run_id = encode(recording)
+    recording = without_history(recording)
+    check_contents(recording)
+    encode(recording)
     folder = (root or ROOT) / recording.machine / recording.page
     refuse_foreign(folder)
-    replace_files(folder, files, manifest)
-    return replace(recording, run_id=run_id, folder=folder)
+    with locked(folder):
+        refuse_foreign(folder)
+        former, told = _former(folder)
+        whole, warnings = add_run(former, recording, fits)
+        manifest, files, run_id = encode(whole)
+        if told and not told.startswith(_OTHER_FORM):
+            put_aside(folder)
+        replace_files(folder, files, manifest)
+    return replace(whole, run_id=run_id, folder=folder), (*((told,) if told else ()), *warnings)
+
+
+def save(recording: Recording, root: Path | None = None) -> Recording:
+    """Add a run as `add` does, for whom its warnings are nothing."""
+    return add(recording, root)[0]
+
+
+_OTHER_FORM = "the recording begins anew, for it was written in another form"
+
+
+def _former(folder: Path) -> tuple[Recording | None, str]:
+    """Read what there is already, or say why it cannot be read."""
+    if not (folder / MANIFEST).exists():
+        return None, ""
+    try:
+        read_manifest(folder)
+    except RecordingError as error:
+        return None, f"{_OTHER_FORM}: {error}"
+    try:
+        return read(folder), ""
+    except RecordingError as error:
+        return (
+            None,
+            f"the recording begins anew, for it is damaged (kept beside it as damaged-*.json): {error}",
+        )
 
 
 def staleness(recording: Recording, page_script: Path, src: Path) -> tuple[str, ...]:

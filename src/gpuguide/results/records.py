@@ -600,7 +600,7 @@ class Fact:
         if len({fact.value for _, fact in same_unit}) == 1:
             value, exact = newest.value, float(newest.value)
             over = dataclasses.replace(over, value=exact, low=exact, high=exact)
-        return FactOverStarts(newest.name, value, newest.unit, newest.samples, newest.note, over)
+        return FactOverStarts(newest.name, value, newest.unit, newest.samples, newest.note, over, newest)
 
 
 @dataclass(frozen=True)
@@ -613,9 +613,12 @@ class FactOverStarts(Fact):
     ----------
     over : Quantity or None
         The value with its range; low and high are the value where all runs agree exactly.
+    newest : Fact or None
+        The fact as the newest run has it; to its value belong the samples.
     """
 
     over: Quantity | None = None
+    newest: Fact | None = None
 
     @property
     def shown(self) -> str:

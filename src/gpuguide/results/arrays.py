@@ -1,0 +1,118 @@
+"""A small array as data: what a page shows as a picture, kept so that drawing it needs no GPU."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError
+from gpuguide.results.records import one_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["MOST_ARRAY_BYTES", "KeptArray"]
+
+MOST_ARRAY_BYTES = 128 * 1024
+"""Most bytes of all arrays of a page together."""
+
+_MOST_AXES = 8
+_CHARACTERS_A_LINE = 8_000  # a multiple of 4: each line is base64 of its own
+_DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class KeptArray:
+    """An array of numbers, written down.
+
+    Parameters
+    ----------
+    dtype : str
+        ``"bool"``, ``"int8"`` to ``"uint64"``, ``"float16"`` to ``"float64"``, ``"complex64"`` or
+        ``"complex128"``.
+    shape : tuple of int
+        At most eight axes.
+    data : tuple of str
+        Base64 of the elements in C order, little-endian.
+
+    Raises
+    ------
+    ArgumentError
+        If the data is not what dtype and shape say, or more than 128 KB.
+
+    Examples
+    --------
+    >>> kept = KeptArray.of(np.arange(6, dtype="int16").reshape(2, 3))
+    >>> kept
+    KeptArray(dtype='int16', shape=(2, 3), data=('AAABAAIAAwAEAAUA',))
+    >>> kept.array()
+    array([[0, 1, 2],
+           [3, 4, 5]], dtype=int16)
+    """
+
+    dtype: str = field(metadata=one_of(*_DTYPES))
+    shape: tuple[int, ...]
+    data: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.dtype not in _DTYPES:
+            raise ArgumentError(f"KeptArray.dtype: expected one of {', '.join(_DTYPES)}; got {self.dtype!r}.")
+        if len(self.shape) > _MOST_AXES or any(n < 0 for n in self.shape):
+            raise ArgumentError(
+                f"KeptArray.shape: expected at most {_MOST_AXES} lengths; got {self.shape[: _MOST_AXES + 1]}."
+            )
+        wanted = math.prod(self.shape) * np.dtype(self.dtype).itemsize
+        if wanted > MOST_ARRAY_BYTES:
+            raise ArgumentError(f"KeptArray: expected at most {MOST_ARRAY_BYTES} bytes; got {wanted}.")
+        n = sum(map(len, self.data))
+        if n != 4 * -(-wanted // 3):
+            raise ArgumentError(
+                f"KeptArray.data: expected {4 * -(-wanted // 3)} characters for shape {self.shape} of "
+                f"{self.dtype}; got {n}."
+            )
+        if len(self._bytes()) != wanted:
+            raise ArgumentError(f"KeptArray.data: expected {wanted} bytes; got {len(self._bytes())}.")
+        if self.dtype == "bool" and self._bytes().strip(b"\x00\x01"):
+            raise ArgumentError("KeptArray.data: expected bytes 0 and 1 for a bool array; got others.")
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the elements."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    @classmethod
+    def of(cls, array: Any) -> KeptArray:
+        """Write an array down; raises ArgumentError where it does not hold plain numbers, or too many."""
+        plain = np.asarray(array)
+        name = plain.dtype.newbyteorder("=").name
+        if name not in _DTYPES:
+            raise ArgumentError(
+                f"expected an array of numbers ({', '.join(_DTYPES)}); got dtype {plain.dtype}."
+            )
+        if plain.nbytes > MOST_ARRAY_BYTES:
+            raise ArgumentError(
+                f"expected an array of at most {MOST_ARRAY_BYTES} bytes; got {plain.nbytes}. Take fewer "
+                "elements, or a smaller dtype."
+            )
+        little = np.ascontiguousarray(plain, plain.dtype.newbyteorder("<"))
+        text = base64.b64encode(little.tobytes()).decode("ascii")
+        lines = (text[i : i + _CHARACTERS_A_LINE] for i in range(0, len(text), _CHARACTERS_A_LINE))
+        return cls(name, plain.shape, tuple(lines))
+
+    def array(self) -> NDArray[Any]:
+        """Return the array, read-only; two calls give two views of the same numbers."""
+        little = np.dtype(self.dtype).newbyteorder("<")
+        return np.frombuffer(self._bytes(), little).astype(self.dtype, copy=False).reshape(self.shape)
+
+    def _bytes(self) -> bytes:
+        try:
+            return base64.b64decode("".join(self.data), validate=True)
+        except ValueError as error:
+            raise ArgumentError(f"KeptArray.data: expected base64: {error}.") from None
