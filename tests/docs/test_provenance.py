@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import replace
+from pathlib import Path
 
 from mini_project import MACHINE, Project
 
 from gpuguide.machine import backends, cpu, device
+from gpuguide.measure.session import Machine, Session
 from gpuguide.recordings import store as recordings
 from gpuguide_docs.record import provenance
+
+READING = device.ClockReading(sm_hz=1_980_000_000, power_w=700.0)
 
 
 def test_a_gpu_is_described_in_full(monkeypatch):
     monkeypatch.setattr(backends, "has_gpu", lambda: True)
     monkeypatch.setattr(device, "current", lambda: device.EXAMPLE_DEVICE)
-    made = provenance.make_provenance("nvidia-h200", "0" * 40, 1.5, 2**30, cpu.cpu_info())
+    session = Session(
+        given_machine=Machine(read_clocks=iter([READING, replace(READING, power_w=90.5)]).__next__)
+    )
+    session.read_clocks()
+    session.read_clocks()
+    made = provenance.make_provenance("nvidia-h200", "0" * 40, 1.5, 2**30, cpu.cpu_info(), session, "0f" * 6)
     assert made.gpu == device.EXAMPLE_DEVICE.name
     assert isinstance(made.sm_clock_hz, float)
     assert made.peak_memory_bytes == 2**30
+    assert made.start == "0f" * 6
+    assert made.sm_clock_seen_hz == (1.98e9, 1.98e9)
+    assert made.power_seen_w == (90.5, 700.0)
+
+
+def test_what_no_round_read_is_unknown():
+    """On a page without rounds, and where the driver does not say."""
+    for readings in ([], [device.ClockReading()]):
+        session = Session()
+        session.clocks_seen += readings
+        made = provenance.make_provenance("ci", "0" * 40, 1.5, None, cpu.cpu_info(), session, "0f" * 6)
+        assert made.sm_clock_seen_hz is made.power_seen_w is None
+
+
+def test_a_recording_session_without_a_boot_id_names_a_start_of_its_own(monkeypatch):
+    monkeypatch.setattr(provenance, "start_of_machine", lambda: "")
+    first, second = provenance.start_of_recording(), provenance.start_of_recording()
+    assert first != second
+    assert len(first) == len(second) == 12
+    monkeypatch.setattr(provenance, "start_of_machine", lambda: "c0ffee")
+    assert provenance.start_of_recording() == "c0ffee"
+
+
+def test_nothing_names_the_host_or_its_owner():
+    made = provenance.make_provenance("ci", "0" * 40, 1.5, None, cpu.cpu_info(), Session(), "0f" * 6)
+    private = [socket.gethostname(), str(Path.home()), str(Path.cwd())]
+    boot_id = Path("/proc/sys/kernel/random/boot_id")
+    if boot_id.exists():
+        private.append(boot_id.read_text().strip())
+    assert not [text for text in private if len(text) > 3 and text in repr(made)]
 
 
 def test_whole_numbers_in_the_place_of_floats_are_read_back(project: Project):

@@ -16,10 +16,43 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["CpuInfo", "assign", "cpu_info", "in_threads"]
-
+__all__ = ["CpuInfo", "assign", "cpu_info", "first_processor", "in_threads"]
 
 UNKNOWN = "unknown"
+
+# Of vendor, family and model: the names under which server processors are sold or known. Those of desktop
+# computers tell their own.
+_NAMES = {
+    ("GenuineIntel", 6, 63): "Intel Haswell",
+    ("GenuineIntel", 6, 79): "Intel Broadwell",
+    ("GenuineIntel", 6, 106): "Intel Ice Lake",
+    ("GenuineIntel", 6, 108): "Intel Ice Lake",
+    ("GenuineIntel", 6, 143): "Intel Sapphire Rapids",
+    ("GenuineIntel", 6, 173): "Intel Granite Rapids",
+    ("GenuineIntel", 6, 174): "Intel Granite Rapids",
+    ("GenuineIntel", 6, 175): "Intel Sierra Forest",
+    ("GenuineIntel", 6, 207): "Intel Emerald Rapids",
+    ("AuthenticAMD", 23, 1): "AMD EPYC Naples",
+    ("AuthenticAMD", 23, 49): "AMD EPYC Rome",
+    ("AuthenticAMD", 25, 1): "AMD EPYC Milan",
+    ("AuthenticAMD", 25, 17): "AMD EPYC Genoa",
+    ("AuthenticAMD", 25, 160): "AMD EPYC Bergamo",
+    ("AuthenticAMD", 26, 2): "AMD EPYC Turin",
+    ("AuthenticAMD", 26, 17): "AMD EPYC Turin Dense",
+}
+
+# Intel gave three generations one model number; the lowest stepping of each.
+_SKYLAKE_BY_STEPPING = {0: "Intel Skylake", 5: "Intel Cascade Lake", 10: "Intel Cooper Lake"}
+
+# Of implementer and part: ARM's processors tell no name at all.
+_ARM_NAMES = {
+    ("0x41", "0xd0c"): "Arm Neoverse N1",
+    ("0x41", "0xd40"): "Arm Neoverse V1",
+    ("0x41", "0xd49"): "Arm Neoverse N2",
+    ("0x41", "0xd4f"): "Arm Neoverse V2",
+}
+
+_KINDS = {"Data": "d", "Instruction": "i"}
 
 
 @dataclass(frozen=True)
@@ -29,7 +62,8 @@ class CpuInfo:
     Parameters
     ----------
     model : str
-        The processor's name, or ``"unknown"``.
+        The processor as a reader would buy it, or ``"unknown"``. Where its own name says nothing, by family,
+        model and stepping: ``"Intel Emerald Rapids (family 6, model 207, stepping 2)"``.
     n_cpus : int
         Virtual CPUs that this process may use. They are not cores.
     threads : int
@@ -38,6 +72,12 @@ class CpuInfo:
         That library and its version.
     steal_s : float
         Seconds of CPU time that the host took away since the machine started, all CPUs together.
+    signature : str
+        Vendor, family, model and stepping: ``"GenuineIntel 6/207/2"``; empty where Linux does not tell.
+    caches : tuple of (str, int)
+        Name and bytes of each cache that the first CPU sees, the smallest first.
+    clock_hz : float or None
+        As the first CPU tells it.
     """
 
     model: str
@@ -45,15 +85,23 @@ class CpuInfo:
     threads: int
     blas: str
     steal_s: float
+    signature: str = ""
+    caches: tuple[tuple[str, int], ...] = ()
+    clock_hz: float | None = None
 
 
-def cpu_info() -> CpuInfo:
+def cpu_info(root: Path = Path("/")) -> CpuInfo:
     """Describe this machine's CPU side.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        Where ``proc`` and ``sys`` lie; what they do not tell is left empty.
 
     Returns
     -------
     CpuInfo
-        Model, virtual CPUs, threads and library of linear algebra, stolen time.
+        Model, caches, virtual CPUs, threads and library of linear algebra, stolen time.
 
     Examples
     --------
@@ -63,7 +111,43 @@ def cpu_info() -> CpuInfo:
     n_cpus = _cpus()
     asked = (os.environ.get(f"{name}_NUM_THREADS", "") for name in ("OPENBLAS", "MKL", "OMP"))
     threads = next((int(text) for text in asked if text.isdigit() and int(text) > 0), n_cpus)
-    return CpuInfo(_cpu_model(), n_cpus, threads, _blas(), _steal_s())
+    first = first_processor(root)
+    return CpuInfo(
+        _model(first),
+        n_cpus,
+        threads,
+        _blas(),
+        _steal_s(root),
+        _signature(first),
+        _caches(root),
+        _clock_hz(first),
+    )
+
+
+def first_processor(root: Path = Path("/")) -> dict[str, str]:
+    """Read what Linux says of the first processor.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        Where ``proc`` lies.
+
+    Returns
+    -------
+    dict of str to str
+        The first block of ``/proc/cpuinfo``, by its own words; empty on other systems.
+
+    Examples
+    --------
+    >>> first_processor(Path("no such folder"))
+    {}
+    """
+    try:
+        text = (root / "proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    lines = (line.partition(":") for line in text.split("\n\n")[0].splitlines())
+    return {name.strip(): value.strip() for name, _, value in lines}
 
 
 def _cpus() -> int:
@@ -72,13 +156,58 @@ def _cpus() -> int:
     return os.cpu_count() or 1
 
 
-def _cpu_model() -> str:
+def _model(first: dict[str, str]) -> str:
+    told = first.get("model name", "")
+    # A name says which processor it is when it holds a number such as 8480: "Xeon(R) Processor @ 2.00GHz"
+    # does not, whatever frequency it boasts.
+    if re.search(r"\d{3}", re.sub(r"@.*", "", told)):
+        return told
+    numbers = _numbers(first)
+    if numbers is None:
+        key = (first.get("CPU implementer", ""), first.get("CPU part", ""))
+        return told or _ARM_NAMES.get(key) or platform.processor() or platform.machine() or UNKNOWN
+    vendor, (family, model, stepping) = first.get("vendor_id", ""), numbers
+    name = _NAMES.get((vendor, family, model), "")
+    if (vendor, family, model) == ("GenuineIntel", 6, 85):
+        name = _SKYLAKE_BY_STEPPING[max(least for least in _SKYLAKE_BY_STEPPING if least <= stepping)]
+    return f"{name or told or vendor or UNKNOWN} (family {family}, model {model}, stepping {stepping})"
+
+
+def _numbers(first: dict[str, str]) -> tuple[int, int, int] | None:
+    """Return family, model and stepping of an x86 processor."""
     try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return platform.processor() or platform.machine() or UNKNOWN
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return found.group(1).strip() if found else platform.processor() or platform.machine() or UNKNOWN
+        return int(first["cpu family"]), int(first["model"]), int(first["stepping"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _signature(first: dict[str, str]) -> str:
+    if (numbers := _numbers(first)) is not None:
+        return f"{first.get('vendor_id', UNKNOWN)} {'/'.join(map(str, numbers))}"
+    arm = [first.get(f"CPU {what}", "") for what in ("implementer", "part", "variant", "revision")]
+    return f"{arm[0]} {'/'.join(arm[1:])}" if all(arm) else ""
+
+
+def _caches(root: Path) -> tuple[tuple[str, int], ...]:
+    """Return L1d, L1i, L2, ... with their bytes, the smallest first."""
+    found = []
+    for folder in (root / "sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        try:
+            level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        match = re.fullmatch(r"(\d+)([KMG]?)", size)
+        if match:
+            n_bytes = int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2]]
+            found.append((f"L{level}{_KINDS.get(kind, '')}", n_bytes))
+    return tuple(sorted(found, key=lambda cache: (cache[1], cache[0])))
+
+
+def _clock_hz(first: dict[str, str]) -> float | None:
+    try:
+        return float(round(float(first["cpu MHz"]) * 1e6))
+    except (KeyError, ValueError):
+        return None
 
 
 def _blas() -> str:
@@ -89,9 +218,9 @@ def _blas() -> str:
         return UNKNOWN
 
 
-def _steal_s() -> float:
+def _steal_s(root: Path) -> float:
     try:
-        fields = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()
+        fields = (root / "proc/stat").read_text(encoding="ascii").splitlines()[0].split()
         return int(fields[8]) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError, ValueError):
         return 0.0

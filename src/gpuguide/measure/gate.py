@@ -17,6 +17,7 @@ from gpuguide.measure.buffers import Buffers
 from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
 from gpuguide.measure.plan import Check, Plan, Variant, size_text
 from gpuguide.measure.reference import Difference, Expected, expect
+from gpuguide.measure.step_timer import StepTimer
 from gpuguide.results.records import CheckResult
 
 __all__ = ["Trial"]
@@ -44,6 +45,8 @@ class Trial:
         Times the checked calls, so that slow ones need not be timed at all.
     seed : int
         Of the inputs.
+    steps : StepTimer
+        What the inputs and the reference took is booked there.
 
     Attributes
     ----------
@@ -69,6 +72,7 @@ class Trial:
     gpu: GpuClock | None = None
     host: HostClock = field(default_factory=SystemClock)
     seed: int = 0
+    steps: StepTimer = field(default_factory=StepTimer, repr=False)
     call_ns: dict[str, int] = field(default_factory=dict, init=False)
     _buffers: dict[Space, Buffers] = field(default_factory=dict, init=False, repr=False)
     _prepared: dict[Space, Any] = field(default_factory=dict, init=False, repr=False)
@@ -76,7 +80,8 @@ class Trial:
     @cached_property
     def inputs(self) -> tuple[Any, ...]:
         """The inputs on the host."""
-        return self.plan.make_inputs(self.size, exact=self.kind == "exact", seed=self.seed)
+        with self.steps.step("inputs"):
+            return self.plan.make_inputs(self.size, exact=self.kind == "exact", seed=self.seed)
 
     @cached_property
     def spec(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -89,10 +94,11 @@ class Trial:
         assert self.plan.reference is not None
         shape, dtype = self.spec
         try:
-            return expect(
-                self.plan.reference, self.inputs, shape, dtype, self.plan.tolerance, self.size,
-                exact=self.kind == "exact",
-            )  # fmt: skip
+            with self.steps.step("reference"):
+                return expect(
+                    self.plan.reference, self.inputs, shape, dtype, self.plan.tolerance, self.size,
+                    exact=self.kind == "exact",
+                )  # fmt: skip
         except MismatchError as error:
             raise MismatchError(f"Study {self.plan.name!r} at size {self.size:,}: {error}") from None
 
@@ -125,7 +131,9 @@ class Trial:
             sharing = [other for other in self.plan.variants if self.spaces.get(other.space) is space]
             needs_output = any(other.takes_output for other in sharing)
             spec = self.spec if needs_output else None
-            self._buffers[space] = Buffers(space, self.inputs, spec, self.kind)
+            inputs = self.inputs
+            with self.steps.step("inputs"):
+                self._buffers[space] = Buffers(space, inputs, spec, self.kind)
         return self._buffers[space]
 
     def call(self, variant: Variant) -> Callable[[], Any]:

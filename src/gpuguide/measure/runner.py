@@ -181,11 +181,20 @@ class Runner:
         for kind in ("exact", "random"):
             machine = self.session.machine
             trial = Trial(
-                self.plan, size, kind, machine.spaces, machine.gpu, seed=self.seed, host=machine.host
+                self.plan,
+                size,
+                kind,
+                machine.spaces,
+                machine.gpu,
+                seed=self.seed,
+                host=machine.host,
+                steps=self.session.steps,
             )
-            live = self._through_the_gate(trial, live)
+            with self.session.steps.step("gate"):
+                live = self._through_the_gate(trial, live)
         if live:
-            self._time(trial, live, cells_left)
+            with self.session.steps.step("timing"):
+                self._time(trial, live, cells_left)
         del trial
         self.session.free_memory()
 
@@ -248,7 +257,8 @@ class Runner:
         return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
 
     def _first_call(self, variant: Variant, size: int) -> None:
-        samples = time_first_call(variant.target, n_processes=2 if self.quick else 5)
+        with self.session.steps.step("first calls"):
+            samples = time_first_call(variant.target, n_processes=2 if self.quick else 5)
         self.measurements.append(
             Measurement(
                 variant.name,
@@ -449,7 +459,7 @@ class Rounds:
         cells = [cell for group in groups if group.variant.needs_gpu for cell in group.cells]
         if not cells or self.session.machine.gpu is None:
             return False
-        throttle = self.session.machine.read_clocks().throttle
+        throttle = self.session.read_clocks().throttle
         for cell in cells:
             if any("power" in reason for reason in throttle) and number in cell.rounds:
                 cell.note("power cap: the clocks were held down")

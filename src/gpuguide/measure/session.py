@@ -17,6 +17,7 @@ from gpuguide.machine.device import ClockReading, DeviceInfo
 from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pool_bytes
 from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
+from gpuguide.measure.step_timer import StepTimer
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide.results.results import Results
@@ -103,6 +104,10 @@ class Session:
         Of drawn cells, in the order they were made.
     peak_memory_bytes : int
         Most that CuPy's memory pool held after any size.
+    clocks_seen : list of ClockReading
+        How the GPU ran, read in each round.
+    steps : StepTimer
+        Where this session's own time goes: ``"gate"``, ``"timing"`` ... Told to who records, never kept.
 
     Examples
     --------
@@ -123,6 +128,8 @@ class Session:
     facts: dict[str, Fact] = field(default_factory=dict, init=False)
     claims: list[ClaimResult] = field(default_factory=list, init=False)
     peak_memory_bytes: int = field(default=0, init=False)
+    clocks_seen: list[ClockReading] = field(default_factory=list, init=False)
+    steps: StepTimer = field(default_factory=StepTimer)
     given_machine: Machine | None = None
 
     def __post_init__(self) -> None:
@@ -163,8 +170,14 @@ class Session:
                 raise ArgumentError(
                     f"This session was given a machine without a GPU; there is a {info.name}."
                 )
-            self.ceilings = measure(gpu, info)
+            with self.steps.step("ceilings"):
+                self.ceilings = measure(gpu, info)
         return self.ceilings
+
+    def read_clocks(self) -> ClockReading:
+        """Read how the GPU runs now, and keep what was read."""
+        self.clocks_seen.append(self.machine.read_clocks())
+        return self.clocks_seen[-1]
 
     def free_memory(self) -> None:
         """Give what CuPy's pools hold and nobody uses back to the driver, and note how much they held."""

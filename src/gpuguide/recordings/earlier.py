@@ -154,10 +154,22 @@ def runs_of(
     """
     n = len(entries)
     _expect(len(earlier.runs) == n, "runs", f"{n} runs, as in run.json", len(earlier.runs), where)
-    _expect(list(earlier.cells) == list(studies), "cells", f"the studies {list(studies)}", list(earlier.cells), where)
+    _expect(
+        list(earlier.cells) == list(studies),
+        "cells",
+        f"the studies {list(studies)}",
+        list(earlier.cells),
+        where,
+    )
     for k, run in enumerate(earlier.runs):
         field_ = f"runs[{k}].studies"
-        _expect(list(run.studies) == list(studies), field_, f"the studies {list(studies)}", list(run.studies), where)
+        _expect(
+            list(run.studies) == list(studies),
+            field_,
+            f"the studies {list(studies)}",
+            list(run.studies),
+            where,
+        )
     for name, study in studies.items():
         rows, labels = earlier.cells[name], [(c.variant, c.size, c.clock) for c in study.measurements]
         _expect(len(rows) == len(labels), f"cells.{name}", f"{len(labels)} cells", len(rows), where)
@@ -167,9 +179,7 @@ def runs_of(
     return tuple(_former(earlier, k, entry, studies, where) for k, entry in enumerate(entries))
 
 
-def _former(
-    earlier: Earlier, k: int, entry: RunEntry, studies: dict[str, Results], where: str
-) -> FormerRun:
+def _former(earlier: Earlier, k: int, entry: RunEntry, studies: dict[str, Results], where: str) -> FormerRun:
     told = earlier.runs[k]
     facts = {
         name: _made(Fact, f"runs[{k}].facts.{name}", where, name, *each) for name, each in told.facts.items()

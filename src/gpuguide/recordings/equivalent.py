@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuguide.errors import RecordingError
-from gpuguide.recordings.limits import read_toml
+from gpuguide.recordings.limits import read_toml, toml_text
 
 __all__ = [
     "COVERED_ROOMS",
@@ -265,7 +265,12 @@ def read_entries(recorded: Path) -> tuple[Entry, ...]:
 
 def _read(recorded: Path) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     path = recorded / FILE
-    return _parsed(path.read_text(encoding="utf-8")) if path.is_file() else ((), ())
+    if not path.is_file():
+        return (), ()
+    try:
+        return _parsed(toml_text(path))
+    except RecordingError as error:
+        return (), (str(error),)
 
 
 @functools.lru_cache(maxsize=8)

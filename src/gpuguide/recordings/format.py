@@ -173,8 +173,12 @@ def read_manifest(folder: Path) -> Manifest:
     """
     where = label(folder, MANIFEST)
     plain = parse(read_file(folder, MANIFEST), where)
-    for name, most in (("files", len(_MEMBERS)), ("runs", MOST_RUNS - 1)):
-        listed = plain.get(name)
+    keys = plain.get("keys")
+    for name, listed, most in (
+        ("files", plain.get("files"), len(_MEMBERS)),
+        ("runs", plain.get("runs"), MOST_RUNS - 1),
+        ("keys.parts", keys.get("parts") if isinstance(keys, dict) else None, MOST_NAMES),
+    ):
         if isinstance(listed, list) and len(listed) > most:
             raise RecordingError(f"expected at most {most}, got {len(listed)}.", file=where, field=name)
     manifest = from_json(Manifest, plain, where)
@@ -267,7 +271,9 @@ def replace_files(folder: Path, files: Mapping[str, bytes], manifest: bytes) -> 
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        stayed = "the former recording stands" if (folder / MANIFEST).exists() else "there is no recording yet"
+        stayed = (
+            "the former recording stands" if (folder / MANIFEST).exists() else "there is no recording yet"
+        )
         n = len(manifest) + sum(map(len, files.values()))
         raise RecordingError(
             f"the disk is full: expected room for {n} bytes; {stayed}. Make room and record the page again.",

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 from gpuguide.errors import RecordingError
 
-__all__ = ["MOST_BYTES", "MOST_DEPTH", "MOST_VALUES", "check_json", "read_toml"]
+__all__ = ["MOST_BYTES", "MOST_DEPTH", "MOST_VALUES", "check_json", "read_toml", "toml_text"]
 
 MOST_BYTES = 4 * 2**20
 """Most bytes of a file."""
@@ -55,6 +56,16 @@ def check_json(text: str, file: str) -> None:
     if n > MOST_VALUES:
         raise RecordingError(f"expected at most {MOST_VALUES} values, got {n}.", file=file)
     _check_depth(outside, "JSON", file)
+
+
+def toml_text(path: Path) -> str:
+    """Read the text of a TOML file, if it is one of a reasonable size; raise RecordingError if not."""
+    if path.stat().st_size > MOST_BYTES:
+        raise RecordingError(f"expected at most {MOST_BYTES} bytes.", file=str(path))
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordingError(f"expected TOML in UTF-8: {error}", file=str(path)) from None
 
 
 def read_toml(text: str, file: str) -> dict[str, Any]:

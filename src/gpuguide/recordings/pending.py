@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from gpuguide.errors import RecordingError
-from gpuguide.recordings.limits import MOST_BYTES, read_toml
+from gpuguide.recordings.limits import read_toml, toml_text
 
 __all__ = ["MOST_DAYS", "Pending", "pending"]
 
@@ -56,7 +56,7 @@ def pending(root: Path, today: date | None = None) -> tuple[Pending, ...]:
     path = root if root.suffix == ".toml" else root / "pending.toml"
     if not path.exists():
         return ()
-    data = read_toml(_text_of(path), str(path))
+    data = read_toml(toml_text(path), str(path))
     entries = data.pop("pending", [])
     if data or not isinstance(entries, list):
         raise RecordingError(
@@ -69,15 +69,6 @@ def pending(root: Path, today: date | None = None) -> tuple[Pending, ...]:
         _expect(each.page not in names, "each page once", each.page, f"pending[{i}].page", path)
         names.add(each.page)
     return tuple(found)
-
-
-def _text_of(path: Path) -> str:
-    if path.stat().st_size > MOST_BYTES:
-        raise RecordingError(f"expected at most {MOST_BYTES} bytes.", file=str(path))
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise RecordingError(f"expected TOML in UTF-8: {error}", file=str(path)) from None
 
 
 def _entry(entry: object, field: str, path: Path, today: date) -> Pending:

@@ -161,7 +161,9 @@ def _listed(names: Iterable[str]) -> str:
 def _told(study: Results) -> str:
     sizes = [format_size(size) for size in study.sizes]
     span = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(sizes) or "none"
-    return f"  {study.name!r}: {_counted(study.variants, 'variant')}, {study.size_name} {span} ({study.dtype})"
+    return (
+        f"  {study.name!r}: {_counted(study.variants, 'variant')}, {study.size_name} {span} ({study.dtype})"
+    )
 
 
 def _first(lines: Iterable[str]) -> list[str]:

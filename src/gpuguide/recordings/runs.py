@@ -17,7 +17,7 @@ from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import Fact, Measurement, Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.starts import expected
-from gpuguide.results.units import format_quantity, format_size
+from gpuguide.results.units import format_ends, format_quantity, format_size
 
 __all__ = [
     "LEAST_STARTS_KEPT",
@@ -83,12 +83,14 @@ def add_run(
         return new, (f"the recording begins anew, and {left}: {'; '.join(why)}",)
     _refuse_other_cells(former, new)
     runs = tuple(
-        replace(run, studies={name: in_terms_of(new.studies[name], each) for name, each in run.studies.items()})
+        replace(
+            run, studies={name: in_terms_of(new.studies[name], each) for name, each in run.studies.items()}
+        )
         for run in (*former.runs, _summarised(former))
     )
-    refuse_mixed(replace(new, runs=runs))
     warnings = tuple(_unexpected(runs, new))
     whole = replace(new, runs=runs[1 - MOST_RUNS :])
+    refuse_mixed(whole)
     while not fits(whole) and _n_starts(replace(whole, runs=whole.runs[1:])) >= LEAST_STARTS_KEPT:
         whole = replace(whole, runs=whole.runs[1:])
     return whole, warnings
@@ -177,8 +179,14 @@ def refuse_mixed(recording: Recording) -> None:
     for i, run in enumerate(recording.runs):
         why = differences(run, recording)
         if why:
-            field = f"runs[{i}].measuring" if run.measuring != recording.keys.measuring else f"runs[{i}].provenance"
-            raise _error(recording, field, "a run of the same code, versions, machine and GPU", "; ".join(why))
+            field = (
+                f"runs[{i}].measuring"
+                if run.measuring != recording.keys.measuring
+                else f"runs[{i}].provenance"
+            )
+            raise _error(
+                recording, field, "a run of the same code, versions, machine and GPU", "; ".join(why)
+            )
     described = [*(run.provenance for run in recording.runs), recording.provenance]
     for i, (earlier, later) in enumerate(zip(described, described[1:], strict=False), start=1):
         # Two runs at once may end in either order.
@@ -243,9 +251,7 @@ def _the_run(recording: Recording) -> tuple[object, ...]:
     """Give what the newest run is, without what only tells where it lies."""
     aside = ("run_id", "folder", "cells", "runs")
     return tuple(
-        getattr(recording, field.name)
-        for field in dataclasses.fields(recording)
-        if field.name not in aside
+        getattr(recording, field.name) for field in dataclasses.fields(recording) if field.name not in aside
     )
 
 
@@ -310,8 +316,9 @@ def _unexpected(runs: tuple[FormerRun, ...], new: Recording) -> Iterator[str]:
             off = max(range_.low / cell.median_s, cell.median_s / range_.high) - 1
             if off > _LEAVES:
                 where = f"{name} {cell.variant!r} at {format_size(cell.size)}"
-                low, high = (format_quantity(value, "s") for value in (range_.low, range_.high))
-                span = low if low == high else f"{low} to {high}"
+                span = format_quantity(range_.value, "s")
+                if range_.has_range:
+                    span = " to ".join(format_ends(range_.value, "s", range_.low, range_.high))
                 took = format_quantity(cell.median_s, "s")
                 found.append((off, f"{where} took {took}, {span} was expected"))
     if found:

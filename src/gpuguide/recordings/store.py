@@ -283,7 +283,10 @@ def _former(folder: Path) -> tuple[Recording | None, str]:
     try:
         return read(folder), ""
     except RecordingError as error:
-        return None, f"the recording begins anew, for it is damaged (kept beside it as damaged-*.json): {error}"
+        return (
+            None,
+            f"the recording begins anew, for it is damaged (kept beside it as damaged-*.json): {error}",
+        )
 
 
 def staleness(recording: Recording, page_script: Path, src: Path) -> tuple[str, ...]:

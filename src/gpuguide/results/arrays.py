@@ -93,7 +93,9 @@ class KeptArray:
         plain = np.asarray(array)
         name = plain.dtype.newbyteorder("=").name
         if name not in _DTYPES:
-            raise ArgumentError(f"expected an array of numbers ({', '.join(_DTYPES)}); got dtype {plain.dtype}.")
+            raise ArgumentError(
+                f"expected an array of numbers ({', '.join(_DTYPES)}); got dtype {plain.dtype}."
+            )
         if plain.nbytes > MOST_ARRAY_BYTES:
             raise ArgumentError(
                 f"expected an array of at most {MOST_ARRAY_BYTES} bytes; got {plain.nbytes}. Take fewer "

@@ -23,11 +23,12 @@ from gpuguide_docs.pages.pages_toml import read_pages
 from gpuguide_docs.record.execution import CellError, plain_text, refuse_figures, run_cell, value_text
 from gpuguide_docs.record.memory_watch import watched
 from gpuguide_docs.record.names import recorded_names
-from gpuguide_docs.record.process import arguments
+from gpuguide_docs.record.process import START, arguments, stop_without
 from gpuguide_docs.record.provenance import make_provenance
 
 if TYPE_CHECKING:
     from gpuguide.measure.session import Session
+    from gpuguide.measure.step_timer import StepTimer
     from gpuguide.recordings.recording import CellOutput, Recording
     from gpuguide.results.ceilings import Ceilings
     from gpuguide.results.results import Results
@@ -199,8 +200,13 @@ def named_results(namespace: dict[str, Any], session: Session) -> dict[str, str]
 
 
 def run_page(
-    layout: Layout, name: str, machine: str, told: argparse.Namespace, ceilings: Ceilings | None
-) -> tuple[str, ...]:
+    layout: Layout,
+    name: str,
+    machine: str,
+    told: argparse.Namespace,
+    ceilings: Ceilings | None,
+    steps: StepTimer,
+) -> tuple[tuple[str, ...], Recording | None]:
     """Run a page and write its recording; on any error, or when quick, nothing is written.
 
     Parameters
@@ -215,11 +221,15 @@ def run_page(
         The command line.
     ceilings : Ceilings or None
         Of this machine, measured before.
+    steps : StepTimer
+        Is told where the time goes.
 
     Returns
     -------
-    tuple of str
+    warned : tuple of str
         Warnings that the recording holds, and what its former runs make one say of this one.
+    saved : Recording or None
+        As it is kept, with the former runs; None when quick.
     """
     from gpuguide.machine.cpu import cpu_info
     from gpuguide.measure.session import recording_session
@@ -231,21 +241,26 @@ def run_page(
     cells = recorded_cells_of(script)
     cpu, start = cpu_info(), time.monotonic()
     with recording_session(
-        quick=told.quick, budget_s=told.budget, ceilings=ceilings, commit=told.commit
+        quick=told.quick, budget_s=told.budget, ceilings=ceilings, commit=told.commit, steps=steps
     ) as session:
-        first = _sentinel(session, ceilings)
+        with steps.step(START):
+            _ = session.machine
+        with steps.step("copy sentinel"):
+            first = _sentinel(session, ceilings)
         run = PageRun(session, script)
-        with watched(told.peak):
+        with watched(told.peak), steps.step("cells"):
             run.run(cells)
-        last = _sentinel(session, ceilings)
+        with steps.step("copy sentinel"):
+            last = _sentinel(session, ceilings)
     names = named_results(run.namespace, session)
     warned = _drift(first, last)
     peak = _peak(told.peak, session)
     seconds = time.monotonic() - start
-    provenance = make_provenance(machine, told.commit, seconds, peak, cpu)
+    provenance = make_provenance(machine, told.commit, seconds, peak, cpu, session, told.start)
     studies = {key: _with_warnings(results, warned) for key, results in session.studies.items()}
     code = [cell.content for cell in cells]
-    keys = measuring_key(code, loaded_modules(run.modules, layout.source), layout.source)
+    with steps.step("saving"):
+        keys = measuring_key(code, loaded_modules(run.modules, layout.source), layout.source)
     digests = dict(keys.parts)
     recording = Recording(
         machine=machine,
@@ -261,11 +276,14 @@ def run_page(
         ),
     )
     if told.quick:
-        return tuple(warned)
-    return (*warned, *save_checked(recording, layout.recorded))
+        return tuple(warned), None
+    stop_without(told.recorder)
+    with steps.step("saving"):
+        saved, remarks = save_checked(recording, told.into or layout.recorded)
+    return (*warned, *remarks), saved
 
 
-def save_checked(recording: Recording, root: Path) -> tuple[str, ...]:
+def save_checked(recording: Recording, root: Path) -> tuple[Recording, tuple[str, ...]]:
     """Add a run to its recording once that was tried, read back, and found equal to what was measured.
 
     Parameters
@@ -277,7 +295,9 @@ def save_checked(recording: Recording, root: Path) -> tuple[str, ...]:
 
     Returns
     -------
-    tuple of str
+    saved : Recording
+        As it is kept, with the former runs.
+    remarks : tuple of str
         What the former runs make one say of the new one, as `gpuguide.recordings.store.add` gives it.
 
     Raises
@@ -304,7 +324,7 @@ def save_checked(recording: Recording, root: Path) -> tuple[str, ...]:
                 file=f"{recording.machine}/{recording.page}",
                 field=field.name,
             )
-    return recordings.add(recording, root)[1]
+    return recordings.add(recording, root)
 
 
 def _difference(measured: object, found: object) -> str:
@@ -330,6 +350,12 @@ def _sentinel(session: Session, ceilings: Ceilings | None) -> float | None:
     gc.collect()
     free_pools(session.machine.spaces["device"])
     return rate
+
+
+def _counted(saved: Recording) -> tuple[int, int]:
+    """Return how many runs a recording holds, and on how many starts of the machine they were made."""
+    runs = [saved.provenance, *(run.provenance for run in getattr(saved, "runs", ()))]
+    return len(runs), len({run.start for run in runs})
 
 
 def _peak(path: Path | None, session: Session) -> int | None:
@@ -391,19 +417,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0; a failure is told in the outcome file.
     """
-    from gpuguide.errors import GpuGuideError
-
     told = arguments(argv)
-    warned: tuple[str, ...] = ()
-    message = "the page ended the process"
+    stop_without(told.recorder)
+    from gpuguide.errors import GpuGuideError
+    from gpuguide.measure.step_timer import StepTimer
+
+    said: dict[str, Any] = {"warnings": [], "machine": "", "runs": 0, "starts": 0}
+    message, steps = "the page ended the process", StepTimer()
     try:
+        with steps.step(START):
+            said["machine"] = _machine(told)
         if told.measure_ceilings:
-            _measure_ceilings(told.measure_ceilings)
+            with steps.step("ceilings"):
+                _measure_ceilings(told.measure_ceilings)
         else:
             layout = Layout(told.root)
             ceilings = _read_ceilings(told.ceilings)
             with warnings.catch_warnings():
-                warned = run_page(layout, told.page, _machine(told), told, ceilings)
+                warned, saved = run_page(layout, told.page, said["machine"], told, ceilings, steps)
+            said["warnings"] = list(warned)
+            if saved is not None:
+                said["runs"], said["starts"] = _counted(saved)
         message = ""
     except (CellError, GpuGuideError) as error:
         message = str(error).replace(f"{told.root.resolve()}{os.sep}", "")
@@ -411,7 +445,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = f"{type(error).__name__}: {error}"
         raise
     finally:
-        said = {"ok": not message, "message": message, "warnings": list(warned)}
+        said |= {"ok": not message, "message": message, "phases": steps.seconds}
         told.outcome.write_text(json.dumps(said), encoding="utf-8")
     return 0
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import platform
+import secrets
 import subprocess
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuguide.machine.compilers import installed_version
+from gpuguide.machine.host import clock_source, start_of_machine, virtualisation
 
 if TYPE_CHECKING:
     from gpuguide.machine.cpu import CpuInfo
+    from gpuguide.measure.session import Session
     from gpuguide.results.records import Provenance
 
-__all__ = ["commit_of", "make_provenance", "versions"]
+__all__ = ["commit_of", "make_provenance", "start_of_recording", "versions"]
 
 # CuPy's wheels are named after the CUDA version; searching all distributions for them would take a second.
 _CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
@@ -64,8 +68,26 @@ def versions() -> tuple[tuple[str, str], ...]:
     return tuple((name, found) for name in _PACKAGES if (found := installed_version(name)))
 
 
+def start_of_recording() -> str:
+    """Name the start of the machine on which pages are recorded now.
+
+    Returns
+    -------
+    str
+        From the kernel. Where it tells no two starts apart, a new one each time that this is called: runs
+        that were made without a restart may then count as several starts, so the recorder asks once.
+    """
+    return start_of_machine() or secrets.token_hex(6)
+
+
 def make_provenance(
-    machine: str, commit: str, run_time_s: float, peak_memory_bytes: int | None, cpu_before: CpuInfo
+    machine: str,
+    commit: str,
+    run_time_s: float,
+    peak_memory_bytes: int | None,
+    cpu_before: CpuInfo,
+    session: Session,
+    start: str,
 ) -> Provenance:
     """Describe the run that ends now.
 
@@ -81,6 +103,10 @@ def make_provenance(
         Most device memory that the page's process held; None without a GPU.
     cpu_before : CpuInfo
         Read when the run began, for the stolen time.
+    session : Session
+        With the clocks and the power that were seen in it.
+    start : str
+        From `start_of_recording`.
 
     Returns
     -------
@@ -92,6 +118,7 @@ def make_provenance(
 
     cpu = cpu_info()
     found = versions()
+    pace_s, shared_host = _host_pace(session)
     return Provenance(
         machine=machine,
         **_gpu_fields(),
@@ -108,7 +135,28 @@ def make_provenance(
         peak_memory_bytes=peak_memory_bytes,
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.release()} {platform.machine()}",
+        start=start,
+        virtualisation=virtualisation(),
+        clock_source=clock_source(),
+        cpu_signature=cpu.signature,
+        cpu_caches=cpu.caches,
+        cpu_clock_hz=cpu.clock_hz,
+        sm_clock_seen_hz=_range(reading.sm_hz for reading in session.clocks_seen),
+        power_seen_w=_range(reading.power_w for reading in session.clocks_seen),
+        pace_s=pace_s,
+        shared_host=shared_host,
     )
+
+
+def _range(readings: Iterable[float | None]) -> tuple[float, float] | None:
+    """Return the lowest and the highest of what was read."""
+    known = [float(reading) for reading in readings if reading is not None]
+    return (min(known), max(known)) if known else None
+
+
+def _host_pace(session: Session) -> tuple[float | None, float | None]:
+    """Return the best time of the pace loop, and the part of the host's samples taken in company."""
+    return None, None
 
 
 def _gpu_fields() -> dict[str, Any]:

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
 from gpuguide_docs.record.process import Outcome, run_process
-from gpuguide_docs.record.provenance import commit_of
+from gpuguide_docs.record.provenance import commit_of, start_of_recording
 
-__all__ = ["chosen_pages", "main"]
+__all__ = ["Course", "Interrupted", "chosen_pages", "former_times", "interruptible", "main", "told"]
 
 BUDGET_SPENT = 3
 _LAST_START = 0.9
+_LEAST_SHOWN_S = 0.05
 _DESCRIPTION = """Measure pages on this machine, one process a page.
 
 A page that crashes, hangs, or fails its gate keeps its former recording; the others are recorded, and the
-exit status is 1. At nine tenths of the budget the page in hand is finished and the status is 3.
+exit status is 1. At nine tenths of the budget the page in hand is finished and the status is 3. The budget
+is shared in the proportion of what the pages took before. Interrupted, it ends the page in hand, and that
+page keeps its former recording.
 """
 
 
@@ -66,6 +75,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="seconds for one page")
     parser.add_argument("--machine", default="", metavar="SLUG", help="folder name; the GPU's by default")
     parser.add_argument("--quick", action="store_true", help="few samples, to try a page: nothing is kept")
+    parser.add_argument("--into", type=Path, metavar="FOLDER", help="write there, not to the recordings")
     parser.add_argument("--allow-cpu", action="store_true", help="record without a GPU; needs --machine")
     return parser.parse_args(argv)
 
@@ -87,8 +97,9 @@ class _Recorder:
         self.arguments = arguments
         self.folder = folder
         self.common = ["--root", str(layout.root), "--commit", commit_of(layout.root)]
+        self.common += ["--start", start_of_recording()]
         self.common += ["--machine", arguments.machine] if arguments.machine else []
-        self.done = "ran, not kept" if arguments.quick else "recorded"
+        self.common += ["--into", str(arguments.into.resolve())] if arguments.into else []
         self.ceilings = folder / "ceilings.json"
         self.peak = folder / "peak"
 
@@ -115,28 +126,175 @@ class _Recorder:
         )
 
 
-def _record_all(recorder: _Recorder, pages: list[Page], budget_s: float) -> tuple[list[Outcome], list[Page]]:
-    start = time.monotonic()
-    outcomes: list[Outcome] = []
-    for i, page in enumerate(pages):
-        left = budget_s - (time.monotonic() - start)
-        if left < (1 - _LAST_START) * budget_s:
-            return outcomes, pages[i:]
-        outcome = recorder.record(page, left / (len(pages) - i))
-        print(f"{page.name}: {recorder.done if outcome.ok else outcome.message}", flush=True)
-        outcomes.append(outcome)
-    return outcomes, []
+class Recorder(Protocol):
+    """Records one page within some seconds, and says how that ended."""
+
+    def record(self, page: Page, budget_s: float) -> Outcome:
+        """Record one page within a share of the budget."""
+        ...
 
 
-def _summary(outcomes: list[Outcome], left_out: list[Page], done: str) -> str:
-    rows = [(each.page, done if each.ok else "FAILED", f"{each.seconds:.1f} s") for each in outcomes]
-    rows += [(page.name, "not begun", "budget spent") for page in left_out]
+@dataclass
+class Course:
+    """The pages of one call of the recorder: what is left of the budget, and what came of each.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        Runs a page.
+    budget_s : float
+        Seconds for all pages.
+    took_s : mapping of str to float
+        What a page's newest run took. Pages that were never recorded count as one in the middle of these.
+    now : callable
+        The clock, in seconds.
+
+    Attributes
+    ----------
+    outcomes : list of Outcome
+        Of the pages that were begun.
+    left_out : list of Page
+        Those that were not, once nine tenths of the budget were spent.
+    """
+
+    recorder: Recorder
+    budget_s: float
+    took_s: Mapping[str, float]
+    now: Callable[[], float] = time.monotonic
+    outcomes: list[Outcome] = field(default_factory=list, init=False)
+    left_out: list[Page] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        self._start = self.now()
+
+    def run(self, pages: Sequence[Page], say: Callable[[str], None]) -> None:
+        """Record pages in their order, each within its share of what is left.
+
+        Parameters
+        ----------
+        pages : sequence of Page
+            To be recorded.
+        say : callable
+            Takes a line when a page is through.
+        """
+        for i, page in enumerate(pages):
+            left_s = self.budget_s - (self.now() - self._start)
+            if left_s < (1 - _LAST_START) * self.budget_s:
+                self.left_out = list(pages[i:])
+                return
+            self.outcomes.append(self.recorder.record(page, left_s * self._share(page, pages[i:])))
+            say(told(self.outcomes[-1]))
+
+    def _share(self, page: Page, waiting: Sequence[Page]) -> float:
+        """Return the page's part of the time that it and those after it will take."""
+        middle = statistics.median(self.took_s.values()) if self.took_s else 1.0
+        weights = [self.took_s.get(each.name, middle) for each in waiting]
+        return self.took_s.get(page.name, middle) / sum(weights)
+
+
+def told(outcome: Outcome) -> str:
+    """Say in a line what came of a page, and where its seconds went.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of the page.
+
+    Returns
+    -------
+    str
+        ``"toy: recorded (run 3, machine start 3) in 12.1 s: timing 8.2, start and imports 3.9"``.
+    """
+    if not outcome.ok:
+        what = outcome.message
+    elif outcome.n_runs:
+        what = f"recorded (run {outcome.n_runs}, machine start {outcome.n_starts})"
+    else:
+        what = "ran, not kept"
+    return f"{outcome.page}: {what} in {outcome.seconds:.1f} s{_phases(outcome.phases)}"
+
+
+def _phases(phases: Mapping[str, float]) -> str:
+    """Name the phases that show at a tenth of a second, the longest first."""
+    longest = sorted(phases.items(), key=lambda phase: -phase[1])
+    shown = ", ".join(f"{name} {seconds:.1f}" for name, seconds in longest if seconds >= _LEAST_SHOWN_S)
+    return f": {shown}" if shown else ""
+
+
+def former_times(pages: Sequence[Page], machine: str, root: Path) -> dict[str, float]:
+    """Look up how long the newest run of each page took.
+
+    Parameters
+    ----------
+    pages : sequence of Page
+        To be recorded.
+    machine : str
+        Slug.
+    root : pathlib.Path
+        Folder of the recordings.
+
+    Returns
+    -------
+    dict of str to float
+        Name -> seconds, of those that were recorded on this machine.
+    """
+    from gpuguide.errors import GpuGuideError
+    from gpuguide.recordings import store as recordings
+
+    found = {}
+    for page in pages:
+        try:
+            recording = recordings.load_or_none(page.name, machine, root, complete=False)
+        except GpuGuideError:  # of another format, or damaged: it is about to be replaced
+            continue
+        if recording is not None and recording.provenance.run_time_s:
+            found[page.name] = recording.provenance.run_time_s
+    return found
+
+
+def _summary(course: Course) -> str:
+    done = {True: "recorded", False: "ran, not kept"}
+    rows = [
+        (each.page, done[bool(each.n_runs)] if each.ok else "FAILED", f"{each.seconds:.1f} s")
+        for each in course.outcomes
+    ]
+    rows += [(page.name, "not begun", "budget spent") for page in course.left_out]
     width = max((len(name) for name, _, _ in rows), default=0)
     lines = [f"  {name:{width}}  {state:13}  {note}" for name, state, note in rows]
-    for each in outcomes:
+    for each in course.outcomes:
         lines += [f"  {each.page}: {each.message} (its former recording stays)"] if not each.ok else []
         lines += [f"  {each.page}: warning: {warning}" for warning in each.warnings]
-    return "\n".join(lines)
+    total: Counter[str] = Counter()
+    for each in course.outcomes:
+        total.update(dict(each.phases))
+    seconds = sum(each.seconds for each in course.outcomes)
+    return "\n".join([*lines, f"  all pages: {seconds:.1f} s{_phases(total)}"])
+
+
+class Interrupted(KeyboardInterrupt):
+    """The recorder was told to end; holds the number of the signal."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let the signals by which a process is told to end raise `Interrupted`, so that its page ends first.
+
+    Yields
+    ------
+    None
+        For as long as they do.
+    """
+
+    def raise_it(number: int, frame: object) -> None:
+        raise Interrupted(number)
+
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    former = {name: signal.signal(getattr(signal, name), raise_it) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in former.items():
+            signal.signal(getattr(signal, name), handler)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -150,7 +308,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when all were recorded, 1 when one failed, 2 when nothing could be begun, 3 when the budget ended.
+        0 when all were recorded, 1 when one failed, 2 when nothing could be begun, 3 when the budget ended;
+        128 and the number of the signal when it was interrupted.
     """
     from gpuguide.errors import ArgumentError, GpuGuideError
 
@@ -165,16 +324,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     with tempfile.TemporaryDirectory() as folder:
         recorder = _Recorder(layout, arguments, Path(folder))
-        if not arguments.allow_cpu:
-            ceilings = recorder.measure_ceilings()
-            if not ceilings.ok:
-                print(f"Nothing recorded: {ceilings.message}", file=sys.stderr)
-                return 2
-        outcomes, left_out = _record_all(recorder, pages, arguments.budget)
-    print(_summary(outcomes, left_out, recorder.done))
-    if left_out:
+        course = Course(recorder, arguments.budget, {})
+        try:
+            with interruptible():
+                machine = arguments.machine
+                if not arguments.allow_cpu:
+                    ceilings = recorder.measure_ceilings()
+                    if not ceilings.ok:
+                        print(f"Nothing recorded: {ceilings.message}", file=sys.stderr)
+                        return 2
+                    print(f"ceilings: measured in {ceilings.seconds:.1f} s", flush=True)
+                    machine = ceilings.machine
+                course.took_s = former_times(pages, machine, layout.recorded)
+                course.run(pages, lambda line: print(line, flush=True))
+        except Interrupted as interruption:
+            print(_summary(course))
+            print("Interrupted: the page in hand was ended, its former recording stays.", file=sys.stderr)
+            return 128 + int(interruption.args[0])
+    print(_summary(course))
+    if course.left_out:
         return BUDGET_SPENT
-    return 0 if all(each.ok for each in outcomes) else 1
+    return 0 if all(each.ok for each in course.outcomes) else 1
 
 
 if __name__ == "__main__":

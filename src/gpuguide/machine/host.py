@@ -1,0 +1,112 @@
+"""What the host runs under, and which start of it this is: what makes its times differ from day to day."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from gpuguide.machine.cpu import first_processor
+
+__all__ = ["clock_source", "start_of_machine", "virtualisation"]
+
+# Words in what the machine's maker is called, and what runs below. The makers' own texts are not kept:
+# some hosts write a name of their own there.
+_MAKERS = (
+    ("vmware", "vmware"),
+    ("virtualbox", "virtualbox"),
+    ("innotek", "virtualbox"),
+    ("microsoft corporation virtual machine", "hyper-v"),
+    ("xen", "xen"),
+    ("parallels", "parallels"),
+    ("bhyve", "bhyve"),
+    ("amazon ec2", "amazon"),
+    ("google", "kvm"),
+    ("kvm", "kvm"),
+    ("openstack", "kvm"),
+    ("kubevirt", "kvm"),
+    ("cloud hypervisor", "kvm"),
+    ("qemu", "qemu"),
+)
+
+
+def virtualisation(root: Path = Path("/")) -> str:
+    """Name what this machine runs under.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        Where ``proc`` and ``sys`` lie.
+
+    Returns
+    -------
+    str
+        ``"kvm"``, ``"xen"`` ...; ``"virtual machine"`` where only the processor tells that it is one,
+        ``"none"`` where it tells that it is not, and nothing where that is unknown.
+
+    Examples
+    --------
+    >>> virtualisation(Path("no such folder"))
+    ''
+    """
+    flags = first_processor(root).get("flags", "").split()
+    if flags and "hypervisor" not in flags:
+        return "none"
+    kind = _text(root / "sys/hypervisor/type")
+    if kind in {word for _, word in _MAKERS}:
+        return kind
+    made = " ".join(_text(root / "sys/class/dmi/id" / name) for name in ("sys_vendor", "product_name"))
+    for word, name in _MAKERS:
+        if word in made.lower():
+            return name
+    return "virtual machine" if flags else ""
+
+
+def clock_source(root: Path = Path("/")) -> str:
+    """Name what the kernel reads the time from.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        Where ``sys`` lies.
+
+    Returns
+    -------
+    str
+        ``"tsc"``, ``"kvm-clock"`` ...; nothing where that is unknown.
+
+    Examples
+    --------
+    >>> clock_source(Path("no such folder"))
+    ''
+    """
+    return _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
+
+
+def start_of_machine(root: Path = Path("/")) -> str:
+    """Return what tells this start of the machine from all others.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        Where ``proc`` lies.
+
+    Returns
+    -------
+    str
+        Twelve hexadecimal digits of a hash of the kernel's boot id, which itself is nobody's business;
+        nothing where there is no such id.
+
+    Examples
+    --------
+    >>> start_of_machine(Path("no such folder"))
+    ''
+    """
+    boot_id = _text(root / "proc/sys/kernel/random/boot_id")
+    return hashlib.sha256(f"gpuguide{boot_id}".encode()).hexdigest()[:12] if boot_id else ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
