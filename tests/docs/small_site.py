@@ -123,6 +123,16 @@ PROVENANCE = Provenance(
     peak_memory_bytes=3 * 2**30,
     python="3.12.3",
     platform="Linux",
+    start="c0ffee123456",
+    virtualisation="kvm",
+    clock_source="tsc",
+    cpu_signature="GenuineIntel 6/207/2",
+    cpu_caches=(("L1d", 48 * 2**10), ("L2", 2 * 2**20), ("L3", 300 * 2**20)),
+    cpu_clock_hz=2.1e9,
+    sm_clock_seen_hz=(1.9e9, 1.98e9),
+    power_seen_w=(110.0, 640.0),
+    pace_s=2e-5,
+    shared_host=0.02,
 )
 
 
