@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.results.records import Fact
+from gpuguide.results.records import Fact, Measurement, VariantInfo
+from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
 from gpuguide_docs.show.references import Reference, measured_on, parse_reference, parse_size, resolve
 from study_results import on_starts
@@ -143,6 +144,37 @@ def test_over_three_starts_a_number_says_where_the_next_is_expected(text, shown,
     assert number.text.startswith(shown)
     assert said in number.detail
     assert "95 %" not in number.detail
+
+
+def test_a_number_of_three_starts_has_its_range_and_what_must_be_seen_beside_it():
+    runs = [
+        Results(
+            "s",
+            "S",
+            "elements",
+            "float32",
+            variants=(VariantInfo("a", "A"), VariantInfo("b", "B")),
+            sizes=(8,),
+            measurements=(
+                Measurement("a", 8, "device", (ns,) * 4, (0, 1, 2, 3), host_bound=ns == 213_000),
+                Measurement("b", 8, "device", (2 * ns,) * 4, (0, 1, 2, 3), notes=("two modes",)),
+            ),
+            start=start,
+        )
+        for start, ns in (("a", 213_312), ("b", 213_000), ("c", 213_632))
+    ]
+    study = replace(runs[-1], others=tuple(runs[:-1]))
+    recording = SimpleNamespace(**{**vars(RECORDING), "studies": {"s": study}, "n_starts": 3, "runs": (1, 2)})
+    number = resolve(parse_reference("s[a, 8].time"), recording)
+    assert number.text == "213 µs"
+    assert number.detail.startswith(
+        "A, time on the GPU; 3 machine starts, 12 samples; another is expected between 212 µs and 214 µs; "
+        "8 elements; a span that includes the host's time, for the host could not keep the GPU busy "
+        "(in 1 of 3 runs); NVIDIA"
+    )
+    ratio = resolve(parse_reference("s[a, 8].speedup(b)"), recording)
+    assert "3 machine starts, 12 rounds" in ratio.detail
+    assert "keep the GPU busy (in 1 of 3 runs); B: two modes;" in ratio.detail
 
 
 def test_two_starts_give_no_range():
