@@ -212,11 +212,10 @@ for part, samples in compile_parts.measure_fresh_processes().items():
 
 # draw
 parts = {"python": "run", "later": "run", "cached": "read"}
-cells = {info: results.measurement(info.name, 32**3) for info in results.variants}
 bars = {
-    info.label: {parts.get(info.name, "compile"): cell.median_s}
-    for info, cell in cells.items()
-    if cell.n
+    info.label: {parts.get(info.name, "compile"): results.time(info.name, 32**3).value}
+    for info in results.variants
+    if results.has(info.name, 32**3)
 }
 bars["njit, parallel"] = {"compile": facts["compile_parallel"].value}
 gg.plot_decomposition(bars)
@@ -298,11 +297,8 @@ _ = ax.annotate(
 # After how many calls is the loop paid back here?
 
 # draw
-saved = (
-    results.measurement("python", 32**3).median_s
-    - results.measurement("later", 32**3).median_s
-)
-calls = results.measurement("njit", 32**3).median_s / saved
+saved = results.time("python", 32**3).value - results.time("later", 32**3).value
+calls = results.time("njit", 32**3).value / saved
 _ = gg.fact("measured_calls", round(calls, 1), unit="1")
 print(f"on this machine: after {calls:.1f} calls")
 

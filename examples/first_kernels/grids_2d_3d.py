@@ -236,7 +236,7 @@ from gpuguide.charts.style import MUTED, SERIES, describe
 rows = {}
 for what, found, size in (("matrix", results, 16_384**2), ("box", boxes, 256**3)):
     names = [info.name for info in found.variants]
-    times = [found.measurement(name, size).median_s for name in names]
+    times = [found.time(name, size).value for name in names]
     counts = [facts[f"sectors_{name}"].value for name in names]
     for name, count, time in zip(names, counts, times, strict=True):
         label = f"{what}: {found.variant(name).label}"

@@ -256,8 +256,8 @@ ways = [info for info in orbits.variants if info.name != "from_pinned"]
 figure, ax = plt.subplots()
 words = []
 for row, info in enumerate(ways):
-    simple = results.measurement(info.name, 128**3).median_s
-    involved = orbits.measurement(info.name, 128**3).median_s
+    simple = results.time(info.name, 128**3).value
+    involved = orbits.time(info.name, 128**3).value
     # A larger, hollow mark stays in sight where the two lie on one another.
     ax.plot(simple, row, "o", markersize=10, markerfacecolor="none", color=SERIES[0])
     ax.plot(involved, row, "s", color=SERIES[1])

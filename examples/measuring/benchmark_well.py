@@ -425,8 +425,8 @@ keep("one_reading", [max(readings)])
 # draw
 from gpuguide.results.statistics import median_interval
 
-middle, device = facts["readings"].value, cold.measurement("one", 2**21)
-readings = facts["readings"].samples
+readings, device = facts["readings"].samples, cold.measurement("one", 2**21)
+middle = float(np.median(readings))
 for name, ends, of in (
     ("readings_apart", (min(readings), max(readings)), middle),
     ("median_apart", median_interval(readings), middle),

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gpuguide.errors import ArgumentError
+from gpuguide.recordings.recompute import recompute
 from gpuguide.results import starts
 from gpuguide.results.claims import Faster, ReachesShare, decide
 from gpuguide.results.records import Fact, Measurement, VariantInfo
@@ -421,6 +423,24 @@ def test_a_fact_is_the_median_over_the_starts_with_its_range() -> None:
     made = facts(0.40, 0.42, 0.41, samples=True)
     assert (made.value, made.shown, len(made.samples)) == (0.41, "410 ms", 3)
     assert made.basis == "3 machine starts, 9 samples; another is expected between 378 ms and 445 ms"
+
+
+def test_a_fact_counts_no_samples_where_those_of_former_runs_are_not_kept() -> None:
+    newest = Fact("f", 4.01, "s", (3.0, 4.0, 5.0))
+    made = Fact.over_starts([("a", Fact("f", 4.0, "s")), ("b", Fact("f", 4.0, "s")), ("c", newest)])
+    # The spread inside the newest stands for the others', too.
+    assert made.basis == "3 machine starts; another is expected between 3.49 s and 4.49 s"
+    assert made.samples == (3.0, 4.0, 5.0)
+
+
+def test_a_fact_over_starts_is_checked_by_the_samples_of_its_own_run() -> None:
+    """The median over the starts need not lie among them; what the newest run says must."""
+    runs_ = [Fact("f", value, "s", (0.99 * value, value, 1.01 * value)) for value in (4.0, 4.2, 6.0)]
+    made = Fact.over_starts(list(zip("abc", runs_, strict=True)))
+    recording = SimpleNamespace(ceilings=None, studies={}, runs=(), facts={"f": made})
+    assert recompute(recording) == ()
+    wrong = replace(made, newest=Fact("f", 7.0, "s", runs_[2].samples))
+    assert len(recompute(SimpleNamespace(**{**vars(recording), "facts": {"f": wrong}}))) == 1
 
 
 def test_a_fact_of_one_or_two_starts_says_so() -> None:

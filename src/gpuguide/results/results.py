@@ -27,6 +27,7 @@ from gpuguide.results.tables import Column, Row, Table
 from gpuguide.results.units import REGIONS, format_quantity, format_size
 
 __all__ = [
+    "HOST_BOUND",
     "QUANTITIES",
     "Crossover",
     "InRun",
