@@ -213,11 +213,11 @@ for part, samples in compile_parts.measure_fresh_processes().items():
 # draw
 parts = {"python": "run", "later": "run", "cached": "read"}
 bars = {
-    info.label: {parts.get(info.name, "compile"): results.time(info.name, 32**3).value}
+    info.label: {parts.get(info.name, "compile"): results.time(info.name, 32**3)}
     for info in results.variants
     if results.has(info.name, 32**3)
 }
-bars["njit, parallel"] = {"compile": facts["compile_parallel"].value}
+bars["njit, parallel"] = {"compile": facts["compile_parallel"]}
 gg.plot_decomposition(bars)
 
 # %%
@@ -231,7 +231,7 @@ gg.plot_decomposition(bars)
 # A fresh process has to load the compiler first. That lies within its first call, so one figure holds both:
 
 # draw
-took = {name.removeprefix("fresh_"): fact.value for name, fact in facts.items()}
+took = {name.removeprefix("fresh_"): fact for name, fact in facts.items()}
 bars = {
     "empty cache": {"import numba": took["imports"], "load, compile": took["first"]},
     "filled cache": {"import numba": took["imports"], "load, read": took["cached"]},

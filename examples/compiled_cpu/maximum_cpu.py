@@ -346,10 +346,10 @@ _ = gg.explained("five_calls_explained", parts, facts["five_calls"].value)
 # draw
 gg.plot_decomposition(
     {
-        "a fifth of five calls": {"not taken apart": facts["five_calls"].value},
+        "a fifth of five calls": {"not taken apart": facts["five_calls"]},
         "timed apart": {
             "a fifth of compiling": facts["compile_alone"].value / 5,
-            "a call": facts["call_alone"].value,
+            "a call": facts["call_alone"],
         },
     }
 )

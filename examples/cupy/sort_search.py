@@ -392,11 +392,11 @@ _ = gg.explained("wrong_explained", parts, facts["wrong"].value)
 # draw
 gg.plot_decomposition(
     {
-        "called the sort": {"all": facts["wrong"].value},
+        "called the sort": {"all": facts["wrong"]},
         "timed apart": {
-            "copy there": facts["copy_there"].value,
-            "sort": facts["work"].value,
-            "copy back": facts["copy_back"].value,
+            "copy there": facts["copy_there"],
+            "sort": facts["work"],
+            "copy back": facts["copy_back"],
         },
     }
 )

@@ -242,12 +242,14 @@ gg.plot_time(
 # draw
 import matplotlib.pyplot as plt
 
+from gpuguide.charts.marks import draw_ranges
 from gpuguide.charts.style import INK, MUTED, SERIES, describe
 
 names = ["by_hand", "grid", "grid_stride", "four_per_thread"]
 labels = [results.variant(name).label for name in names]
 shares = [results.quantity(name, 2**28, "share") for name in names]
 words = [str(share) for share in shares]
+ranges = [(row, share, SERIES[0]) for row, share in enumerate(shares)]
 shares = [100 * share.value for share in shares]
 figure, ax = plt.subplots(figsize=(7.2, 2.7))
 ax.plot(shares, range(len(names)), "o", markersize=8, color=SERIES[0])
@@ -264,6 +266,7 @@ ax.axvline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
 ax.set(xlabel="% of the copy rate, kernel only, warm cache", yticks=range(len(names)))
 ax.set(xlim=(min(shares) - 2, 101), ylim=(len(names) - 0.6, -0.7))
 ax.set_yticklabels(labels)
+draw_ranges(ax, ranges, along="x", scale=100)
 words = "; ".join(map(" ".join, zip(labels, words, strict=True)))
 describe(ax, f"Share of the copy rate over four kernels: {words}.")
 
@@ -332,12 +335,12 @@ _ = gg.explained("first_call", parts, facts["first_whole"].value)
 gg.plot_decomposition(
     {
         "first call": {
-            part: facts[f"first_{part}"].value
+            part: facts[f"first_{part}"]
             for part in ("context", "compile", "launch", "work")
         },
         "later call": {
-            "launch": results.quantity("grid", 65_536, "launch").value,
-            "work": results.quantity("grid", 65_536, "time").value,
+            "launch": results.quantity("grid", 65_536, "launch"),
+            "work": results.quantity("grid", 65_536, "time"),
         },
     }
 )
@@ -409,9 +412,9 @@ _ = gg.explained(
 # draw
 gg.plot_decomposition(
     {
-        "without waiting": {"launch": facts["unsynchronised"].value},
-        "launch, timed alone": {"launch": facts["launch_alone"].value},
-        "work, timed alone": {"work": results.quantity("grid", 2**28, "time").value},
+        "without waiting": {"launch": facts["unsynchronised"]},
+        "launch, timed alone": {"launch": facts["launch_alone"]},
+        "work, timed alone": {"work": results.quantity("grid", 2**28, "time")},
     }
 )
 

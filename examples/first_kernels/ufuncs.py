@@ -248,25 +248,25 @@ gg.plot_time(results, variants=["cpu", "cpu_threads", "cpu_loop", "from_numpy", 
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.charts.marks import time_axis
+from gpuguide.charts.marks import draw_ranges, time_axis
 from gpuguide.charts.style import SERIES, describe
-from gpuguide.results.units import format_quantity
 
 ways = [info for info in orbits.variants if info.name != "from_pinned"]
 figure, ax = plt.subplots()
-words = []
+words, ranges = [], []
 for row, info in enumerate(ways):
-    simple = results.time(info.name, 128**3).value
-    involved = orbits.time(info.name, 128**3).value
+    times = [found.time(info.name, 128**3) for found in (results, orbits)]
+    simple, involved = (time.value for time in times)
     # A larger, hollow mark stays in sight where the two lie on one another.
     ax.plot(simple, row, "o", markersize=10, markerfacecolor="none", color=SERIES[0])
     ax.plot(involved, row, "s", color=SERIES[1])
-    times = (format_quantity(seconds, "s") for seconds in (simple, involved))
-    words.append(f"{info.label} {' and '.join(times)}")
+    ranges += [(row, time, colour) for time, colour in zip(times, SERIES, strict=False)]
+    words.append(f"{info.label} {' and '.join(map(str, times))}")
 time_axis(ax, "x")
 ax.set(xlabel="time of a call, median", yticks=range(len(ways)))
 ax.set_yticklabels([info.label for info in ways])
 ax.invert_yaxis()
+draw_ranges(ax, ranges, along="x")
 ax.legend(
     ax.lines[:2],
     ["larger of two", "Kepler's equation"],
