@@ -87,10 +87,9 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # Six sorts and nine ways to look up
 # ----------------------------------
 #
-# The sorts are short. **NumPy** runs on one thread, or on all. **CuPy** makes a new array. **CuPy in place**
-# overwrites the old one. **CuPy, pageable copies** starts and ends on the :term:`host`, in NumPy's ordinary
-# memory; **CuPy, pinned copies** does so in :term:`pinned memory`. In the guide's own code, ``cupy()`` is the
-# module CuPy.
+# **NumPy** runs on one thread, or on all. **CuPy** makes a new array. **CuPy in place** overwrites the old
+# one. **CuPy, pageable copies** starts and ends on the :term:`host`, **pinned copies** there in
+# :term:`pinned memory`. Here ``cupy()`` is the module CuPy.
 #
 # .. kernel:: gpuguide.topics.sort_search.study
 #    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, sort_with_copies_pinned
@@ -242,9 +241,8 @@ gg.claim(lookup, "python_dict", faster_than="branching", at=10)
 # %%
 # .. checks:: lookup
 #
-# Eight ways, from ten queries on. The dict and NumPy, here on one thread, end at a million: the next size
-# would take too long. The GPU's times are without the launches, except where a ring marks a point as
-# :term:`host-bound`.
+# Eight ways, from ten queries on. The dict and NumPy end at a million: the next size would take too long.
+# The GPU's times are without the launches, except where a ring marks a point as :term:`host-bound`.
 
 # draw
 gg.plot_time(
