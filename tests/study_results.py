@@ -1,5 +1,6 @@
 """Invented results that several tests ask questions of."""
 
+from dataclasses import replace
 from typing import Any
 
 from gpuguide.results.ceilings import Ceiling, Ceilings
@@ -63,3 +64,22 @@ def make(**changes: Any) -> Results:
         "l2_bytes": L2,
     }
     return Results(**(defaults | changes))
+
+
+def on_starts(results: Results, *factors: float) -> Results:
+    """The same study on as many machine starts, each as much slower; the last is the newest run."""
+    runs = [
+        replace(
+            results,
+            start=f"start {number}",
+            measurements=tuple(
+                replace(each, samples_ns=tuple(round(factor * ns) for ns in each.samples_ns))
+                for each in results.measurements
+            ),
+        )
+        for number, factor in enumerate(factors)
+    ]
+    former = (
+        replace(run, measurements=tuple(each.summarised() for each in run.measurements)) for run in runs[:-1]
+    )
+    return replace(runs[-1], others=tuple(former))

@@ -113,7 +113,7 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 # .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: load_cached, caching_in, call_compiled
 #
-# And **cuda.jit** compiles a :term:`kernel` for the GPU. Its time includes the copies there and back.
+# And **cuda.jit** compiles a :term:`kernel` for the GPU. Its time includes pageable copies.
 #
 # .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: compile_kernel
@@ -212,13 +212,12 @@ for part, samples in compile_parts.measure_fresh_processes().items():
 
 # draw
 parts = {"python": "run", "later": "run", "cached": "read"}
-cells = {info: results.measurement(info.name, 32**3) for info in results.variants}
 bars = {
-    info.label: {parts.get(info.name, "compile"): cell.median_s}
-    for info, cell in cells.items()
-    if cell.n
+    info.label: {parts.get(info.name, "compile"): results.time(info.name, 32**3)}
+    for info in results.variants
+    if results.has(info.name, 32**3)
 }
-bars["njit, parallel"] = {"compile": facts["compile_parallel"].value}
+bars["njit, parallel"] = {"compile": facts["compile_parallel"]}
 gg.plot_decomposition(bars)
 
 # %%
@@ -232,7 +231,7 @@ gg.plot_decomposition(bars)
 # A fresh process has to load the compiler first. That lies within its first call, so one figure holds both:
 
 # draw
-took = {name.removeprefix("fresh_"): fact.value for name, fact in facts.items()}
+took = {name.removeprefix("fresh_"): fact for name, fact in facts.items()}
 bars = {
     "empty cache": {"import numba": took["imports"], "load, compile": took["first"]},
     "filled cache": {"import numba": took["imports"], "load, read": took["cached"]},
@@ -298,11 +297,8 @@ _ = ax.annotate(
 # After how many calls is the loop paid back here?
 
 # draw
-saved = (
-    results.measurement("python", 32**3).median_s
-    - results.measurement("later", 32**3).median_s
-)
-calls = results.measurement("njit", 32**3).median_s / saved
+saved = results.time("python", 32**3).value - results.time("later", 32**3).value
+calls = results.time("njit", 32**3).value / saved
 _ = gg.fact("measured_calls", round(calls, 1), unit="1")
 print(f"on this machine: after {calls:.1f} calls")
 

@@ -84,15 +84,21 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # %%
 # .. rst-class:: part-code
 #
-# Four sorts and eight ways to look up
-# ------------------------------------
+# Six sorts and nine ways to look up
+# ----------------------------------
 #
-# The sorts are one line each. **NumPy** runs on one thread. **CuPy** makes a new array. **CuPy in place**
-# overwrites the old one. **CuPy with copies** starts and ends on the :term:`host`. In the guide's own code,
-# ``cupy()`` is the module CuPy.
+# **NumPy** runs on one thread, or on all. **CuPy** makes a new array. **CuPy in place** overwrites the old
+# one. **CuPy, pageable copies** starts and ends on the :term:`host`, **pinned copies** there in
+# :term:`pinned memory`. Here ``cupy()`` is the module CuPy.
 #
 # .. kernel:: gpuguide.topics.sort_search.study
-#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, argsort_numpy, argsort_cupy
+#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, sort_with_copies_pinned
+#
+# .. kernel:: gpuguide.topics.sort_search.cpu
+#    :names: sort_numpy_threads
+#
+# .. kernel:: gpuguide.topics.sort_search.study
+#    :names: argsort_numpy, argsort_cupy
 #
 # Next a dictionary whose keys are *sparse*: few of the numbers in their range are keys. Can it be asked on a
 # GPU? It can, as two arrays: the sorted keys, and a value for each. The values are strings, which a GPU does
@@ -102,6 +108,9 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 #
 # .. kernel:: gpuguide.topics.sort_search.sparse_dictionary
 #    :names: lookup_python_dict, lookup_numpy, lookup_cupy
+#
+# .. kernel:: gpuguide.topics.sort_search.cpu
+#    :names: lookup_numpy_threads
 #
 # **Branching.** The first :term:`kernel` of our own is the textbook search, one query a thread. Its threads
 # part ways at every step, and a :term:`warp` walks on until the last of its 32 threads is done. How a kernel
@@ -180,10 +189,10 @@ study
 # %%
 # .. rst-class:: part-measure
 #
-# From a thousand numbers to a billion
-# ------------------------------------
+# Up to a hundred million numbers
+# -------------------------------
 #
-# Sorting first, at eight sizes. Three claims about who is ahead must hold.
+# Sorting first, at seven sizes. Three claims about who is ahead must hold.
 
 results = study.run()
 
@@ -200,14 +209,18 @@ gg.claim(results, "numpy", faster_than="with_copies", at=10**3)
 # The grey band marks where the GPU with the copies overtakes NumPy. Without them it does so further left.
 
 # draw
-gg.plot_time(results, crossover=("numpy", "with_copies"))
+gg.plot_time(
+    results,
+    variants=["numpy", "cupy", "cupy_in_place", "with_copies"],
+    crossover=("numpy", "with_copies"),
+)
 
 # %%
 # .. finding::
 #
 #    CuPy overtakes NumPy :measured:`sort.crossover(numpy, cupy)`, with the copies
-#    :measured:`sort.crossover(numpy, with_copies)`. A billion numbers, which only the GPU was given, are
-#    sorted in :measured:`sort[cupy, 10**9].time`.
+#    :measured:`sort.crossover(numpy, with_copies)`. A hundred million numbers are sorted in
+#    :measured:`sort[cupy, 10**8].time`.
 #
 # .. results:: sort
 
@@ -228,11 +241,15 @@ gg.claim(lookup, "python_dict", faster_than="branching", at=10)
 # %%
 # .. checks:: lookup
 #
-# All eight ways, from ten queries on. The dict and NumPy end at a million: the next size would take too long.
+# Eight ways, from ten queries on. The dict and NumPy end at a million: the next size would take too long.
 # The GPU's times are without the launches, except where a ring marks a point as :term:`host-bound`.
 
 # draw
-gg.plot_time(lookup, crossover=("python_dict", "branching"))
+gg.plot_time(
+    lookup,
+    variants=[info.name for info in lookup.variants if info.name != "numpy_threads"],
+    crossover=("python_dict", "branching"),
+)
 
 # %%
 # .. finding::
@@ -248,8 +265,8 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # %%
 # .. rst-class:: part-reading
 #
-# What a billion numbers and ten million questions say
-# ----------------------------------------------------
+# What the times of sorting and searching say
+# -------------------------------------------
 #
 # For 4096 by 4096 numbers a workshop of 2022 gave :claimed:`s2_sort_cpu` for NumPy, :claimed:`s2_sort_gpu`
 # for CuPy, and :claimed:`s2_sort_speedup` for the ratio. Here NumPy takes
@@ -274,8 +291,8 @@ gg.plot_time(lookup, crossover=("python_dict", "branching"))
 # ``cp.sort`` makes first. Both are far from the prediction. A pass of a radix sort does not simply copy: it
 # sends each number to one of 256 places, and first has to count how many go where.
 #
-# How far from it is a sort of a billion numbers? With each number read once and written once, the sort in
-# place reaches :measured:`sort[cupy_in_place, 10**9].share` of the rate of a plain copy. Four perfect passes
+# How far from it is a sort of a hundred million numbers? With each number read once and written once, the sort in
+# place reaches :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. Four perfect passes
 # would reach a quarter. An argsort takes :measured:`argsort[cupy, 4096**2].time` at 4096 by 4096 numbers,
 # since an index travels with each of them.
 #
@@ -337,13 +354,15 @@ print(f'"the sort", one reading: {called_the_sort() * 1e3:.1f} ms')
 # A single reading, and a first one at that, may lie far from the next. The right way books each step on its
 # own name. The timer is the one of :doc:`How to time a GPU </gallery/measuring/how_to_time>`: it waits for
 # the GPU at both ends of a step. The two take turns, twenty times, because copies of ordinary memory are fast
-# in one moment and slow in another. The figures are :term:`medians <median>`.
+# in one moment and slow in another. A turn is taken again when :doc:`others used the processor </method>`
+# meanwhile. The figures are :term:`medians <median>`.
 
 from gpuguide.measure.step_timer import StepTimer
+from gpuguide.measure.turns import whole_turns
 
-runs, wrong = [], []
-for _ in range(20):
-    wrong.append(called_the_sort())
+
+def both_ways():
+    wrong = called_the_sort()
     timer = StepTimer(cp.cuda.Device().synchronize)
     with timer.step("copy_there"):
         x_device = cp.asarray(x_host)
@@ -351,13 +370,13 @@ for _ in range(20):
         sorted_device = cp.sort(x_device)
     with timer.step("copy_back"):
         sorted_device.get(out=out_host)
-    runs.append(timer.seconds)
-facts = {"wrong": gg.fact("wrong", float(np.median(wrong)), unit="s", samples=wrong)}
-for name in ("copy_there", "work", "copy_back"):
-    samples = [run[name] for run in runs]
+    return {"wrong": wrong, **timer.seconds}
+
+
+facts = {}
+for name, samples in whole_turns(both_ways, 20).items():
     facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-for name, fact in facts.items():
-    print(f"{name:10} {fact.value * 1e3:6.2f} ms")
+    print(f"{name:10} {facts[name].value * 1e3:6.2f} ms")
 
 # %%
 
@@ -371,11 +390,11 @@ _ = gg.explained("wrong_explained", parts, facts["wrong"].value)
 # draw
 gg.plot_decomposition(
     {
-        "called the sort": {"all": facts["wrong"].value},
+        "called the sort": {"all": facts["wrong"]},
         "timed apart": {
-            "copy there": facts["copy_there"].value,
-            "sort": facts["work"].value,
-            "copy back": facts["copy_back"].value,
+            "copy there": facts["copy_there"],
+            "sort": facts["work"],
+            "copy back": facts["copy_back"],
         },
     }
 )
@@ -415,7 +434,7 @@ gg.plot_decomposition(
 # them, the steps of a search wait for :term:`global memory` instead.
 #
 # ``gpuguide run sort_search`` measures your machine. With less memory than the line under the title names,
-# the billion numbers may be left out; the table says so.
+# the largest sizes may be left out; the table says so.
 
 # %%
 # .. rst-class:: part-your-turn

@@ -151,10 +151,15 @@ print(
 # .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_four_per_thread
 #
-# A Python loop, NumPy, and the kernel with copies around it complete the comparison.
+# A Python loop, NumPy, a compiled loop on all threads of the CPU, and the kernel with copies around it
+# complete the comparison. The copies start and end in :term:`pageable memory`, which is NumPy's,
+# or in :term:`pinned memory`.
+#
+# .. kernel:: gpuguide.topics.first_kernel.kernels
+#    :names: increment_threads
 #
 # .. kernel:: gpuguide.topics.first_kernel.study
-#    :names: increment_python, increment_numpy, increment_with_copies
+#    :names: increment_python, increment_numpy, increment_with_copies, increment_with_copies_pinned
 
 # %%
 # The compiler says how many :term:`registers <register>` each kernel needs. The fewer, the more threads fit
@@ -197,8 +202,8 @@ study
 # From a thousand elements to a quarter of a billion
 # --------------------------------------------------
 #
-# The study runs at six sizes. Three sentences about it are checked: each must hold for the whole interval
-# that the :term:`samples <sample>` leave for a ratio, not just for its middle.
+# The study runs at seven sizes. Three sentences about it are checked against the :term:`samples <sample>`:
+# each must hold in every run.
 
 results = study.run()
 
@@ -226,7 +231,7 @@ gg.plot_time(
 # .. finding::
 #
 #    The kernel alone, without its launch, overtakes NumPy's one thread
-#    :measured:`increment.crossover(numpy, grid)`. With the copies it needs
+#    :measured:`increment.crossover(numpy, grid)`. With pageable copies it needs
 #    :measured:`increment[with_copies, 2**24].time` for 2\ :sup:`24` elements, where NumPy needs
 #    :measured:`increment[numpy, 2**24].time`.
 #
@@ -237,13 +242,14 @@ gg.plot_time(
 # draw
 import matplotlib.pyplot as plt
 
+from gpuguide.charts.marks import draw_ranges
 from gpuguide.charts.style import INK, MUTED, SERIES, describe
-from gpuguide.results.units import format_quantity
 
 names = ["by_hand", "grid", "grid_stride", "four_per_thread"]
 labels = [results.variant(name).label for name in names]
 shares = [results.quantity(name, 2**28, "share") for name in names]
-words = [format_quantity(x.value, "share", x.low, x.high) for x in shares]
+words = [str(share) for share in shares]
+ranges = [(row, share, SERIES[0]) for row, share in enumerate(shares)]
 shares = [100 * share.value for share in shares]
 figure, ax = plt.subplots(figsize=(7.2, 2.7))
 ax.plot(shares, range(len(names)), "o", markersize=8, color=SERIES[0])
@@ -260,6 +266,7 @@ ax.axvline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
 ax.set(xlabel="% of the copy rate, kernel only, warm cache", yticks=range(len(names)))
 ax.set(xlim=(min(shares) - 2, 101), ylim=(len(names) - 0.6, -0.7))
 ax.set_yticklabels(labels)
+draw_ranges(ax, ranges, along="x", scale=100)
 words = "; ".join(map(" ".join, zip(labels, words, strict=True)))
 describe(ax, f"Share of the copy rate over four kernels: {words}.")
 
@@ -301,8 +308,8 @@ describe(ax, f"Share of the copy rate over four kernels: {words}.")
 # %%
 # The first call is a different matter. The notebook that this page grew out of saw :claimed:`s0_first_call`
 # for the first call and :claimed:`s0_kernel` for later ones. It put the difference down to compilation and to
-# the transfer of the data. Here the first call is made in five fresh processes, and its parts are timed one
-# by one. Each line gives the middle one of its five times, so the parts need not add up to the whole exactly.
+# the transfer of the data. Here the first call is made in a fresh process, and its parts are timed one by
+# one. Another process ran before it and does not count, as it only brought the files into memory.
 
 from gpuguide.topics.first_kernel.first_call_parts import measure_first_call
 
@@ -328,12 +335,12 @@ _ = gg.explained("first_call", parts, facts["first_whole"].value)
 gg.plot_decomposition(
     {
         "first call": {
-            part: facts[f"first_{part}"].value
+            part: facts[f"first_{part}"]
             for part in ("context", "compile", "launch", "work")
         },
         "later call": {
-            "launch": results.quantity("grid", 65_536, "launch").value,
-            "work": results.quantity("grid", 65_536, "time").value,
+            "launch": results.quantity("grid", 65_536, "launch"),
+            "work": results.quantity("grid", 65_536, "time"),
         },
     }
 )
@@ -405,9 +412,9 @@ _ = gg.explained(
 # draw
 gg.plot_decomposition(
     {
-        "without waiting": {"launch": facts["unsynchronised"].value},
-        "launch, timed alone": {"launch": facts["launch_alone"].value},
-        "work, timed alone": {"work": results.quantity("grid", 2**28, "time").value},
+        "without waiting": {"launch": facts["unsynchronised"]},
+        "launch, timed alone": {"launch": facts["launch_alone"]},
+        "work, timed alone": {"work": results.quantity("grid", 2**28, "time")},
     }
 )
 

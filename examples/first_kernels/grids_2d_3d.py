@@ -231,16 +231,19 @@ gg.plot_share_of_ceiling(results)
 # draw
 import matplotlib.pyplot as plt
 
+from gpuguide.charts.marks import draw_ranges
 from gpuguide.charts.style import MUTED, SERIES, describe
 
-rows = {}
+rows, ranges = {}, []
 for what, found, size in (("matrix", results, 16_384**2), ("box", boxes, 256**3)):
     names = [info.name for info in found.variants]
-    times = [found.measurement(name, size).median_s for name in names]
+    best = min(names, key=lambda name: found.time(name, size).value)
     counts = [facts[f"sectors_{name}"].value for name in names]
-    for name, count, time in zip(names, counts, times, strict=True):
+    for name, count in zip(names, counts, strict=True):
         label = f"{what}: {found.variant(name).label}"
-        rows[label] = count / min(counts), time / min(times)
+        time = found.speedup(best, name, size)
+        ranges.append((len(rows), time, SERIES[1]))
+        rows[label] = count / min(counts), time.value
 figure, ax = plt.subplots()
 for row, (count, time) in enumerate(rows.values()):
     ax.plot([count, time], [row, row], color=MUTED, linewidth=1)
@@ -249,6 +252,7 @@ for row, (count, time) in enumerate(rows.values()):
 ax.set(xlabel="multiples of the least", xlim=(0, None), yticks=range(len(rows)))
 ax.set_yticklabels(rows)
 ax.invert_yaxis()
+draw_ranges(ax, ranges, along="x")
 names = ["sectors a request", "time, kernel only"]
 ax.legend(ax.lines[1:3], names, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 words = (f"{name} {count:.0f} and {time:.1f}" for name, (count, time) in rows.items())

@@ -218,6 +218,7 @@ for name, samples in launches_in_turns(calls).items():
 # draw
 import matplotlib.pyplot as plt
 
+from gpuguide.charts.marks import draw_ranges
 from gpuguide.charts.style import SERIES, describe
 
 kinds = {
@@ -229,16 +230,19 @@ kinds = {
     "raw": "RawKernel",
 }
 figure, ax = plt.subplots()
-words = []
+words, ranges = [], []
 for (kind, label), colour, marker in zip(kinds.items(), SERIES, "s^oDv*", strict=False):
     counts = [n for n in (1, 3, 8) if kind != "elementwise" or n > 1]
-    cells = [results.quantity(f"{kind}_{n}", 1024, "launch").value * 1e6 for n in counts]
+    times = [results.quantity(f"{kind}_{n}", 1024, "launch") for n in counts]
     if kind != "elementwise":
         begin = facts["nothing_raw" if kind == "raw" else "nothing_numba"]
-        counts, cells = [0, *counts], [begin.value * 1e6, *cells]
+        counts, times = [0, *counts], [begin, *times]
+    cells = [time.value * 1e6 for time in times]
     ax.plot(counts, cells, marker=marker, color=colour, label=label)
+    ranges += [(n, time, colour) for n, time in zip(counts, times, strict=True)]
     words.append(f"{label} {cells[0]:.0f} to {cells[-1]:.0f} µs")
 ax.set(xlabel="arrays handed to the kernel", ylabel="µs a launch, host", ylim=(0, None))
+draw_ranges(ax, ranges, scale=1e6)
 ax.legend()
 describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(words)}.")
 
@@ -314,10 +318,10 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # The sizes lie close together where work and launch should cross. For either way the first size with more
 # work than launch is kept.
 
-from gpuguide.topics.launch_sizes import maximum
+from gpuguide.topics.launch_sizes import maximum as maximum_topic
 
 sizes = [2**k for k in (12, 16, 20, 21, 22, 23, 24, 25, 26, 28)]
-work = maximum.study().run(variants=["cupy", "four"], sizes=sizes)
+work = maximum_topic.study().run(variants=["cupy", "four"], sizes=sizes)
 
 # %%
 
@@ -344,7 +348,7 @@ for name in ("cupy", "four"):
 
 # draw
 figure, ax = plt.subplots()
-words = []
+words, ranges = [], []
 for name, colour in (("cupy", SERIES[0]), ("four", SERIES[1])):
     label = work.variant(name).label
     for clock, line in ((None, "-"), ("launch", "--")):
@@ -352,10 +356,12 @@ for name, colour in (("cupy", SERIES[0]), ("four", SERIES[1])):
         micros = [1e6 * median for median in medians]
         what = f"{label}, {clock or 'work'}"
         ax.plot(sizes, micros, line, marker="o", color=colour, label=what)
+        ranges += [(size, work.time(name, size, clock), colour) for size in sizes]
         words.append(f"{what} {micros[0]:.1f} to {micros[-1]:.0f} µs")
 ax.set_xscale("log", base=2)
 ax.set_yscale("log")
 ax.set(xlabel="elements", ylabel="µs")
+draw_ranges(ax, ranges, scale=1e6)
 ax.legend()
 describe(ax, f"Work and launch against elements, both logarithmic. {'; '.join(words)}.")
 
@@ -435,6 +441,7 @@ from gpuguide.charts.marks import label_ends
 ax = gg.plot_time(qr)
 sizes, asked = qr.series("cupy", "launch")
 ax.plot(sizes, asked, "--", marker="D", color=SERIES[1])
+draw_ranges(ax, [(size, qr.time("cupy", size, "launch"), SERIES[1]) for size in sizes])
 label_ends(ax, [(sizes[-1], asked[-1], "CuPy, launch", SERIES[1])])
 ax.set_ylabel("time (warm cache)")
 words = []

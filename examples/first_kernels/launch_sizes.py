@@ -174,8 +174,8 @@ study
 # Threads, blocks, elements
 # -------------------------
 #
-# Three sentences about the five variants are checked against the :term:`samples <sample>`: each must hold for
-# the whole interval that they leave.
+# Three sentences about the five variants are checked against the :term:`samples <sample>`: each must hold in
+# every run.
 
 results = study.run()
 

@@ -137,15 +137,15 @@ for name, predicted in facts.items():
 # .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: maximum_cpu_loop
 #
-# **GPU arrays** and **from NumPy arrays** call one and the same ufunc. The first says where the result goes
-# and in which :term:`stream` the work runs; it gets CuPy's arrays as views made for Numba beforehand.
-# The second just calls it.
+# **GPU arrays** and **NumPy arrays, pageable** call one and the same ufunc. The first says where the result
+# goes and in which :term:`stream` the work runs; it gets CuPy's arrays as views made for Numba beforehand.
+# The second just calls it, as **NumPy arrays, pinned** does.
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: gpu_ufunc
 #
 # .. kernel:: gpuguide.topics.ufuncs.study
-#    :names: maximum_ufunc, maximum_from_numpy
+#    :names: maximum_ufunc, maximum_from_numpy, maximum_from_pinned
 #
 # **Own kernel** is what the decorator saves you: an index, a guard, a grid. ``larger_on_device`` is the same
 # function once more, compiled for the GPU.
@@ -226,7 +226,7 @@ gg.claim(orbits, "from_numpy", faster_than=("cpu_loop", "cpu_threads"), at=128**
 #
 # .. checks:: distance
 #
-# Two of the lines, **GPU arrays** and **from NumPy arrays**, belong to the same ufunc.
+# Two of the lines, **GPU arrays** and **NumPy arrays, pageable**, belong to the same ufunc.
 
 # draw
 gg.plot_time(results, variants=["cpu", "cpu_threads", "cpu_loop", "from_numpy", "ufunc"])
@@ -248,25 +248,25 @@ gg.plot_time(results, variants=["cpu", "cpu_threads", "cpu_loop", "from_numpy", 
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.charts.marks import time_axis
+from gpuguide.charts.marks import draw_ranges, time_axis
 from gpuguide.charts.style import SERIES, describe
-from gpuguide.results.units import format_quantity
 
-ways = list(orbits.variants)
+ways = [info for info in orbits.variants if info.name != "from_pinned"]
 figure, ax = plt.subplots()
-words = []
+words, ranges = [], []
 for row, info in enumerate(ways):
-    simple = results.measurement(info.name, 128**3).median_s
-    involved = orbits.measurement(info.name, 128**3).median_s
+    times = [found.time(info.name, 128**3) for found in (results, orbits)]
+    simple, involved = (time.value for time in times)
     # A larger, hollow mark stays in sight where the two lie on one another.
     ax.plot(simple, row, "o", markersize=10, markerfacecolor="none", color=SERIES[0])
     ax.plot(involved, row, "s", color=SERIES[1])
-    times = (format_quantity(seconds, "s") for seconds in (simple, involved))
-    words.append(f"{info.label} {' and '.join(times)}")
+    ranges += [(row, time, colour) for time, colour in zip(times, SERIES, strict=False)]
+    words.append(f"{info.label} {' and '.join(map(str, times))}")
 time_axis(ax, "x")
 ax.set(xlabel="time of a call, median", yticks=range(len(ways)))
 ax.set_yticklabels([info.label for info in ways])
 ax.invert_yaxis()
+draw_ranges(ax, ranges, along="x")
 ax.legend(
     ax.lines[:2],
     ["larger of two", "Kepler's equation"],

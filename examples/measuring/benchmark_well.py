@@ -185,13 +185,15 @@ gg.claim(roots, "sqrt", faster_than="newton", at=2**22)
 # draw
 import matplotlib.pyplot as plt
 
+from gpuguide.charts.marks import draw_ranges
 from gpuguide.charts.style import MUTED, SERIES, describe
 
 figure, ax = plt.subplots()
-words = []
+words, ranges = [], []
 for results, colour, marker in ((warm, SERIES[1], "o"), (cold, SERIES[0], "s")):
-    sizes, seconds = results.series("one")
-    rates = [12 * n / s / 1e12 for n, s in zip(sizes, seconds, strict=True)]
+    sizes, _ = results.series("one")
+    ranges += [(n, results.rate("one", n), colour) for n in sizes]
+    rates = [results.rate("one", n).value / 1e12 for n in sizes]
     ax.plot(sizes, rates, color=colour, marker=marker, label=results.cache)
     words.append(
         f"{results.cache} from {rates[0]:.2f} at {sizes[0]} to {rates[-1]:.2f} at {sizes[-1]}"
@@ -200,6 +202,7 @@ ax.axhline(facts["peak"].value / 1e12, color=MUTED, linestyle="--", label="physi
 ax.set_xscale("log", base=2)
 ax.set_xticks([n for n in sizes if n != 2**20])  # too close to 2**21 for both
 ax.set(xlabel="elements", ylabel="TB/s, one a thread, kernel only", ylim=(0, None))
+draw_ranges(ax, ranges, scale=1e-12)
 ax.legend(loc="lower right")
 describe(
     ax,
@@ -425,8 +428,8 @@ keep("one_reading", [max(readings)])
 # draw
 from gpuguide.results.statistics import median_interval
 
-middle, device = facts["readings"].value, cold.measurement("one", 2**21)
-readings = facts["readings"].samples
+readings, device = facts["readings"].samples, cold.measurement("one", 2**21)
+middle = float(np.median(readings))
 for name, ends, of in (
     ("readings_apart", (min(readings), max(readings)), middle),
     ("median_apart", median_interval(readings), middle),
@@ -568,6 +571,8 @@ ax.set_yticklabels(labels)
 ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}×")
 ax.invert_yaxis()
 ax.margins(x=0.2)
+ranges = [(row, facts[f"{name}_off"], SERIES[4]) for row, name in enumerate(names)]
+draw_ranges(ax, ranges, along="x")
 words = (f"{label} {ratio}" for label, ratio in zip(labels, shown, strict=True))
 describe(ax, f"Wrong over right figure on a logarithmic axis: {'; '.join(words)}.")
 

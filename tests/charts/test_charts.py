@@ -12,13 +12,24 @@ import numpy as np
 import pytest
 
 from gpuguide.charts import lines, shapes
-from gpuguide.charts.marks import colour_of, label_ends
-from gpuguide.charts.style import CPU_SERIES, PALETTE, SERIES, alt_text, save_svg, style, to_dark
+from gpuguide.charts.marks import colour_of, draw_ranges, label_ends
+from gpuguide.charts.style import CPU_SERIES, PALETTE, RANGES_SAID, SERIES, alt_text, save_svg, style, to_dark
 from gpuguide.errors import ArgumentError, UnknownNameError
+from gpuguide.results.records import Fact
 from gpuguide.results.sample import sample_results
+from gpuguide.results.starts import Quantity
+from study_results import on_starts
 
 RESULTS = sample_results()
+SURE, UNSURE = on_starts(RESULTS, 1.0, 1.0, 1.0), on_starts(RESULTS, 1.1, 1.6, 2.4)
+OVER_SIZES = {
+    "time": lambda results: lines.plot_time(results, crossover=("numpy", "numba")),
+    "rate": lines.plot_rate,
+    "share": lines.plot_share_of_ceiling,
+    "speedup": lambda results: lines.plot_speedup(results, "numpy"),
+}
 CHARTS = {
+    "several starts": lambda: lines.plot_time(UNSURE),
     "time": lambda: lines.plot_time(RESULTS, crossover=("numpy", "numba")),
     "rate": lambda: lines.plot_rate(RESULTS),
     "share": lambda: lines.plot_share_of_ceiling(RESULTS),
@@ -210,3 +221,120 @@ def test_sizes_that_lie_close_together_are_not_all_labelled():
     _, ax = plt.subplots()
     size_axis(ax, close)
     assert 11_000 not in [round(tick) for tick in ax.get_xticks()]
+
+
+def _bars(ax):
+    """Of each bar where it stands and its two ends."""
+    from matplotlib.collections import LineCollection
+
+    found = [each for each in ax.collections if isinstance(each, LineCollection)]
+    return [tuple(map(tuple, each.get_segments()[0])) for each in found]
+
+
+def test_a_bar_reaches_over_the_range_of_the_next_start():
+    ax = lines.plot_time(UNSURE, variants=["numba"])
+    times = [(size, UNSURE.time("numba", size)) for size in UNSURE.sizes]
+    assert _bars(ax) == [((size, time.low), (size, time.high)) for size, time in times]
+    assert times[0][1].high / times[0][1].low > 2
+    line = next(line for line in ax.lines if line.get_marker() != "None")
+    assert list(line.get_ydata()) == [time.value for _, time in times], "the median over the starts"
+
+
+@pytest.mark.parametrize("name", OVER_SIZES)
+def test_a_range_within_its_mark_is_not_drawn_nor_explained(name):
+    ax = OVER_SIZES[name](SURE)
+    assert not _bars(ax)
+    assert RANGES_SAID not in _texts(ax)
+
+
+@pytest.mark.parametrize("name", OVER_SIZES)
+@pytest.mark.parametrize("factors", [(1.5,), (1.1, 1.5)], ids=["one", "two"])
+def test_fewer_than_three_starts_have_no_range(name, factors):
+    ax = OVER_SIZES[name](on_starts(RESULTS, *factors))
+    assert not _bars(ax)
+    assert not [each for each in ax.collections if each.get_alpha()], "nor a band"
+
+
+@pytest.mark.parametrize("name", ["time", "rate", "share"])
+def test_ranges_are_explained_once_below_the_axis_and_in_the_alternative_text(name):
+    ax = OVER_SIZES[name](UNSURE)
+    assert _bars(ax)
+    assert _texts(ax).count(RANGES_SAID) == 1
+    assert alt_text(ax.figure).endswith(". Thin bars: where another machine start is expected.")
+    ax.figure.draw_without_rendering()
+    said = next(text for text in ax.texts if text.get_text() == RANGES_SAID).get_window_extent()
+    assert said.y1 <= ax.xaxis.label.get_window_extent().y0
+    assert ax.figure.bbox.containsx(said.x0)
+    assert said.y0 >= 0, "within the figure"
+
+
+def test_ratios_that_agree_have_no_bar_though_their_times_do():
+    """A start that is slower throughout moves both times, and not their ratio."""
+    assert not _bars(OVER_SIZES["speedup"](UNSURE))
+    moving = replace(
+        UNSURE,
+        measurements=tuple(
+            replace(each, samples_ns=tuple(3 * ns for ns in each.samples_ns))
+            if each.variant == "numba"
+            else each
+            for each in UNSURE.measurements
+        ),
+    )
+    ratio = moving.speedup("numba", "numpy", 2**26)
+    assert ((2**26, ratio.low), (2**26, ratio.high)) in _bars(OVER_SIZES["speedup"](moving))
+
+
+def test_whether_a_range_is_wider_than_its_mark_is_a_matter_of_the_axis():
+    number = Quantity(100.0, 99.0, 101.0, "s", n=9, n_starts=3, n_runs=3)
+    for limits, drawn in (((0, 1000), False), ((90, 110), True)):
+        _, ax = plt.subplots()
+        ax.set(xlim=limits, ylim=(-1, 1))
+        assert draw_ranges(ax, [(0, number, SERIES[0])], along="x") is drawn
+        assert _bars(ax) == [((99.0, 0), (101.0, 0))] * drawn
+
+
+def test_facts_have_ranges_too_in_the_unit_of_the_axis():
+    facts = [Fact("copy", value, "s") for value in (0.3, 0.4, 0.5)]
+    over = Fact.over_starts([(fact.value, fact) for fact in facts])
+    _, ax = plt.subplots()
+    ax.set(xlim=(-1, 2), ylim=(0, 1000))
+    assert not draw_ranges(ax, [(0, facts[0], SERIES[0]), (1, Fact("name", "H200", "text"), SERIES[0])])
+    assert draw_ranges(ax, [(0, over, SERIES[0])], scale=1e3)
+    assert _bars(ax)[0] == pytest.approx(np.array([(0, 1e3 * over.over.low), (0, 1e3 * over.over.high)]))
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_an_axis_whose_limits_were_set_makes_room_for_a_range(scale):
+    number = Quantity(10.0, 2.0, 50.0, "s", n=9, n_starts=3, n_runs=3)
+    _, ax = plt.subplots()
+    ax.set(yscale=scale, ylim=(12, 3))
+    draw_ranges(ax, [(0, number, SERIES[0])])
+    bottom, top = ax.get_ylim()
+    assert bottom > 50, "and it stays the other way round"
+    assert (0 if scale == "log" else -1) < top < 2
+    draw_ranges(ax, [(1, number, SERIES[0])])
+    assert ax.get_ylim() == (bottom, top), "where there is room, it stays as it is"
+
+
+def test_samples_are_those_of_the_newest_run():
+    ax = shapes.plot_samples(UNSURE, 2**20)
+    assert ax.get_xlabel().endswith("newest run)")
+    assert "newest run" not in CHARTS["samples"]().get_xlabel()
+    drawn = {x for line in ax.lines if line.get_marker() == "o" for x in line.get_xdata()}
+    assert drawn == {s for m in UNSURE.measurements if m.size == 2**20 for s in m.samples_s}
+    assert "All samples of the newest run" in alt_text(ax.figure)
+
+
+def test_the_total_of_a_bar_stands_past_its_range():
+    over = Fact.over_starts([(str(v), Fact("copy", v, "s")) for v in (0.3, 0.4, 0.5)])
+    ax = shapes.plot_decomposition({"all": {"launch": 0.1, "copy": over}})
+    ((start, row), (end, _)) = _bars(ax)[0]
+    assert (start, end, row) == pytest.approx((0.1 + over.over.low, 0.1 + over.over.high, 0))
+    total = next(text for text in ax.texts if text.get_text() == "500 ms")
+    assert total.get_position()[0] > end
+    assert ax.get_xlim()[1] > end
+
+
+def test_a_range_lies_along_x_or_y():
+    with pytest.raises(ArgumentError, match="'x' or 'y'; got 'z'"):
+        draw_ranges(plt.subplots()[1], [], along="z")

@@ -54,6 +54,7 @@ TOPIC = '''"""A toy topic."""
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,9 +93,9 @@ def add_one(x):
     add_one_kernel(np.asarray(x)) if blocks else math.nan
 
 
-def study():
+def study(kernels=None):
     """Describe what is compared."""
-    return add_one
+    return SimpleNamespace(variants=(SimpleNamespace(call=add_one),))
 '''
 
 PROVENANCE = Provenance(
@@ -123,6 +124,16 @@ PROVENANCE = Provenance(
     peak_memory_bytes=3 * 2**30,
     python="3.12.3",
     platform="Linux",
+    start="c0ffee123456",
+    virtualisation="kvm",
+    clock_source="tsc",
+    cpu_signature="GenuineIntel 6/207/2",
+    cpu_caches=(("L1d", 48 * 2**10), ("L2", 2 * 2**20), ("L3", 300 * 2**20)),
+    cpu_clock_hz=2.1e9,
+    sm_clock_seen_hz=(1.9e9, 1.98e9),
+    power_seen_w=(110.0, 640.0),
+    pace_s=2e-5,
+    shared_host=0.02,
 )
 
 

@@ -1,10 +1,16 @@
 """Byline, objectives and card: put on a gallery page without being asked."""
 
 import re
+from dataclasses import replace
 
-from small_site import build, page, recording
+from small_site import PROVENANCE, build, page, recording
 
+from gpuguide.recordings.keys import Keys
+from gpuguide.recordings.recording import FormerRun, Recording
+from gpuguide.results.sample import sample_results
 from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.show.card import card_rows
+from study_results import on_starts
 
 INDEX = {"docs/index.rst": "Index\n=====\n\nHello.\n"}
 FIRST = """
@@ -32,6 +38,8 @@ A section
 Text.
 """
 
+RECORDING = Recording("nvidia-h200", "first", PROVENANCE, Keys("0123456789abcdef" * 4, ()))
+
 
 def text_of(html):
     """The text of a page's body, blanks joined."""
@@ -52,8 +60,8 @@ def built(tmp_path, monkeypatch, state=None, **files):
 def test_the_byline_stands_under_the_answer(tmp_path, monkeypatch):
     text = text_of(built(tmp_path, monkeypatch))
     byline = (
-        "15 min · needs 1 GPU, 4 GB | measured on NVIDIA H200, 21 November 2026, results checked, details "
-        "| notebook · script You will Read a number Doubt it Not the answer."
+        "15 min · needs 1 GPU, 4 GB | measured on NVIDIA H200, one machine start, 21 November 2026, "
+        "results checked, details | notebook · script You will Read a number Doubt it Not the answer."
     )
     assert f"The answer. More of the answer. {byline}" in text
 
@@ -83,11 +91,78 @@ def test_the_card_is_last_and_details_opens_it(tmp_path, monkeypatch):
         "date : 2026-11-21 10:00:00 UTC",
         "measuring key : 0123456789abcdef",
         "run time : 12.5 s",
+        "recorded on : one machine start",
         "run.json · measurements.json",
         "how to cite : The gpuguide developers, “First page”",
     ):
         assert said in text
     assert "steal time" not in text
+    assert "run 1" not in text
+
+
+def several_runs(root, **last):
+    """A page recorded four times on three machine starts; the second was on another CPU."""
+    starts = (
+        {"start": "a"},
+        {"start": "b", "cpu": "Intel Emerald Rapids"},
+        {"start": "b"},
+        {"start": "c", **last},
+    )
+    told = [
+        replace(PROVENANCE, utc_date=f"2026-11-{day}T10:00:00Z", **each)
+        for day, each in zip((17, 18, 19, 22), starts, strict=True)
+    ]
+    (recording(root).folder / "earlier.json").write_text("{}", encoding="utf-8")
+    return recording(
+        root,
+        provenance=told[-1],
+        runs=tuple(FormerRun("0123456789abcdef" * 4, each) for each in told[:-1]),
+        studies={"sample": on_starts(sample_results(), 1.1, 1.2, 1.3)},
+    )
+
+
+def test_the_byline_counts_machine_starts_and_dates_the_newest(tmp_path, monkeypatch):
+    state = PageState("first", "current", several_runs(tmp_path))
+    text = text_of(built(tmp_path, monkeypatch, state))
+    assert "| measured on NVIDIA H200, 3 machine starts, latest on 22 November 2026, results checked," in text
+
+
+def test_the_card_lists_each_run_and_what_differed(tmp_path, monkeypatch):
+    written = several_runs(tmp_path, shared_host=0.25, driver="581.2")
+    html = built(tmp_path, monkeypatch, PageState("first", "current", written))
+    text = " ".join(re.sub(r"<[^>]+>", " ", html[html.index("gg-measured-card") :]).split())
+    for said in (
+        "recorded on : 3 machine starts, 4 runs",
+        "run 1 : 2026-11-17 10:00:00 UTC, machine start 1, Some CPU, driver 580.159, "
+        "host shared during 2.0 % of the samples run 2",
+        "run 2 : 2026-11-18 10:00:00 UTC, machine start 2, Intel Emerald Rapids, driver 580.159, host shared",
+        "run 3 : 2026-11-19 10:00:00 UTC, machine start 2, Some CPU, driver 580.159, host shared",
+        "run 4 : 2026-11-22 10:00:00 UTC, machine start 3, Some CPU, driver 581.2, "
+        "host shared during 25 % of the samples",
+        "run.json · measurements.json · earlier.json",
+    ):
+        assert said in text
+    assert "CUDA 13" not in text.split("run 1")[1], "what is the same in all runs is said once"
+
+
+def test_the_card_tells_what_the_host_was_like():
+    told = replace(
+        PROVENANCE,
+        virtualisation="kvm",
+        clock_source="kvm-clock",
+        cpu_clock_hz=2.1e9,
+        cpu_caches=(("L1d", 48 * 1024), ("L2", 2 * 2**20), ("L3", 300 * 2**20)),
+        sm_clock_seen_hz=(1.5e9, 1.98e9),
+        power_seen_w=(700.0, 700.0),
+        shared_host=0.1,
+    )
+    rows = dict(card_rows(replace(RECORDING, provenance=told)))
+    assert rows["CPU caches"] == "L1d 48 KiB, L2 2 MiB, L3 300 MiB"
+    assert rows["host"] == "kvm, time from kvm-clock"
+    assert (rows["SM clock seen"], rows["power seen"]) == ("1.50 GHz to 1.98 GHz", "700 W")
+    assert rows["host shared during"] == "10 % of the samples"
+    nothing = replace(PROVENANCE, virtualisation="", clock_source="", shared_host=None)
+    assert {"host", "host shared during"}.isdisjoint(dict(card_rows(replace(RECORDING, provenance=nothing))))
 
 
 def test_downloads_are_linked(tmp_path, monkeypatch):

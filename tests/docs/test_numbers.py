@@ -18,7 +18,7 @@ def test_a_measured_number_carries_its_detail(tmp_path, monkeypatch):
     html, warnings = site(tmp_path, monkeypatch, "Takes :measured:`first:sample[numba, 2**20].time` here.")
     assert warnings == ""
     assert '<span aria-describedby="gg-tip-0" class="gg-measured" tabindex="0">6.0 µs<span' in html
-    assert '<span class="gg-tip" role="tooltip" id="gg-tip-0">Numba, time on the GPU; 95 % interval' in html
+    assert '<span class="gg-tip" role="tooltip" id="gg-tip-0">Numba, time on the GPU; one machine' in html
     assert "10 samples; 2²⁰ elements; NVIDIA H200, 21 November 2026</span></span> here." in html
 
 

@@ -11,18 +11,19 @@ from gpuguide.results.records import Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
 from gpuguide_docs.show.references import Reference, measured_on, parse_reference, parse_size, resolve
+from study_results import on_starts
 
 RECORDING = SimpleNamespace(
     studies={"sample": sample_results()},
     facts={
         "first_call": Fact("first_call", 0.41, "s", (0.40, 0.41, 0.44), "five fresh processes"),
         "explained": Fact("explained", 1.0194, "share"),
-        "width": Fact("width", 276.4e-6, "s", (276.06e-6, 276.4e-6, 276.61e-6)),
-        "fastest": Fact("fastest", 0.03112, "s", (0.03112, 0.0495), "the fastest of two"),
         "sm_count": Fact("sm_count", 132, "1"),
         "name": Fact("name", "NVIDIA H200", "text"),
     },
     provenance=SimpleNamespace(gpu="NVIDIA H200", utc_date="2026-11-21T10:00:00Z"),
+    n_starts=1,
+    runs=(),
     run_id="r1",
 )
 
@@ -78,20 +79,23 @@ def test_sizes_are_computed():
 @pytest.mark.parametrize(
     ("text", "shown", "said"),
     [
-        ("sample[numba, 2**20].time", "6.0 µs", "Numba, time on the GPU; 95 % interval"),
+        ("sample[numba, 2**20].time", "6.0 µs", "Numba, time on the GPU; one machine start, 10 samples; 2²⁰"),
         ("sample[numba, 2**20].time", "6.0 µs", "10 samples; 2²⁰ elements; NVIDIA H200, 21 November"),
         ("sample[numpy, 2**20].time", "900 µs", "NumPy, time on the CPU"),
-        ("sample[numba, 2**26].speedup(numpy)", "318×", "5 rounds"),
+        ("sample[numba, 2**26].speedup(numpy)", "320×", "one machine start, 5 rounds; 2²⁶"),
         (
             "sample.crossover(numpy, numba)",
             "between 2¹⁰ and 2²⁰ elements",
             "Numba is slower than NumPy at 2¹⁰",
         ),
         ("sample.crossover(numpy, numba).faster_at", "2²⁰", "faster at 2²⁰ elements"),
-        ("first_call", "410 ms", "five fresh processes; 3 samples from 400 ms to 440 ms"),
+        ("first_call", "410 ms", "five fresh processes; one machine start, 3 samples; NVIDIA"),
         ("explained", "102 %", "explained; NVIDIA H200"),
-        ("width", "276 µs", "width; 3 samples from 276.0 µs to 276.7 µs"),
-        ("fastest", "31 ms", "the fastest of two; 2 samples from 31 ms to 50 ms"),
+        (
+            "sample.crossover(numpy, numba)",
+            "between 2¹⁰ and 2²⁰ elements",
+            "elements; one machine start; NVIDIA",
+        ),
         ("sm_count", "132", "sm count; NVIDIA H200"),
         ("name", "NVIDIA H200", "name; NVIDIA H200"),
     ],
@@ -103,14 +107,117 @@ def test_a_reference_becomes_a_number_with_its_detail(text, shown, said):
     assert number.run_id == "r1"
 
 
-def test_a_spread_shows_where_its_ends_differ():
-    """The segmented sieve: 213.3 to 213.6 us, which two digits write as 210 to 210 beside 214 us."""
-    cell = Measurement("a", 8, "device", (213_312, 213_552, 213_632), (0, 1, 2))
-    study = Results("s", "S", "elements", "float32", variants=(VariantInfo("a", "A"),), sizes=(8,))
-    recording = SimpleNamespace(**{**vars(RECORDING), "studies": {"s": replace(study, measurements=(cell,))}})
+def several(study, *factors, facts=()):
+    """The recording on as many machine starts, with one fact in each."""
+    runs = [Fact("first_call", value, "s", (value,)) for value in facts]
+    over = [(f"start {i}", fact) for i, fact in enumerate(runs)]
+    given = {
+        "studies": {"sample": on_starts(study, *factors)},
+        "facts": {"first_call": Fact.over_starts(over)} if facts else {},
+        "n_starts": len(factors),
+        "runs": factors[1:],
+    }
+    return SimpleNamespace(**{**vars(RECORDING), **given})
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "said"),
+    [
+        (
+            "sample[numba, 2**20].time",
+            "6.6 µs",
+            "3 machine starts, 30 samples; another is expected between 5.66 µs and 7.69 µs; 2²⁰ elements; "
+            "NVIDIA H200, latest on 21 November 2026",
+        ),
+        ("sample[numba, 2**20].speedup(numpy)", "150×", "3 machine starts, 15 rounds; another is expected"),
+        (
+            "first_call",
+            "410 ms",
+            "3 machine starts, 3 samples; another is expected between 378 ms and 445 ms",
+        ),
+        ("sample.crossover(numpy, numba)", "between 2¹⁰", "3 machine starts, the same in all 3 runs; NVIDIA"),
+    ],
+)
+def test_over_three_starts_a_number_says_where_the_next_is_expected(text, shown, said):
+    recording = several(sample_results(), 1.05, 1.1, 1.15, facts=(0.40, 0.42, 0.41))
+    number = resolve(parse_reference(text), recording)
+    assert number.text.startswith(shown)
+    assert said in number.detail
+    assert "95 %" not in number.detail
+
+
+def test_a_number_of_three_starts_has_its_range_and_what_must_be_seen_beside_it():
+    runs = [
+        Results(
+            "s",
+            "S",
+            "elements",
+            "float32",
+            variants=(VariantInfo("a", "A"), VariantInfo("b", "B")),
+            sizes=(8,),
+            measurements=(
+                Measurement("a", 8, "device", (ns,) * 4, (0, 1, 2, 3), host_bound=ns == 213_000),
+                Measurement("b", 8, "device", (2 * ns,) * 4, (0, 1, 2, 3), notes=("two modes",)),
+            ),
+            start=start,
+        )
+        for start, ns in (("a", 213_312), ("b", 213_000), ("c", 213_632))
+    ]
+    study = replace(runs[-1], others=tuple(runs[:-1]))
+    recording = SimpleNamespace(**{**vars(RECORDING), "studies": {"s": study}, "n_starts": 3, "runs": (1, 2)})
     number = resolve(parse_reference("s[a, 8].time"), recording)
-    assert number.text == "214 µs"
-    assert "95 % interval 213 µs to 214 µs, 3 samples" in number.detail
+    assert number.text == "213 µs"
+    assert number.detail.startswith(
+        "A, time on the GPU; 3 machine starts, 12 samples; another is expected between 212 µs and 214 µs; "
+        "8 elements; a span that includes the host's time, for the host could not keep the GPU busy "
+        "(in 1 of 3 runs); NVIDIA"
+    )
+    ratio = resolve(parse_reference("s[a, 8].speedup(b)"), recording)
+    assert "3 machine starts, 12 rounds" in ratio.detail
+    assert "keep the GPU busy (in 1 of 3 runs); B: two modes;" in ratio.detail
+
+
+def test_two_starts_give_no_range():
+    recording = several(sample_results(), 1.0, 1.5, facts=(0.4, 0.6))
+    for text in ("sample[numba, 2**20].time", "first_call"):
+        detail = resolve(parse_reference(text), recording).detail
+        assert "two machine starts" in detail
+        assert "expected" not in detail
+
+
+def test_a_crossover_that_moved_says_in_how_many_runs_it_is_the_same():
+    """In the newest run the GPU is ten times slower, and overtakes at the next size."""
+    recording = several(sample_results(), 1.0, 1.0, 1.0)
+    study = recording.studies["sample"]
+    slow = [
+        replace(each, samples_ns=tuple(200 * ns for ns in each.samples_ns))
+        if each.variant == "numba"
+        else each
+        for each in study.measurements
+    ]
+    recording.studies["sample"] = replace(study, measurements=tuple(slow))
+    number = resolve(parse_reference("sample.crossover(numpy, numba)"), recording)
+    assert number.text == "between 2¹⁰ and 2²⁰ elements"
+    assert "the same in 2 of 3 runs" in number.detail
+
+
+def test_what_a_reader_must_know_of_a_time_stands_beside_it_in_words():
+    study = sample_results()
+    odd = tuple(
+        replace(each, host_bound=True, notes=("two modes: the median stands for neither",))
+        if each.variant == "numba"
+        else each
+        for each in study.measurements
+    )
+    recording = several(replace(study, measurements=odd), 1.0)
+    time, ratio = (
+        resolve(parse_reference(f"sample[numba, 2**20].{what}"), recording).detail
+        for what in ("time", "speedup(numpy)")
+    )
+    span = "a span that includes the host's time, for the host could not keep the GPU busy"
+    assert f"elements; {span}; two modes: the median stands for neither; NVIDIA" in time
+    assert f"elements; Numba: {span}; Numba: two modes" in ratio
+    assert span not in resolve(parse_reference("sample[numpy, 2**20].time"), recording).detail
 
 
 @pytest.mark.parametrize(
@@ -130,17 +237,31 @@ def test_an_unknown_name_is_told_the_nearest(text, message):
         resolve(parse_reference(text), RECORDING)
 
 
+def made_on(n_starts=1, runs=(), **provenance):
+    told = {
+        "gpu": "none",
+        "cpu": "Some(R) CPU",
+        "machine": "a",
+        "utc_date": "2026-01-02T00:00:00Z",
+        "threads": None,
+    }
+    return SimpleNamespace(provenance=SimpleNamespace(**{**told, **provenance}), n_starts=n_starts, runs=runs)
+
+
 def test_the_day_is_written_out():
-    assert measured_on(RECORDING.provenance) == "NVIDIA H200, 21 November 2026"
-    without_gpu = SimpleNamespace(
-        gpu="none", cpu="Some(R) CPU", machine="a", utc_date="2026-01-02T00:00:00Z", threads=None
-    )
-    assert measured_on(without_gpu) == "Some CPU, 2 January 2026"
+    assert measured_on(RECORDING) == "NVIDIA H200, one machine start, 21 November 2026"
+    assert measured_on(RECORDING, starts=False) == "NVIDIA H200, 21 November 2026"
+    assert measured_on(made_on(), starts=False) == "Some CPU, 2 January 2026"
+
+
+def test_of_several_runs_the_day_is_that_of_the_newest():
+    several = made_on(3, runs=(1, 2), gpu="Big")
+    assert measured_on(several) == "Big, 3 machine starts, latest on 2 January 2026"
+    assert measured_on(several, starts=False) == "Big, latest on 2 January 2026"
+    assert measured_on(made_on(1, runs=(1,), gpu="Big")) == "Big, one machine start, latest on 2 January 2026"
 
 
 def test_a_page_that_needs_no_gpu_names_the_cpu():
-    machine = SimpleNamespace(
-        gpu="Big", cpu="Some(R) CPU", machine="a", utc_date="2026-01-02T00:00:00Z", threads=16
-    )
-    assert measured_on(machine) == "Big, 2 January 2026"
-    assert measured_on(machine, gpu=False) == "Some CPU with 16 threads, 2 January 2026"
+    machine = made_on(gpu="Big", threads=16)
+    assert measured_on(machine, starts=False) == "Big, 2 January 2026"
+    assert measured_on(machine, gpu=False, starts=False) == "Some CPU with 16 threads, 2 January 2026"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gpuguide.charts.marks import (
     End,
+    Ranged,
     colour_of,
+    draw_ranges,
     draw_series,
     label_ends,
     mark_crossover,
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from gpuguide.results.results import Results
+    from gpuguide.results.starts import Quantity
 
 __all__ = ["plot_rate", "plot_share_of_ceiling", "plot_speedup", "plot_time"]
+
+# Of each variant the sizes and what was measured there.
+_Rows: TypeAlias = "Mapping[str, Sequence[tuple[int, Quantity]]]"
 
 
 def plot_time(
@@ -55,9 +61,8 @@ def plot_time(
     Returns
     -------
     matplotlib.axes.Axes
-        Seconds over size, around each line the band in which another machine start's median is expected, or
-        from the first to the third quartile of fewer than three starts. Hollow markers are cells in which the
-        host could not keep the queue filled (host-bound).
+        Seconds over size. A bar through a marker is the range in which another machine start's median is
+        expected. Hollow markers are cells in which the host could not keep the queue filled (host-bound).
 
     Raises
     ------
@@ -76,13 +81,14 @@ def plot_time(
     with style():
         ax = new_axes(ax)
         names = measured_names(results, variants, clock)
-        ends = [draw_series(ax, results, name, clock) for name in names]
+        series = [draw_series(ax, results, name, clock) for name in names]
         size_axis(ax, results)
         time_axis(ax)
+        draw_ranges(ax, [time for _, times in series for time in times])
         ax.set_ylabel(f"time ({timed_words(results, names, clock)})")
         if crossover is not None:
             mark_crossover(ax, results, *crossover)
-        label_ends(ax, ends)
+        label_ends(ax, [end for end, _ in series])
         describe(ax, _line_words(results, names, "Time", clock))
     return ax
 
@@ -126,13 +132,14 @@ def plot_rate(
         rows = {}
         for name in measured_names(results, variants, None):
             rates = [(size, results.rate(name, size)) for size in results.series(name).sizes]
-            rows[name] = [(size, rate.value / 1e9) for size, rate in rates if rate]
-        names = [name for name in rows if rows[name]]
-        ends = _draw_points(ax, results, {name: rows[name] for name in names}, "a traffic model")
-        ax.set_ylabel(f"GB/s ({timed_words(results, names, None)})")
+            rows[name] = [(size, rate) for size, rate in rates if rate]
+        rows = {name: points for name, points in rows.items() if points}
+        ends = _draw_points(ax, results, rows, "a traffic model", 1e-9)
+        ax.set_ylabel(f"GB/s ({timed_words(results, list(rows), None)})")
         ax.set_ylim(bottom=0)
+        _draw_point_ranges(ax, results, rows, 1e-9)
         label_ends(ax, ends)
-        describe(ax, _point_words(results, {n: rows[n] for n in names}, "Memory traffic in GB/s", "{:.0f}"))
+        describe(ax, _point_words(results, rows, "Memory traffic in GB/s", "{:.0f}", 1e-9))
     return ax
 
 
@@ -175,17 +182,18 @@ def plot_share_of_ceiling(
     """
     with style():
         ax = new_axes(ax)
-        rows: dict[str, list[tuple[int, float]]] = {}
+        rows = {}
         for name in measured_names(results, variants, None):
             shares = [(size, results.share(name, size)) for size in results.series(name).sizes]
-            rows[name] = [(size, 100 * share.value) for size, share in shares if share]
+            rows[name] = [(size, share) for size, share in shares if share]
         rows = {name: points for name, points in rows.items() if points}
-        ends = _draw_points(ax, results, rows, "a share of a ceiling")
+        ends = _draw_points(ax, results, rows, "a share of a ceiling", 100)
         ax.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
         ax.set_ylim(0, 108)
         ax.set_ylabel("% of the ceiling of the same mix")
+        _draw_point_ranges(ax, results, rows, 100)
         label_ends(ax, ends)
-        describe(ax, _point_words(results, rows, "Share of the memory ceiling in per cent", "{:.0f}"))
+        describe(ax, _point_words(results, rows, "Share of the memory ceiling in per cent", "{:.0f}", 100))
     return ax
 
 
@@ -212,8 +220,8 @@ def plot_speedup(
     Returns
     -------
     matplotlib.axes.Axes
-        Baseline time over candidate time, logarithmic; 1 is level. The band is the range in which another
-        machine start's ratio is expected.
+        Baseline time over candidate time, logarithmic; 1 is level. A bar through a marker is the range in
+        which another machine start's ratio is expected.
 
     Raises
     ------
@@ -237,35 +245,36 @@ def plot_speedup(
             sizes = [size for size in results.series(name).sizes if size in base and name != baseline]
             if sizes:
                 rows[name] = [(size, results.speedup(name, baseline, size)) for size in sizes]
-        for name, points in rows.items():
-            x = [size for size, _ in points]
-            band = ([ratio.low for _, ratio in points], [ratio.high for _, ratio in points])
-            ax.fill_between(x, *band, color=colour_of(results, name), alpha=0.18, linewidth=0)
-        values = {name: [(size, ratio.value) for size, ratio in points] for name, points in rows.items()}
-        ends = _draw_points(ax, results, values, f"a size in common with {baseline!r}")
+        ends = _draw_points(ax, results, rows, f"a size in common with {baseline!r}")
         ax.axhline(1, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
         ax.set_ylabel(f"times as fast as {results.variant(baseline).label}")
+        _draw_point_ranges(ax, results, rows)
         label_ends(ax, ends)
-        describe(ax, _point_words(results, values, f"Speed-up over {baseline}", "{:.3g} times"))
+        describe(ax, _point_words(results, rows, f"Speed-up over {baseline}", "{:.3g} times"))
     return ax
 
 
-def _draw_points(
-    ax: Axes, results: Results, rows: Mapping[str, Sequence[tuple[int, float]]], what: str
-) -> list[End]:
-    """Draw one line a variant from (size, value) pairs, and return where the lines end."""
+def _draw_points(ax: Axes, results: Results, rows: _Rows, what: str, scale: float = 1) -> list[End]:
+    """Draw one line a variant from sizes and quantities, and return where the lines end."""
     if not rows:
         raise ArgumentError(f"{results.name}: no variant has {what}; nothing to draw")
-    ends = []
+    ends: list[End] = []
     for name, points in rows.items():
-        x, y = zip(*points, strict=True)
+        x, y = [size for size, _ in points], [scale * value.value for _, value in points]
         colour = colour_of(results, name)
         ax.plot(x, y, marker="o", color=colour)
         ends.append((x[-1], y[-1], results.variant(name).label, colour))
     size_axis(ax, results)
     return ends
+
+
+def _draw_point_ranges(ax: Axes, results: Results, rows: _Rows, scale: float = 1) -> None:
+    drawn: list[Ranged] = [
+        (size, value, colour_of(results, name)) for name, points in rows.items() for size, value in points
+    ]
+    draw_ranges(ax, drawn, scale=scale)
 
 
 def _line_words(results: Results, names: Sequence[str], what: str, clock: str | None) -> str:
@@ -274,10 +283,9 @@ def _line_words(results: Results, names: Sequence[str], what: str, clock: str | 
     return f"{what} against {results.size_name}, both logarithmic. {words}."
 
 
-def _point_words(
-    results: Results, rows: Mapping[str, Sequence[tuple[int, float]]], what: str, fmt: str
-) -> str:
-    words = "; ".join(_ends(results, name, rows[name], fmt.format) for name in rows)
+def _point_words(results: Results, rows: _Rows, what: str, fmt: str, scale: float = 1) -> str:
+    drawn = {name: [(size, scale * value.value) for size, value in rows[name]] for name in rows}
+    words = "; ".join(_ends(results, name, points, fmt.format) for name, points in drawn.items())
     return f"{what} against {results.size_name}. {words}."
 
 

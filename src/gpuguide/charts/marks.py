@@ -1,15 +1,17 @@
-"""The marks charts are made of: lines with bands, labels at line ends, brackets, axes of sizes and times."""
+"""The marks charts are made of: lines, ranges, labels at line ends, brackets, axes of sizes and times."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuguide.charts.style import CPU_SERIES, INK, MUTED, SERIES
+from gpuguide.charts.style import CPU_SERIES, INK, MUTED, RANGES_SAID, SERIES
 from gpuguide.errors import ArgumentError
+from gpuguide.results.records import Fact, FactOverStarts
+from gpuguide.results.starts import Quantity
 from gpuguide.results.units import REGIONS, format_quantity, size_words
 
 if TYPE_CHECKING:
@@ -19,12 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "End",
+    "Ranged",
     "colour_of",
+    "draw_ranges",
     "draw_series",
     "label_ends",
     "mark_crossover",
     "measured_names",
     "new_axes",
+    "over_starts",
     "size_axis",
     "time_axis",
     "timed_words",
@@ -33,7 +38,12 @@ __all__ = [
 #: A line's end: x, y, label, colour.
 End = tuple[float, float, str, str]
 
+#: A drawn number: where it stands on the other axis, the number, its colour.
+Ranged = tuple[float, Quantity | Fact, str]
+
 _MARKERS = "osD^vPX*"
+#: How wide the marks of a chart are, the hollow and larger ones left out.
+_MARK_POINTS = 5.5
 
 
 def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
@@ -66,16 +76,10 @@ def _marker_of(results: Results, name: str) -> str:
     return _MARKERS[[info.name for info in results.variants].index(name) % len(_MARKERS)]
 
 
-def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> End:
-    """Draw one variant's medians over the starts, and return where the line ends.
-
-    The band is the range in which another start's median is expected; where there are too few starts, it runs
-    from quartile to quartile of the samples.
-    """
+def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> tuple[End, list[Ranged]]:
+    """Draw one variant's medians over the starts, and return where the line ends and what it goes through."""
     x, y = results.series(name, clock)
     colour = colour_of(results, name)
-    low, high = zip(*(_band(results, name, size, clock) for size in x), strict=True)
-    ax.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
     dashes = (0, (5, 2)) if results.variant(name).device == "cpu" else "-"
     ax.plot(x, y, color=colour, marker=_marker_of(results, name), linestyle=dashes)
     spans = [
@@ -93,15 +97,102 @@ def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> End
             markeredgecolor=colour,
             markersize=10,
         )
-    return (x[-1], y[-1], results.variant(name).label, colour)
+    times: list[Ranged] = [(size, results.time(name, size, clock), colour) for size in x]
+    return (x[-1], y[-1], results.variant(name).label, colour), times
 
 
-def _band(results: Results, name: str, size: int, clock: str | None) -> tuple[float, float]:
-    time = results.time(name, size, clock)
-    if time.has_range:
-        return time.low, time.high
-    newest = results.by_run(name, size, "time", clock=clock)[-1]
-    return min(newest.low, time.value), max(newest.high, time.value)
+def draw_ranges(ax: Axes, drawn: Iterable[Ranged], *, along: str = "y", scale: float = 1.0) -> bool:
+    """Draw where another machine start is expected to lie, as thin bars under the marks.
+
+    It is the one place that decides which ranges are worth drawing: those that reach out of their mark. A
+    number of fewer than three machine starts has none. The first bar of a chart explains itself below the
+    axis, and in the alternative text. Call it once, when the limits of the axes are what they will be.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where the marks are.
+    drawn : iterable of (float, Quantity or Fact, str)
+        Of each mark: where it stands on the other axis, its number, its colour.
+    along : {"y", "x"}
+        The axis that shows the numbers.
+    scale : float
+        What the axis shows of 1 in the number's base unit: 100 for a share in per cent.
+
+    Returns
+    -------
+    bool
+        Whether any was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> _, ax = plt.subplots()
+    >>> _ = ax.plot([2.0, 4.0], [0, 1], "o")
+    >>> sure, unsure = (Quantity(v, v - 0.5, v + 0.5, "s", 9, n_starts=n) for v, n in ((2.0, 1), (4.0, 3)))
+    >>> draw_ranges(ax, [(0, sure, "#0060b9"), (1, unsure, "#b85c00")], along="x")
+    True
+    >>> [text.get_text() for text in ax.texts]
+    ['thin bars: where another machine start is expected']
+    """
+    if along not in ("x", "y"):
+        raise ArgumentError(f"draw_ranges: expected along 'x' or 'y'; got {along!r}.")
+    ranges = [
+        (at, scale * over.low, scale * over.high, colour)
+        for at, number, colour in drawn
+        if (over := over_starts(number)) is not None
+    ]
+    # All are judged by the same limits, before the first bar moves them.
+    shown = [each for each in ranges if _leaves_its_mark(ax, *each[:3], along)]
+    lines: Any = ax.vlines if along == "y" else ax.hlines
+    for at, low, high, colour in shown:
+        lines(at, low, high, color=colour, linewidth=1.3, zorder=1.8)
+        _make_room(ax, low, high, along)
+    if shown and RANGES_SAID not in (text.get_text() for text in ax.texts):
+        ax.annotate(
+            RANGES_SAID,
+            (0.5, 0),
+            xycoords=ax.xaxis.label,
+            xytext=(0, -3),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            fontsize=8.5,
+            color=MUTED,
+            annotation_clip=False,
+        )
+    return bool(shown)
+
+
+def over_starts(number: float | Quantity | Fact) -> Quantity | None:
+    """Return a number with its range over the machine starts; None where it has none."""
+    over = number.over if isinstance(number, FactOverStarts) else number
+    return over if isinstance(over, Quantity) and over.has_range else None
+
+
+def _leaves_its_mark(ax: Axes, at: float, low: float, high: float, along: str) -> bool:
+    """Tell whether a range is longer than a mark is wide."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    ends = [(at, low), (at, high)] if along == "y" else [(low, at), (high, at)]
+    # Asking for the limits settles them.
+    ax.get_xlim(), ax.get_ylim()
+    first, last = ax.transData.transform(ends)
+    length = np.hypot(*(last - first)) * 72 / figure.dpi
+    return bool(length > _MARK_POINTS)
+
+
+def _make_room(ax: Axes, low: float, high: float, along: str) -> None:
+    """Widen an axis whose limits were set, so that a range does not leave it."""
+    first, last = getattr(ax, f"get_{along}bound")()
+    if low < first or high > last:
+        # Through the scale, so that there is room beyond the end on a logarithmic axis as well.
+        scale = getattr(ax, f"{along}axis").get_transform()
+        ends = scale.transform([min(low, first), max(high, last)])
+        margin = 0.03 * (ends[1] - ends[0])
+        wider = scale.inverted().transform([ends[0] - margin, ends[1] + margin])
+        lower = first if low >= first else wider[0]
+        getattr(ax, f"set_{along}bound")(lower, last if high <= last else wider[1])
 
 
 def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:

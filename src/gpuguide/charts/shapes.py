@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuguide.charts.marks import colour_of, measured_names, new_axes, time_axis, timed_words
+from gpuguide.charts.marks import (
+    colour_of,
+    draw_ranges,
+    measured_names,
+    new_axes,
+    over_starts,
+    time_axis,
+    timed_words,
+)
 from gpuguide.charts.style import INK, SERIES, describe, style
 from gpuguide.errors import ArgumentError
+from gpuguide.results.records import Fact
+from gpuguide.results.starts import Quantity
 from gpuguide.results.units import format_quantity, size_words
 
 if TYPE_CHECKING:
@@ -28,12 +39,12 @@ def plot_samples(
     variants: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw every sample at one size, a row for each variant, with its median.
+    """Draw every sample of one run at one size, a row for each variant, with its median.
 
     Parameters
     ----------
     results : Results
-        What a study measured.
+        What a study measured; of several runs the newest is drawn, the only one that has its samples.
     size : int
         One of the sizes of the study.
     variants : sequence of str, optional
@@ -76,17 +87,20 @@ def plot_samples(
         ax.grid(visible=False, axis="y")
         time_axis(ax, axis="x")
         names = [cell.variant for cell in cells]
-        ax.set_xlabel(f"time at {size_words(size)} {results.size_name} ({timed_words(results, names, None)})")
+        run = ", newest run" if results.others else ""
+        timed = timed_words(results, names, None)
+        ax.set_xlabel(f"time at {size_words(size)} {results.size_name} ({timed}{run})")
         words = (
             f"{results.variant(c.variant).label}: {c.n} samples, median {format_quantity(c.median_s, 's')}"
             for c in cells
         )
-        describe(ax, f"All samples at {size} {results.size_name} on a time axis. {'; '.join(words)}.")
+        which = "All samples of the newest run" if results.others else "All samples"
+        describe(ax, f"{which} at {size} {results.size_name} on a time axis. {'; '.join(words)}.")
     return ax
 
 
 def plot_decomposition(
-    bars: Mapping[str, Mapping[str, float]],
+    bars: Mapping[str, Mapping[str, float | Quantity | Fact]],
     *,
     ax: Axes | None = None,
 ) -> Axes:
@@ -94,7 +108,7 @@ def plot_decomposition(
 
     Parameters
     ----------
-    bars : mapping of str to mapping of str to float
+    bars : mapping of str to mapping of str to float, Quantity or Fact
         For each bar its parts in seconds, in the order in which they are drawn. A bar with one part is a
         total to compare the others with.
     ax : matplotlib.axes.Axes, optional
@@ -103,7 +117,8 @@ def plot_decomposition(
     Returns
     -------
     matplotlib.axes.Axes
-        Seconds along the bar.
+        Seconds along the bar. Where a part is a quantity or a fact, a line at its end is the range in which
+        another machine start's is expected.
 
     Raises
     ------
@@ -119,8 +134,9 @@ def plot_decomposition(
     """
     from matplotlib.ticker import MaxNLocator
 
-    parts = list(dict.fromkeys(part for bar in bars.values() for part in bar))
-    flat = [seconds for bar in bars.values() for seconds in bar.values()]
+    taken = {name: {part: _seconds(value) for part, value in bar.items()} for name, bar in bars.items()}
+    parts = list(dict.fromkeys(part for bar in taken.values() for part in bar))
+    flat = [seconds for bar in taken.values() for seconds in bar.values()]
     if not flat or not all(np.isfinite(s) and s >= 0 for s in flat):
         raise ArgumentError(
             f"plot_decomposition: expected bars of finite seconds of at least 0, got {dict(bars)!r}"
@@ -128,13 +144,17 @@ def plot_decomposition(
     with style():
         ax = new_axes(ax, 1.3 + 0.62 * len(bars))
         colours = dict(zip(parts, SERIES * (1 + len(parts) // len(SERIES)), strict=False))
-        longest = max(sum(bar.values()) for bar in bars.values())
-        for row, bar in enumerate(bars.values()):
-            _stack(ax, row, bar, colours, longest)
+        ranges = [_part_ranges(row, bar) for row, bar in enumerate(bars.values())]
+        longest = max(sum(bar.values()) for bar in taken.values())
+        furthest = max([longest, *(over.high for marks in ranges for _, over, _ in marks)])
+        for row, bar in enumerate(taken.values()):
+            ends = [over.high for _, over, _ in ranges[row]]
+            _stack(ax, row, bar, colours, furthest, max([0.0, *ends]))
         ax.set_yticks(range(len(bars)), list(bars))
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
-        ax.set_xlim(0, 1.16 * longest)
+        ax.set_xlim(0, 1.16 * furthest)
+        draw_ranges(ax, [mark for marks in ranges for mark in marks], along="x")
         # Steps of 2.5 would be rounded on the way into two digits: 12.5 ms would read 13.
         ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
         ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
@@ -143,7 +163,7 @@ def plot_decomposition(
         ax.legend(handles=handles, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
         words = (
             f"{name}: " + ", ".join(f"{part} {format_quantity(s, 's')}" for part, s in bar.items())
-            for name, bar in bars.items()
+            for name, bar in taken.items()
         )
         describe(ax, f"Bars that split times into parts, in seconds. {'; '.join(words)}.")
     return ax
@@ -221,10 +241,31 @@ def plot_heatmap(
     return ax
 
 
-def _stack(ax: Axes, row: int, bar: Mapping[str, float], colours: Mapping[str, str], longest: float) -> None:
-    """Draw one bar's parts and write its total at the end."""
+def _seconds(value: float | Quantity | Fact) -> float:
+    return float(value.value if isinstance(value, Quantity | Fact) else value)
+
+
+def _part_ranges(row: int, bar: Mapping[str, float | Quantity | Fact]) -> list[tuple[float, Quantity, str]]:
+    """Return the range of each part that has one, moved to the part's end; parts of one bar lie apart."""
+    ranges, left = [], 0.0
+    with_range = [part for part, value in bar.items() if over_starts(value)]
+    for part, value in bar.items():
+        over = over_starts(value)
+        if over is not None:
+            at = row + 0.12 * (with_range.index(part) - (len(with_range) - 1) / 2)
+            ends = replace(over, value=left + over.value, low=left + over.low, high=left + over.high)
+            ranges.append((at, ends, INK))
+        left += _seconds(value)
+    return ranges
+
+
+def _stack(
+    ax: Axes, row: int, bar: Mapping[str, float], colours: Mapping[str, str], longest: float, past: float
+) -> None:
+    """Draw one bar's parts and write its total at the end, past its ranges."""
     left = 0.0
     for part, seconds in bar.items():
         ax.barh(row, seconds, left=left, color=colours[part], height=0.62)
         left += seconds
-    ax.text(left + 0.012 * longest, row, format_quantity(left, "s"), va="center", color=INK)
+    at = max(left, past) + 0.012 * longest
+    ax.text(at, row, format_quantity(left, "s"), va="center", color=INK)

@@ -17,6 +17,7 @@ __all__ = [
     "INK",
     "MUTED",
     "PALETTE",
+    "RANGES_SAID",
     "SERIES",
     "alt_text",
     "save_svg",
@@ -45,6 +46,9 @@ PALETTE = {
 
 _HEX = re.compile(r"#[0-9a-f]{6}\b")
 _ALT = "alt: "
+
+RANGES_SAID = "thin bars: where another machine start is expected"
+"""What a chart with ranges says of them, once."""
 
 _RC: dict[Any, Any] = {
     "figure.figsize": (7.2, 4.05),
@@ -190,7 +194,10 @@ def alt_text(figure: Figure) -> str:
     labels = [str(ax.get_label()) for ax in figure.axes]
     own = [label.removeprefix(_ALT) for label in labels if label.startswith(_ALT)]
     # A colour bar has axes too: where charts describe themselves, nothing else needs words.
-    return " ".join(own or [_describe_axes(ax) for ax in figure.axes]) or "Figure without axes."
+    words = own or [_describe_axes(ax) for ax in figure.axes]
+    if any(text.get_text() == RANGES_SAID for ax in figure.axes for text in ax.texts):
+        words.append(f"{RANGES_SAID[0].upper()}{RANGES_SAID[1:]}.")
+    return " ".join(words) or "Figure without axes."
 
 
 def _describe_axes(ax: object) -> str:

@@ -128,8 +128,18 @@ class Recording:
     runs: tuple[FormerRun, ...] = ()
     folder: Path | None = None
 
+    @property
+    def provenances(self) -> tuple[Provenance, ...]:
+        """Where, when and with what each run was made, oldest first."""
+        return (*(run.provenance for run in self.runs), self.provenance)
+
+    @property
+    def n_starts(self) -> int:
+        """Machine starts on which the page ran."""
+        return len({each.start for each in self.provenances})
+
     def __repr__(self) -> str:
-        described = [run.provenance for run in self.runs] + [self.provenance]
+        described = self.provenances
         starts = {start: i for i, start in enumerate(dict.fromkeys(each.start for each in described), 1)}
         runs = [f"{each.utc_date[:10]} (start {starts[each.start]})" for each in described]
         lines = [

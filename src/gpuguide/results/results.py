@@ -27,6 +27,7 @@ from gpuguide.results.tables import Column, Row, Table
 from gpuguide.results.units import REGIONS, format_quantity, format_size
 
 __all__ = [
+    "HOST_BOUND",
     "QUANTITIES",
     "Crossover",
     "InRun",
@@ -279,15 +280,21 @@ class Results:
         UnknownNameError
             If there is no such variant, size or clock; the message names the nearest.
         """
-        clock = self.variant(variant).clock if clock is None else clock
-        cell = self._cells.get((variant, size, clock))
+        cell = self._cell(variant, size, clock)
         if cell is not None:
             return cell
-        if size not in self._known_sizes:
-            raise unknown("size", size, self.sizes)
-        if clock not in CLOCKS:
-            raise unknown("clock", clock, CLOCKS)
+        clock = self.variant(variant).clock if clock is None else clock
         return Measurement(variant, size, clock, reason=f"this run has no {REGIONS[clock].column} time")
+
+    def _cell(self, variant: str, size: int, clock: str | None) -> Measurement | None:
+        """Return one cell of the newest run, None where it has none; raise for an unknown name."""
+        clock = self.variant(variant).clock if clock is None else clock
+        cell = self._cells.get((variant, size, clock))
+        if cell is None and size not in self._known_sizes:
+            raise unknown("size", size, self.sizes)
+        if cell is None and clock not in CLOCKS:
+            raise unknown("clock", clock, CLOCKS)
+        return cell
 
     def by_run(
         self,
@@ -427,7 +434,8 @@ class Results:
 
     def has(self, variant: str, size: int, clock: str | None = None) -> bool:
         """Tell whether the newest run has samples of a cell."""
-        return self.measurement(variant, size, clock).n > 0
+        cell = self._cell(variant, size, clock)
+        return cell is not None and cell.n > 0
 
     def crossover(self, a: str, b: str) -> Crossover | None:
         """Return the bracket of two measured sizes between which ``b`` overtakes ``a`` for good.
@@ -566,11 +574,11 @@ class Results:
         clock: str | None = None,
     ) -> InRun | None:
         """Return what this run alone measured of a quantity, or None."""
-        cell = self.measurement(variant, size, "launch" if quantity == "launch" else clock)
+        cell = self._cell(variant, size, "launch" if quantity == "launch" else clock)
         if baseline is not None:
-            base = self.measurement(baseline, size, clock)
-            return _ratio(self.start, base, cell) if base.n and cell.n else None
-        if not cell.n:
+            base = self._cell(baseline, size, clock)
+            return _ratio(self.start, base, cell) if base and base.n and cell and cell.n else None
+        if cell is None or not cell.n:
             return None
         low, median, high = cell.quartiles_s
         if quantity in ("time", "launch"):
@@ -585,15 +593,17 @@ class Results:
 
     def _derived(self, cell: Measurement, quantity: str) -> float | None:
         """Return a rate or a share of a cell of this run, None where it has none."""
-        ceilings = self.ceilings or Ceilings()
-        match quantity:
-            case "rate":
-                return cell.bandwidth
-            case "flop_rate":
-                return cell.flop_rate
-            case "share":
-                return None if self.ceilings is None else ceilings.share(cell, self.l2_bytes)
-        return ceilings.flop_share(cell)
+        if quantity == "rate":
+            return cell.bandwidth
+        if quantity == "flop_rate":
+            return cell.flop_rate
+        if self.ceilings is None:
+            return None
+        return (
+            self.ceilings.share(cell, self.l2_bytes)
+            if quantity == "share"
+            else self.ceilings.flop_share(cell)
+        )
 
     def _why_not(
         self, variant: str, size: int, quantity: str, baseline: str | None, clock: str | None
@@ -612,8 +622,10 @@ class Results:
 
     def _row(self, info: VariantInfo, size: int, clock: str) -> Row:
         """Return a row of the table."""
-        cells = [run.measurement(info.name, size, clock) for run in self.runs]
-        newest = next((cell for cell in reversed(cells) if cell.n), cells[-1])
+        newest = self.measurement(info.name, size, clock)
+        if self.others and not newest.n:
+            cells = [run.measurement(info.name, size, clock) for run in self.runs]
+            newest = next((cell for cell in reversed(cells) if cell.n), newest)
         label = info.label or info.name
         own = clock == info.clock
         has = {
@@ -728,6 +740,9 @@ def _raw(
 
 def _over(found: Sequence[InRun], quantity: str, ratio_of: str = "") -> Quantity:
     """Return what the runs measured as one quantity over their starts."""
+    if len(found) == 1:  # a short way, for there are tables of many cells
+        (only,) = found
+        return Quantity(only.value, only.value, only.value, QUANTITIES[quantity], only.n, ratio_of)
     over = expected([(run.start, run.value) for run in found], [(run.low, run.high) for run in found])
     unit = QUANTITIES[quantity]
     return Quantity.of(

@@ -123,7 +123,7 @@ def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, 
 
 @dataclass(frozen=True)
 class Drift:
-    """Values that go one way from start to start, which no range of theirs can cover.
+    """Values that go one way from start to start, which their range does not cover for long.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def drift(values: Sequence[tuple[str, float]]) -> Drift | None:
     """Tell whether the values of machine starts go up or down with time.
 
     The range of `expected` holds for starts that differ by chance. Where each is slower than the one before,
-    the next one lies outside more often than one time of ten. So a trend is reported: by Kendall's test
+    the next one may still lie inside, and those after it do not. So a trend is reported: by Kendall's test
     (Biometrika 30, 1938), which looks at the order alone, where chance gives such an order at most one time
     of twenty. Fewer than five starts can show no trend.
 

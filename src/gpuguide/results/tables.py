@@ -8,6 +8,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 
 __all__ = ["Column", "Row", "Table"]
@@ -106,7 +107,7 @@ class Table:
     def _repr_html_(self) -> str:
         return self.html()
 
-    @property
+    @cached_property
     def shown(self) -> tuple[Column, ...]:
         """The columns in which a row has content."""
         return tuple(column for column in self.columns if any(row.cells.get(column.key) for row in self.rows))

@@ -85,7 +85,7 @@ def _introduction(site: Site, page: Page, site_url: str) -> str:
 def _measured(recording: Recording | None, needs_gpu: bool) -> str:
     if recording is None:
         return "Its code was not measured yet, so numbers are missing in the text."
-    where = measured_on(recording.provenance, gpu=needs_gpu)
+    where = measured_on(recording, gpu=needs_gpu)
     return f"The numbers in the text were measured on {where} (run {recording.run_id}). Yours will differ."
 
 

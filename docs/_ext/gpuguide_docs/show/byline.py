@@ -188,7 +188,7 @@ def _measured(state: PageState, needs_gpu: bool) -> Iterator[nodes.Node]:
         yield nodes.Text(f": {why_unmeasured(state)}")
         return
     checked = any(results.checks for results in recording.studies.values())
-    where = measured_on(recording.provenance, gpu=needs_gpu)
+    where = measured_on(recording, gpu=needs_gpu)
     yield nodes.Text(f"measured on {where}, {'results checked, ' if checked else ''}")
     yield nodes.reference("", "details", refid=CARD_ID, internal=True)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx import addnodes
 
+from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity
 from gpuguide_docs.show.folded import fold
 from gpuguide_docs.show.references import measured_on
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CARD_ID", "card_node", "card_rows", "download"]
 
 CARD_ID = "how-this-was-measured"
+_SHARED = "host shared during"
 
 
 def card_node(page: Page, recording: Recording, docs: Path) -> nodes.Element:
@@ -64,7 +66,13 @@ def card_rows(recording: Recording) -> list[tuple[str, str]]:
         Name and text.
     """
     provenance = recording.provenance
-    rows = [*_gpu(provenance), *_software(provenance), *_host(provenance), *_run(recording)]
+    rows = [
+        *_gpu(provenance),
+        *_software(provenance),
+        *_host(provenance),
+        *_recorded(recording),
+        *_runs(recording),
+    ]
     return [(name, value) for name, value in rows if value]
 
 
@@ -78,6 +86,8 @@ def _gpu(p: Provenance) -> Iterator[tuple[str, str]]:
     clocks = [("SM", p.sm_clock_hz), ("memory", p.memory_clock_hz)]
     yield "clocks", ", ".join(f"{name} {_amount(value, 'Hz')}" for name, value in clocks if value)
     yield "power limit", _amount(p.power_limit_w, "W")
+    yield "SM clock seen", _span(p.sm_clock_seen_hz, "Hz")
+    yield "power seen", _span(p.power_seen_w, "W")
     if p.ecc is not None:
         yield "ECC", "on" if p.ecc else "off"
 
@@ -93,18 +103,74 @@ def _software(p: Provenance) -> Iterator[tuple[str, str]]:
 def _host(p: Provenance) -> Iterator[tuple[str, str]]:
     counts = [(p.n_cpus, "logical CPUs"), (p.threads, "threads")]
     yield "CPU", ", ".join([p.cpu, *(f"{n} {what}" for n, what in counts if n)]) if p.cpu else ""
+    yield "CPU clock", _amount(p.cpu_clock_hz, "Hz")
+    yield "CPU caches", ", ".join(f"{name} {_memory(size)}" for name, size in p.cpu_caches)
+    yield "host", ", ".join(text for text in (p.virtualisation, _clock_words(p)) if text)
     yield "BLAS", p.blas
     yield "steal time", _amount(p.steal_s, "s")
 
 
-def _run(recording: Recording) -> Iterator[tuple[str, str]]:
+def _recorded(recording: Recording) -> Iterator[tuple[str, str]]:
     p = recording.provenance
-    yield "date", p.utc_date.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC")
+    yield "date", _date(p)
     yield "commit", p.commit
     yield "measuring key", recording.keys.measuring[:16]
     yield "run", recording.run_id
     yield "run time", _amount(p.run_time_s, "s")
     yield "peak GPU memory", _amount(p.peak_memory_bytes, "B")
+
+
+def _runs(recording: Recording) -> Iterator[tuple[str, str]]:
+    """Say of each run when it was, on which start and CPU, and what was not as in the other runs."""
+    described = recording.provenances
+    n_runs = f", {len(described)} runs" if len(described) > recording.n_starts else ""
+    yield "recorded on", f"{starts_words(recording.n_starts)}{n_runs}"
+    if len(described) == 1:
+        yield _SHARED, _of_a_run(recording.provenance)[_SHARED]
+        return
+    starts = list(dict.fromkeys(each.start for each in described))
+    unlike = [_of_a_run(each) for each in described]
+    for number, (p, own) in enumerate(zip(described, unlike, strict=True), start=1):
+        said = [_date(p), f"machine start {starts.index(p.start) + 1}", p.cpu]
+        differing = (name for name, text in own.items() if any(each[name] != text for each in unlike))
+        said += [f"{name} {own[name]}" for name in differing if own[name]]
+        yield f"run {number}", ", ".join(text for text in said if text)
+
+
+def _of_a_run(p: Provenance) -> dict[str, str]:
+    """Give what is worth saying of a run where it was not the same in all."""
+    shared = "" if p.shared_host is None else format_quantity(p.shared_host, "share")
+    return {
+        "driver": p.driver,
+        "CUDA": p.cuda,
+        "compiler": p.compiler,
+        "versions": ", ".join(" ".join(pair) for pair in p.versions),
+        "Python": p.python,
+        "on": p.platform,
+        "under": p.virtualisation,
+        "clock source": p.clock_source,
+        "commit": p.commit,
+        _SHARED: f"{shared} of the samples" if shared else "",
+    }
+
+
+def _date(p: Provenance) -> str:
+    return p.utc_date.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC")
+
+
+def _clock_words(p: Provenance) -> str:
+    return f"time from {p.clock_source}" if p.clock_source else ""
+
+
+def _span(ends: tuple[float, float] | None, unit: str) -> str:
+    """Write the lowest and the highest that was read, once where they are the same."""
+    return "" if ends is None else " to ".join(dict.fromkeys(_amount(end, unit) for end in ends))
+
+
+def _memory(n_bytes: int) -> str:
+    """Write the size of a cache as it is sold: in powers of two, 48 KiB."""
+    power = 2 if n_bytes >= 2**20 else 1
+    return f"{n_bytes / 1024**power:g} {('KiB', 'MiB')[power - 1]}"
 
 
 def _amount(value: float | None, unit: str) -> str:
@@ -119,7 +185,8 @@ def _field(name: str, *body: nodes.Node) -> nodes.field:
 def _raw_files(recording: Recording, docs: Path) -> Iterator[nodes.Node]:
     if recording.folder is None:
         return
-    for number, name in enumerate(("run.json", "measurements.json")):
+    names = ["run.json", "measurements.json", *(["earlier.json"] if recording.runs else [])]
+    for number, name in enumerate(names):
         if number:
             yield nodes.Text(" · ")
         yield download(name, (recording.folder / name).relative_to(docs.parent).as_posix(), up=True)
@@ -148,6 +215,6 @@ def download(text: str, path: str, *, up: bool = False) -> addnodes.download_ref
 
 
 def _citation(page: Page, recording: Recording) -> str:
-    where, commit = measured_on(recording.provenance), recording.provenance.commit
+    where, commit = measured_on(recording), recording.provenance.commit
     run = f"run {recording.run_id}" + (f", commit {commit}" if commit else "")
     return f"The gpuguide developers, “{page.title}”, gpuguide, measured on {where}, {run}."

@@ -9,18 +9,20 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from gpuguide.errors import ArgumentError, UnknownNameError, unknown
-from gpuguide.results.results import QUANTITIES
+from gpuguide.results.results import HOST_BOUND, QUANTITIES
+from gpuguide.results.starts import starts_words
 from gpuguide.results.units import REGIONS, size_words
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
-    from gpuguide.results.records import Fact, Provenance
+    from gpuguide.results.records import Fact
     from gpuguide.results.results import Results
     from gpuguide.results.starts import Quantity
 
 __all__ = ["Number", "Reference", "measured_on", "parse_reference", "parse_size", "resolve"]
 
 _SIDES = ("slower_at", "faster_at")
+_HOST_BOUND_WORDS = "a span that includes the host's time, for the host could not keep the GPU busy"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 _HINT = "write page:study[variant, 2**24].time, .speedup(baseline), page:study.crossover(a, b) or page:fact"
 _PAGE = re.compile(rf"(?:(?P<page>{_WORD})\s*:\s*)?(?P<rest>[^:]+)")
@@ -186,27 +188,35 @@ class Number:
     run_id: str
 
 
-def measured_on(provenance: Provenance, *, gpu: bool = True) -> str:
-    """Say on which machine and day a recording was made.
+def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:
+    """Say on which machine a recording was made, on how many starts of it, and on which day.
 
     Parameters
     ----------
-    provenance : Provenance
-        Of the recording.
+    recording : Recording
+        With its former runs.
     gpu : bool
         Whether the page needs a GPU; one that does not was measured on the machine's CPU.
+    starts : bool
+        Whether to say on how many starts; not where that is said already.
 
     Returns
     -------
     str
-        For example ``"NVIDIA H200, 21 November 2026"``.
+        For example ``"NVIDIA H200, one machine start, 21 November 2026"``; of several runs the day is that of
+        the newest: ``"NVIDIA H200, 3 machine starts, latest on 21 November 2026"``.
     """
+    provenance = recording.provenance
     day = date.fromisoformat(provenance.utc_date[:10])
     with_gpu = gpu and provenance.gpu not in ("", "none")
     processor = provenance.gpu if with_gpu else provenance.cpu.replace("(R)", "")
     if not with_gpu and provenance.threads:
         processor += f" with {provenance.threads} threads"
-    return f"{processor or provenance.machine}, {day.day} {day:%B} {day.year}"
+    said = [processor or provenance.machine]
+    if starts:
+        said.append(starts_words(recording.n_starts))
+    said.append(f"{'latest on ' if recording.runs else ''}{day.day} {day:%B} {day.year}")
+    return ", ".join(said)
 
 
 def resolve(reference: Reference, recording: Recording) -> Number:
@@ -238,7 +248,7 @@ def resolve(reference: Reference, recording: Recording) -> Number:
             raise unknown("study", reference.name, recording.studies)
         results = recording.studies[reference.name]
         text, detail = (_quantity if reference.kind == "cell" else _crossover)(reference, results)
-    return Number(text, f"{detail}; {measured_on(recording.provenance)}", recording.run_id)
+    return Number(text, f"{detail}; {measured_on(recording, starts=False)}", recording.run_id)
 
 
 def _fact(fact: Fact) -> tuple[str, str]:
@@ -263,13 +273,18 @@ def _remarks(reference: Reference, results: Results) -> list[str]:
     """Return what must be seen beside the number; of a ratio, of which side it is said."""
     clock = "launch" if reference.quantity == "launch" else None
     if not reference.baseline:
-        return list(results.remarks(reference.variant, reference.size, clock))
+        return [_in_words(remark) for remark in results.remarks(reference.variant, reference.size, clock)]
     sides = (reference.variant, reference.baseline)
     return [
-        f"{results.variant(name).label}: {remark}"
+        f"{results.variant(name).label}: {_in_words(remark)}"
         for name in sides
         for remark in results.remarks(name, reference.size)
     ]
+
+
+def _in_words(remark: str) -> str:
+    """Spell out what a table has no room for."""
+    return remark.replace(HOST_BOUND, _HOST_BOUND_WORDS, 1) if remark.startswith(HOST_BOUND) else remark
 
 
 def _subject(reference: Reference, results: Results, quantity: Quantity) -> str:
@@ -291,6 +306,10 @@ def _crossover(reference: Reference, results: Results) -> tuple[str, str]:
         )
     below, above = size_words(bracket.slower_at), size_words(bracket.faster_at)
     detail = f"{labels[1]} is slower than {labels[0]} at {below} and faster at {above} {results.size_name}"
+    detail += f"; {starts_words(results.n_starts)}"
+    same = [run.crossover(first, second) == bracket for run in results.runs]
+    if len(same) > 1:
+        detail += f", the same in {'all' if all(same) else f'{sum(same)} of'} {len(same)} runs"
     if reference.side:
         return (below if reference.side == "slower_at" else above), detail
     return f"between {below} and {above} {results.size_name}", detail

@@ -105,13 +105,16 @@ class ChecksDirective(_RecordedDirective):
 
 
 class ClaimsDirective(_RecordedDirective):
-    """``.. claims::`` lists the sentences that held for the measured intervals of this page."""
+    """``.. claims::`` lists the sentences that this page claims, and whether each holds in every run."""
 
     def show(self, page: str, recording: Recording, name: str) -> list[nodes.Node]:
         """Build the list."""
         site = site_of(self.env)
+        n_runs = len(recording.provenances)
+        holds = "holds" if n_runs == 1 else f"holds in all {n_runs} runs"
+        said = {True: holds, False: "does not hold", None: "cannot be decided"}
         items = [
-            nodes.list_item("", nodes.paragraph("", f"{claim.text}: {'holds' if claim.holds else 'open'}"))
+            nodes.list_item("", nodes.paragraph("", f"{claim.text}: {said[claim.holds]}"))
             for claim in site.drawing(site.state(page)).stated.claims
         ]
         return [nodes.bullet_list("", *items, bullet="*", classes=["gg-claims"])] if items else []
