@@ -1,4 +1,4 @@
-"""The marker `gpu` and ways to run a snippet in a fresh Python, with or without Numba's simulator."""
+"""The marker `gpu`, and ways to run a snippet in a Python of its own, with or without Numba's simulator."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import pytest
 
 from gpuguide.errors import NoGpuError
 from gpuguide.machine.device import require_gpu
+from warm_python import WarmPython
 
 HERE = Path(__file__).parent
-# Hundreds of fresh Pythons import the same modules. They find them compiled, though none may write beside
-# the sources.
-os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
+# This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
+# them compiled, though none may write beside the sources.
+sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
+sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
@@ -43,21 +45,31 @@ def why_no_gpu() -> str | None:
     return None
 
 
+@cache
+def warm_simulator() -> WarmPython:
+    """Start a Python with Numba's simulator, whose threads `quick_simulator` schedules."""
+    modules = ("quick_simulator", "gpuguide.measure.study")
+    return WarmPython(modules, options=("-W", "error"), env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"})
+
+
 @pytest.fixture
 def fresh_python() -> Callable[..., str]:
-    """Run a snippet in a fresh Python that turns warnings into errors; return what it printed.
+    """Run a snippet in a Python of its own that turns warnings into errors; return what it printed.
 
-    In the simulator `quick_simulator` schedules the threads, unless ``quick=False``.
+    A fresh one, but for the simulator, where it is a copy of one that has imported Numba and
+    `quick_simulator`; ``quick=False`` gives a fresh one there, too, with Numba's own schedule of threads.
     """
 
     def run(snippet: str, *, timeout: float = 120, quick: bool = True, **variables: str) -> str:
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
+        environment |= variables
         if quick and "NUMBA_ENABLE_CUDASIM" in variables:
-            snippet = f"import sys; sys.path.append({str(HERE)!r}); import quick_simulator\n{snippet}"
-        command = [sys.executable, "-W", "error", "-c", snippet]
-        done = subprocess.run(
-            command, env=environment | variables, capture_output=True, text=True, timeout=timeout, check=False
-        )
+            done = warm_simulator().run(["-c", snippet], env=environment, timeout_s=timeout)
+        else:
+            command = [sys.executable, "-W", "error", "-c", snippet]
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+            )
         assert done.returncode == 0, done.stderr
         assert not done.stderr
         return done.stdout
@@ -67,5 +79,5 @@ def fresh_python() -> Callable[..., str]:
 
 @pytest.fixture
 def simulator_python(fresh_python: Callable[..., str]) -> Callable[..., str]:
-    """Run a snippet in a fresh Python whose kernels run in Numba's simulator; return what it printed."""
+    """Run a snippet in a Python of its own whose kernels run in Numba's simulator; return what it printed."""
     return lambda snippet, **options: fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1", **options)
