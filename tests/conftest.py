@@ -16,6 +16,8 @@ from gpuguide.machine.device import require_gpu
 from warm_python import WarmPython
 
 HERE = Path(__file__).parent
+# Folders whose tests build sites, drive a browser, or simulate and compile kernels.
+LONG_FIRST = ("docs", "browser", "topics", "exercises")
 # This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
 # them compiled, though none may write beside the sources.
 sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
@@ -26,6 +28,16 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-gpu", action="store_true", help="fail tests that need a missing GPU")
     parser.addoption("--sphinx-examples", metavar="FILE", help="what Sphinx's doctest builder wrote")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no processor is left with it while the others have none."""
+
+    def place(item: pytest.Item) -> int:
+        room = item.path.relative_to(HERE).parts[0]
+        return LONG_FIRST.index(room) if room in LONG_FIRST else len(LONG_FIRST)
+
+    items.sort(key=place)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

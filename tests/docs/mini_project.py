@@ -241,7 +241,7 @@ A page written by hand, with the pages that use a function, and :measured:`pictu
 
 @cache
 def warm_sphinx() -> WarmPython:
-    """Start a Python that has imported what a build takes, and nothing of the guide, which each project has."""
+    """Start a Python that has imported what a build takes; the guide's own code is that of each project."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return WarmPython(BUILT_WITH, env=env)
 
