@@ -519,10 +519,10 @@ _ = gg.explained("waiting_explained", parts, facts["launch_waiting"].value)
 # draw
 gg.plot_decomposition(
     {
-        "as_cuda_array(x)": {"whole": facts["launch_waiting"].value},
+        "as_cuda_array(x)": {"whole": facts["launch_waiting"]},
         "timed apart": {
-            "work queued before": facts["queued_before"].value,
-            "launch": facts["launch_going_on"].value,
+            "work queued before": facts["queued_before"],
+            "launch": facts["launch_going_on"],
         },
     }
 )

@@ -386,10 +386,10 @@ _ = gg.explained("first_call_explained", parts, facts["first_call"].value)
 # draw
 gg.plot_decomposition(
     {
-        "a tenth of ten calls": {"not taken apart": facts["first_call"].value},
+        "a tenth of ten calls": {"not taken apart": facts["first_call"]},
         "timed apart": {
             "a tenth of compiling": facts["compiler"].value / 10,
-            "a later call": facts["compiled"].value,
+            "a later call": facts["compiled"],
         },
     }
 )
@@ -546,7 +546,6 @@ _ = gg.explained("left_over_explained", [facts["on_roots"].value], whole)
 # All six together, each held against its right figure:
 
 # draw
-
 names = ["no_wait", "first_call", "one_reading", "same_arrays", "memset", "left_over"]
 labels = [
     "1 nobody waits",

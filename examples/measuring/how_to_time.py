@@ -434,10 +434,10 @@ _ = gg.explained("wrong_explained", parts, facts["wrong_work"].value)
 # draw
 gg.plot_decomposition(
     {
-        "wrong timer: work": {"booked on work": facts["wrong_work"].value},
+        "wrong timer: work": {"booked on work": facts["wrong_work"]},
         "timed apart": {
-            "work": facts["step_work"].value,
-            "copy back": facts["step_copy_back"].value,
+            "work": facts["step_work"],
+            "copy back": facts["step_copy_back"],
         },
     }
 )
