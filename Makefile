@@ -9,9 +9,14 @@ SECTION ?=
 STRICT ?=
 BUDGET ?= 600
 UPGRADE ?=
+INTO ?=
+RECORDED ?=
+LEAVE_ONE_OUT ?=
 OLD ?=
 REASON ?=
 OUT := docs/_build
+# Brought along by `make wheelhouse`; elsewhere the topic looks for an installed one.
+export GPUGUIDE_PRIMESIEVE ?= $(wildcard $(CURDIR)/.whl/lib/libprimesieve.so)
 export PYTHONPATH := $(CURDIR)/docs/_ext:$(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 ifeq ($(PY),.venv/bin/python)
@@ -23,7 +28,7 @@ REFERENCE := $(OUT)/reference/ready
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
-.PHONY: html test doctest check record equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: html test doctest check record again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -70,6 +75,10 @@ check: $(READY) $(REFERENCE)  ## hold every page to the contract (STRICT=1: so t
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
 	@$(PY) -m gpuguide_docs.record.recorder $(PAGES) --budget $(BUDGET)
 
+again: $(READY)  ## hold a fresh machine start against the printed ranges (RECORDED=folder or LEAVE_ONE_OUT=1: no GPU)
+	@$(PY) -m gpuguide_docs.record.again $(PAGES) --budget $(BUDGET) $(if $(RECORDED),--recorded "$(RECORDED)") \
+	  $(if $(INTO),--into "$(INTO)") $(if $(LEAVE_ONE_OUT),--leave-one-out)
+
 equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
 	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)"
 
@@ -109,6 +118,7 @@ lock: $(UV)  ## renew requirements.lock from pyproject.toml (UPGRADE="ruff numpy
 	  $(if $(filter all,$(UPGRADE)),--upgrade,$(addprefix --upgrade-package ,$(UPGRADE))) -o requirements.lock pyproject.toml
 
 # What the GPU build machine lacks, for its Python 3.12: installed there from the folder .whl, without a network.
+# No package index has a wheel of primesieve; Debian's library of it needs glibc 2.34 or newer.
 WHEELS := numpy rich platformdirs markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel \
   imagesize snowballstemmer alabaster roman-numerals requests jinja2 markupsafe packaging sphinxcontrib-applehelp \
   sphinxcontrib-devhelp sphinxcontrib-htmlhelp sphinxcontrib-jsmath sphinxcontrib-qthelp \
@@ -118,6 +128,12 @@ wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks
 	@$(PY) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d .whl \
 	  --python-version 3.12 $(foreach v,2_28 2_27 2_17,--platform manylinux_$(v)_x86_64) \
 	  --platform manylinux2014_x86_64 -c requirements.lock $(WHEELS) cuda-bench
+	@mkdir -p .whl/lib
+	@cd .whl/lib && name=$$(apt-cache depends libprimesieve-dev | sed -n 's/.*Depends: *\(libprimesieve[0-9]*\)$$/\1/p') \
+	  && [ -n "$$name" ] && apt-get download -q=2 $$name:amd64 2> apt.log && dpkg-deb -x $$name*.deb . \
+	  && cp usr/lib/*/libprimesieve.so.*.*.* libprimesieve.so \
+	  || echo "Without primesieve: expected an apt-get that knows Debian's libprimesieve-dev. Its rows will say so."
+	@rm -rf .whl/lib/usr .whl/lib/*.deb .whl/lib/apt.log
 	@du -sh .whl
 
 clean:  ## delete what was built (the environment stays)

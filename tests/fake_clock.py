@@ -14,19 +14,32 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuguide.measure.clocks import MAX_DELAY_NS, CaptureError
+from gpuguide.measure.host_pace import HostPace
 
 
 @dataclass
 class FakeHost:
-    """A host clock: `advance(ns)` is the only thing that moves it, besides what a fake GPU makes it wait."""
+    """A host clock: `advance(ns)` is the only thing that moves it, besides what a fake GPU makes it wait.
+
+    With `slowness` the host has phases: ``slowness(now)`` is how many times as long its work takes then, the
+    pace loop's included.
+    """
 
     now: int = 0
+    slowness: Callable[[int], float] | None = None
+
+    def __post_init__(self) -> None:
+        self.pace = HostPace(self.now_ns, self._pace_loop, n_learning=1)
 
     def now_ns(self) -> int:
         return self.now
 
     def advance(self, ns: int) -> None:
-        self.now += ns
+        self.now += ns if self.slowness is None else round(ns * self.slowness(self.now))
+
+    def _pace_loop(self) -> None:
+        """Take 20 us; no time at all on a host without phases, so that tests can tell times by heart."""
+        self.advance(0 if self.slowness is None else 20_000)
 
     def wait_until(self, ns: int) -> None:
         self.now = max(self.now, ns)

@@ -1,5 +1,7 @@
 """Errors name the file, the field, and the nearest names."""
 
+import pickle
+
 import pytest
 
 from gpuguide import errors
@@ -28,6 +30,17 @@ def test_a_recording_error_says_where(kwargs: dict[str, str], text: str) -> None
     error = errors.RecordingError("broken", **kwargs)
     assert str(error) == text
     assert (error.file, error.field) == (kwargs.get("file", ""), kwargs.get("field", ""))
+
+
+@pytest.mark.parametrize("name", [name for name in errors.__all__ if name.endswith("Error")])
+def test_an_error_comes_back_from_another_process_as_it_was(name: str) -> None:
+    """Pages are drawn by several processes; what is raised in one of them is told by the first."""
+    kwargs = {"file": "h200/primes/run.json", "field": "keys[1]"} if name == "RecordingError" else {}
+    error = getattr(errors, name)("expected a, got b", **kwargs)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        back = pickle.loads(pickle.dumps(error, protocol))
+        assert type(back) is type(error)
+        assert (str(back), vars(back)) == (str(error), vars(error))
 
 
 def test_unknown_names_the_nearest() -> None:

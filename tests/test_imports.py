@@ -17,7 +17,7 @@ ROOMS = (
     ("gpuguide.machine", "gpuguide.results"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
     ("gpuguide.topics", "gpuguide.exercises"),
-    ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.editing", "gpuguide.statements"),
+    ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.statements"),
     ("gpuguide",),
     ("gpuguide.cli",),
     ("gpuguide.__main__",),

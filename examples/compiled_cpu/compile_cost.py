@@ -113,7 +113,7 @@ print(f"by the published figures: after {predicted.value:.1f} calls")
 # .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: load_cached, caching_in, call_compiled
 #
-# And **cuda.jit** compiles a :term:`kernel` for the GPU. Its time includes the copies there and back.
+# And **cuda.jit** compiles a :term:`kernel` for the GPU. Its time includes pageable copies.
 #
 # .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: compile_kernel

@@ -84,15 +84,22 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # %%
 # .. rst-class:: part-code
 #
-# Four sorts and eight ways to look up
-# ------------------------------------
+# Six sorts and nine ways to look up
+# ----------------------------------
 #
-# The sorts are one line each. **NumPy** runs on one thread. **CuPy** makes a new array. **CuPy in place**
-# overwrites the old one. **CuPy with copies** starts and ends on the :term:`host`. In the guide's own code,
-# ``cupy()`` is the module CuPy.
+# The sorts are short. **NumPy** runs on one thread, or on all. **CuPy** makes a new array. **CuPy in place**
+# overwrites the old one. **CuPy, pageable copies** starts and ends on the :term:`host`, in NumPy's ordinary
+# memory; **CuPy, pinned copies** does so in :term:`pinned memory`. In the guide's own code, ``cupy()`` is the
+# module CuPy.
 #
 # .. kernel:: gpuguide.topics.sort_search.study
-#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, argsort_numpy, argsort_cupy
+#    :names: sort_numpy, sort_cupy, sort_cupy_in_place, sort_with_copies, sort_with_copies_pinned
+#
+# .. kernel:: gpuguide.topics.sort_search.cpu
+#    :names: sort_numpy_threads
+#
+# .. kernel:: gpuguide.topics.sort_search.study
+#    :names: argsort_numpy, argsort_cupy
 #
 # Next a dictionary whose keys are *sparse*: few of the numbers in their range are keys. Can it be asked on a
 # GPU? It can, as two arrays: the sorted keys, and a value for each. The values are strings, which a GPU does
@@ -102,6 +109,9 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 #
 # .. kernel:: gpuguide.topics.sort_search.sparse_dictionary
 #    :names: lookup_python_dict, lookup_numpy, lookup_cupy
+#
+# .. kernel:: gpuguide.topics.sort_search.cpu
+#    :names: lookup_numpy_threads
 #
 # **Branching.** The first :term:`kernel` of our own is the textbook search, one query a thread. Its threads
 # part ways at every step, and a :term:`warp` walks on until the last of its 32 threads is done. How a kernel
@@ -200,7 +210,11 @@ gg.claim(results, "numpy", faster_than="with_copies", at=10**3)
 # The grey band marks where the GPU with the copies overtakes NumPy. Without them it does so further left.
 
 # draw
-gg.plot_time(results, crossover=("numpy", "with_copies"))
+gg.plot_time(
+    results,
+    variants=["numpy", "cupy", "cupy_in_place", "with_copies"],
+    crossover=("numpy", "with_copies"),
+)
 
 # %%
 # .. finding::
@@ -228,11 +242,16 @@ gg.claim(lookup, "python_dict", faster_than="branching", at=10)
 # %%
 # .. checks:: lookup
 #
-# All eight ways, from ten queries on. The dict and NumPy end at a million: the next size would take too long.
-# The GPU's times are without the launches, except where a ring marks a point as :term:`host-bound`.
+# Eight ways, from ten queries on. The dict and NumPy, here on one thread, end at a million: the next size
+# would take too long. The GPU's times are without the launches, except where a ring marks a point as
+# :term:`host-bound`.
 
 # draw
-gg.plot_time(lookup, crossover=("python_dict", "branching"))
+gg.plot_time(
+    lookup,
+    variants=[info.name for info in lookup.variants if info.name != "numpy_threads"],
+    crossover=("python_dict", "branching"),
+)
 
 # %%
 # .. finding::
@@ -337,13 +356,15 @@ print(f'"the sort", one reading: {called_the_sort() * 1e3:.1f} ms')
 # A single reading, and a first one at that, may lie far from the next. The right way books each step on its
 # own name. The timer is the one of :doc:`How to time a GPU </gallery/measuring/how_to_time>`: it waits for
 # the GPU at both ends of a step. The two take turns, twenty times, because copies of ordinary memory are fast
-# in one moment and slow in another. The figures are :term:`medians <median>`.
+# in one moment and slow in another. A turn is taken again when :doc:`others used the processor </method>`
+# meanwhile. The figures are :term:`medians <median>`.
 
 from gpuguide.measure.step_timer import StepTimer
+from gpuguide.measure.turns import whole_turns
 
-runs, wrong = [], []
-for _ in range(20):
-    wrong.append(called_the_sort())
+
+def both_ways():
+    wrong = called_the_sort()
     timer = StepTimer(cp.cuda.Device().synchronize)
     with timer.step("copy_there"):
         x_device = cp.asarray(x_host)
@@ -351,13 +372,13 @@ for _ in range(20):
         sorted_device = cp.sort(x_device)
     with timer.step("copy_back"):
         sorted_device.get(out=out_host)
-    runs.append(timer.seconds)
-facts = {"wrong": gg.fact("wrong", float(np.median(wrong)), unit="s", samples=wrong)}
-for name in ("copy_there", "work", "copy_back"):
-    samples = [run[name] for run in runs]
+    return {"wrong": wrong, **timer.seconds}
+
+
+facts = {}
+for name, samples in whole_turns(both_ways, 20).items():
     facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-for name, fact in facts.items():
-    print(f"{name:10} {fact.value * 1e3:6.2f} ms")
+    print(f"{name:10} {facts[name].value * 1e3:6.2f} ms")
 
 # %%
 

@@ -151,10 +151,15 @@ print(
 # .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: increment_four_per_thread
 #
-# A Python loop, NumPy, and the kernel with copies around it complete the comparison.
+# A Python loop, NumPy, a compiled loop on all threads of the CPU, and the kernel with copies around it
+# complete the comparison. The copies start and end in NumPy's ordinary, pageable memory, or in
+# :term:`pinned memory`.
+#
+# .. kernel:: gpuguide.topics.first_kernel.kernels
+#    :names: increment_threads
 #
 # .. kernel:: gpuguide.topics.first_kernel.study
-#    :names: increment_python, increment_numpy, increment_with_copies
+#    :names: increment_python, increment_numpy, increment_with_copies, increment_with_copies_pinned
 
 # %%
 # The compiler says how many :term:`registers <register>` each kernel needs. The fewer, the more threads fit
@@ -197,8 +202,8 @@ study
 # From a thousand elements to a quarter of a billion
 # --------------------------------------------------
 #
-# The study runs at six sizes. Three sentences about it are checked against the :term:`samples <sample>`: each
-# must hold in every run.
+# The study runs at seven sizes. Three sentences about it are checked against the :term:`samples <sample>`:
+# each must hold in every run.
 
 results = study.run()
 
@@ -226,7 +231,7 @@ gg.plot_time(
 # .. finding::
 #
 #    The kernel alone, without its launch, overtakes NumPy's one thread
-#    :measured:`increment.crossover(numpy, grid)`. With the copies it needs
+#    :measured:`increment.crossover(numpy, grid)`. With pageable copies it needs
 #    :measured:`increment[with_copies, 2**24].time` for 2\ :sup:`24` elements, where NumPy needs
 #    :measured:`increment[numpy, 2**24].time`.
 #
@@ -303,8 +308,8 @@ describe(ax, f"Share of the copy rate over four kernels: {words}.")
 # %%
 # The first call is a different matter. The notebook that this page grew out of saw :claimed:`s0_first_call`
 # for the first call and :claimed:`s0_kernel` for later ones. It put the difference down to compilation and to
-# the transfer of the data. Here the first call is made in five fresh processes, and its parts are timed one
-# by one. Each line gives the middle one of its five times, so the parts need not add up to the whole exactly.
+# the transfer of the data. Here the first call is made in a fresh process, and its parts are timed one by
+# one. Another process ran before it and does not count, as it only brought the files into memory.
 
 from gpuguide.topics.first_kernel.first_call_parts import measure_first_call
 

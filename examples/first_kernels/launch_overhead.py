@@ -318,10 +318,10 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # The sizes lie close together where work and launch should cross. For either way the first size with more
 # work than launch is kept.
 
-from gpuguide.topics.launch_sizes import maximum
+from gpuguide.topics.launch_sizes import maximum as maximum_topic
 
 sizes = [2**k for k in (12, 16, 20, 21, 22, 23, 24, 25, 26, 28)]
-work = maximum.study().run(variants=["cupy", "four"], sizes=sizes)
+work = maximum_topic.study().run(variants=["cupy", "four"], sizes=sizes)
 
 # %%
 

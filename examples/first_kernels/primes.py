@@ -230,7 +230,8 @@ print(f"at least {written.value * 1e6:.0f} us to store the bits")
 # .. kernel:: gpuguide.topics.primes.segmented
 #    :names: segment_plan, primes_segmented
 #
-# Two more complete the picture. **Segmented, with copy** brings the answer to the host.
+# Three more complete the picture. **Segmented, pageable copy** brings the answer to the host, into NumPy's
+# ordinary memory. **Segmented, pinned copy** is the same call with an array in :term:`pinned memory`.
 #
 # .. kernel:: gpuguide.topics.primes.study
 #    :names: primes_with_copy

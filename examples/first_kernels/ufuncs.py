@@ -137,15 +137,15 @@ for name, predicted in facts.items():
 # .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: maximum_cpu_loop
 #
-# **GPU arrays** and **from NumPy arrays** call one and the same ufunc. The first says where the result goes
-# and in which :term:`stream` the work runs; it gets CuPy's arrays as views made for Numba beforehand.
-# The second just calls it.
+# **GPU arrays** and **NumPy arrays, pageable** call one and the same ufunc. The first says where the result
+# goes and in which :term:`stream` the work runs; it gets CuPy's arrays as views made for Numba beforehand.
+# The second just calls it. **NumPy arrays, pinned** calls it on arrays in pinned memory.
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: gpu_ufunc
 #
 # .. kernel:: gpuguide.topics.ufuncs.study
-#    :names: maximum_ufunc, maximum_from_numpy
+#    :names: maximum_ufunc, maximum_from_numpy, maximum_from_pinned
 #
 # **Own kernel** is what the decorator saves you: an index, a guard, a grid. ``larger_on_device`` is the same
 # function once more, compiled for the GPU.
@@ -226,7 +226,7 @@ gg.claim(orbits, "from_numpy", faster_than=("cpu_loop", "cpu_threads"), at=128**
 #
 # .. checks:: distance
 #
-# Two of the lines, **GPU arrays** and **from NumPy arrays**, belong to the same ufunc.
+# Two of the lines, **GPU arrays** and **NumPy arrays, pageable**, belong to the same ufunc.
 
 # draw
 gg.plot_time(results, variants=["cpu", "cpu_threads", "cpu_loop", "from_numpy", "ufunc"])
@@ -251,7 +251,7 @@ import matplotlib.pyplot as plt
 from gpuguide.charts.marks import draw_ranges, time_axis
 from gpuguide.charts.style import SERIES, describe
 
-ways = list(orbits.variants)
+ways = [info for info in orbits.variants if info.name != "from_pinned"]
 figure, ax = plt.subplots()
 words, ranges = [], []
 for row, info in enumerate(ways):

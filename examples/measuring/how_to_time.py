@@ -89,14 +89,15 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # -----------------------------
 #
 # The operation is the kernel from above, with its launcher, the function that checks the arguments and
-# launches. It has two rivals: NumPy, and the kernel with copies. ``launch.check`` looks at shapes and types
-# on the host, and ``cupy()`` is this guide's door to CuPy.
+# launches. It has three rivals: NumPy, a compiled loop on all threads of the CPU, and the kernel with copies,
+# from NumPy's ordinary, pageable memory or from :term:`pinned memory`. ``launch.check`` looks at shapes and
+# types on the host, and ``cupy()`` is this guide's door to CuPy.
 #
 # .. kernel:: gpuguide.topics.how_to_time.kernels
-#    :names: add_one_kernel
+#    :names: add_one_kernel, add_one_threads
 #
 # .. kernel:: gpuguide.topics.how_to_time.study
-#    :names: add_one, add_one_numpy, add_one_with_copies
+#    :names: add_one, add_one_numpy, add_one_with_copies, add_one_with_copies_pinned
 #
 # **Without synchronising.** The clock of a loop that never waits. It tells how fast the host can launch.
 #
@@ -268,10 +269,12 @@ describe(ax, f"Six clocks, time a call at two sizes, logarithmic: {'; '.join(wor
 #    show the compiler.
 #
 # The second chart is the study, by the guide's own clocks: the kernel without its launch, beside NumPy and
-# the kernel with its copies.
+# the kernel with pageable copies.
 
 # draw
-ax = gg.plot_time(results, crossover=("numpy", "numba"))
+ax = gg.plot_time(
+    results, variants=["numpy", "numba", "with_copies"], crossover=("numpy", "numba")
+)
 _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 
 # %%
@@ -279,7 +282,7 @@ _ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
 #
 #    :term:`Kernel only <kernel only>`, the GPU overtakes NumPy for good
 #    :measured:`add_one.crossover(numpy, numba)`.
-#    With the copies it needs :measured:`add_one[with_copies, 2**26].time` for 2\ :sup:`26` numbers, the
+#    With pageable copies it needs :measured:`add_one[with_copies, 2**26].time` for 2\ :sup:`26` numbers, the
 #    kernel alone :measured:`add_one[numba, 2**26].time`. NumPy, which copies nothing, needs
 #    :measured:`add_one[numpy, 2**26].time`.
 #
@@ -401,9 +404,11 @@ print(
 #
 # It times the same three steps, first with the name that comes back, then with a name for each, so that the
 # parts of the wrong figure are known. The two timers take turns: copies of ordinary host memory are fast in
-# one moment and slow in another, and both should see the same moments.
+# one moment and slow in another, and both should see the same moments. ``whole_turns`` takes a turn again
+# when :doc:`others used the processor </method>` meanwhile.
 
 from gpuguide.measure.step_timer import StepTimer
+from gpuguide.measure.turns import whole_turns
 
 right = StepTimer(synchronize)
 three_steps(right.step)
@@ -411,15 +416,19 @@ print(
     "right:", {name: f"{seconds * 1e3:.1f} ms" for name, seconds in right.seconds.items()}
 )
 
-booked = {"wrong_work": [], "step_work": [], "step_copy_back": []}
-for _ in range(10):
+
+def both_timers():
     wrong, apart = LastNameTimer(), StepTimer(synchronize)
     three_steps(wrong)
     three_steps(apart.step, there="copy there", back="copy back")
-    booked["wrong_work"].append(wrong.seconds["work"])
-    booked["step_work"].append(apart.seconds["work"])
-    booked["step_copy_back"].append(apart.seconds["copy back"])
-for key, samples in booked.items():
+    return {
+        "wrong_work": wrong.seconds["work"],
+        "step_work": apart.seconds["work"],
+        "step_copy_back": apart.seconds["copy back"],
+    }
+
+
+for key, samples in whole_turns(both_timers, 10).items():
     facts[key] = gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
 
 # %%

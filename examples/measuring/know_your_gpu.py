@@ -63,9 +63,11 @@ print(
 #
 # Two products give the physical peaks. Memory: its clock, times two transfers in each cycle, times the width
 # of the bus in bytes. Arithmetic: multiprocessors, times the operations of each in a cycle, times their
-# clock. A multiprocessor of this GPU has 128 units for FP32, which is ``float32``, and 64 for FP64. Each unit
-# does one fused multiply-add a cycle, which counts as two operations. A program may come close to these
-# peaks. None can beat them, so they expose a measurement that is wrong.
+# clock. A multiprocessor of this GPU has 128 ordinary units for FP32, which is ``float32``, and 64 for FP64.
+# Each unit does one fused multiply-add a cycle, which counts as two operations. Beside them lie four *tensor
+# cores*, which do nothing but multiply small matrices: of FP64, of FP32 rounded to TF32, and of the 16-bit
+# formats FP16 and BF16. A program may come close to these peaks. None can beat them, so they expose a
+# measurement that is wrong.
 
 import gpuguide as gg
 
@@ -76,13 +78,14 @@ peak = gg.fact(
     unit="B/s",
     note="memory clock x 2 x bus width",
 )
-for unit in ("fp32", "fp64"):
-    gg.fact(
-        f"peak_{unit}",
-        gpu.peak_flops(unit),
-        unit="FLOP/s",
-        note="multiprocessors x operations x clock",
-    )
+for unit in ("fp32", "fp64", "fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor"):
+    if gpu.peak_flops(unit):
+        gg.fact(
+            f"peak_{unit}",
+            gpu.peak_flops(unit),
+            unit="FLOP/s",
+            note="multiprocessors x operations x clock",
+        )
 gg.fact("l2_size", gpu.l2_bytes, unit="B", note="size of the L2 cache")
 print(
     f"memory: {gpu.memory_clock_hz / 1e6:.0f} MHz x 2 x {gpu.bus_width_bits // 8} bytes"
@@ -249,10 +252,12 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 
 # %%
 # These simple kernels are not taken for the limit. At the start of each :term:`recording` many shapes of
-# kernel are tried for each mix, and the best is kept. These are the :term:`ceilings <ceiling>` that all pages
-# refer to. In the list, ``h2d`` is a copy over PCIe from host to device, ``d2h`` one back, and ``both_ways``
-# both at once. ``fp32`` and ``fp64`` are fused multiply-adds. ``launch`` is what an empty kernel takes among
-# many in a graph, and ``launch_host`` what the host needs to launch one.
+# kernel are tried for each mix, and the best is kept. These are the :term:`ceilings <ceiling>` that all
+# pages refer to. In the list, ``h2d`` is a copy over PCIe from host to device, ``d2h`` one back, and
+# ``both_ways`` both at once. ``fp32`` and ``fp64`` are fused multiply-adds of the ordinary units. ``tf32``
+# and the names that end in ``tensor`` are products of large matrices by cuBLAS on the tensor cores, checked
+# before they are timed. ``launch`` is what an empty kernel takes among many in a graph, and ``launch_host``
+# what the host needs to launch one.
 
 # draw
 from gpuguide.results.units import format_quantity
@@ -290,15 +295,27 @@ _ = gg.fact(
 #    * - memory, copying
 #      - :measured:`peak_memory`
 #      - :measured:`ceiling_copy`
-#    * - FP32
+#    * - FP32, ordinary units
 #      - :measured:`peak_fp32`
 #      - :measured:`ceiling_fp32`
-#    * - FP64
+#    * - FP64, ordinary units
 #      - :measured:`peak_fp64`
 #      - :measured:`ceiling_fp64`
+#    * - FP64, tensor cores
+#      - :measured:`peak_fp64_tensor`
+#      - :measured:`ceiling_fp64_tensor`
+#    * - TF32, tensor cores
+#      - :measured:`peak_tf32`
+#      - :measured:`ceiling_tf32`
+#    * - FP16, tensor cores
+#      - :measured:`peak_fp16_tensor`
+#      - :measured:`ceiling_fp16_tensor`
+#    * - BF16, tensor cores
+#      - :measured:`peak_bf16_tensor`
+#      - :measured:`ceiling_bf16_tensor`
 #
-# The memory keeps :measured:`copy_share` of its promise, the arithmetic :measured:`fp32_share` in FP32 and
-# :measured:`fp64_share` in FP64.
+# The memory keeps :measured:`copy_share` of its promise, the ordinary units :measured:`fp32_share` in FP32
+# and :measured:`fp64_share` in FP64.
 #
 # Our copy kernel takes :measured:`mixes[copy, 2**30].time` for a gibibyte, CuPy's copy
 # :measured:`mixes[copy_cupy, 2**30].time`. Of the ceiling of its own mix our kernel reaches

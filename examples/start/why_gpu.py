@@ -109,11 +109,12 @@ print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 # .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: polynomial_gpu
 #
-# **GPU with copies.** The same kernel, with the trip there and back. Where the guide's own code says
-# ``cupy()``, it means the module CuPy.
+# **GPU, pageable copies.** The same kernel, with the trip there and back, from and to NumPy's ordinary
+# memory. **GPU, pinned copies** makes the trip from and to :term:`pinned memory`. Where the guide's own code
+# says ``cupy()``, it means the module CuPy.
 #
 # .. kernel:: gpuguide.topics.why_gpu.study
-#    :names: polynomial_gpu_with_copies
+#    :names: polynomial_gpu_with_copies, polynomial_gpu_pinned
 
 # %%
 # .. rst-class:: part-check
@@ -121,7 +122,7 @@ print(f"{bytes_moved / 1e6:.0f} MB in {predicted.value * 1e3:.2f} ms at least")
 # The same answers first
 # ----------------------
 #
-# A wrong answer is quick to get. So each of the five is held against a :term:`reference` before its time
+# A wrong answer is quick to get. So each of the six is held against a :term:`reference` before its time
 # counts: once with whole numbers, where every digit must agree, and once with random ones.
 
 from gpuguide.topics.why_gpu import study as why_gpu
@@ -166,7 +167,7 @@ gg.plot_time(results, variants=["numpy", "threads", "gpu"], crossover=("numpy", 
 #    :measured:`polynomial[gpu, 10**6].speedup(numpy)` as fast as NumPy on one thread. At 10\ :sup:`8` it is
 #    :measured:`polynomial[gpu, 10**8].speedup(threads)` as fast as all threads.
 #
-# In the second chart the GPU has to fetch the numbers and to bring the results back.
+# In the second chart the GPU has to fetch the numbers and to bring the results back, by pageable copies.
 
 # draw
 gg.plot_time(results, variants=["numpy", "threads", "with_copies"])

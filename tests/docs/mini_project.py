@@ -113,7 +113,7 @@ def inputs(n, dtype, rng, exact):
     return (rng.random(n, dtype=dtype),)
 
 
-def study():
+def study(kernels=None):
     """Two ways to add."""
     common = {"device": "cpu", "clock": "host", "arrays": "host", "traffic": sum_traffic}
     return Study(
@@ -126,6 +126,7 @@ def study():
         output=lambda n, dtype: ((1,), dtype),
         dtype="float64",
         baseline="numpy",
+        kernels=kernels,
     )
 '''
 

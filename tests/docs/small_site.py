@@ -54,6 +54,7 @@ TOPIC = '''"""A toy topic."""
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,9 +93,9 @@ def add_one(x):
     add_one_kernel(np.asarray(x)) if blocks else math.nan
 
 
-def study():
+def study(kernels=None):
     """Describe what is compared."""
-    return add_one
+    return SimpleNamespace(variants=(SimpleNamespace(call=add_one),))
 '''
 
 PROVENANCE = Provenance(

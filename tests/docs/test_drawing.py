@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from mini_project import Project
 import gpuguide
 from gpuguide.recordings import store as recordings
 from gpuguide_docs.pages.cells import Cell, read_cells
+from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.record.execution import CellError
 from gpuguide_docs.replay.drawn_cells import draw, drawing_key, drawing_of, run_drawn_cell
 from gpuguide_docs.replay.states import States
@@ -144,3 +146,37 @@ def test_what_another_page_measured_can_be_drawn_until_it_goes_stale(project):
 def test_a_warning_in_a_drawn_cell_is_an_error(project):
     with pytest.raises(CellError, match="RuntimeWarning"):
         drawn(project, "np.float64(1) / np.float64(0)")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("<svg", "<svg onload='alert(1)'"), ("", "[[[[")],
+    ids=["a picture that acts", "no outputs at all"],
+)
+def test_a_poisoned_drawing_is_dropped_and_drawn_again(project, old, new):
+    first = drawn(project)
+    (folder,) = (project.layout.cache / "drawn" / "toy").iterdir()
+    outputs = folder / "outputs.json"
+    if old:
+        picture = folder / "0-0.svg"
+        before = file_digest(picture)
+        picture.write_text(picture.read_text().replace(old, new, 1))
+        outputs.write_text(outputs.read_text().replace(before, file_digest(picture)))
+    else:
+        outputs.write_text(new)
+    assert drawn(project) == first
+    assert "alert" not in (folder / "0-0.svg").read_text()
+
+
+def test_a_kept_drawing_asks_for_no_file_elsewhere(project, tmp_path):
+    first = drawn(project, OTHER)
+    (folder,) = (project.layout.cache / "drawn" / "toy").iterdir()
+    outputs = folder / "outputs.json"
+    elsewhere = tmp_path / "elsewhere" / "pictures"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "run.json").write_text("{}")
+    data = json.loads(outputs.read_text())
+    data["reads"] = [[str(elsewhere), file_digest(elsewhere / "run.json")]]
+    data["cells"][0]["stdout"] = ["poison"]
+    outputs.write_text(json.dumps(data))
+    assert drawn(project, OTHER) == first

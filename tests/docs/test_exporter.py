@@ -1,6 +1,7 @@
 """Downloads: complete notebooks and scripts, with nothing raw left in them."""
 
 import ast
+import importlib.util
 import json
 import re
 import sys
@@ -12,6 +13,7 @@ from docutils import nodes
 from small_site import PAGES, build, generated, recording, write
 from tiny_pool import SOLUTION, STUB, use_pool
 
+from gpuguide import topics
 from gpuguide.recordings.recording import Stated
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide_docs.downloads.downloads import DOWNLOADS
@@ -27,7 +29,8 @@ from gpuguide_docs.show.site import Site
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
 
-ROOT = Path(__file__).parents[2]
+from notebooks import NOT_BUILT, NOTEBOOKS  # noqa: E402
+
 URL = "https://guide.example"
 STATED = Stated({"twice": Fact("twice", 2.0, "ratio")}, (ClaimResult("Numba wins", True),))
 SCRIPT = '''"""
@@ -158,9 +161,15 @@ def built_once(tmp_path_factory):
         for name in SCRIPTS
     }
     made = recording(root)
+    spec = importlib.util.spec_from_file_location(
+        "gpuguide.topics.toy", layout.source / "gpuguide/topics/toy.py"
+    )
+    toy = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(toy)
     states = {name: PageState(name, "current", made) for name in SCRIPTS}
     states["unmeasured"] = PageState("unmeasured", "missing")
     with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setitem(sys.modules, toy.__name__, toy)
         use_pool(monkeypatch, root / "pool", pages=("exercised",))
         app, warned = build(
             root,
@@ -172,7 +181,9 @@ def built_once(tmp_path_factory):
             root_doc="gallery/start/second",
         )
         read = {name: app.env.get_doctree(f"gallery/start/{name}") for name in SCRIPTS}
-    return Small(Site(layout), read, warned), {**states, "second": PageState("second", "missing")}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setitem(sys.modules, toy.__name__, toy)
+        yield Small(Site(layout), read, warned), {**states, "second": PageState("second", "missing")}
 
 
 @pytest.fixture
@@ -235,9 +246,18 @@ def test_code_cells_come_in_order_and_parse(small):
     for each in code:
         ast.parse(each)
     assert code[0].endswith("import gpuguide as gg")
-    put = 'use_instead(\n    "gpuguide.topics.toy",\n    add_one_kernel=add_one_kernel,\n'
-    assert put in code[1]
-    assert code[2] == "from gpuguide.topics import toy\n\nresults = toy.study().run()"
+    assert (
+        "from gpuguide.topics.toy import WIDTH, decorate\n\n\n# Adds one.\n@decorate\ndef add_one_kernel"
+        in code[1]
+    )
+    assert code[2].startswith(
+        "from gpuguide.topics import toy\n\n# The study checks and times what the cells"
+    )
+    assert code[2].endswith("""
+results = toy.study(kernels={
+    "add_one_kernel": add_one_kernel,
+    "add_one": add_one,
+}).run()""")
     assert code[3].startswith("from gpuguide.measure.session import current\n\nfacts = current().facts\n")
     assert "# draw" not in code[3]
 
@@ -330,41 +350,11 @@ def test_a_page_that_needs_no_gpu_says_so(small):
 
 TOY = '''"""A toy topic."""
 
-SCALE = 2
+from types import SimpleNamespace
 
+from gpuguide.measure.edited import exchanged
 
-def kernel(x):
-    """Scale."""
-    return SCALE * x
-
-
-def launcher(x):
-    """Launch."""
-    return kernel(x)
-
-
-def study():
-    """Return what is checked and timed."""
-    return launcher
-'''
-
-
-def test_an_edited_kernel_is_the_one_that_the_study_times(tmp_path, monkeypatch):
-    (tmp_path / "toys").mkdir()
-    (tmp_path / "toys" / "__init__.py").touch()
-    (tmp_path / "toys" / "toy.py").write_text(TOY, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    cell = KernelCells().cell(ModuleSource(tmp_path, "toys.toy"), ["kernel"])
-    namespace = {}
-    exec(cell, namespace)
-    assert sys.modules["toys.toy"].study()(3) == 6
-    exec(cell.replace("SCALE * x", "SCALE + x"), namespace)
-    assert sys.modules["toys.toy"].study()(3) == 5
-
-
-SAME_NAMES = '''"""A module with names that another one has, too."""
-
-SCALE, OTHER = {scale}, 0
+SCALE = {scale}
 
 
 def kernel(x):
@@ -376,31 +366,128 @@ def kernel(x):
 TABLE = {{1: kernel}}
 
 
-def study(x):
-    """Call the kernel through a table."""
+def launcher(x):
+    """Launch."""
     return TABLE[1](x)
+
+
+def study(kernels=None):
+    """Return what is checked and timed."""
+    (call,) = exchanged([launcher], kernels or {{}})
+    return SimpleNamespace(variants=[SimpleNamespace(call=call)])
+
+
+def old_study():
+    """Take no kernels."""
+    return study()
 '''
+PAGE = """import numpy as np
+from gpuguide.topics.twins import left
+from gpuguide.topics.twins.right import kernel, study
+
+numbers = left.study().make_inputs(2, exact=False)
+both = left.study().variants[0].call(1), study().variants[0].call(left.SCALE)
+alone = left.kernel(2)
+"""
 
 
-def test_modules_of_one_page_may_have_the_same_names(tmp_path, monkeypatch):
-    """Constants and kernels stay those of their module, and edits reach its tables."""
-    (tmp_path / "twins").mkdir()
-    (tmp_path / "twins" / "__init__.py").touch()
+@pytest.fixture
+def twins(tmp_path, monkeypatch):
+    """Cells that show the kernels of two modules with the same names; run as the cells of a notebook."""
+    folder = tmp_path / "gpuguide" / "topics" / "twins"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
     for name, scale in (("left", 2), ("right", 30)):
-        (tmp_path / "twins" / f"{name}.py").write_text(SAME_NAMES.format(scale=scale), encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    cells, namespace = KernelCells(), {}
-    left, right = (
-        cells.cell(ModuleSource(tmp_path, f"twins.{name}"), ["kernel"]) for name in ("left", "right")
-    )
-    assert "from twins.right import SCALE as SCALE_of_right" in right
+        (folder / f"{name}.py").write_text(TOY.format(scale=scale), encoding="utf-8")
+    monkeypatch.setattr(topics, "__path__", [*topics.__path__, str(folder.parent)])
+    for name in ("twins", "twins.left", "twins.right"):
+        monkeypatch.delitem(sys.modules, f"gpuguide.topics.{name}", raising=False)
+    cells = KernelCells()
+    shown = [
+        cells.cell(ModuleSource(tmp_path, f"gpuguide.topics.twins.{name}"), ["kernel"])
+        for name in ("left", "right")
+    ]
+    yield cells, shown
+    for name in [name for name in sys.modules if name.startswith("gpuguide.topics.twins")]:
+        del sys.modules[name]
+
+
+def run_cells(*cells):
+    namespace = {"__name__": "reader"}
+    for cell in cells:
+        exec(cell, namespace)
+    return namespace
+
+
+def test_the_studies_of_a_page_are_handed_the_cells_above(twins):
+    cells, shown = twins
+    page = cells.page_cell(PAGE.replace("numbers =", "numbers = 3 #"))
+    note = "# The study checks and times what the cells above define, with all that you change there.\n"
+    left, right = (f'kernels={{\n    "kernel": {name},\n}}' for name in ("kernel", "kernel_of_right"))
+    assert f"{note}both = left.study({left}).variants[0].call(1), study({right})" in page
+    assert page.count(note) == 1
+    assert note not in cells.page_cell("again = left.study()\n")
+    assert run_cells(*shown, page)["both"] == (2, 60)
+
+
+@pytest.mark.parametrize(
+    ("place", "old", "new", "both"),
+    [(0, "SCALE * x", "SCALE + x", (3, 60)), (1, "_of_right * x", "_of_right + x", (2, 32))],
+)
+def test_an_edited_kernel_is_the_one_that_the_study_times(twins, place, old, new, both):
+    """Constants and kernels of the same name stay those of their module, and no module is changed."""
+    cells, shown = twins
+    page = cells.page_cell(PAGE.replace("numbers =", "numbers = 3 #"))
+    assert old in shown[place]
+    shown[place] = shown[place].replace(old, new)
+    assert run_cells(*shown, page)["both"] == both
+    left, right = (sys.modules[f"gpuguide.topics.twins.{name}"] for name in ("left", "right"))
+    assert (left.launcher(1), right.launcher(2)) == (2, 60)
+
+
+def test_a_name_that_two_modules_have_is_told_apart(twins):
+    _, (_, right) = twins
+    assert "from gpuguide.topics.twins.right import SCALE as SCALE_of_right" in right
     assert "def kernel_of_right(x):" in right
-    assert "kernel=kernel_of_right," in right
-    exec(left.replace("SCALE * x", "SCALE * x + 1"), namespace)
-    exec(right, namespace)
-    assert [sys.modules[f"twins.{name}"].study(1) for name in ("left", "right")] == [3, 30]
-    exec(right.replace("SCALE_of_right * x", "SCALE_of_right * x + 1"), namespace)
-    assert [sys.modules[f"twins.{name}"].study(1) for name in ("left", "right")] == [3, 31]
+    assert "SCALED = SCALE_of_right * x" in right
+
+
+def test_what_a_cell_above_defines_is_not_taken_from_its_module(twins):
+    cells, _ = twins
+    page = cells.page_cell(PAGE.replace("import kernel, study", "import kernel, launcher, study"))
+    assert "alone = kernel(2)" in page
+    assert "from gpuguide.topics.twins.right import launcher, study\n" in page
+    assert cells.page_cell("[kernel(2) for _ in range(3)]\n") == "[kernel_of_right(2) for _ in range(3)]\n"
+    more = cells.page_cell("from gpuguide.topics.twins.left import kernel, launcher\n\nlauncher(1)\n")
+    assert more == "from gpuguide.topics.twins.left import launcher\n\nlauncher(1)\n"
+    assert cells.page_cell("from gpuguide.topics.twins.left import kernel\nkernel(1)\n") == "kernel(1)\n"
+    folder = Path(sys.modules["gpuguide.topics.twins.left"].__file__).parents[3]
+    launcher = cells.cell(ModuleSource(folder, "gpuguide.topics.twins.left"), ["launcher"])
+    assert launcher.startswith("from gpuguide.topics.twins.left import TABLE\n\n\ndef launcher")
+
+
+def test_a_study_that_is_asked_for_its_numbers_alone_is_handed_nothing(twins):
+    cells, _ = twins
+    assert "numbers = left.study().make_inputs(2, exact=False)" in cells.page_cell(PAGE)
+
+
+def test_what_is_there_already_stays(twins):
+    cells, _ = twins
+    cells.page_cell("from gpuguide.topics.twins.left import study as twin\n")
+    page = cells.page_cell("größe = twin(kernels=None, sizes=(3,)).run()\n").splitlines()
+    assert page[1:] == [
+        "größe = twin(kernels=None, sizes=(3,), kernels={",
+        '    "kernel": kernel,',
+        "}).run()",
+    ]
+
+
+def test_a_study_that_takes_no_kernels_is_an_error(twins):
+    cells, _ = twins
+    with pytest.raises(
+        ExportError, match=r"left.old_study must take kernels=None .* own kernel can be timed"
+    ):
+        cells.page_cell("from gpuguide.topics.twins import left\n\nleft.old_study().run()\n")
 
 
 def exercise_part(small):
@@ -495,45 +582,11 @@ def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template)
     assert (folder / "pictures.ipynb").exists()
 
 
-NOTEBOOKS = sorted((ROOT / "docs" / DOWNLOADS).glob("*.ipynb"))
-built_before = pytest.mark.skipif(not NOTEBOOKS, reason="the notebooks are not written: run make html first")
-of_every_page = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
-
-
-@built_before
-@of_every_page
+@pytest.mark.skipif(not NOTEBOOKS, reason=NOT_BUILT)
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_page_exports_without_a_role_or_directive(notebook):
     read = nbformat.read(notebook, as_version=4)
     nbformat.validate(read)
     words = "\n\n".join(cell.source for cell in read.cells if cell.cell_type == "markdown")
     assert no_markup_left(words) == []
     ast.parse(notebook.with_suffix(".py").read_text(encoding="utf-8"))
-
-
-def names_needed(function):
-    """The global names that a definition looks up when it runs."""
-    inside = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    bound = {
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return inside - bound - {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
-
-
-@built_before
-@of_every_page
-def test_no_cell_of_a_page_takes_a_name_away_from_the_code_that_it_shows(notebook):
-    """In a download, a page's cells and its editable kernels and launchers share one namespace."""
-    needed, taken = set(), []
-    for cell in nbformat.read(notebook, as_version=4).cells:
-        if cell.cell_type != "code":
-            continue
-        for statement in ast.parse(cell.source).body:
-            if isinstance(statement, ast.FunctionDef) and "use_instead(" in cell.source:
-                needed |= names_needed(statement)
-            elif isinstance(statement, ast.Assign | ast.AugAssign | ast.For | ast.With):
-                stored = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-                names = {node.id for node in stored if isinstance(node.ctx, ast.Store)}
-                taken += sorted(names & needed)
-    assert taken == []

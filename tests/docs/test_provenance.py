@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from mini_project import MACHINE, Project
 
@@ -24,12 +25,14 @@ def test_a_gpu_is_described_in_full(monkeypatch):
     )
     session.read_clocks()
     session.read_clocks()
+    session.host_pace = SimpleNamespace(best_s=2e-5, shared=0.25)
     made = provenance.make_provenance("nvidia-h200", "0" * 40, 1.5, 2**30, cpu.cpu_info(), session, "0f" * 6)
     assert made.gpu == device.EXAMPLE_DEVICE.name
     assert isinstance(made.sm_clock_hz, float)
     assert made.peak_memory_bytes == 2**30
     assert made.start == "0f" * 6
     assert made.sm_clock_seen_hz == (1.98e9, 1.98e9)
+    assert (made.pace_s, made.shared_host) == (2e-5, 0.25)
     assert made.power_seen_w == (90.5, 700.0)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.memory import HOST, Space, free_pools, is_out_of_memory, pool_bytes
+from gpuguide.machine.memory import HOST, Space, free_pools, is_out_of_memory, pinned_space, pool_bytes
 from gpuguide.measure.buffers import ALIGNMENT, Buffers, GuardedArray, blocks, first_difference, pattern
 
 DTYPES = (
@@ -245,3 +247,29 @@ def test_an_array_is_put_into_gpu_memory_by_one_plain_copy():
     assert (copied.shape, copied.dtype, copied.held.tolist()) == ((2, 3), x.dtype, x.tolist())
     row = np.arange(3.0)
     assert HOST.put(row) is row
+
+
+def test_buffers_take_their_memory_from_where_the_space_allocates_it():
+    asked = []
+    pinned = Space("pinned", np, allocate=lambda n: asked.append(n) or np.empty(n, np.uint8))
+    x = np.arange(4, dtype=np.float32)
+    made = Buffers(pinned, (x,), ((4,), x.dtype), "exact")
+    assert len(asked) == 2
+    assert min(asked) > 2 * 2**16
+    assert made.pristine[0] is x  # only what a variant is called with is pinned
+    assert (made.arguments("pinned", with_output=True)[0] == x).all()
+
+
+def test_pinned_memory_comes_from_cupy_s_pool(monkeypatch):
+    blocks = []
+
+    def alloc_pinned_memory(n_bytes):
+        blocks.append(bytearray(2 * n_bytes))  # the pool rounds up
+        return blocks[-1]
+
+    fake = SimpleNamespace(cuda=SimpleNamespace(alloc_pinned_memory=alloc_pinned_memory))
+    monkeypatch.setattr("gpuguide.machine.memory.cupy", lambda: fake)
+    taken = pinned_space().empty_bytes(100)
+    taken[:] = 7
+    assert taken.shape == (100,)
+    assert blocks[0] == bytes([7] * 100 + [0] * 100)

@@ -31,6 +31,13 @@ def test_the_first_process_is_not_counted():
     assert len(seen) == 4
 
 
+def test_by_default_one_process_counts_and_what_is_in_memory_is_not_brought_again():
+    run, seen = answering('{"ns": 900}', '{"ns": 10}', '{"ns": 20}')
+    assert time_first_call("a:b", run=run).ns == (10,)
+    assert time_first_call("a:c", n_discarded=0, run=run).ns == (20,)
+    assert len(seen) == 3
+
+
 def test_every_process_has_empty_caches_of_its_own():
     run, seen = answering(*['{"ns": 1}'] * 3)
     time_first_call("a:b", n_processes=2, run=run)
@@ -57,6 +64,8 @@ def test_the_form_of_the_target_is_checked(target):
 
 
 def test_at_least_one_process_counts():
+    with pytest.raises(ArgumentError, match="got n_discarded=-1"):
+        time_first_call("a:b", n_discarded=-1, run=answering()[0])
     with pytest.raises(ArgumentError, match="got n_processes=0"):
         time_first_call("a:b", n_processes=0, run=answering()[0])
 

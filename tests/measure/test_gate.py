@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -528,3 +529,18 @@ def test_differences_are_found_across_blocks(monkeypatch):
 )
 def test_bytes_are_written_with_two_digits_or_whole(n_bytes, text):
     assert gate._bytes_text(n_bytes) == text
+
+
+def test_what_is_expected_is_uploaded_once_and_without_pinning_memory():
+    """CuPy's asarray pins as much host memory first, which takes seconds for gigabytes."""
+    uploads = []
+
+    class OnGpu:
+        def set(self, rows):
+            uploads.append(rows)
+
+    xp = SimpleNamespace(empty=lambda shape, dtype: OnGpu())
+    expected = Expected(np.arange(4.0), np.dtype("float32"), 0.0)
+    assert isinstance(expected._on(xp, "values"), OnGpu)
+    assert expected._on(xp, "values") is expected._on(xp, "values")
+    assert [rows.tolist() for rows in uploads] == [[0, 1, 2, 3]]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import compile_lane
 from compile_lane import needs_compilers, ptx_facts, raw_ptx
 from fake_clock import FakeGpu
-from gpuguide.errors import ImplausibleError, OutOfMemoryError
+from gpuguide.errors import ImplausibleError, MismatchError, OutOfMemoryError
 from gpuguide.machine import backends
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure import ceilings
@@ -182,7 +185,7 @@ def test_the_fastest_candidate_wins_with_its_samples():
     ]
     ceiling = ceilings.best(candidates, gpu, gpu.host)
     assert (ceiling.mix, ceiling.kernel, ceiling.unit) == ("copy", "takes 2 ms", "B/s")
-    assert ceiling.samples_ns == (2 * MS,) * 20
+    assert ceiling.samples_ns == (2 * MS,) * 10
     assert ceiling.value == pytest.approx(1e9 / 2e-3)
 
 
@@ -192,7 +195,7 @@ def test_only_the_two_fastest_are_sampled_at_length():
     durations = {"slow": 3 * MS, "fast": MS, "middle": 2 * MS}
     candidates = [Candidate("fp32", n, gpu.kernel(durations[n], name=n), work=MS) for n in names]
     assert ceilings.best(candidates, gpu, gpu.host).unit == "FLOP/s"
-    assert [gpu.log.count(name) for name in names] == [4, 24, 24]
+    assert [gpu.log.count(name) for name in names] == [4, 14, 14]
 
 
 def test_slow_candidates_do_not_exceed_the_budget():
@@ -256,6 +259,11 @@ def machine(monkeypatch):
     for name in ("memory_kernel", "fma_kernel"):
         monkeypatch.setattr(ceilings, name, made.instead_of(getattr(ceilings, name)))
     monkeypatch.setattr(ceilings, "scramble_kernel", lambda: made.kernel("scramble"))
+    monkeypatch.setattr(
+        ceilings,
+        "product_candidate",
+        lambda gpu, device, unit: Candidate(unit, "a product", gpu.kernel(2 * MS, name=unit), 10**12),
+    )
     module = fake_cupy(gpu)
     monkeypatch.setattr(backends, "cupy", lambda: module)
     return gpu
@@ -264,12 +272,145 @@ def machine(monkeypatch):
 def test_all_ceilings_are_measured_within_six_seconds(machine):
     found = ceilings.measure(machine, EXAMPLE_DEVICE, host=machine.host)
     mixes = [item.mix for item in found.items]
-    assert mixes == [*MEMORY_MIXES, "h2d", "d2h", "both_ways", "fp32", "fp64", "launch", "launch_host"]
+    arithmetic = ("fp32", "fp64", "fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor")
+    assert mixes == [*MEMORY_MIXES, "h2d", "d2h", "both_ways", *arithmetic, "launch", "launch_host"]
+    assert {found.get(unit).unit for unit in arithmetic} == {"FLOP/s"}
+    assert all("ordinary units" in found.get(unit).kernel for unit in ("fp32", "fp64"))
     assert found.get("copy").kernel.startswith("16 B x 4,")
     assert found.get("fp64").kernel.startswith("8 chains,")
     assert found.get("both_ways").work == 2 * found.get("h2d").work
     assert machine.host.now < 6_000 * MS
     assert machine.log.count("free") == 2
+
+
+# Products on the tensor cores -----------------------------------------------------------------------------
+
+CUBLAS_TYPES = {0: np.float32, 1: np.float64, 2: np.float16, 14: np.uint16}
+
+
+class FakeBlas:
+    """Multiplies as cuBLAS does, column by column, what lies at the addresses that it is given."""
+
+    def __init__(self, spoil=lambda product: None):
+        self.spoil, self.asked = spoil, []
+
+    def gemmEx(self, handle, transa, transb, m, n, k, *rest):
+        alpha, a, atype, lda, b, btype, ldb, beta, c, ctype, ldc, compute, algo = rest
+
+        def at(address, kind, shape):
+            length = int(np.prod(shape)) * np.dtype(CUBLAS_TYPES[kind]).itemsize
+            raw = (ctypes.c_char * length).from_address(address)
+            return np.frombuffer(raw, CUBLAS_TYPES[kind]).reshape(shape, order="F")
+
+        def factor(address, kind, shape):
+            x = at(address, kind, shape)
+            if kind == 14:
+                x = (x.astype(np.uint32) << np.uint32(16)).view(np.float32)
+            return x.astype(np.float64)
+
+        assert (handle, transa, transb, lda, ldb, ldc, algo) == ("handle", 0, 0, m, k, m, -1)
+        self.asked.append((atype, btype, ctype, compute))
+        one, zero = (at(address, ctype, (1,))[0] for address in (alpha, beta))
+        assert (one, zero) == (1, 0)
+        product = at(c, ctype, (m, n))
+        product[...] = factor(a, atype, (m, k)) @ factor(b, btype, (k, n))
+        self.spoil(product)
+
+
+class Addressed(np.ndarray):
+    """A NumPy array that tells its address as CuPy's do."""
+
+    @property
+    def data(self):
+        return SimpleNamespace(ptr=self.ctypes.data)
+
+
+def blas_on_the_host(monkeypatch, spoil=lambda product: None):
+    """Let NumPy stand in for CuPy, and `FakeBlas` for cuBLAS; products have 64 rows."""
+    module = SimpleNamespace(
+        arange=lambda n, dtype: np.arange(n, dtype=dtype).view(Addressed),
+        full=lambda shape, value, dtype: np.full(shape, value, dtype).view(Addressed),
+        cuda=SimpleNamespace(
+            runtime=SimpleNamespace(CUDA_R_32F=0, CUDA_R_64F=1, CUDA_R_16F=2, CUDA_R_16BF=14),
+            device=SimpleNamespace(get_cublas_handle=lambda: "handle"),
+        ),
+    )
+    blas = FakeBlas(spoil)
+    monkeypatch.setattr(backends, "cupy", lambda: module)
+    monkeypatch.setattr(backends, "cublas", lambda: blas)
+    monkeypatch.setattr(ceilings, "product_rows", lambda device, unit: 64)
+    return blas
+
+
+@pytest.mark.parametrize(
+    ("unit", "asked"),
+    [("fp64_tensor", (1, 1, 1, 70)), ("tf32", (0, 0, 0, 77)), ("fp16_tensor", (2, 2, 0, 68)),
+     ("bf16_tensor", (14, 14, 0, 68))],
+)  # fmt: skip
+def test_a_product_is_asked_for_on_the_unit_that_it_is_credited_to(monkeypatch, unit, asked):
+    blas = blas_on_the_host(monkeypatch)
+    candidate = ceilings.product_candidate(FakeGpu(), EXAMPLE_DEVICE, unit)
+    assert (candidate.mix, candidate.work) == (unit, 2 * 64**3)
+    assert candidate.kernel == "cuBLAS, 64 x 64 matrices, tensor cores"
+    candidate.call()
+    assert blas.asked == [asked] * 2
+
+
+@pytest.mark.parametrize("spoil", ["one element", "a swap", "transposed", "nothing"])
+def test_a_wrong_product_is_never_timed(monkeypatch, spoil):
+    """One element off by one, two neighbours in each other's place, the transposed one, and none at all."""
+
+    def spoiled(product):
+        if spoil == "one element":
+            product[5, 7] += 1
+        elif spoil == "a swap":
+            product[5, [7, 8]] = product[5, [8, 7]] + [0, product[5, 7] == product[5, 8]]
+        elif spoil == "transposed":
+            product[...] = product.T.copy()
+        else:
+            product[...] = np.nan
+
+    blas_on_the_host(monkeypatch, spoiled)
+    gpu = FakeGpu()
+    with pytest.raises(MismatchError, match=r"cuBLAS on tf32: \d+ of 64 rows are wrong"):
+        list(ceilings.tensor_ceilings(gpu, replace(EXAMPLE_DEVICE, compute_capability=(8, 6)), gpu.host))
+    assert "delay" not in gpu.log
+
+
+def test_factors_are_whole_numbers_that_differ(monkeypatch):
+    blas_on_the_host(monkeypatch)
+    _, a, b, _ = ceilings._product(64, "tf32")
+    for x in (a, b):
+        assert sorted(set(x.reshape(-1).tolist())) == list(range(-8, 9))
+    assert (a != b).mean() > 0.9
+    assert (a != a.T).mean() > 0.9
+
+
+def test_a_gpu_without_such_cores_has_no_such_ceilings(machine):
+    old = replace(EXAMPLE_DEVICE, compute_capability=(7, 0))
+    found = ceilings.measure(machine, old, host=machine.host)
+    assert "FLOP/s" in {item.unit for item in found.items}
+    assert not {"tf32", "fp64_tensor", "bf16_tensor"} & {item.mix for item in found.items}
+
+
+def test_without_cublas_the_other_ceilings_are_kept(machine, monkeypatch):
+    def missing(gpu, device, unit):
+        raise ImportError("no libcublas")
+
+    monkeypatch.setattr(ceilings, "product_candidate", missing)
+    with pytest.warns(
+        RuntimeWarning, match="no ceiling of (fp64_tensor|tf32|fp16_tensor|bf16_tensor): ImportE"
+    ):
+        found = ceilings.measure(machine, EXAMPLE_DEVICE, host=machine.host)
+    assert found.get("fp64").unit == "FLOP/s"
+    assert "tf32" not in {item.mix for item in found.items}
+
+
+def test_products_last_about_two_milliseconds_at_the_peak():
+    for unit in ceilings.TENSOR_UNITS:
+        n = ceilings.product_rows(EXAMPLE_DEVICE, unit)
+        assert n % 1024 == 0
+        assert 2 * n**3 / EXAMPLE_DEVICE.peak_flops(unit) == pytest.approx(0.002, rel=0.1)
 
 
 def test_arrays_are_scrambled_before_they_are_timed(machine):
@@ -332,7 +473,8 @@ class TestOnAGpu:
         found = ceilings.measure(gpu, device)
         for mix in MEMORY_MIXES:
             assert 0.1 < found.get(mix).value / device.peak_memory_bandwidth <= 1
-        for unit in ("fp32", "fp64"):
+        tensor = [unit for unit in ceilings.TENSOR_UNITS if device.peak_flops(unit)]
+        for unit in ("fp32", "fp64", *tensor):
             assert 0.1 < found.get(unit).value / (device.peak_flops(unit) or found.get(unit).value) <= 1
         assert found.get("both_ways").value > found.get("h2d").value
         assert ceilings.copy_sentinel(gpu) <= 1.02 * found.get("copy").value

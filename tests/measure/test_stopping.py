@@ -11,9 +11,18 @@ MS = 1_000_000
 
 
 class TestEnough:
-    def test_twenty_equal_samples(self):
-        assert not enough([1_000] * 19)
-        assert enough([1_000] * 20)
+    def test_ten_equal_samples(self):
+        assert not enough([1_000] * 9)
+        assert enough([1_000] * 10)
+
+    def test_one_outlier_on_either_side_does_not_hold_up_ten(self):
+        assert enough([500] + [1_000] * 8 + [1_500])
+        assert not enough([500] * 2 + [1_000] * 6 + [1_500] * 2)
+
+    def test_ten_samples_of_two_modes_go_on(self):
+        """What `has_two_modes` cannot see in ten samples does not stop there."""
+        assert not enough([1_000] * 8 + [1_021] * 2)
+        assert not enough([1_000] * 5 + [1_021] * 5)
 
     def test_three_slow_ones(self):
         assert not enough([201 * MS] * 2)

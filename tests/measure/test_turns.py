@@ -7,7 +7,7 @@ from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import ArgumentError, NoGpuError
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.session import Machine, recording_session
-from gpuguide.measure.turns import beside_compilation, beside_launches, in_turns
+from gpuguide.measure.turns import beside_compilation, beside_launches, in_turns, whole_turns
 from gpuguide.results.ceilings import Ceilings
 
 
@@ -70,6 +70,14 @@ def test_what_compiles_is_never_what_was_called_before():
     assert samples == [0.5, 0.5]
     assert len(compilations) == len(calls) == 2
     assert len({id(function) for function in fresh}) == 2
+
+
+def test_the_first_whole_turn_is_not_counted():
+    turns = iter([{"whole": 9.0, "part": 90.0}, {"whole": 2.0, "part": 1.0}, {"whole": 3.0, "part": 2.0}])
+    with recording_session(given_machine=Machine(host=FakeHost()), ceilings=Ceilings()):
+        assert whole_turns(lambda: next(turns), 2) == {"whole": [2.0, 3.0], "part": [1.0, 2.0]}
+        with pytest.raises(ArgumentError, match="n_turns must be at least 1; got 0"):
+            whole_turns(dict, 0)
 
 
 @pytest.mark.parametrize("options", [{"n_turns": 0}, {"n_calls": 0}, {"n_calls": 257}])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gpuguide.errors import ArgumentError
+from gpuguide.recordings.recompute import recompute
 from gpuguide.results import starts
 from gpuguide.results.claims import Faster, ReachesShare, decide
 from gpuguide.results.records import Fact, Measurement, VariantInfo
@@ -423,6 +426,24 @@ def test_a_fact_is_the_median_over_the_starts_with_its_range() -> None:
     assert made.basis == "3 machine starts, 9 samples; another is expected between 378 ms and 445 ms"
 
 
+def test_a_fact_counts_no_samples_where_those_of_former_runs_are_not_kept() -> None:
+    newest = Fact("f", 4.01, "s", (3.0, 4.0, 5.0))
+    made = Fact.over_starts([("a", Fact("f", 4.0, "s")), ("b", Fact("f", 4.0, "s")), ("c", newest)])
+    # The spread inside the newest stands for the others', too.
+    assert made.basis == "3 machine starts; another is expected between 3.49 s and 4.49 s"
+    assert made.samples == (3.0, 4.0, 5.0)
+
+
+def test_a_fact_over_starts_is_checked_by_the_samples_of_its_own_run() -> None:
+    """The median over the starts need not lie among them; what the newest run says must."""
+    runs_ = [Fact("f", value, "s", (0.99 * value, value, 1.01 * value)) for value in (4.0, 4.2, 6.0)]
+    made = Fact.over_starts(list(zip("abc", runs_, strict=True)))
+    recording = SimpleNamespace(ceilings=None, studies={}, runs=(), facts={"f": made})
+    assert recompute(recording) == ()
+    wrong = replace(made, newest=Fact("f", 7.0, "s", runs_[2].samples))
+    assert len(recompute(SimpleNamespace(**{**vars(recording), "facts": {"f": wrong}}))) == 1
+
+
 def test_a_fact_of_one_or_two_starts_says_so() -> None:
     assert facts(0.4123, samples=True).basis == "one machine start, 3 samples"
     assert facts(0.4123, samples=True).shown == "410 ms"
@@ -464,6 +485,15 @@ def large(n: int, start: str = "a") -> Results:
     )
 
 
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """What the garbage collector takes depends on what other tests have left."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collector")
 def test_a_large_study_has_its_table_in_two_seconds_of_cpu() -> None:
     """40 000 cells; with a search for each it took half a minute."""
     study = large(200)
@@ -473,6 +503,7 @@ def test_a_large_study_has_its_table_in_two_seconds_of_cpu() -> None:
     assert lines == 40_001
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_a_claim_on_large_studies_takes_two_seconds_of_cpu() -> None:
     studies = [replace(large(40, "b"), others=(large(40),)) for _ in range(4)]
     begin = time.process_time()

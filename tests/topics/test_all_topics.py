@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from inspect import getdoc
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,8 +19,9 @@ from topic_sizes import SIZES
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide import topics
-from gpuguide.catalogue import studies, topic_names
-from gpuguide.errors import ArgumentError
+from gpuguide.catalogue import _makers, studies, topic_names
+from gpuguide.errors import ArgumentError, UnknownNameError
+from gpuguide.measure.edited import kernels_in
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.how_to_time.study import qr_numpy
@@ -134,6 +138,31 @@ def test_a_study_rejects_wrong_variants(name: str) -> None:
     assert_rejects(STUDIES[name], right, small(name), tolerance=name in ROUNDED)
 
 
+# A reader's own kernels -------------------------------------------------------------------------------------
+
+
+def full_name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__.removeprefix('gpuguide.topics.')}.{function.__name__}"
+
+
+@pytest.mark.parametrize("make", [make for topic in topic_names() for make in _makers(topic)], ids=full_name)
+def test_every_function_that_makes_a_study_takes_kernels(make: Callable[..., Study]) -> None:
+    with pytest.raises(UnknownNameError, match="Unknown kernel 'no_kernel'"):
+        make(kernels={"no_kernel": max})
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_whatever_a_study_uses_can_be_exchanged(name: str) -> None:
+    """No copy of a launcher is left with the old one, in whatever way it gets at its kernel."""
+    own = kernels_in(variant.call for variant in STUDIES[name].variants)
+    for kernel, old in own.items():
+        new = "other\ntext" if isinstance(old, str) else lambda *arguments: None
+        with_new = replace(STUDIES[name], kernels={kernel: new})
+        left = kernels_in(variant.call for variant in with_new.variants)
+        assert not any(each is old for each in left.values()), kernel
+    assert kernels_in(variant.call for variant in STUDIES[name].variants) == own
+
+
 # Launches ---------------------------------------------------------------------------------------------------
 
 
@@ -200,6 +229,25 @@ def test_launchers_say_what_they_take(name: str, variant: Variant, launches: lis
     assert refused >= 5
 
 
+# Launchers of kernels on CuPy's own arrays, which need a GPU: the places of the arrays that they use.
+ON_CUPY = [
+    ("divergence.recipes", "group_first", (0, 1, 5)),
+    ("primes.primes", "segmented", (1,)),
+]
+
+
+@pytest.mark.parametrize(("name", "variant", "places"), ON_CUPY)
+def test_launchers_on_cupy_s_arrays_refuse_what_is_no_array(
+    name: str, variant: str, places: tuple[int, ...]
+) -> None:
+    call = STUDIES[name].variant(variant).call
+    right = arguments(STUDIES[name], STUDIES[name].variant(variant), small(name))
+    for place in places:
+        for wrong in (None, [1, 2], 3.0, right[place].astype("complex64"), right[place][None]):
+            with pytest.raises(ArgumentError, match=r"must be an? .*array.*; got "):
+                call(*right[:place], wrong, *right[place + 1 :])
+
+
 @pytest.mark.parametrize(("name", "variant"), **named([pair for pair in CHECKING if pair[0] not in CLEARING]))
 def test_launchers_do_nothing_for_empty_arrays(name: str, variant: Variant, launches: list[Any]) -> None:
     variant.call(*arguments(STUDIES[name], variant, 0))
@@ -222,6 +270,75 @@ def test_every_kernel_compiles_for_sm_90(name: str, variant: Variant, launches: 
         facts = numba_facts(kernel, signature)
         assert (facts.spills, facts.count("call")) == (0, 0)
         assert facts.registers <= 64
+
+
+# Copies -----------------------------------------------------------------------------------------------------
+
+# Studies of something else, which copy a few bytes on the way or make their arrays inside the clock.
+COPIES_BESIDE = {
+    ("compile_cost.compiling", "kernel"),
+    ("primes.primes", "one_launch"),
+    ("primes.primes", "ufunc"),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_what_copies_does_so_from_pageable_and_from_pinned_memory(name: str) -> None:
+    copying = [v for v in STUDIES[name].variants if v.needs_gpu and v.space in ("host", "pinned")]
+    for variant in copying:
+        if (name, variant.name) != ("primes.primes", "one_launch"):
+            assert ("pinned" if variant.space == "pinned" else "pageable") in variant.label
+    pairs = [v.space for v in copying if (name, v.name) not in COPIES_BESIDE]
+    assert pairs.count("host") == pairs.count("pinned")
+
+
+class OnDevice(np.ndarray):
+    """As much of a CuPy array as the copies need."""
+
+    def set(self, arr: Any, stream: Any = None) -> None:
+        assert stream == "the current stream"
+        self[...] = arr
+
+    def get(self, out: Any) -> None:
+        assert not isinstance(out, OnDevice)
+        out[...] = self
+
+
+PINNED_COPIES = {
+    "why_gpu.polynomial": "polynomial_gpu",
+    "sort_search.sort": "",
+    "first_kernel.increment": "increment_grid",
+    "how_to_time.add_one": "add_one",
+}
+
+
+@pytest.mark.parametrize("name", PINNED_COPIES)
+def test_pinned_memory_is_copied_from_without_a_copy_between(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Straight to the device on the current stream, worked on there, and straight back."""
+    study = STUDIES[name]
+    variant = study.variant("with_copies_pinned")
+    module = importlib.import_module(variant.call.__module__)
+    fake = SimpleNamespace(
+        empty=lambda shape, dtype: np.empty(shape, dtype).view(OnDevice),
+        sort=lambda x: np.sort(x).view(OnDevice),
+        cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
+    )
+    monkeypatch.setattr(module, "cupy", lambda: fake)
+
+    def on_the_device(*arrays: OnDevice) -> None:
+        assert all(isinstance(x, OnDevice) for x in arrays)
+        arrays[-1][...] = RIGHT.get(name, study.reference)(np.array(arrays[0]))  # type: ignore[misc]
+
+    if PINNED_COPIES[name]:
+        monkeypatch.setattr(module, PINNED_COPIES[name], on_the_device)
+    right = RIGHT.get(name, study.reference)
+    assert right is not None
+    (x,) = study.make_inputs(257, exact=True)
+    given = [x.copy()] if variant.mutates else [x.copy(), np.full(257, np.nan, x.dtype)]
+    variant.call(*given)
+    assert (given[-1] == right(x)).all()
 
 
 # What pages show --------------------------------------------------------------------------------------------
@@ -252,6 +369,26 @@ def test_kernels_can_be_pasted(path: Path) -> None:
         hints = [node.annotation for node in ast.walk(function) if isinstance(node, ast.arg)]
         assert not any([function.returns, *hints])
     assert "jit" not in ours
+
+
+def test_kernels_and_launchers_say_what_they_do_in_one_line() -> None:
+    """More of it would push the code off the page; an example may follow."""
+    compiled = {
+        f"{path.parent.name}.{node.name}": ast.get_docstring(node) or ""
+        for path in FILES
+        for node in compiled_by_numba(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    launchers = {
+        f"{name}.{variant.name}": getdoc(getattr(variant.call, "func", variant.call)) or ""
+        for name, study in STUDIES.items()
+        for variant in study.variants
+    }
+    long = [
+        name
+        for name, said in (compiled | launchers).items()
+        if len(said.split(">>>")[0].strip().splitlines()) != 1
+    ]
+    assert long == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}.{path.stem}")

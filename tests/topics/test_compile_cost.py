@@ -140,3 +140,8 @@ def test_the_clocks_want_a_turn() -> None:
         compile_parts.time_compiling(abs, (1.0,), n_turns=0)
     with pytest.raises(ArgumentError, match="at least 1 turn; got -1"):
         compile_parts.average_with_compiler(n_turns=-1)
+
+
+def test_sizes_say_what_they_count() -> None:
+    names = [made().size_name for made in (compile_cost.study, primes_search.study)]
+    assert names == ["elements", "numbers"]

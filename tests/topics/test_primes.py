@@ -1,15 +1,18 @@
 """Primes: what the check takes and rejects, the host's ways, trial division and the sieves in Numba."""
 
-from collections.abc import Callable
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import isqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 from spoiled import host_variant
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.errors import ArgumentError, BackendError, MismatchError
 from gpuguide.measure.session import current
 from gpuguide.topics.primes import bits as primes_bits
 from gpuguide.topics.primes import cpu as primes_cpu
@@ -255,6 +258,50 @@ def test_counts_come_from_primesieve_where_it_is(monkeypatch: pytest.MonkeyPatch
     assert (out[0], asked) == (25, [primes_cpu.THREADS])
     primes_cpu.count_by_primesieve_alone(97, out)
     assert (out[0], asked[1:]) == (24, [1])
+
+
+C_SOURCE = """
+unsigned long long primesieve_count_primes(unsigned long long a, unsigned long long b) { return b - a; }
+void primesieve_set_num_threads(int n) {}
+const char* primesieve_version(void) { return "12.3"; }
+"""
+
+
+@pytest.fixture
+def looked_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    primes_cpu.primesieve.cache_clear()
+    yield monkeypatch
+    primes_cpu.primesieve.cache_clear()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="This needs a C compiler.")
+def test_the_library_that_was_brought_along_goes_first(
+    looked_for: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "sieve.c").write_text(C_SOURCE)
+    made = str(tmp_path / "libprimesieve.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", made, str(tmp_path / "sieve.c")], check=True)
+    looked_for.setenv("GPUGUIDE_PRIMESIEVE", made)
+    out = np.zeros(1, np.uint32)
+    primes_cpu.count_by_primesieve(2**32, out)  # as unsigned 64-bit numbers
+    assert out[0] == 2**32 - 1
+    notes = [variant.note for variant in primes.count_study().variants[:2]]
+    assert all("primesieve 12.3 on" in note for note in notes)
+
+
+def test_a_library_that_cannot_be_loaded_is_named(looked_for: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "no_library.so").write_text("no library")
+    looked_for.setenv("GPUGUIDE_PRIMESIEVE", str(tmp_path / "no_library.so"))
+    with pytest.raises(BackendError, match=r"GPUGUIDE_PRIMESIEVE should name .*no_library\.so.* Unset it"):
+        primes_cpu.primesieve()
+
+
+def test_an_empty_variable_names_no_library(looked_for: pytest.MonkeyPatch) -> None:
+    """As make sets it where nothing was brought along."""
+    looked_for.setenv("GPUGUIDE_PRIMESIEVE", "")
+    looked_for.setattr(primes_cpu, "find_library", lambda name: None)
+    assert primes_cpu.primesieve() is None
+    assert primes_cpu.version() == ""
 
 
 GPU_LIMITS = (

@@ -21,7 +21,7 @@ LIMITS = (2, 3, 4, 5, 9, 10, 13, 17, 25, 26, 29, 30, 63, 64, 65, 66, 127, 128, 1
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> EmulatedKernel:
     return EmulatedKernel(
-        kernels_segmented.SOURCE,
+        kernels_segmented.segmented_kernel().source,
         "segmented",
         "int limit, int root, int odds_per_block, int segment, unsigned* out",
         tmp_path_factory.mktemp("segmented"),
@@ -85,7 +85,7 @@ def test_the_emulator_sees_a_spoiled_kernel(tmp_path: Path, place: int) -> None:
         (" | multiples<23>(i)", ""),
         ("while (at > 0) at -= 3 * p;", "while (at > 3 * p) at -= 3 * p;"),
     )[place]
-    source = kernels_segmented.SOURCE
+    source = kernels_segmented.segmented_kernel().source
     assert source.count(old) == 1
     parameters = "int limit, int root, int odds_per_block, int segment, unsigned* out"
     spoiled = EmulatedKernel(source.replace(old, new), "segmented", parameters, tmp_path)
@@ -98,7 +98,7 @@ def test_the_emulator_sees_a_spoiled_kernel(tmp_path: Path, place: int) -> None:
 
 @needs_compilers()
 def test_the_kernel_compiles_for_full_blocks() -> None:
-    facts = raw_facts(kernels_segmented.SOURCE, "segmented")
+    facts = raw_facts(kernels_segmented.segmented_kernel().source, "segmented")
     assert facts.spills == 0
     assert facts.registers <= 64, "so that a block can have 1024 threads"
     assert facts.shared_bytes <= primes_segmented.STATIC_BYTES
@@ -108,7 +108,7 @@ def test_the_kernel_compiles_for_full_blocks() -> None:
 
 @needs_compilers()
 def test_the_tables_have_the_size_that_the_launcher_allows_for() -> None:
-    source = kernels_segmented.SOURCE + (
+    source = kernels_segmented.segmented_kernel().source + (
         f"static_assert(sizeof(Tables) == {primes_segmented.TABLE_BYTES});"
         f"static_assert(MAX_PRIMES >= {n_base_primes(2**15)} + 32);"
     )

@@ -6,12 +6,43 @@ from spoiled import assert_rejects
 
 from compile_lane import needs_compilers, raw_facts
 from gpuguide.errors import MismatchError
-from gpuguide.topics.sort_search import sort_checks
+from gpuguide.topics.sort_search import cpu, sort_checks
 from gpuguide.topics.sort_search import study as sort_search
 
 
 def test_the_sort_study_rejects_wrong_variants_beyond_the_reach_of_the_python_sort() -> None:
     assert_rejects(sort_search.study(), np.sort, sort_checks.COMPARED_WITH_PYTHON + 1)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("n", [0, 1, 6, 7, 1009, 20_000])
+@pytest.mark.parametrize("values", [3, 2**24])
+def test_the_sort_on_all_threads_is_right_where_parts_are_uneven(
+    monkeypatch: pytest.MonkeyPatch, threads: int, n: int, values: int
+) -> None:
+    """With fewer numbers than threads, with many equal ones, and with a part whose values are all its own."""
+    monkeypatch.setattr(cpu, "THREADS", threads)
+    monkeypatch.setattr(cpu, "SORTED_ALONE_BELOW", 1)
+    x = np.random.default_rng(0).integers(0, values, n).astype(np.float32)
+    x[: n // 3] += values
+    before, out = x.copy(), np.full(n, np.nan, np.float32)
+    cpu.sort_numpy_threads(x, out)
+    assert out.tolist() == sorted(x.tolist())
+    assert (x == before).all()
+
+
+@pytest.mark.parametrize("alone_below", [0, 10**6])
+@pytest.mark.parametrize("n", [1, 6, 1009])
+def test_the_look_up_on_all_threads_asks_for_every_query(
+    monkeypatch: pytest.MonkeyPatch, n: int, alone_below: int
+) -> None:
+    monkeypatch.setattr(cpu, "THREADS", 7)
+    monkeypatch.setattr(cpu, "LOOKED_UP_ALONE_BELOW", alone_below)
+    queries = np.arange(n, dtype=np.int32)
+    keys, words = queries[::2], np.arange(1, 1 + -(-n // 2), dtype=np.uint64)
+    out = np.full(n, 99, np.uint64)
+    cpu.lookup_numpy_threads(queries, keys, words, None, out)
+    assert out.tolist() == [0 if q % 2 else q // 2 + 1 for q in range(n)]
 
 
 def sorted_check(x: np.ndarray, output: np.ndarray) -> tuple[float, float]:

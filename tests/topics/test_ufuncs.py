@@ -171,11 +171,8 @@ def test_the_parts_ask_for_samples_before_they_ask_for_a_gpu() -> None:
         ufunc_parts.host_time_while_busy(lambda: None, n_samples=0)
 
 
-def test_the_first_turn_of_the_parts_is_not_counted() -> None:
-    taken: dict[str, list[float]] = {"whole": [], "compile": []}
-    for turn, marks in enumerate(([0.0, 9.0, 99.0], [0.0, 2.0, 3.0], [5.0, 8.0, 10.0])):
-        ufunc_parts._keep(taken, marks, turn)
-    assert taken == {"whole": [2.0, 3.0], "compile": [1.0, 2.0]}
+def test_the_parts_lie_between_the_marks() -> None:
+    assert ufunc_parts._between([5.0, 8.0, 10.0], ("whole", "compile")) == {"whole": 3.0, "compile": 2.0}
 
 
 @pytest.mark.gpu

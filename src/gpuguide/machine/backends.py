@@ -20,6 +20,7 @@ from gpuguide.errors import ArgumentError, BackendError
 __all__ = [
     "RawKernel",
     "array_module",
+    "cublas",
     "cuda",
     "cupy",
     "current_stream",
@@ -236,6 +237,11 @@ def release(version: str) -> tuple[int, ...]:
             break
         numbers.append(int(digits))
     return tuple(numbers)
+
+
+def cublas() -> Any:
+    """Import CuPy's binding of cuBLAS, for the products whose arithmetic ``cupy.matmul`` cannot choose."""
+    return import_module("cupy_backends.cuda.libs.cublas")
 
 
 def nvml() -> Any:

@@ -5,6 +5,7 @@ Threads pay because NumPy lets go of the interpreter's lock inside its loops.
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import re
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["CpuInfo", "assign", "cpu_info", "first_processor", "in_threads"]
+__all__ = ["CpuInfo", "assign", "cpu_info", "first_processor", "in_threads", "thread_pool"]
 
 UNKNOWN = "unknown"
 
@@ -263,6 +264,12 @@ def in_threads(work: Callable[[T], Any], parts: Iterable[T], n_bytes: int) -> li
         return [work(part) for part in parts]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(work, parts))
+
+
+@functools.cache
+def thread_pool() -> ThreadPoolExecutor:
+    """Return threads, one for each CPU that this process may use, that stay for later calls."""
+    return ThreadPoolExecutor(_cpus())
 
 
 def assign(target: np.ndarray[Any, Any], source: Any) -> None:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from gpuguide.machine.backends import cupy, numba_view
 
-__all__ = ["HOST", "Space", "device_space", "free_pools", "is_out_of_memory", "pool_bytes"]
+__all__ = [
+    "HOST",
+    "Space",
+    "device_space",
+    "free_pools",
+    "is_out_of_memory",
+    "pinned_space",
+    "pool_bytes",
+]
 
 # What CUDA, cuFFT, cuSOLVER, cuBLAS and Numba say; CuPy's own error is a MemoryError.
 _SIGNS = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "ALLOC_FAILED", "NOT_ENOUGH_WORKSPACE")
@@ -24,16 +32,25 @@ class Space:
     Attributes
     ----------
     name : str
-        ``"host"`` or ``"device"``.
+        ``"host"``, ``"pinned"`` or ``"device"``.
     xp : module
         ``numpy`` or ``cupy``; in tests of the device's path ``numpy``.
     wrap : callable
         Makes the view of an array that a Numba kernel takes.
+    allocate : callable, optional
+        ``allocate(n)`` returns an array of `n` bytes; by default ``xp.empty`` makes it.
     """
 
     name: str
     xp: Any
     wrap: Callable[[Any], Any] = lambda array: array
+    allocate: Callable[[int], Any] | None = None
+
+    def empty_bytes(self, n_bytes: int) -> Any:
+        """Return an array of bytes in this memory, not yet filled."""
+        if self.allocate is not None:
+            return self.allocate(n_bytes)
+        return self.xp.empty(n_bytes, dtype=np.uint8)
 
     def put(self, x: NDArray[Any]) -> Any:
         """Return a NumPy array in this memory: as it is on the host, a copy on the GPU.
@@ -75,6 +92,24 @@ def device_space() -> Space:
         CuPy cannot be imported.
     """
     return Space("device", cupy(), numba_view)
+
+
+def pinned_space() -> Space:
+    """Return the host's memory that the GPU copies from and to by itself: NumPy arrays in pinned memory.
+
+    Returns
+    -------
+    Space
+        For arrays that the operating system never moves or pages out. Pinning them takes long, so a study
+        does it once a size, outside the clock.
+    """
+    return Space("pinned", np, allocate=_pinned_bytes)
+
+
+def _pinned_bytes(n_bytes: int) -> NDArray[Any]:
+    # From CuPy's pool, so that the random check gets the memory that was pinned for the exact one.
+    memory = cupy().cuda.alloc_pinned_memory(n_bytes)
+    return np.frombuffer(memory, np.uint8, n_bytes)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -126,7 +126,7 @@ class GuardedArray:
         self._sentinel = self._word.type(pattern(dtype, "sentinel")[1])
         n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         guard = _guard_bytes(shape, n_bytes)
-        raw = space.xp.empty(2 * guard + n_bytes + ALIGNMENT, dtype=np.uint8)
+        raw = space.empty_bytes(2 * guard + n_bytes + ALIGNMENT)
         begin = guard + (-(_address(raw) + guard)) % ALIGNMENT
         end = begin + n_bytes
         self.array = raw[begin:end].view(dtype).reshape(shape)

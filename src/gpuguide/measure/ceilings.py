@@ -8,14 +8,15 @@ source of their kernels, and last what no measurement may exceed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ImplausibleError, OutOfMemoryError
+from gpuguide.errors import ImplausibleError, MismatchError, OutOfMemoryError
 from gpuguide.machine import backends
 from gpuguide.machine.backends import RawKernel, raw_kernel
 from gpuguide.machine.device import DeviceInfo
@@ -33,11 +34,21 @@ from gpuguide.measure.timing import (
 from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.records import Measurement
 
-__all__ = ["Arrays", "Candidate", "best", "check_plausible", "copy_sentinel", "launch_ceilings", "measure"]
+__all__ = [
+    "Arrays",
+    "Candidate",
+    "best",
+    "check_plausible",
+    "copy_sentinel",
+    "launch_ceilings",
+    "measure",
+    "tensor_ceilings",
+]
 
 MEMORY_MIXES = ("read", "write", "copy", "two_to_one")
 SHAPES = tuple(product((4, 16), (1, 2, 4, 8)))
 """Bytes of one access, and independent accesses of a thread a block's width apart."""
+TENSOR_UNITS = ("fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor")
 CHAINS = (4, 8, 16)
 """Independent chains of multiply-adds in a thread."""
 FMA_REPEATS = 16
@@ -47,6 +58,8 @@ _MIX_BUDGET_S = 0.5  # for the samples of the two best candidates of one mix
 _SCREENING_SAMPLES = 3
 _ARRAY_BYTES, _PCIE_BYTES = 2**30, 2**28
 _FMA_SECONDS = 0.002  # how long a kernel of multiply-adds should last at the physical peak
+_PRODUCT_SECONDS, _PRODUCT_STEP = 0.002, 1024  # the same for a product, and what its rows are a multiple of
+_LARGEST_FACTOR, _WEIGHTS = 8, 1009
 _TILE_BYTES = 1024 * 8 * 16
 _BLOCKS = (256, 512, 1024)
 _N_ARRAYS = {"read": 1, "write": 1, "copy": 2, "two_to_one": 3}
@@ -68,11 +81,14 @@ def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None)
     Returns
     -------
     Ceilings
-        Memory by mix and PCIe in B/s, FP32 and FP64 multiply-adds in FLOP/s, a launch in seconds: what an
-        empty kernel takes in a graph (``"launch"``), and launching it alone of the host (``"launch_host"``).
+        Memory by mix and PCIe in B/s; FP32 and FP64 multiply-adds of the ordinary units, and products on the
+        tensor cores, in FLOP/s; a launch in seconds: what an empty kernel takes in a graph (``"launch"``),
+        and launching it alone of the host (``"launch_host"``).
 
     Raises
     ------
+    MismatchError
+        A product on the tensor cores is wrong.
     OutOfMemoryError
         Not even arrays of eight times the L2 cache fit into a quarter of the free memory.
     """
@@ -84,6 +100,7 @@ def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None)
         del arrays
         found += [best([each], gpu, clock) for each in pcie_candidates(gpu)]
         found += [best(fma_candidates(device, unit), gpu, clock) for unit in ("fp32", "fp64")]
+        found += tensor_ceilings(gpu, device, clock)
     cp.get_default_memory_pool().free_all_blocks()
     cp.get_default_pinned_memory_pool().free_all_blocks()
     return Ceilings((*found, *launch_ceilings(gpu, clock)))
@@ -124,7 +141,7 @@ def _screen(candidate: Candidate, gpu: GpuClock) -> float:
 def _ceiling(candidate: Candidate, gpu: GpuClock, host: HostClock) -> Ceiling:
     """Sample a candidate until that is enough; return its rate."""
     samples = collect_enough(DeviceTimer(gpu, candidate.call), host, budget_s=_MIX_BUDGET_S / 2)
-    unit = "FLOP/s" if candidate.mix in ("fp32", "fp64") else "B/s"
+    unit = "FLOP/s" if candidate.mix in ("fp32", "fp64", *TENSOR_UNITS) else "B/s"
     rate = candidate.work / (median(samples.ns) / 1e9)
     return Ceiling(candidate.mix, rate, unit, samples.ns, candidate.work, candidate.kernel)
 
@@ -389,10 +406,157 @@ def _fma_candidate(
     args = (*factors, np.int32(iterations), never)
     return Candidate(
         unit,
-        f"{n_chains} chains, {threads} threads",
+        f"{n_chains} chains, {threads} threads, ordinary units",
         lambda: kernel((blocks,), (threads,), args),
         per_iteration * iterations,
     )
+
+
+def tensor_ceilings(gpu: GpuClock, device: DeviceInfo, host: HostClock | None = None) -> Iterator[Ceiling]:
+    """Yield what cuBLAS reaches on each kind of tensor core that the GPU has.
+
+    Parameters
+    ----------
+    gpu : GpuClock
+        The clock; work goes into its stream.
+    device : DeviceInfo
+        The GPU that the clock belongs to.
+    host : HostClock, optional
+        The host's clock.
+
+    Yields
+    ------
+    Ceiling
+        In FLOP/s. Where cuBLAS or the memory for it is missing there is a warning instead.
+
+    Raises
+    ------
+    MismatchError
+        A product is wrong.
+    """
+    for unit in TENSOR_UNITS:
+        if not device.peak_flops(unit):
+            continue
+        try:
+            yield best([product_candidate(gpu, device, unit)], gpu, host)
+        except MismatchError:
+            raise
+        except Exception as error:  # whatever keeps cuBLAS from a product must not cost all other ceilings
+            warnings.warn(
+                f"no ceiling of {unit}: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2
+            )
+
+
+def product_rows(device: DeviceInfo, unit: str) -> int:
+    """Return how many rows square matrices have whose product would last about 2 ms at the physical peak.
+
+    Examples
+    --------
+    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
+    >>> [product_rows(EXAMPLE_DEVICE, unit) for unit in TENSOR_UNITS]
+    [4096, 8192, 10240, 10240]
+    """
+    flops = (device.peak_flops(unit) or 1e12) * _PRODUCT_SECONDS
+    rows: float = (flops / 2) ** (1 / 3)
+    return max(1, round(rows / _PRODUCT_STEP)) * _PRODUCT_STEP
+
+
+def product_candidate(gpu: GpuClock, device: DeviceInfo, unit: str) -> Candidate:
+    """Return a product of two matrices on tensor cores, checked on the numbers that it is timed on."""
+    n = product_rows(device, unit)
+    with gpu.use():
+        multiply, a, b, out = _product(n, unit)
+        multiply()
+        check_product(unit, a, b, out)
+    return Candidate(unit, f"cuBLAS, {n} x {n} matrices, tensor cores", multiply, 2 * n**3)
+
+
+def _product(n: int, unit: str) -> tuple[Call, Any, Any, Any]:
+    """Return a call that multiplies two matrices of whole numbers, both of them, and where the product goes.
+
+    Called through cuBLAS itself: CuPy reads once a process whether it may use TF32, and needs another package
+    for bfloat16.
+    """
+    cp, cublas = backends.cupy(), backends.cublas()
+    runtime = cp.cuda.runtime
+    # The type of the factors, that of the product, and cuBLAS' number of how it is worked out.
+    kinds = {
+        "fp64_tensor": (runtime.CUDA_R_64F, np.float64, runtime.CUDA_R_64F, 70),  # CUBLAS_COMPUTE_64F
+        "tf32": (runtime.CUDA_R_32F, np.float32, runtime.CUDA_R_32F, 77),  # CUBLAS_COMPUTE_32F_FAST_TF32
+        "fp16_tensor": (runtime.CUDA_R_16F, np.float32, runtime.CUDA_R_32F, 68),  # CUBLAS_COMPUTE_32F
+        "bf16_tensor": (runtime.CUDA_R_16BF, np.float32, runtime.CUDA_R_32F, 68),
+    }
+    factor_type, real, product_type, compute = kinds[unit]
+    a, b = (_whole_numbers(n, real, seed) for seed in (1, 2))
+    a_short, b_short = (_shortened(x, unit) for x in (a, b))
+    out = cp.full((n, n), np.nan, dtype=real)
+    one, zero = np.ones(1, real), np.zeros(1, real)
+    handle = cp.cuda.device.get_cublas_handle()
+
+    def multiply() -> None:
+        # cuBLAS counts along columns: of rows it sees the transposed matrices, so that b comes first.
+        first, second = (b_short.data.ptr, factor_type, n), (a_short.data.ptr, factor_type, n)
+        product = (zero.ctypes.data, out.data.ptr, product_type, n)
+        cublas.gemmEx(handle, 0, 0, n, n, n, one.ctypes.data, *first, *second, *product, compute, -1)
+
+    return multiply, a, b, out
+
+
+def _whole_numbers(n: int, real: Any, seed: int) -> Any:
+    """Return a matrix of whole numbers from -8 to 8 in no visible order; every type of float holds them."""
+    cp = backends.cupy()
+    h = cp.arange(n * n, dtype=np.uint32)
+    h += np.uint32(seed * n * n % 2**32)
+    h *= np.uint32(2_654_435_761)
+    h ^= h >> np.uint32(15)
+    h *= np.uint32(2_246_822_519)
+    h ^= h >> np.uint32(13)
+    h %= np.uint32(2 * _LARGEST_FACTOR + 1)
+    return (h.astype(real) - real(_LARGEST_FACTOR)).reshape(n, n)
+
+
+def _shortened(x: Any, unit: str) -> Any:
+    """Return a matrix as the factor that a unit takes; of bfloat16, the bits."""
+    if unit == "fp16_tensor":
+        return x.astype(np.float16)
+    return (x.view(np.uint32) >> np.uint32(16)).astype(np.uint16) if unit == "bf16_tensor" else x
+
+
+def check_product(unit: str, a: Any, b: Any, out: Any) -> None:
+    """Raise unless a matrix is the product of two others, all of whole numbers.
+
+    Times a vector of whole numbers, product and factors must give the same to the last bit: each sum is far
+    below 2**53, so that it is exact in any order. No matrix is multiplied for that.
+
+    Parameters
+    ----------
+    unit : str
+        What made the product.
+    a, b, out : cupy.ndarray or numpy.ndarray, shape (n, n)
+        The factors and the product.
+
+    Raises
+    ------
+    MismatchError
+        A row is wrong.
+    """
+    n = out.shape[0]
+    weights = 1 + np.random.default_rng(n).integers(0, _WEIGHTS, n)
+    xp = backends.array_module(out)
+    v = xp.asarray(weights.astype(np.float64))
+    wrong = xp.flatnonzero(~(_times(out, v) == _times(a, _times(b, v))))
+    if wrong.size:
+        raise MismatchError(
+            f"cuBLAS on {unit}: {wrong.size} of {n} rows are wrong, the first is {int(wrong[0])}."
+        )
+
+
+def _times(matrix: Any, v: Any) -> Any:
+    """Multiply a matrix by a vector, a block of rows at a time, without a product of matrices."""
+    xp = backends.array_module(matrix)
+    step = max(1, 2**24 // max(1, matrix.shape[1]))
+    blocks = [(matrix[i : i + step] * v).sum(axis=1) for i in range(0, matrix.shape[0], step)]
+    return xp.concatenate(blocks)
 
 
 def memory_kernel(mix: str, access_bytes: int, n_accesses: int) -> RawKernel:

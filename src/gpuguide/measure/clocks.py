@@ -17,6 +17,7 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError, GpuGuideError
 from gpuguide.machine import backends
+from gpuguide.measure.host_pace import HostPace
 
 __all__ = [
     "DELAY_SOURCE",
@@ -47,6 +48,11 @@ class HostClock(Protocol):
         """Return the time now, in nanoseconds from an arbitrary start, never decreasing."""
         ...
 
+    @property
+    def pace(self) -> HostPace:
+        """The loop beside which samples by this clock are taken."""
+        ...
+
 
 class SystemClock:
     """The host's monotonic clock of highest resolution.
@@ -57,6 +63,8 @@ class SystemClock:
     >>> clock.now_ns() <= clock.now_ns()
     True
     """
+
+    pace = HostPace(time.perf_counter_ns)  # one for the process: its best time is learnt once
 
     def now_ns(self) -> int:
         """Return ``time.perf_counter_ns()``."""

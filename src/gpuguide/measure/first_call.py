@@ -36,11 +36,17 @@ class FirstCallError(GpuGuideError):
 
 
 def time_first_call(
-    target: str, *, n_processes: int = 5, timeout_s: float = 120.0, run: RunCommand | None = None
+    target: str,
+    *,
+    n_processes: int = 1,
+    n_discarded: int = 1,
+    timeout_s: float = 120.0,
+    run: RunCommand | None = None,
 ) -> Samples:
     """Return the time of the first call of `target` in fresh processes.
 
-    One process more runs first and is not counted: it brings files into memory.
+    One is enough: what differs, differs from one start of the machine to the next, and a recording holds
+    several. One process more runs first and is not counted: it brings files into memory.
 
     Parameters
     ----------
@@ -49,6 +55,8 @@ def time_first_call(
         the module is not timed.
     n_processes : int
         Processes that count.
+    n_discarded : int
+        Processes that run before them; 0 where another target of the same module was timed before.
     timeout_s : float
         Seconds that one process may take.
     run : callable, optional
@@ -71,8 +79,10 @@ def time_first_call(
         raise ArgumentError(f"expected 'module:function', got {target!r}")
     if n_processes < 1:
         raise ArgumentError(f"expected at least one process, got n_processes={n_processes}")
-    ns = [_first_call(target, timeout_s, run or _run) for _ in range(n_processes + 1)]
-    return Samples(tuple(ns[1:]), method="process")
+    if n_discarded < 0:
+        raise ArgumentError(f"expected no fewer than 0 processes to discard, got n_discarded={n_discarded}")
+    ns = [_first_call(target, timeout_s, run or _run) for _ in range(n_discarded + n_processes)]
+    return Samples(tuple(ns[n_discarded:]), method="process")
 
 
 def _first_call(target: str, timeout_s: float, run: RunCommand) -> int:

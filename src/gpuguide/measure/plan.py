@@ -7,7 +7,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError, unknown
 from gpuguide.measure.buffers import blocks, first_difference
+from gpuguide.measure.edited import Kernels, exchanged
 from gpuguide.measure.reference import Tolerance
 from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import Traffic, VariantInfo
@@ -40,7 +41,7 @@ __all__ = [
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEVICES = ("gpu", "cpu")
 _CLOCKS = ("device", "end_to_end", "host", "first_call")
-_ARRAYS = ("cupy", "numba", "host")
+_ARRAYS = ("cupy", "numba", "host", "pinned")
 _CACHES = ("warm", "cold")
 
 
@@ -65,7 +66,8 @@ class Variant:
     arrays : str
         What the call is given: ``"cupy"``, ``"numba"`` (views made once) or ``"host"``. CPU variants always
         get host arrays; end-to-end ones do unless they ask for ``"numba"``: then the data is on the GPU
-        already, and the time is that of launch and work.
+        already, and the time is that of launch and work; or for ``"pinned"``: host arrays in pinned memory,
+        which the GPU copies by itself.
     threads : int, optional
         CPU threads that it uses.
     traffic : callable, optional
@@ -150,8 +152,8 @@ class Variant:
             return f"a CPU variant is timed by clock='host'; got {self.clock!r}."
         if self.device == "gpu" and self.clock == "host":
             return "clock='host' is for CPU variants; a GPU one takes 'device' or 'end_to_end'."
-        if self.device == "gpu" and self.clock == "device" and self.arrays == "host":
-            return "host arrays need clock='end_to_end', so that the copies are in the time."
+        if self.device == "gpu" and self.clock == "device" and self.arrays in ("host", "pinned"):
+            return f"{self.arrays} arrays need clock='end_to_end', so that the copies are in the time."
         if self.mutates and self.allocates:
             return "it cannot both allocate its result and leave it in its first input; set one of the two."
         if (self.clock == "first_call") != bool(self.target):
@@ -165,7 +167,9 @@ class Variant:
 
     @property
     def space(self) -> str:
-        """Where its arrays lie: ``"host"`` or ``"device"``."""
+        """Where its arrays lie: ``"host"``, ``"pinned"`` or ``"device"``."""
+        if self.needs_gpu and self.arrays == "pinned":
+            return "pinned"
         copies = self.clock == "end_to_end" and self.arrays != "numba"
         on_host = self.device == "cpu" or copies or self.arrays == "host"
         return "host" if on_host else "device"
@@ -350,13 +354,14 @@ class Plan:
     size_name: str = "elements"
     input_note: str = ""
     baseline: str = ""
+    kernels: InitVar[Kernels] = None
 
-    def __post_init__(self) -> None:
-        """Check the arguments."""
+    def __post_init__(self, kernels: Kernels) -> None:
+        """Check the arguments, and put other kernels in the place of the variants' own."""
         if not isinstance(self.name, str) or not self.name.isidentifier():
             raise ArgumentError(f"Study: name must be an identifier; got {self.name!r}.")
         where = f"Study {self.name!r}"
-        object.__setattr__(self, "variants", _variants(where, self.variants))
+        object.__setattr__(self, "variants", _variants(where, self.variants, kernels))
         object.__setattr__(self, "sizes", check_sizes(where, self.sizes))
         one_of(where, "cache", self.cache, _CACHES)
         self._check_judge(where)
@@ -523,7 +528,7 @@ def check_sizes(where: str, sizes: Sequence[int], least: int = 1) -> tuple[int, 
     return listed
 
 
-def _variants(where: str, variants: Sequence[Variant]) -> tuple[Variant, ...]:
+def _variants(where: str, variants: Sequence[Variant], kernels: Kernels) -> tuple[Variant, ...]:
     given = tuple(variants) if isinstance(variants, Sequence) else ()
     if not given or not all(isinstance(variant, Variant) for variant in given):
         raise ArgumentError(
@@ -533,7 +538,10 @@ def _variants(where: str, variants: Sequence[Variant]) -> tuple[Variant, ...]:
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(f"{where}: two variants are named {name!r}; names must differ.")
-    return given
+    if kernels is None:
+        return given
+    calls = exchanged([variant.call for variant in given], kernels)
+    return tuple(replace(variant, call=call) for variant, call in zip(given, calls, strict=True))
 
 
 def _is_constant(x: np.ndarray[Any, Any]) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.machine.backends import array_module, is_device_array
 from gpuguide.machine.cpu import assign, in_threads
+from gpuguide.machine.memory import Space
 from gpuguide.measure import checking_kernels
 from gpuguide.measure.buffers import blocks
 
@@ -374,7 +375,7 @@ class Expected:
             return flat
         if f"{name} uploaded" not in self._uploaded:
             try:
-                self._uploaded[f"{name} uploaded"] = xp.asarray(flat)
+                self._uploaded[f"{name} uploaded"] = Space("device", xp).put(flat)
             except MemoryError:  # then it is uploaded block by block, each time
                 return flat
         return self._uploaded[f"{name} uploaded"]

@@ -22,6 +22,7 @@ from gpuguide.measure.ceilings import check_plausible
 from gpuguide.measure.clocks import GpuClock, HostClock
 from gpuguide.measure.first_call import time_first_call
 from gpuguide.measure.gate import Trial
+from gpuguide.measure.host_pace import SHARED_NOTE
 from gpuguide.measure.plan import Plan, Variant, generator, size_text
 from gpuguide.measure.session import Session
 from gpuguide.measure.stopping import MAX_SAMPLES, SLOW_NS, enough, has_two_modes, median
@@ -50,12 +51,11 @@ MIN_ROUNDS = 5
 
 _MIN_SLOW_ROUNDS, _MAX_ROUNDS = 3, 12
 _MAX_DISCARDED = 2
-_SAMPLES, _MORE_SAMPLES = 4, 16  # a turn, in the rounds that every cell gets and in those after
+_SAMPLES, _MORE_SAMPLES = 2, 16  # a turn, in the rounds that every cell gets and in those after
 _QUICK_BUDGET_S, _LEAST_BUDGET_S = 0.05, 0.01
 _BUSY_S, _QUICK_BUSY_S, _LEAST_BUSY_S = 0.2, 0.02, 0.005
 _SHORT_REST_S, _BUSY_SHARE = 0.001, 0.2
 _LONG_NS = 10_000_000
-_HOST_WARM_NS = 100_000_000
 
 T = TypeVar("T")
 
@@ -174,7 +174,7 @@ class Runner:
         """Check every variant at one size, and time those that can be timed."""
         live = []
         for variant in self.variants:
-            if reason := self._why_not(variant, size):
+            if reason := self._why_skipped(variant, size):
                 self._skip(variant, size, reason)
             else:
                 live.append(variant)
@@ -198,7 +198,7 @@ class Runner:
         del trial
         self.session.free_memory()
 
-    def _why_not(self, variant: Variant, size: int) -> str:
+    def _why_skipped(self, variant: Variant, size: int) -> str:
         """Return why a variant cannot run at a size, or ``""``."""
         if variant.needs_gpu and self.session.machine.gpu is None:
             return "no GPU on this machine"
@@ -257,8 +257,12 @@ class Runner:
         return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
 
     def _first_call(self, variant: Variant, size: int) -> None:
+        module = variant.target.partition(":")[0]
+        # What a discarded process does, bring a module's files into memory, is done once a session.
+        known = self.session.modules_in_memory
         with self.session.steps.step("first calls"):
-            samples = time_first_call(variant.target, n_processes=2 if self.quick else 5)
+            samples = time_first_call(variant.target, n_discarded=0 if module in known else 1)
+        known.add(module)
         self.measurements.append(
             Measurement(
                 variant.name,
@@ -275,7 +279,9 @@ class Runner:
         if self.session.machine.info is not None and cell.variant.needs_gpu:
             check_plausible(measurement, self.session.machine.info)
         if cell.clock == "host":
-            self._forecast.add(cell.variant.name, size, median(cell.ns) / (1e9 * measurement.n_calls))
+            self._forecast.add(
+                cell.variant.name, size, median(measurement.samples_ns) / (1e9 * measurement.n_calls)
+            )
         self.measurements.append(measurement)
 
     def _results(self) -> Results:
@@ -334,8 +340,8 @@ class Rounds:
 
     In each round every variant has one turn, in an order shuffled anew; GPU variants come before CPU ones,
     so that the GPU rests once a round. After a rest it is kept busy, so that its clocks are up: a fifth of
-    the rest, at least 5 and at most 200 ms. (On an H200 only the first two copies of half a millisecond are
-    slower after a rest of up to a second.)
+    the rest, at least 5 and at most 200 ms; before the first round the making of the timers does that. (On an
+    H200 only the first two copies of half a millisecond are slower after a rest of up to a second.)
 
     Parameters
     ----------
@@ -386,6 +392,8 @@ class Rounds:
         except OutOfMemoryError as error:
             group.lost = str(error)
         self._groups.append(group)
+        if variant.needs_gpu:
+            self._worked_ns = machine.host.now_ns()  # the timers, in finding out how to time it, kept it busy
 
     @property
     def cells(self) -> list[Cell]:
@@ -497,6 +505,7 @@ class Cell:
     warm: bool = True
     ns: list[int] = field(default_factory=list)
     rounds: list[int] = field(default_factory=list)
+    paces: list[int] = field(default_factory=list)  # of the host, beside each sample; 0 on the GPU's clock
     notes: list[str] = field(default_factory=list)
     spent_s: float = 0.0
 
@@ -514,14 +523,16 @@ class Cell:
         """
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
-        pending = next_sample(self.timer, self.ns, self.rounds) if self.warm and n > 1 else None
-        if pending is not None and pending < _LONG_NS:
+        pending = self._next() if self.warm and n > 1 else None
+        # What follows a launch may be long although the launch is short.
+        if pending is not None and host.now_ns() - begin < _LONG_NS:
             pending = None
         for _ in range(min(n, MAX_SAMPLES - len(self.ns))):
-            sample = pending or next_sample(self.timer, self.ns, self.rounds)
+            sample = pending or self._next()
             pending = None
             self.ns.append(max(1, sample))
             self.rounds.append(number)
+            self.paces.append(self.timer.pace_ns)
             started, before = before, host.now_ns()
             if before - begin + (before - started) > turn_ns:  # another one would not fit
                 break
@@ -529,8 +540,30 @@ class Cell:
 
     def discard(self, number: int) -> None:
         """Forget the samples of one round."""
-        kept = [(ns, at) for ns, at in zip(self.ns, self.rounds, strict=True) if at != number]
-        self.ns, self.rounds = [ns for ns, _ in kept], [at for _, at in kept]
+        others = [i for i, at in enumerate(self.rounds) if at != number]
+        self.ns, self.rounds, self.paces = (
+            [numbers[i] for i in others] for numbers in (self.ns, self.rounds, self.paces)
+        )
+
+    def kept(self) -> tuple[list[int], list[int], bool]:
+        """Return what a median may be taken of.
+
+        Returns
+        -------
+        list of int
+            The samples taken alone, or all where those are too few; see `HostPace.kept`.
+        list of int
+            Their rounds.
+        bool
+            Whether some were taken while others used the host's processor.
+        """
+        if not isinstance(self.timer, HostTimer):
+            return self.ns, self.rounds, False
+        chosen, shared = self.timer.host.pace.kept(self.paces)
+        return [self.ns[i] for i in chosen], [self.rounds[i] for i in chosen], shared
+
+    def _next(self) -> int:
+        return next_sample(self.timer, self.ns, self.rounds, self.paces)
 
     def note(self, text: str) -> None:
         """Add a warning once."""
@@ -555,7 +588,7 @@ class Cell:
             return False
         if self.spent_s >= self.budget_s:
             return n_rounds >= (_MIN_SLOW_ROUNDS if max(self.ns) > SLOW_NS else MIN_ROUNDS)
-        return n_rounds >= MIN_ROUNDS and enough(self.ns)
+        return n_rounds >= MIN_ROUNDS and (len(self.ns) >= MAX_SAMPLES or enough(self.kept()[0]))
 
     def measurement(self, size: int, dtype: np.dtype[Any], cache: str) -> Measurement:
         """Return what was measured as a record.
@@ -574,16 +607,19 @@ class Cell:
         Measurement
             With the variant's traffic, unless the clock is the launch's.
         """
-        samples = self.timer.samples(self.ns)
+        ns, rounds, shared = self.kept()
+        samples = self.timer.samples(ns)
         traffic = self.variant.traffic if self.clock != "launch" else None
-        if has_two_modes(self.ns):
+        if shared:
+            self.note(SHARED_NOTE)
+        if has_two_modes(ns):
             self.note("two modes: the median stands for neither")
         return Measurement(
             self.variant.name,
             size,
             self.clock,
-            tuple(self.ns),
-            tuple(self.rounds),
+            tuple(ns),
+            tuple(rounds),
             n_calls=samples.n_calls,
             method=samples.method,
             cache=cache if self.clock == "device" else "warm",
@@ -648,13 +684,17 @@ def make_cells(
     kept = KeptCall(trial.call(variant)) if variant.allocates else None
     call = kept or trial.call(variant)
     reset = trial.buffers(variant).reset if variant.mutates else None
+    # A slow call was warmed up by the gate: two more of it would be most of what the cell may take.
+    known_ns = trial.call_ns.get(variant.name, 0)
     if gpu is None or not variant.needs_gpu:
-        timer: HostTimer | DeviceTimer = _host_timer(call, host, reset, trial.call_ns.get(variant.name, 0))
+        timer: HostTimer | DeviceTimer = host_timer(
+            call, host=host, reset=reset, threads=variant.threads or 1, known_ns=known_ns
+        )
         return [Cell(variant, "host", timer, budget_s)], kept
     if variant.clock == "end_to_end":
-        timer = end_to_end_timer(call, gpu, host=host, reset=reset)
+        timer = end_to_end_timer(call, gpu, host=host, reset=reset, known_ns=known_ns)
         return [Cell(variant, "end_to_end", timer, budget_s)], kept
-    launch = launch_timer(call, gpu, host=host, budget_s=budget_s / 2)
+    launch = launch_timer(call, gpu, host=host, budget_s=budget_s / 2, known_ns=known_ns)
     timer = device_timer(
         call,
         gpu,
@@ -665,13 +705,6 @@ def make_cells(
     )
     warm = cache == "warm"
     return [Cell(variant, "launch", launch, budget_s), Cell(variant, "device", timer, budget_s, warm)], kept
-
-
-def _host_timer(call: Callable[[], Any], host: HostClock, reset: Any, checked_ns: int) -> HostTimer:
-    # A slow call was warmed up by the gate: two more of it would be most of what the cell may take.
-    if checked_ns > _HOST_WARM_NS:
-        return HostTimer(host, call, before=reset)
-    return host_timer(call, host=host, reset=reset)
 
 
 class Progress:

@@ -14,9 +14,10 @@ import numpy as np
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import backends, device
 from gpuguide.machine.device import ClockReading, DeviceInfo
-from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pool_bytes
+from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pinned_space, pool_bytes
 from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
+from gpuguide.measure.host_pace import PaceSince
 from gpuguide.measure.step_timer import StepTimer
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Fact
@@ -44,7 +45,7 @@ class Machine:
     info : DeviceInfo or None
         What the GPU is.
     spaces : dict of str to Space
-        ``"host"`` and, with a GPU or in the simulator, ``"device"``.
+        ``"host"`` and, with a GPU or in the simulator, ``"device"``; with a GPU also ``"pinned"``.
     read_clocks : callable
         Returns the GPU's clocks and why they are held down.
     host : HostClock
@@ -65,7 +66,8 @@ class Machine:
             return cls(spaces={"host": HOST, "device": HOST})
         if not backends.has_gpu():
             return cls()
-        return cls(CupyClock(), device.current(), {"host": HOST, "device": device_space()})
+        spaces = {"host": HOST, "pinned": pinned_space(), "device": device_space()}
+        return cls(CupyClock(), device.current(), spaces)
 
 
 @dataclass
@@ -108,6 +110,11 @@ class Session:
         How the GPU ran, read in each round.
     steps : StepTimer
         Where this session's own time goes: ``"gate"``, ``"timing"`` ... Told to who records, never kept.
+    modules_in_memory : set of str
+        Modules whose files a process that did not count has read, before a first call was timed.
+    host_pace : PaceSince
+        The host's pace, and the share of this session's samples that were taken while others used its
+        processor.
 
     Examples
     --------
@@ -130,7 +137,9 @@ class Session:
     peak_memory_bytes: int = field(default=0, init=False)
     clocks_seen: list[ClockReading] = field(default_factory=list, init=False)
     steps: StepTimer = field(default_factory=StepTimer)
+    modules_in_memory: set[str] = field(default_factory=set, init=False)
     given_machine: Machine | None = None
+    host_pace: PaceSince = field(init=False)
 
     def __post_init__(self) -> None:
         """Start the clock."""
@@ -140,6 +149,8 @@ class Session:
             )
         self._host = self.clock or SystemClock()
         self._start_ns = self._host.now_ns()
+        given = None if self.given_machine is None else self.given_machine.host
+        self.host_pace = PaceSince.now((self.clock or given or self._host).pace)
 
     @cached_property
     def machine(self) -> Machine:

@@ -95,11 +95,15 @@ class Study(Plan):
         What the inputs look like, in one sentence.
     baseline : str
         Variant that speed-ups are taken against.
+    kernels : mapping of str to callable, optional
+        Name -> kernel or launcher that the variants use instead of their own of that name.
 
     Raises
     ------
     ArgumentError
         An argument does not fit; the message says which, what was expected and what came.
+    UnknownNameError
+        No variant uses a kernel of that name; the message lists the nearest.
 
     Examples
     --------

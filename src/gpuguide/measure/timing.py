@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from gpuguide.errors import ArgumentError
 from gpuguide.measure.clocks import MAX_DELAY_NS, CaptureError, GpuClock, HostClock, SystemClock, quiet
+from gpuguide.measure.host_pace import SHARED_NOTE, TRIES, taken_alone
 from gpuguide.measure.stopping import MAX_SAMPLES, enough, median
 
 __all__ = [
@@ -45,9 +46,9 @@ __all__ = [
 
 Call = Callable[[], Any]
 
-BUDGET_S = 0.3
+BUDGET_S = 0.2
 """Seconds that a cell of a study may take on the GPU."""
-CPU_BUDGET_S = 0.5
+CPU_BUDGET_S = 0.3
 """Seconds that the samples of a cell may take on the CPU; a slow call gets its three samples all the same."""
 MAX_QUEUED_CALLS = 256
 """Most launches between two synchronisations: the queue holds about a thousand."""
@@ -57,6 +58,9 @@ _BATCH_NS = 1_000_000  # how long many calls together should last
 _MAX_GRAPH_CALLS = 2_000
 _DELAY_NS = 200_000
 _MISSES_AT_LIMIT = 3
+_SETTLED_NS = 100_000_000  # a call that takes longer is not called again to warm up or to estimate it
+_SLOW_FIRST_NS = 500_000_000  # a first call may compile; above this it is not made again to find out
+_LONG_NS = 20_000_000  # the host changes its pace within such a sample, which loops at its ends cannot see
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,11 @@ class Timer(Protocol):
         """True when the samples are spans."""
         ...
 
+    @property
+    def pace_ns(self) -> int:
+        """Time of the host's pace loop beside the last sample; 0 where the host's pace is no matter."""
+        ...
+
     def sample(self) -> int:
         """Return the nanoseconds of one sample."""
         ...
@@ -142,6 +151,11 @@ class DeviceTimer:
     host_bound: bool = False
     floor_ns: int | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def pace_ns(self) -> int:
+        """0: the GPU's clock does not run on the host's processor."""
+        return 0
 
     def sample(self) -> int:
         """Return the nanoseconds of one launch; samples for which the host was late are taken again."""
@@ -189,6 +203,14 @@ class HostTimer:
         Called before the clock starts, before it stops, and after it stopped.
     context
         Entered around each sample (a GPU's stream, or nothing).
+    threads
+        CPU threads of the call. Only calls on one thread are taken beside the pace loop: it runs on one
+        processor and says nothing of the others, and threads that just ended their work still spin beside it.
+    pace_ns
+        The loop's time beside the last sample, the slower of that before and that after it.
+    shortest_ns
+        The shortest sample so far. A call that never took less than 20 ms is taken once, in company or not:
+        the loop tells of the ends of a sample only, and three more would cost what a whole cell may.
     """
 
     host: HostClock
@@ -199,19 +221,37 @@ class HostTimer:
     after: Call | None = None
     context: Callable[[], AbstractContextManager[Any]] = field(default_factory=lambda: nullcontext)
     host_bound: bool = False
+    threads: int = 1
+    pace_ns: int = 0
+    shortest_ns: int | None = None
 
     def sample(self) -> int:
-        """Return the nanoseconds of one sample."""
+        """Return the nanoseconds of one sample, of the first that was taken alone or of the last of four."""
+        if self.threads > 1:
+            ns, self.pace_ns = self._attempt(lambda: 0)
+            return ns
+        pace = self.host.pace
+        once = self.shortest_ns is None or self.shortest_ns > _LONG_NS  # the first one warms up
+        take = partial(self._attempt, pace.read)
+        ns, self.pace_ns = taken_alone(take, pace, tries=1 if once else TRIES)
+        return ns
+
+    def _attempt(self, read_pace: Callable[[], int]) -> tuple[int, int]:
+        """Return the nanoseconds of one sample, and of the pace loop beside it."""
         call, repeats = self.call, range(self.n_calls)
         with self.context(), quiet():
             _run(self.before)
+            pace_before = read_pace()
             start = self.host.now_ns()
             for _ in repeats:
                 call()
             _run(self.finish)
             stop = self.host.now_ns()
+            pace_after = read_pace()  # at once: the host may change while `after` waits for the GPU
             _run(self.after)
-        return stop - start
+        ns = stop - start
+        self.shortest_ns = ns if self.shortest_ns is None else min(ns, self.shortest_ns)
+        return ns, max(pace_before, pace_after)
 
     def samples(self, ns: Sequence[int]) -> Samples:
         """Return `ns` as samples of the method ``"host"``."""
@@ -355,12 +395,15 @@ def _captured(timer: DeviceTimer, n: int) -> DeviceTimer:
 
 
 def _batch(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
-    """Return a timer of as many calls as the host can launch under one delay."""
+    """Return a timer of as many calls as the host can launch under one delay, and not only just.
+
+    A batch that needs the longest delay has none to fall back on when the host is slower later.
+    """
     n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, MAX_QUEUED_CALLS)
     while n > 1:
         batch = replace(timer, launch=partial(_repeated, timer.launch, n), n_calls=n, method="batch")
         batch.sample()
-        if not batch.host_bound:
+        if not batch.host_bound and batch.delay_ns < MAX_DELAY_NS:
             return batch
         if n <= n_sets:
             break
@@ -387,11 +430,16 @@ def _floor(gpu: GpuClock, method: str) -> int:
 
 
 def launch_timer(
-    call: Call, gpu: GpuClock, *, host: HostClock | None = None, budget_s: float = BUDGET_S
+    call: Call,
+    gpu: GpuClock,
+    *,
+    host: HostClock | None = None,
+    budget_s: float = BUDGET_S,
+    known_ns: int = 0,
 ) -> HostTimer:
     """Return a timer of the host's part of `call`: at most 256 launches between two synchronisations.
 
-    Fewer launches make a sample when the work behind them would fill more than a sixtieth of `budget_s`:
+    Fewer launches make a sample when the work behind them would fill more than a fortieth of `budget_s`:
     a full queue would make the host wait for the GPU.
 
     Parameters
@@ -404,20 +452,27 @@ def launch_timer(
         The host's clock; by default the system's.
     budget_s : float
         Seconds that all samples may take.
+    known_ns : int
+        What call and wait took before; over 0.1 s they are not made again here.
 
     Returns
     -------
     HostTimer
         Warmed up by two calls.
     """
-    timer = end_to_end_timer(call, gpu, host=host)
-    round_trip_ns = max(1, timer.sample())
-    n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 60 // round_trip_ns)))
+    timer = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
+    round_trip_ns = known_ns if known_ns > _SETTLED_NS else max(1, timer.sample())
+    n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 40 // round_trip_ns)))
     return replace(timer, n_calls=n_calls, finish=None, after=gpu.synchronize)
 
 
 def end_to_end_timer(
-    call: Call, gpu: GpuClock, *, host: HostClock | None = None, reset: Call | None = None
+    call: Call,
+    gpu: GpuClock,
+    *,
+    host: HostClock | None = None,
+    reset: Call | None = None,
+    known_ns: int = 0,
 ) -> HostTimer:
     """Return a timer of one call and the synchronisation that follows it, by the host's clock.
 
@@ -431,6 +486,8 @@ def end_to_end_timer(
         The host's clock; by default the system's.
     reset : callable, optional
         Restores what the call changes; called before each sample, untimed.
+    known_ns : int
+        What the call took before; over 0.1 s it is not made again to warm up.
 
     Returns
     -------
@@ -443,11 +500,19 @@ def end_to_end_timer(
         gpu.synchronize()
 
     timer = HostTimer(host or SystemClock(), call, before=settle, finish=gpu.synchronize, context=gpu.use)
-    timer.sample()
+    if known_ns <= _SETTLED_NS:
+        timer.sample()
     return timer
 
 
-def host_timer(call: Call, *, host: HostClock | None = None, reset: Call | None = None) -> HostTimer:
+def host_timer(
+    call: Call,
+    *,
+    host: HostClock | None = None,
+    reset: Call | None = None,
+    threads: int = 1,
+    known_ns: int = 0,
+) -> HostTimer:
     """Return a timer of a CPU call; calls below 1 ms are repeated within a sample unless `reset` is given.
 
     Parameters
@@ -458,15 +523,21 @@ def host_timer(call: Call, *, host: HostClock | None = None, reset: Call | None 
         The host's clock; by default the system's.
     reset : callable, optional
         Restores what the call changes; called before each sample, untimed.
+    threads : int
+        CPU threads that the call uses; see `HostTimer`.
+    known_ns : int
+        What the call took before; over 0.1 s it is not made again to warm up.
 
     Returns
     -------
     HostTimer
-        Warmed up by two calls, or by one that took over a second.
+        Warmed up by two calls, or by one that took long.
     """
-    timer = HostTimer(host or SystemClock(), call, before=reset)
+    timer = HostTimer(host or SystemClock(), call, before=reset, threads=threads)
+    if known_ns > _SETTLED_NS:
+        return timer
     first_ns = timer.sample()
-    if first_ns > CPU_BUDGET_S * 1e9 or reset is not None:
+    if first_ns > _SLOW_FIRST_NS or reset is not None:
         return timer
     return replace(timer, n_calls=max(1, math.ceil(_BATCH_NS / max(1, timer.sample()))))
 
@@ -485,20 +556,35 @@ def next_sample(timer: Timer, *before: list[int]) -> int:
 
 
 def collect(timer: Timer, n_samples: int) -> Samples:
-    """Return this many samples of a timer."""
+    """Take this many samples of a timer; return those that can be kept, see `HostPace.kept`."""
     ns: list[int] = []
+    paces: list[int] = []
     while len(ns) < n_samples:
-        ns.append(next_sample(timer, ns))
-    return timer.samples(ns)
+        ns.append(next_sample(timer, ns, paces))
+        paces.append(timer.pace_ns)
+    return _kept(timer, ns, paces)
 
 
 def collect_enough(timer: Timer, host: HostClock, *, budget_s: float, since_ns: int | None = None) -> Samples:
     """Return samples of a timer until they are `enough`; the budget began at `since_ns`, by default now."""
     start_ns = host.now_ns() if since_ns is None else since_ns
     ns: list[int] = []
-    while not enough(ns, spent_s=(host.now_ns() - start_ns) / 1e9, budget_s=budget_s):
-        ns.append(next_sample(timer, ns))
-    return timer.samples(ns)
+    paces: list[int] = []
+    while len(ns) < MAX_SAMPLES and not enough(
+        _kept(timer, ns, paces).ns, spent_s=(host.now_ns() - start_ns) / 1e9, budget_s=budget_s
+    ):
+        ns.append(next_sample(timer, ns, paces))
+        paces.append(timer.pace_ns)
+    return _kept(timer, ns, paces)
+
+
+def _kept(timer: Timer, ns: list[int], paces: list[int]) -> Samples:
+    """Return the samples taken alone, or all of them with a note when those are too few."""
+    if not isinstance(timer, HostTimer):
+        return timer.samples(ns)
+    chosen, shared = timer.host.pace.kept(paces)
+    samples = timer.samples([ns[i] for i in chosen])
+    return replace(samples, notes=(*samples.notes, SHARED_NOTE)) if shared else samples
 
 
 def _time(

@@ -2,6 +2,9 @@
 
 A study does this for its variants. These functions are for what a page times besides: a wrong clock beside
 the parts that explain it, launches beside each other, the many cells of a map.
+
+What the host's clock reads is read again, up to three times, when the host's processor was shared meanwhile;
+turns in which that did not help are left out where five others remain. The clocks of a turn stay together.
 """
 
 from __future__ import annotations
@@ -9,20 +12,21 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import numba
 from gpuguide.machine.device import require_gpu
-from gpuguide.measure.clocks import GpuClock, quiet
+from gpuguide.measure.clocks import GpuClock, HostClock, quiet
 from gpuguide.measure.gate import Trial
 from gpuguide.measure.plan import generator
 from gpuguide.measure.session import current
 from gpuguide.measure.study import Study
 from gpuguide.measure.timing import (
     MAX_QUEUED_CALLS,
+    HostTimer,
     Timer,
     device_timer,
     host_timer,
@@ -37,7 +41,13 @@ __all__ = [
     "in_turns",
     "launches_in_turns",
     "measure_map",
+    "whole_turns",
 ]
+
+T = TypeVar("T")
+Beside = Callable[[], tuple[T, int]]
+"""Takes one reading, and the time of the host's pace loop beside it (0 on the GPU's clock)."""
+Reading = Beside[float]
 
 
 def gpu_clock() -> GpuClock:
@@ -83,7 +93,7 @@ def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> 
     Returns
     -------
     dict of str to list of float
-        Seconds, for the same names.
+        Seconds, for the same names, of the same turns; turns in company may be left out.
 
     Raises
     ------
@@ -104,12 +114,12 @@ def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> 
         raise ArgumentError(
             f"in_turns expects at least one clock and one turn; got {len(readings)} and {n_turns}."
         )
-    gpu = gpu_clock()
+    gpu, host = gpu_clock(), current().machine.host
     with gpu.use():
-        for read in readings.values():
-            read()
-        keep_busy(gpu, host=current().machine.host)
-        clocks = {name: _settled(read, gpu) for name, read in readings.items()}
+        clocks = {name: _beside_pace(read, host, gpu) for name, read in readings.items()}
+        for take in clocks.values():
+            take()
+        keep_busy(gpu, host=host)
         return _turns(clocks, n_turns, generator("in_turns", *readings))
 
 
@@ -149,7 +159,7 @@ def launches_in_turns(calls: Mapping[str, Callable[[], Any]], n_turns: int = 20)
         )
     gpu, host = gpu_clock(), current().machine.host
     with gpu.use():
-        clocks = {name: _seconds(launch_timer(call, gpu, host=host)) for name, call in calls.items()}
+        clocks = {name: _sample(launch_timer(call, gpu, host=host)) for name, call in calls.items()}
         return _turns(clocks, n_turns, generator("launches_in_turns", *calls))
 
 
@@ -196,11 +206,11 @@ def beside_launches(
         raise ArgumentError(f"beside_launches: n_turns must be at least 1; got {n_turns}.")
     if not 1 <= n_calls <= MAX_QUEUED_CALLS:
         raise ArgumentError(f"beside_launches: n_calls must be from 1 to {MAX_QUEUED_CALLS}; got {n_calls}.")
-    gpu = gpu_clock()
+    gpu, host = gpu_clock(), current().machine.host
     with gpu.use():  # both on one stream: the default one has a cost of its own
         # As many launches a sample as in the wrong clock: the first few after a wait take longer.
-        timer = replace(launch_timer(call, gpu, host=current().machine.host), n_calls=n_calls)
-        samples = _turns({"wrong": _settled(wrong, gpu), "launch": _seconds(timer)}, n_turns)
+        timer = replace(launch_timer(call, gpu, host=host), n_calls=n_calls)
+        samples = _turns({"wrong": _beside_pace(wrong, host, gpu), "launch": _sample(timer)}, n_turns)
     return samples["wrong"], samples["launch"]
 
 
@@ -270,8 +280,43 @@ def beside_compilation(
             never_called.compile(function.signatures[0])
             return (host.now_ns() - begin) / 1e9
 
-    samples = _turns({"wrong": first_call, "compile": compilation, "call": _seconds(later)}, n_turns)
+    readings = {
+        "wrong": _beside_pace(first_call, host),
+        "compile": _beside_pace(compilation, host),
+        "call": _sample(later),
+    }
+    samples = _turns(readings, n_turns)
     return samples["wrong"], samples["compile"], samples["call"]
+
+
+def whole_turns(take: Callable[[], Mapping[str, float]], n_turns: int) -> dict[str, list[float]]:
+    """Take turns that time several things by the host's clock one after the other, as parts of a whole.
+
+    One turn comes first and is not counted.
+
+    Parameters
+    ----------
+    take : callable
+        Takes one turn: what was timed -> seconds. Only its own clock decides what is in these.
+    n_turns : int
+        How many turns, at least 1.
+
+    Returns
+    -------
+    dict of str to list of float
+        The seconds of each; turns in company may be left out, with all that was timed in them.
+
+    Examples
+    --------
+    >>> whole_turns(lambda: {"whole": 3.0, "part": 2.0}, 2)
+    {'whole': [3.0, 3.0], 'part': [2.0, 2.0]}
+    """
+    if n_turns < 1:
+        raise ArgumentError(f"whole_turns: n_turns must be at least 1; got {n_turns}.")
+    reading = _beside_pace(take, current().machine.host)
+    reading()
+    rows = _turns({"turn": reading}, n_turns)["turn"]
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[float, ...]]:
@@ -317,10 +362,10 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
     gpu, host = gpu_clock(), current().machine.host
     _passed(study, size, "exact")
     trial = _passed(study, size, "random")
-    clocks: dict[str, Callable[[], float]] = {}
+    clocks: dict[str, Reading] = {}
     for variant in study.variants:
         with trial.on_stream(variant):
-            clocks[variant.name] = _seconds(device_timer(trial.call(variant), gpu, batchable=False))
+            clocks[variant.name] = _sample(device_timer(trial.call(variant), gpu, batchable=False))
     samples = _turns(
         clocks,
         n_rounds,
@@ -333,39 +378,49 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
 
 
 def _turns(
-    readings: Mapping[str, Callable[[], float]],
+    readings: Mapping[str, Beside[T]],
     n_turns: int,
     order: np.random.Generator | None = None,
     *,
     before: Callable[[], object] = lambda: None,
-) -> dict[str, list[float]]:
+) -> dict[str, list[T]]:
     """Take one reading of each clock in a turn, in an order shuffled anew or as they come.
 
-    `before` is called where a turn begins.
+    `before` is called where a turn begins. Turns in which a clock was read in company are left out, those of
+    the other clocks as well, when five remain.
     """
-    samples: dict[str, list[float]] = {name: [] for name in readings}
-    for _ in range(n_turns):
-        before()
-        names = list(readings) if order is None else map(str, order.permutation(list(readings)))
-        for name in names:
-            samples[name].append(readings[name]())
-    return samples
+    turns: list[dict[str, tuple[T, int]]] = []
+    with current().steps.step("timing"):
+        for _ in range(n_turns):
+            before()
+            names = list(readings) if order is None else map(str, order.permutation(list(readings)))
+            turns.append({name: readings[name]() for name in names})
+    slowest = [max(pace_ns for _, pace_ns in turn.values()) for turn in turns]
+    chosen, _ = current().machine.host.pace.kept(slowest)
+    return {name: [turns[i][name][0] for i in chosen] for name in readings}
 
 
-def _settled(read: Callable[[], float], gpu: GpuClock) -> Callable[[], float]:
-    """Return a clock that, once it was read, waits for what it may have left in the stream."""
+def _beside_pace(read: Callable[[], T], host: HostClock, gpu: GpuClock | None = None) -> Beside[T]:
+    """Return a clock that is read again in company, and then waits for what it left in the stream."""
+    taken: list[T] = []
+    after = None if gpu is None else gpu.synchronize
+    timer = HostTimer(host, lambda: taken.append(read()), after=after)
 
-    def reading() -> float:
-        seconds = read()
-        gpu.synchronize()
-        return seconds
+    def reading() -> tuple[T, int]:
+        timer.sample()
+        return taken[-1], timer.pace_ns
 
     return reading
 
 
-def _seconds(timer: Timer) -> Callable[[], float]:
+def _sample(timer: Timer) -> Reading:
     """Return what takes one sample of a timer, in seconds a call."""
-    return lambda: timer.samples([timer.sample()]).seconds[0]
+
+    def reading() -> tuple[float, int]:
+        seconds = timer.samples([timer.sample()]).seconds[0]
+        return seconds, timer.pace_ns
+
+    return reading
 
 
 def _passed(study: Study, size: int, kind: str) -> Trial:

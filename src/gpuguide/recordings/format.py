@@ -50,6 +50,7 @@ __all__ = [
     "MOST_SAMPLES",
     "TRANSCRIPT",
     "check_contents",
+    "check_texts",
     "decode",
     "encode",
     "fits",
@@ -420,6 +421,12 @@ def check_contents(recording: Recording) -> None:
     _check_measured(recording, place)
     _check_runs(recording, place)
     _check_cells(recording, place)
+
+
+def check_texts(record: Any, file: str) -> None:
+    """Refuse a record with text in it that could break out of the block it is shown in."""
+    for field, text in _texts(record, ""):
+        check_text(text, file=file, field=field)
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:

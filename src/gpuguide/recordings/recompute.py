@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.results.ceilings import Ceiling
-from gpuguide.results.records import Fact, Summary
+from gpuguide.results.records import Fact, FactOverStarts, Summary
 from gpuguide.results.statistics import median
 
 if TYPE_CHECKING:
@@ -75,6 +75,9 @@ def _ceiling(item: Ceiling) -> Iterator[str]:
 
 
 def _fact(fact: Fact) -> Iterator[str]:
+    # Over several starts a value need not lie among the newest run's samples.
+    if isinstance(fact, FactOverStarts) and fact.newest is not None:
+        fact = fact.newest
     if fact.samples and not isinstance(fact.value, str):
         low, high = min(fact.samples), max(fact.samples)
         if not low <= fact.value <= high:

@@ -21,8 +21,9 @@ class Ceiling:
     ----------
     mix : str
         ``"read"``, ``"write"``, ``"copy"``, ``"two_to_one"``, ``"h2d"``, ``"d2h"``, ``"both_ways"``,
-        ``"fp32"``, ``"fp64"``, ``"launch"`` (GPU time of an empty kernel in a graph) or ``"launch_host"``
-        (host time of launching it).
+        ``"fp32"`` and ``"fp64"`` (multiply-adds in the ordinary units), ``"fp64_tensor"``, ``"tf32"``,
+        ``"fp16_tensor"`` and ``"bf16_tensor"`` (matrix products on tensor cores), ``"launch"`` (GPU time of
+        an empty kernel in a graph) or ``"launch_host"`` (host time of launching it).
     value : float
         The ceiling in ``unit``.
     unit : str
@@ -51,6 +52,10 @@ class Ceiling:
             "both_ways",
             "fp32",
             "fp64",
+            "fp64_tensor",
+            "tf32",
+            "fp16_tensor",
+            "bf16_tensor",
             "launch",
             "launch_host",
         )

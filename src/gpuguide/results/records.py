@@ -589,15 +589,18 @@ class Fact:
         if len(same_unit) < 2 or newest.unit == "text":
             return newest
         values = [(start, float(fact.value)) for start, fact in same_unit]
-        inside = [_inside(fact) for _, fact in same_unit]
-        over = Quantity.of(expected(values, inside), newest.unit, sum(len(f.samples) for _, f in same_unit))
+        low, high = _spread(newest)
+        inside = [(value * low, value * high) for _, value in values]
+        # Of a former run the samples are not kept, and nothing is counted that is not known.
+        sampled = [len(fact.samples) for _, fact in same_unit]
+        over = Quantity.of(expected(values, inside), newest.unit, sum(sampled) if all(sampled) else 0)
         # A count stays one: three starts, two of which agree, have no half.
         is_count = all(isinstance(fact.value, int) for _, fact in same_unit)
         value: float | int | str = round(over.value) if is_count else over.value
         if len({fact.value for _, fact in same_unit}) == 1:
             value, exact = newest.value, float(newest.value)
             over = dataclasses.replace(over, value=exact, low=exact, high=exact)
-        return FactOverStarts(newest.name, value, newest.unit, newest.samples, newest.note, over)
+        return FactOverStarts(newest.name, value, newest.unit, newest.samples, newest.note, over, newest)
 
 
 @dataclass(frozen=True)
@@ -610,9 +613,12 @@ class FactOverStarts(Fact):
     ----------
     over : Quantity or None
         The value with its range; low and high are the value where all runs agree exactly.
+    newest : Fact or None
+        The fact as the newest run has it; to its value belong the samples.
     """
 
     over: Quantity | None = None
+    newest: Fact | None = None
 
     @property
     def shown(self) -> str:
@@ -633,13 +639,13 @@ class FactOverStarts(Fact):
         return over.basis
 
 
-def _inside(fact: Fact) -> tuple[float, float]:
-    """Return the quartiles of a fact's samples, around its value where there are too few."""
+def _spread(fact: Fact) -> tuple[float, float]:
+    """Return the quartiles of a fact's samples as parts of its value; 1 where there are too few."""
     value = float(fact.value)
-    if len(fact.samples) < 2:
-        return value, value
+    if len(fact.samples) < 2 or not value > 0:
+        return 1.0, 1.0
     low, _, high = statistics.quartiles(fact.samples)
-    return min(low, value), max(high, value)
+    return min(low / value, 1.0), max(high / value, 1.0)
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
+from inspect import signature
 
+from gpuguide.measure.edited import kernels_in
+from gpuguide_docs.downloads.markdown import ExportError
 from gpuguide_docs.show.module_source import ModuleSource
 
 __all__ = ["KernelCells"]
 
-_NOTE = "# From here on the study checks and times these instead of the package's own."
+_NOTE = "# The study checks and times what the cells above define, with all that you change there."
+_TOPICS = "gpuguide.topics."
+_Edit = tuple[int, int, str]
+"""First byte, byte behind the last, and what takes their place."""
 
 
 class KernelCells:
-    """The cells of one page: a name that two modules give to different things is told apart by its module."""
+    """The cells of one page: what is shown as a cell, no later one imports, and the studies are handed it.
+
+    A name that two modules give to different things is told apart by its module.
+    """
 
     def __init__(self) -> None:
         self._owners: dict[str, tuple[str, str]] = {}
+        self._shown: dict[tuple[str, str], str] = {}
+        self._imported: dict[str, str] = {}
+        self._is_noted = False
 
     def cell(self, source: ModuleSource, names: list[str]) -> str:
-        """Make one cell.
+        """Make the cell of definitions that the page shows.
 
         Parameters
         ----------
@@ -31,30 +44,117 @@ class KernelCells:
         Returns
         -------
         str
-            Imports, the definitions, and a line that puts them into the module.
+            Imports and the definitions.
         """
         module = source.module.rpartition(".")[2]
         aliases: dict[str, str] = {}
         imports = [self._import(line, module, aliases) for line in source.needed(names)]
-        imports.append("from gpuguide.editing import use_instead")
         for name in names:
-            self._own(name, (source.module, name), module, aliases)
+            self._shown[source.module, name] = self._own(name, (source.module, name), module, aliases)
         code = "\n\n\n".join(_renamed(source.cut(name), aliases) for name in names)
-        given = "\n".join(f"    {name}={aliases.get(name, name)}," for name in names)
-        put = f'{_NOTE}\nuse_instead(\n    "{source.module}",\n{given}\n)'
-        return "\n\n\n".join(["\n".join(imports), code, put])
+        needed = "\n".join(filter(None, imports))
+        return f"{needed}\n\n\n{code}" if needed else code
+
+    def page_cell(self, code: str) -> str:
+        """Let a cell of the page use what the cells above it define.
+
+        Parameters
+        ----------
+        code : str
+            As the page has it.
+
+        Returns
+        -------
+        str
+            Without imports of what is defined above; studies are handed it as ``kernels=...``.
+
+        Raises
+        ------
+        ExportError
+            If a study uses what is defined above, and takes no ``kernels``.
+        """
+        tree = ast.parse(code)
+        edits = [edit for node in ast.walk(tree) for edit in self._without_shown(node, code)]
+        for statement in tree.body:
+            handed = list(self._with_kernels(statement, code))
+            if handed and not self._is_noted:
+                self._is_noted = True
+                start = _span(statement, code)[0]
+                handed.append((start, start, f"{_NOTE}\n"))
+            edits += handed
+        text = code.encode()
+        for start, end, new in sorted(edits, reverse=True):
+            text = text[:start] + new.encode() + text[end:]
+        return text.decode()
+
+    def _without_shown(self, node: ast.AST, code: str) -> Iterator[_Edit]:
+        """Take a definition of a cell above instead of importing it, or asking its module for it."""
+        if isinstance(node, ast.ImportFrom) and node.module:
+            kept = [each for each in node.names if (node.module, each.name) not in self._shown]
+            for each in node.names:
+                self._imported[each.asname or each.name] = f"{node.module}.{each.name}"
+            if len(kept) < len(node.names):
+                start, end = _span(node, code)
+                line = ast.unparse(ast.ImportFrom(node.module, kept, 0)) if kept else ""
+                yield start, end + (not kept), line
+        elif isinstance(node, ast.Attribute | ast.Name):
+            module, _, name = self._path(node).rpartition(".")
+            shown = self._shown.get((module, name))
+            if shown and shown != ast.unparse(node):
+                yield *_span(node, code), shown
+
+    def _with_kernels(self, statement: ast.stmt, code: str) -> Iterator[_Edit]:
+        """Hand the definitions of the cells above to the studies that a statement makes."""
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Attribute) and node.attr == "make_inputs":
+                return  # the study is asked for its numbers alone
+            if not isinstance(node, ast.Call):
+                continue
+            module, _, name = self._path(node.func).rpartition(".")
+            if not module.startswith(_TOPICS) or not (name == "study" or name.endswith("_study")):
+                continue
+            kernels = self._kernels(module, name)
+            if kernels:
+                end = _span(node, code)[1] - 1
+                comma = ", " if node.args or node.keywords else ""
+                lines = "".join(f'    "{own}": {shown},\n' for own, shown in kernels.items())
+                yield end, end, f"{comma}kernels={{\n{lines}}}"
+
+    def _kernels(self, module: str, name: str) -> dict[str, str]:
+        """Give what a study uses and cells above define: its name in the study, and in the cells."""
+        make = getattr(import_module(module), name)
+        own = {id(thing): name for name, thing in kernels_in(each.call for each in make().variants).items()}
+        shown = {id(getattr(import_module(where), what)): as_ for (where, what), as_ in self._shown.items()}
+        kernels = {own[thing]: as_ for thing, as_ in shown.items() if thing in own}
+        if kernels and "kernels" not in signature(make).parameters:
+            raise ExportError(
+                f"{module}.{name} must take kernels=None and hand it on to its Study, "
+                f"so that a reader's own {', '.join(kernels)} can be timed"
+            )
+        return kernels
+
+    def _path(self, node: ast.expr) -> str:
+        """Give the full name of what an expression refers to, as far as imports tell; else an empty text."""
+        if isinstance(node, ast.Name):
+            return self._imported.get(node.id, "")
+        if not isinstance(node, ast.Attribute):
+            return ""
+        before = self._path(node.value)
+        return f"{before}.{node.attr}" if before else ""
 
     def _import(self, line: str, module: str, aliases: dict[str, str]) -> str:
-        """Write an import, under other names where its own are taken."""
+        """Write an import, without what is defined above, and under other names where its own are taken."""
         (statement,) = ast.parse(line).body
         if not isinstance(statement, ast.ImportFrom):
             return line
         taken = []
         for each in statement.names:
             bound = each.asname or each.name
-            chosen = self._own(bound, (statement.module or "", each.name), module, aliases)
-            taken.append(each.name if chosen == each.name else f"{each.name} as {chosen}")
-        return f"from {statement.module} import {', '.join(taken)}"
+            thing = (statement.module or "", each.name)
+            chosen = self._own(bound, thing, module, aliases)
+            if self._shown.get(thing) != chosen:
+                taken.append(each.name if chosen == each.name else f"{each.name} as {chosen}")
+        return f"from {statement.module} import {', '.join(taken)}" if taken else ""
 
     def _own(self, name: str, thing: tuple[str, str], module: str, aliases: dict[str, str]) -> str:
         """Return the name under which a page's cells know a thing."""
@@ -62,6 +162,13 @@ class KernelCells:
             return name
         aliases[name] = f"{name}_of_{module}"
         return aliases[name]
+
+
+def _span(node: ast.stmt | ast.expr, code: str) -> tuple[int, int]:
+    """Give a node's first byte, and the byte behind its last."""
+    lines = code.encode().splitlines(keepends=True)
+    before = [sum(map(len, lines[: line - 1])) for line in (node.lineno, node.end_lineno or node.lineno)]
+    return before[0] + node.col_offset, before[1] + (node.end_col_offset or 0)
 
 
 def _renamed(code: str, aliases: dict[str, str]) -> str:

@@ -95,6 +95,8 @@ class PageTranslation:
             self._replace(node)
             title, *content = node.children
             return [nodes.container("", *content, classes=["fold"], summary=title.astext())]
+        if isinstance(node, code_node):
+            return [code_node("", code=self._kernels.page_cell(node["code"]))]
         shown = self._shown(node)
         return [shown] if shown else None
 

@@ -232,6 +232,7 @@ import numpy as np
 
 from gpuguide.machine import launch
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
@@ -262,7 +263,7 @@ def $name(x: Any, out: Any) -> None:
 ${name}_traffic = streaming_traffic(reads=1, writes=1, flops=1)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Compare the kernel with NumPy."""
     return Study(
         name="$name",
@@ -279,6 +280,7 @@ def study() -> Study:
         dtype="float32",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 

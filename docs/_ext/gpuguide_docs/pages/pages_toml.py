@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -255,11 +254,14 @@ def read_pages(layout: Layout) -> tuple[Page, ...]:
 
 
 def _document(layout: Layout) -> dict[str, Any]:
+    from gpuguide.errors import RecordingError
+    from gpuguide.recordings.limits import read_toml, toml_text
+
     try:
-        document = tomllib.loads(layout.pages_toml.read_text(encoding="utf-8"))
+        document = read_toml(toml_text(layout.pages_toml), layout.pages_toml.name)
     except FileNotFoundError:
         raise PagesError(f"{layout.pages_toml} is missing: it lists the guide's sections and pages") from None
-    except tomllib.TOMLDecodeError as error:
+    except RecordingError as error:
         raise PagesError(f"{layout.pages_toml} is not valid TOML: {error}") from None
     for key in document:
         _one_of(key, ("section", "page"), "pages.toml: table")

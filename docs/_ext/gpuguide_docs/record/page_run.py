@@ -354,7 +354,7 @@ def _sentinel(session: Session, ceilings: Ceilings | None) -> float | None:
 
 def _counted(saved: Recording) -> tuple[int, int]:
     """Return how many runs a recording holds, and on how many starts of the machine they were made."""
-    runs = [saved.provenance, *(run.provenance for run in getattr(saved, "runs", ()))]
+    runs = [saved.provenance, *(run.provenance for run in saved.runs)]
     return len(runs), len({run.start for run in runs})
 
 

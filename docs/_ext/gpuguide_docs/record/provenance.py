@@ -104,7 +104,7 @@ def make_provenance(
     cpu_before : CpuInfo
         Read when the run began, for the stolen time.
     session : Session
-        With the clocks and the power that were seen in it.
+        With the clocks and the power that were seen in it, and how the host went on.
     start : str
         From `start_of_recording`.
 
@@ -118,7 +118,6 @@ def make_provenance(
 
     cpu = cpu_info()
     found = versions()
-    pace_s, shared_host = _host_pace(session)
     return Provenance(
         machine=machine,
         **_gpu_fields(),
@@ -143,8 +142,8 @@ def make_provenance(
         cpu_clock_hz=cpu.clock_hz,
         sm_clock_seen_hz=_range(reading.sm_hz for reading in session.clocks_seen),
         power_seen_w=_range(reading.power_w for reading in session.clocks_seen),
-        pace_s=pace_s,
-        shared_host=shared_host,
+        pace_s=session.host_pace.best_s,
+        shared_host=session.host_pace.shared,
     )
 
 
@@ -152,11 +151,6 @@ def _range(readings: Iterable[float | None]) -> tuple[float, float] | None:
     """Return the lowest and the highest of what was read."""
     known = [float(reading) for reading in readings if reading is not None]
     return (min(known), max(known)) if known else None
-
-
-def _host_pace(session: Session) -> tuple[float | None, float | None]:
-    """Return the best time of the pace loop, and the part of the host's samples taken in company."""
-    return None, None
 
 
 def _gpu_fields() -> dict[str, Any]:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuguide.errors import RecordingError
+from gpuguide.recordings import store as recordings
+from gpuguide.recordings.format import check_texts
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.on_all_cores import on_all_cores
 from gpuguide_docs.pages.pages_toml import Page
 from gpuguide_docs.record.execution import CellError, run_cell, value_text
 from gpuguide_docs.replay.guide import Guide, PageCells
-from gpuguide_docs.replay.outputs import Drawing, Output, Picture, read_outputs, save_outputs
+from gpuguide_docs.replay.outputs import Drawing, Output, Picture, read_kept, save_outputs
 from gpuguide_docs.replay.states import PageState, States
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ __all__ = [
 ]
 
 
-_SCHEMA = "2"
+_SCHEMA = "3"
 
 
 def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> Output:
@@ -178,7 +180,7 @@ def draw(
     if not cells:
         return Drawing()
     folder = _folder(states, page, cells, digest)
-    kept = _load(folder, page, states)
+    kept = _load(folder, page, states, len(cells))
     if kept is not None:
         return kept
     try:
@@ -242,8 +244,6 @@ def _waits(folder: Path, page: str, states: States) -> bool:
 @contextmanager
 def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
     """Collect which recordings are read meanwhile: folder -> hash of the manifest."""
-    from gpuguide.recordings import store as recordings
-
     seen: dict[str, str] = {}
     read: Callable[..., Any] = recordings.read
 
@@ -267,28 +267,32 @@ def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
 
 
 def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
-    from gpuguide.recordings.codec import to_json
-
     # One page has one set of drawings: what an earlier code or recording gave is never asked for again.
     shutil.rmtree(folder.parent, ignore_errors=True)
-    save_outputs(folder, drawing.outputs, {"reads": dict(reads), "stated": to_json(drawing.stated)})
+    # What cannot be read back is drawn by each build.
+    with suppress(RecordingError):
+        save_outputs(folder, drawing.outputs, reads, drawing.stated)
 
 
-def _load(folder: Path, page: str, states: States) -> Drawing | None:
-    from gpuguide.errors import RecordingError
-    from gpuguide.recordings.codec import from_json
-    from gpuguide.recordings.recording import Stated
-
-    try:
-        kept = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["extra"]
-        for path, digest in kept["reads"].items():
-            if file_digest(Path(path) / "run.json") != digest or _waits(Path(path), page, states):
-                return None
-        outputs = tuple(output or Output() for output in read_outputs(folder))
-        stated = from_json(Stated, kept["stated"], str(folder))
-    except (OSError, ValueError, KeyError, TypeError, RecordingError):
+def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | None:
+    """Read what was kept, as strictly as a recording; an entry that is not as it should be is dropped."""
+    if not folder.exists():
         return None
-    return Drawing(outputs, stated)
+    try:
+        outputs, reads, stated = read_kept(folder)
+        check_texts(stated, "outputs.json")
+        if len(outputs) != n_cells:
+            raise RecordingError(f"expected outputs of {n_cells} cells, got {len(outputs)}")
+        for path, digest in reads:
+            read = Path(path)
+            if read.parents[1:2] not in ((states.layout.recorded,), (recordings.ROOT,)) or read.is_symlink():
+                raise RecordingError(f"expected a folder of recordings, got {path!r}")
+            if file_digest(read / "run.json") != digest or _waits(read, page, states):
+                return None
+    except (OSError, RecordingError):
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
+    return Drawing(tuple(output or Output() for output in outputs), stated)
 
 
 def draw_ahead(states: States, workers: int) -> list[str]:
@@ -335,7 +339,7 @@ def pages_to_draw(states: States) -> list[tuple[Page, tuple[Cell, ...]]]:
             continue
         cells = _drawn_cells(script)
         folder = _folder(states, page.name, cells, states[page.name].digest)
-        if cells and _load(folder, page.name, states) is None:
+        if cells and _load(folder, page.name, states, len(cells)) is None:
             found.append((page, cells))
     return sorted(found, key=lambda item: -len(item[1]))
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from xml.etree import ElementTree
 
+from gpuguide.errors import RecordingError
+from gpuguide.recordings.codec import ODD_CHARACTERS, dumps, from_json
+from gpuguide.recordings.format import label, parse, read_file
 from gpuguide.recordings.recording import Stated
 from gpuguide_docs.pages.files import write_if_changed
 
@@ -17,16 +20,19 @@ __all__ = [
     "Output",
     "Picture",
     "admonition",
+    "check_svg",
     "comment",
     "image",
     "literal",
     "raw_html",
+    "read_kept",
     "read_outputs",
     "save_outputs",
 ]
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _INDENT = "   "
 
 
@@ -202,8 +208,59 @@ def _plain(text: str) -> str:
     return escaped or "\\ "
 
 
+@dataclass(frozen=True)
+class _KeptPicture:
+    file: str
+    sha256: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class _KeptOutput:
+    """Texts by lines, as in a recording, whose codec takes no long ones."""
+
+    stdout: tuple[str, ...]
+    html: tuple[str, ...]
+    pictures: tuple[_KeptPicture, ...]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """``outputs.json``: what was put out, what was read for it (folder, hash of its manifest), and stated."""
+
+    reads: tuple[tuple[str, str], ...]
+    stated: Stated
+    cells: tuple[_KeptOutput | None, ...]
+
+
+_OUTPUTS = "outputs.json"
+_PICTURE_NAME = re.compile(r"\d{1,4}-\d{1,4}\.svg", re.ASCII)
+# Possessive, so that one pass decides.
+_OUR_HTML = re.compile(
+    r"(?:[^<>]++|</?(?:table|caption|thead|tbody|tfoot|tr|th|td|sup|sub|br|div|span|p|b|strong|em|code|pre)"
+    r'(?: (?:class|scope|rowspan|colspan)="[^"<>]*+")*+ ?/?>)*+'
+)
+_ACTS = re.compile(r"url\((?!#)|@import|javascript:|expression\(", re.IGNORECASE)
+_ACTING = (
+    "script",
+    "foreignObject",
+    "iframe",
+    "object",
+    "embed",
+    "a",
+    "animate",
+    "set",
+    "handler",
+    "audio",
+    "video",
+)
+
+
 def save_outputs(
-    folder: Path, outputs: Sequence[Output | None], extra: Mapping[str, object] | None = None
+    folder: Path,
+    outputs: Sequence[Output | None],
+    reads: Mapping[str, str] | None = None,
+    stated: Stated | None = None,
 ) -> None:
     """Keep outputs in a folder; its ``outputs.json`` is written last, so that half of them never count.
 
@@ -213,26 +270,41 @@ def save_outputs(
         Made when it is missing.
     outputs : sequence of Output or None
         None for a cell without output.
-    extra : mapping of str to plain data, optional
-        Kept beside them.
+    reads : mapping of str to str, optional
+        Folders of recordings that the cells read, and the hashes of their manifests.
+    stated : Stated, optional
+        What the cells stated.
+
+    Raises
+    ------
+    gpuguide.errors.RecordingError
+        If something could not be read back; nothing is kept then.
     """
-    cells: list[dict[str, object] | None] = []
+    files: dict[str, bytes] = {}
+    cells: list[_KeptOutput | None] = []
     for i, output in enumerate(outputs):
         if output is None:
             cells.append(None)
             continue
-        pictures = []
-        for k, picture in enumerate(output.pictures):
-            name = f"{i}-{k}.svg"
-            write_if_changed(folder / name, picture.data)
-            pictures.append({"file": name, "alt": picture.alt})
-        cells.append({"stdout": output.stdout, "html": output.html, "pictures": pictures})
-    whole = {"extra": dict(extra or {}), "cells": cells}
-    write_if_changed(folder / "outputs.json", json.dumps(whole, indent=1))
+        named = {f"{i}-{k}.svg": picture for k, picture in enumerate(output.pictures)}
+        files |= {name: picture.data for name, picture in named.items()}
+        pictures = (_KeptPicture(name, _sha256(each.data), each.alt) for name, each in named.items())
+        cells.append(_KeptOutput(_stored(output.stdout), _stored(output.html), tuple(pictures)))
+    text = dumps(_Kept(tuple((reads or {}).items()), stated or Stated(), tuple(cells)))
+    for name, data in files.items():
+        write_if_changed(folder / name, data)
+    write_if_changed(folder / _OUTPUTS, text)
+
+
+def _stored(text: str) -> tuple[str, ...]:
+    # `literal` shows no colours, every kind of line break as one, and control characters by this mark.
+    plain = _BREAKS.sub("\n", _ANSI.sub("", text))
+    plain = ODD_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", plain)
+    return tuple(plain.split("\n"))
 
 
 def read_outputs(folder: Path) -> tuple[Output | None, ...]:
-    """Read what `save_outputs` kept.
+    """Read the outputs that `save_outputs` kept, as strictly as a recording.
 
     Parameters
     ----------
@@ -246,15 +318,69 @@ def read_outputs(folder: Path) -> tuple[Output | None, ...]:
 
     Raises
     ------
-    OSError, ValueError, KeyError, TypeError
-        If the folder does not hold just that.
+    gpuguide.errors.RecordingError
+        If the folder does not hold just that, or something in it could act in a page.
     """
-    kept = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
-    return tuple(None if cell is None else _output(folder, cell) for cell in kept["cells"])
+    return read_kept(folder)[0]
 
 
-def _output(folder: Path, cell: Mapping[str, object]) -> Output:
-    listed = cell["pictures"]
-    assert isinstance(listed, list)
-    pictures = tuple(Picture((folder / each["file"]).read_bytes(), each["alt"]) for each in listed)
-    return Output(str(cell["stdout"]), str(cell["html"]), pictures)
+def read_kept(folder: Path) -> tuple[tuple[Output | None, ...], tuple[tuple[str, str], ...], Stated]:
+    """Read outputs as `read_outputs` does, with what was read for them and what was stated."""
+    where = label(folder, _OUTPUTS)
+    kept = from_json(_Kept, parse(read_file(folder, _OUTPUTS), where), where)
+    cells = tuple(None if cell is None else _output(folder, cell) for cell in kept.cells)
+    return cells, kept.reads, kept.stated
+
+
+def _output(folder: Path, cell: _KeptOutput) -> Output:
+    html = "\n".join(cell.html)
+    if not _OUR_HTML.fullmatch(html):
+        raise RecordingError("expected a table, got other markup", file=label(folder, _OUTPUTS), field="html")
+    pictures = []
+    for each in cell.pictures:
+        if not _PICTURE_NAME.fullmatch(each.file):
+            raise RecordingError(
+                "expected names such as 0-1.svg", file=label(folder, _OUTPUTS), field="pictures"
+            )
+        data = read_file(folder, each.file)
+        if _sha256(data) != each.sha256:
+            raise RecordingError("the picture is another than was kept", file=label(folder, each.file))
+        check_svg(data, label(folder, each.file))
+        pictures.append(Picture(data, each.alt))
+    return Output("\n".join(cell.stdout), html, tuple(pictures))
+
+
+def check_svg(data: bytes, file: str) -> None:
+    """Refuse a picture that is more than a picture: that holds code, or fetches something."""
+    # Matplotlib writes a document type without declarations of its own.
+    if b"<!ENTITY" in data or b"<!ATTLIST" in data or data.count(b"<!DOCTYPE") > 1:
+        raise RecordingError("expected an SVG without declarations", file=file)
+    parser = ElementTree.XMLPullParser(("start",))
+    try:
+        parser.feed(data)
+        parser.close()
+        elements = [element for _, element in parser.read_events()]
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise RecordingError(f"expected an SVG: {error}", file=file) from None
+    if not elements or _local(elements[0].tag) != "svg":
+        raise RecordingError("expected an SVG, got another kind of XML", file=file)
+    for element in elements:
+        if _local(element.tag) in _ACTING:
+            raise RecordingError(f"expected a picture, got the element {_local(element.tag)!r}", file=file)
+        texts = [element.text or ""] if _local(element.tag) == "style" else []
+        for name, value in element.attrib.items():
+            local = _local(name)
+            fetches = local in ("href", "src") and not value.startswith(("#", "data:image/png;base64,"))
+            if local.lower().startswith("on") or fetches:
+                raise RecordingError(f"expected a picture, got the attribute {local!r}", file=file)
+            texts += [] if local in ("href", "d") else [value]
+        if any(_ACTS.search(text) for text in texts):
+            raise RecordingError("expected a picture, got a style that acts", file=file)
+
+
+def _local(name: object) -> str:
+    return str(name).rpartition("}")[2]
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

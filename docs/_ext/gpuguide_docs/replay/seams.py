@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx.errors import ConfigError, ExtensionError
+from sphinx.util import logging
 from sphinx_gallery import gen_gallery, gen_rst
 
 from gpuguide_docs.pages.cells import Block
@@ -17,10 +18,12 @@ from gpuguide_docs.replay.drawn_cells import draw_ahead
 from gpuguide_docs.replay.figures import write_thumbnail
 from gpuguide_docs.replay.outputs import Output, read_outputs
 from gpuguide_docs.replay.replay import ReplayedPage, replay
-from gpuguide_docs.replay.states import States, states_of_build
+from gpuguide_docs.replay.states import PageState, States, states_of_build
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["SEAMS", "TEXTS", "Gallery", "moved_seams", "setup"]
 
@@ -116,24 +119,12 @@ class Gallery:
         """Replay a page: change its blocks in place and return the reST under each, and no time."""
         script = Path(script_vars["src_file"])
         blocks = [Block(*block) for block in script_blocks]
-        page = replay(self.states, self._state(script), script, blocks, self.draft)
+        page = replay(self.states, _state(self.states, script), script, blocks, self.draft)
         script_blocks[:] = page.blocks
         self.kept.update(page.figures)
         script_vars["example_globals"] = _Replayed(page)
         script_vars["memory_delta"] = 0.0
         return list(page.outputs), 0.0
-
-    def _state(self, script: Path) -> Any:
-        from gpuguide.errors import RecordingError
-
-        try:
-            return self.states[script.stem]
-        except KeyError:
-            raise ExtensionError(
-                f"{script}: this page is not in examples/pages.toml; add an entry there or delete it"
-            ) from None
-        except RecordingError as error:
-            raise ExtensionError(f"The recording of page {script.stem!r} is damaged: {error}") from error
 
     def save_thumbnail(
         self,
@@ -203,6 +194,39 @@ def _check(app: Sphinx) -> None:
         raise ConfigError(f"Sphinx's source folder must be {layout_of(app).docs}, and is {app.srcdir}")
 
 
+def _state(states: States, script: Path) -> PageState:
+    """Give the state of a page; what keeps it from having one is told in Sphinx's words."""
+    from gpuguide.errors import RecordingError
+
+    try:
+        return states[script.stem]
+    except KeyError:
+        raise ExtensionError(
+            f"{script}: this page is not in examples/pages.toml; add an entry there or delete it"
+        ) from None
+    except RecordingError as error:
+        raise ExtensionError(f"The recording of page {script.stem!r} is damaged: {error}") from None
+
+
+def _stop_if_damaged(states: States) -> None:
+    """End the build with a line for each damaged recording, before any other process is started.
+
+    Whatever is raised here, or in such a process, Sphinx takes for a crash and shows its traceback.
+    """
+    from gpuguide.errors import RecordingError
+
+    damaged: dict[str, str] = {}
+    for page in states.pages.values():
+        try:
+            _ = states[page.name] if page.script(states.layout).is_file() else None
+        except RecordingError as error:
+            damaged.setdefault(str(error), page.name)
+    for words, name in damaged.items():
+        logger.critical("The recording of page %r is damaged: %s", name, words)
+    if damaged:
+        raise SystemExit(2)
+
+
 def _begin(app: Sphinx) -> None:
     """Take sphinx-gallery over for this build."""
     _check(app)
@@ -210,6 +234,8 @@ def _begin(app: Sphinx) -> None:
     draft = app.config.gpuguide_draft
     gallery = Gallery(states, read_outputs(Path(draft)) if draft else None)
     gallery.install()
+    if not draft:
+        _stop_if_damaged(states)
     draw_ahead(states, 1 if draft else app.parallel)
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
 

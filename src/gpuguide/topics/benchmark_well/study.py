@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, kernel_variant
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
@@ -28,17 +29,17 @@ SIZES = (2**16, 2**18, 2**20, 2**21, 2**24, 2**26)
 ROOT_SIZES = (2**12, 2**14, 2**16, 2**18, 2**20, 2**22)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the maximum of two vectors, found from a cold cache each time."""
-    return _maximum("cold")
+    return _maximum("cold", kernels)
 
 
-def warm_study() -> Study:
+def warm_study(kernels: Kernels = None) -> Study:
     """Describe the same maximum, called again and again on the same arrays."""
-    return _maximum("warm")
+    return _maximum("warm", kernels)
 
 
-def roots_study() -> Study:
+def roots_study(kernels: Kernels = None) -> Study:
     """Describe square roots in place, with the first guesses put back before each call, from a cold cache."""
     return Study(
         name="roots",
@@ -59,10 +60,11 @@ def roots_study() -> Study:
         cache="cold",
         input_note="random numbers from 1 to 2**40, each its own first guess; squares for the exact check",
         baseline="sqrt",
+        kernels=kernels,
     )
 
 
-def _maximum(cache: str) -> Study:
+def _maximum(cache: str, kernels: Kernels) -> Study:
     return Study(
         name=cache,
         title=f"Maximum of two vectors from a {cache} cache",
@@ -75,6 +77,7 @@ def _maximum(cache: str) -> Study:
         cache=cache,
         input_note=INPUT_NOTE,
         baseline="one",
+        kernels=kernels,
     )
 
 

@@ -15,6 +15,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import cupy, has_gpu
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.first_call import FirstCallError, time_first_call
+from gpuguide.measure.turns import whole_turns
 
 Seconds = dict[str, list[float]]
 EDGE = 32
@@ -69,7 +70,7 @@ def _first_kernel(arrays: tuple[np.ndarray, ...], clock: SystemClock) -> list[in
     return marks
 
 
-def measure_fresh_processes(n_processes: int = 5) -> Seconds:
+def measure_fresh_processes(n_processes: int = 1) -> Seconds:
     """Time first calls in fresh processes: each empty cache is filled by one and read by the next.
 
     Parameters
@@ -174,13 +175,14 @@ def time_compiling(
     numba: Any = import_module("numba")
     types = tuple(map(numba.typeof, arguments))
     clock = SystemClock()
-    samples = []
-    for _ in range(n_turns + 1):
+
+    def turn() -> dict[str, float]:
         fresh = numba.njit(**options)(function)
         start = clock.now_ns()
         fresh.compile(types)
-        samples.append((clock.now_ns() - start) / 1e9)
-    return samples[1:]
+        return {"compile": (clock.now_ns() - start) / 1e9}
+
+    return whole_turns(turn, n_turns)["compile"]
 
 
 def average_with_compiler(n_turns: int = 7) -> Seconds:
@@ -218,8 +220,8 @@ def average_with_compiler(n_turns: int = 7) -> Seconds:
     arrays = (a, b, np.empty_like(a))
     types = tuple(map(numba.typeof, arrays))
     clock = SystemClock()
-    taken: Seconds = {"average": [], "compile": [], "call": []}
-    for turn in range(n_turns + 1):
+
+    def turn() -> dict[str, float]:
         fresh, other = numba.njit(loops), numba.njit(loops)
         marks = [clock.now_ns()]
         for _ in range(CALLS):
@@ -230,10 +232,10 @@ def average_with_compiler(n_turns: int = 7) -> Seconds:
         for _ in range(CALLS):
             other(*arrays)
         marks.append(clock.now_ns())
-        if turn:
-            for name, (start, stop) in zip(taken, pairwise(marks), strict=True):
-                taken[name].append((stop - start) / 1e9 / (1 if name == "compile" else CALLS))
-    return taken
+        average, compiling, call = ((stop - start) / 1e9 for start, stop in pairwise(marks))
+        return {"average": average / CALLS, "compile": compiling, "call": call / CALLS}
+
+    return whole_turns(turn, n_turns)
 
 
 def _check(n_turns: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.primes.bits import small_primes
@@ -30,7 +31,7 @@ def primes_njit(upper: int) -> np.ndarray:
     return np.array(compiled_find_primes()(upper), np.int64)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of a search in Python with one that was compiled before."""
     return Study(
         name="primes",
@@ -44,7 +45,8 @@ def study() -> Study:
         reference=small_primes,
         output=lambda n, dtype: (small_primes(n).shape, dtype),
         dtype="int64",
-        size_name="upper end",
-        input_note="the upper end itself",
+        size_name="numbers",
+        input_note="the number below which primes are searched for",
         baseline="python",
+        kernels=kernels,
     )

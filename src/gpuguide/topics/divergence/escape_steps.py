@@ -11,6 +11,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.cpu import in_threads
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.divergence.kernels import LEFT, SPAN, TOP, one_pixel_kernel
@@ -76,25 +77,25 @@ def tile_order(n: int) -> np.ndarray:
 
 def escape_in_rows(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:
     """Give a warp 32 neighbours of one row."""
-    _launch(out, rows=rows)
+    launch_escape(out, rows=rows)
 
 
 def escape_in_tiles(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:
     """Give a warp 8 neighbours of each of 4 rows."""
-    _launch(out, tiles=tiles)
+    launch_escape(out, tiles=tiles)
 
 
 def escape_shuffled(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:
     """Give a warp 32 pixels from anywhere."""
-    _launch(out, shuffled=shuffled)
+    launch_escape(out, shuffled=shuffled)
 
 
 def escape_by_steps(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:
     """Give a warp 32 pixels of about the same steps, as if those were known."""
-    _launch(out, by_steps=by_steps)
+    launch_escape(out, by_steps=by_steps)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of four orders of the pixels of one picture."""
     return Study(
         name="escape",
@@ -112,6 +113,7 @@ def study() -> Study:
         size_name="pixels",
         input_note="all pixels, in four orders",
         baseline="rows",
+        kernels=kernels,
     )
 
 
@@ -123,7 +125,8 @@ def _inputs(
     return rows, tile_order(n), rng.permutation(rows), by_steps
 
 
-def _launch(out: Any, **order: Any) -> None:
+def launch_escape(out: Any, **order: Any) -> None:
+    """Launch a thread for each pixel, which takes the one that the order names."""
     n = launch.check(**order, out=out, ndim=1, dtype="int32")
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)

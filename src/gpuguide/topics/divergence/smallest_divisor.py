@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuguide.machine import launch
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.divergence.kernels import (
@@ -61,17 +62,17 @@ def divisions(n: int) -> np.ndarray:
 
 def divisors_in_order(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
     """Take the numbers one after the other: an even one beside a prime."""
-    _launch(out, in_order=in_order)
+    launch_divisors(out, in_order=in_order)
 
 
 def divisors_shuffled(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
     """Take the numbers in random order."""
-    _launch(out, shuffled=shuffled)
+    launch_divisors(out, shuffled=shuffled)
 
 
 def divisors_by_cost(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
     """Take the numbers with the most divisions first, as if that were known."""
-    _launch(out, by_cost=by_cost)
+    launch_divisors(out, by_cost=by_cost)
 
 
 def divisors_regrouped(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> None:
@@ -83,7 +84,7 @@ def divisors_regrouped(in_order: Any, shuffled: Any, by_cost: Any, out: Any) -> 
         regrouped_kernel[blocks_per_grid, THREADS_PER_BLOCK](out)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of three orders, and of regrouping on the way."""
     return Study(
         name="divisors",
@@ -102,6 +103,7 @@ def study() -> Study:
         size_name="numbers",
         input_note="all numbers from 2 on, in three orders",
         baseline="in_order",
+        kernels=kernels,
     )
 
 
@@ -113,7 +115,8 @@ def _inputs(
     return in_order, rng.permutation(in_order), by_cost
 
 
-def _launch(out: Any, **order: Any) -> None:
+def launch_divisors(out: Any, **order: Any) -> None:
+    """Launch a thread for each number, which takes the one that the order names."""
     n = launch.check(
         **order, out=out, ndim=1, dtype=dict.fromkeys(order, "int32") | {"out": "uint32"}
     )

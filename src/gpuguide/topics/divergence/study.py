@@ -9,6 +9,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cupy_variant, kernel_variant
 from gpuguide.measure.random_inputs import whole_numbers
 from gpuguide.measure.study import Study
@@ -88,7 +89,7 @@ def find_orders(kind: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.arange(kind.size, dtype=np.int32), by_warp, np.concatenate(of_kind)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison: a branch in three orders, none at all, and grouping at each call."""
     return Study(
         name="recipes",
@@ -107,6 +108,7 @@ def study() -> Study:
         dtype="uint32",
         input_note="random numbers and random kinds; numbers counting up for the exact check",
         baseline="mixed",
+        kernels=kernels,
     )
 
 

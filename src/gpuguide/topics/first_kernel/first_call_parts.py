@@ -37,7 +37,7 @@ def first_call() -> None:
     print(json.dumps([stop - start for start, stop in pairwise(marks)]))
 
 
-def measure_first_call(n_processes: int = 5) -> dict[str, tuple[float, ...]]:
+def measure_first_call(n_processes: int = 1) -> dict[str, tuple[float, ...]]:
     """Time the first call in fresh processes with empty kernel caches.
 
     Parameters

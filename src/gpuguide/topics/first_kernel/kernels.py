@@ -1,6 +1,16 @@
-"""Four kernels that add one: by hand, by cuda.grid, in a grid-stride loop, four elements per thread."""
+"""Four kernels that add one: by hand, by cuda.grid, in a grid-stride loop, four elements per thread.
 
-from numba import cuda
+Beside them a loop for all threads of the CPU.
+"""
+
+from numba import cuda, njit, prange
+
+
+@njit(parallel=True)
+def increment_threads(x):
+    """Share the elements out among all threads of the CPU."""
+    for i in prange(x.size):
+        x[i] += 1.0
 
 
 @cuda.jit

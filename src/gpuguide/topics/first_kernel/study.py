@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import get_num_threads
 
 from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     end_to_end_variant,
@@ -22,6 +24,7 @@ from gpuguide.topics.first_kernel.kernels import (
     increment_four_per_thread_kernel,
     increment_grid_kernel,
     increment_grid_stride_kernel,
+    increment_threads,
 )
 
 THREADS_PER_BLOCK = 256
@@ -29,7 +32,12 @@ MAX_BLOCKS = 1024
 ITEMS_PER_THREAD = 4
 HOST_MAX_SIZE = 2**24
 HOST_MAX_SIZE_REASON = "left out above 2**24 elements to keep the run short"
-SIZES = (2**10, 2**13, 2**16, 2**20, 2**24, 2**28)
+CPU_MAX_SIZE = 2**26
+CPU_MAX_SIZE_REASON = (
+    "left out above 2**26 elements, which no CPU's caches hold, to keep the run short"
+)
+THREADS = int(get_num_threads())
+SIZES = (2**10, 2**13, 2**16, 2**20, 2**24, 2**26, 2**28)
 
 
 def increment_reference(x: Any) -> Any:
@@ -87,19 +95,36 @@ def increment_with_copies(x_host: np.ndarray) -> None:
     x_device.get(out=x_host)
 
 
+def increment_with_copies_pinned(x_host: np.ndarray) -> None:
+    """Do the same with an array in pinned memory, which the GPU copies by itself."""
+    x_device = cupy().empty(x_host.shape, x_host.dtype)
+    x_device.set(
+        x_host, stream=cupy().cuda.get_current_stream()
+    )  # asarray would copy it once more
+    increment_grid(x_device)
+    x_device.get(out=x_host)
+
+
 increment_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
 
 
-def study() -> Study:
-    """Describe the comparison of two host loops, four kernels and a round trip with copies."""
+def study(kernels: Kernels = None) -> Study:
+    """Describe the comparison of three host loops, four kernels and round trips with copies."""
     in_place: dict[str, Any] = {"mutates": True, "traffic": increment_traffic}
     short: dict[str, Any] = {"max_size": HOST_MAX_SIZE, "max_size_reason": HOST_MAX_SIZE_REASON}
+    on_cpu: dict[str, Any] = {
+        "max_size": CPU_MAX_SIZE,
+        "max_size_reason": CPU_MAX_SIZE_REASON,
+    }
     return Study(
         name="increment",
         title="Adding one to every element of a vector",
         variants=(
             cpu_variant("python_loop", increment_python, "Python loop", **in_place, **short),
-            cpu_variant("numpy", increment_numpy, "NumPy", **in_place, **short),
+            cpu_variant("numpy", increment_numpy, "NumPy, one thread", **in_place, **on_cpu),
+            cpu_variant(
+                "threads", increment_threads, "CPU, all threads", THREADS, **in_place, **on_cpu
+            ),
             kernel_variant("by_hand", increment_by_hand, "by hand", **in_place),
             kernel_variant("grid", increment_grid, "cuda.grid", **in_place),
             kernel_variant("grid_stride", increment_grid_stride, "grid-stride", **in_place),
@@ -107,7 +132,15 @@ def study() -> Study:
                 "four_per_thread", increment_four_per_thread, "four a thread", **in_place
             ),
             end_to_end_variant(
-                "with_copies", increment_with_copies, "with copies", mutates=True, **short
+                "with_copies", increment_with_copies, "pageable copies", mutates=True, **short
+            ),
+            end_to_end_variant(
+                "with_copies_pinned",
+                increment_with_copies_pinned,
+                "pinned copies",
+                arrays="pinned",
+                mutates=True,
+                **short,
             ),
         ),
         sizes=SIZES,
@@ -117,6 +150,7 @@ def study() -> Study:
         dtype="float64",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module
 from gpuguide.machine.launch import grid_3d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
@@ -62,7 +63,7 @@ def box_shape(n: int) -> tuple[int, int, int]:
     return (depth, *matrix_shape(n // depth)) if depth else (0, 0, 0)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of both axes and two blocks on boxes."""
     return Study(
         name="box",
@@ -79,6 +80,7 @@ def study() -> Study:
         equal=True,
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="slow_8x8x8",
+        kernels=kernels,
     )
 
 

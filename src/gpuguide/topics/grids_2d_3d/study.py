@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuguide.machine import launch
 from gpuguide.machine.launch import grid_2d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
@@ -55,7 +56,7 @@ def matrix_shape(n: int) -> tuple[int, int]:
     return (rows, n // rows) if rows else (0, 0)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of both axes and two blocks on matrices."""
     return Study(
         name="matrix",
@@ -73,6 +74,7 @@ def study() -> Study:
         dtype="float64",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="slow_16x16",
+        kernels=kernels,
     )
 
 

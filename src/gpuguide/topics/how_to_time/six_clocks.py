@@ -36,7 +36,7 @@ def without_synchronising(call: Call, synchronize: Call, n_samples: int = 50) ->
     >>> len(without_synchronising(lambda: None, lambda: None, n_samples=3))
     3
     """
-    _check(n_samples)
+    check_samples(n_samples)
     samples = []
     for _ in range(n_samples):
         synchronize()
@@ -66,7 +66,7 @@ def with_synchronising(call: Call, synchronize: Call, n_samples: int = 50) -> li
     >>> len(with_synchronising(lambda: None, lambda: None, n_samples=3))
     3
     """
-    _check(n_samples)
+    check_samples(n_samples)
     samples = []
     for _ in range(n_samples):
         synchronize()
@@ -101,7 +101,7 @@ def with_the_first_call(
     >>> len(with_the_first_call(lambda: lambda: None, lambda: None, n_samples=3))
     3
     """
-    _check(n_samples)
+    check_samples(n_samples)
     samples = []
     for _ in range(n_samples):
         call = make_call()
@@ -134,7 +134,7 @@ def events_around_a_launch(call: Call, n_samples: int = 50) -> list[float]:
     BackendError
         CuPy is missing.
     """
-    _check(n_samples)
+    check_samples(n_samples)
     cuda = cupy().cuda
     start, stop = cuda.Event(), cuda.Event()
     samples = []
@@ -168,7 +168,7 @@ def behind_a_delay(call: Call, n_samples: int = 50) -> list[float]:
     ArgumentError
         There is no GPU here.
     """
-    _check(n_samples)
+    check_samples(n_samples)
     gpu = current().machine.gpu
     if gpu is None:
         raise ArgumentError(
@@ -177,6 +177,7 @@ def behind_a_delay(call: Call, n_samples: int = 50) -> list[float]:
     return list(time_device(call, gpu, n_samples=n_samples).seconds)
 
 
-def _check(n_samples: int) -> None:
+def check_samples(n_samples: int) -> None:
+    """Say so if there is no sample to take."""
     if n_samples < 1:
         raise ArgumentError(f"n_samples must be at least 1; got {n_samples}.")

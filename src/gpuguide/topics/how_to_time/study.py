@@ -6,11 +6,14 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
+from numba import get_num_threads
 
 from gpuguide.errors import MismatchError
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, cupy
+from gpuguide.machine.cpu import cpu_info
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     Variant,
     cpu_variant,
@@ -21,9 +24,10 @@ from gpuguide.measure.plan import (
 )
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
-from gpuguide.topics.how_to_time.kernels import add_one_kernel
+from gpuguide.topics.how_to_time.kernels import add_one_kernel, add_one_threads
 
 THREADS_PER_BLOCK = 256
+THREADS = int(get_num_threads())
 SIZES = (2**7, 2**10, 2**13, 2**16, 2**19, 2**22, 2**26)
 QR_SIZES = tuple(rows**2 for rows in (64, 128, 256, 512, 1024, 2048))
 
@@ -53,6 +57,16 @@ def add_one(x: Any, out: Any) -> None:
 def add_one_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
     """Copy to the GPU, add one there, and copy back."""
     x_device = cupy().asarray(x_host)
+    add_one(x_device, x_device)
+    x_device.get(out=out_host)
+
+
+def add_one_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    x_device = cupy().empty(x_host.shape, x_host.dtype)
+    x_device.set(
+        x_host, stream=cupy().cuda.get_current_stream()
+    )  # asarray would copy it once more
     add_one(x_device, x_device)
     x_device.get(out=out_host)
 
@@ -109,15 +123,22 @@ def qr_cupy(a: Any) -> Any:
     return cupy().concatenate(cupy().linalg.qr(a))
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the timing of adding one to a vector, on the host and on the GPU."""
     return Study(
         name="add_one",
         title="Adding one to a vector",
         variants=(
-            cpu_variant("numpy", add_one_numpy, "NumPy"),
+            cpu_variant("numpy", add_one_numpy, "NumPy, one thread"),
+            cpu_variant("threads", add_one_threads, "CPU, all threads", THREADS),
             kernel_variant("numba", add_one, "Numba kernel", traffic=add_one_traffic),
-            end_to_end_variant("with_copies", add_one_with_copies, "with copies"),
+            end_to_end_variant("with_copies", add_one_with_copies, "pageable copies"),
+            end_to_end_variant(
+                "with_copies_pinned",
+                add_one_with_copies_pinned,
+                "pinned copies",
+                arrays="pinned",
+            ),
         ),
         sizes=SIZES,
         inputs=_vectors,
@@ -125,18 +146,23 @@ def study() -> Study:
         dtype="float64",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 
-def qr_study() -> Study:
+def qr_numpy_variant() -> Variant:
+    """Return NumPy's side of a QR factorisation, which runs on as many threads as its BLAS takes."""
+    label = "NumPy, BLAS on all threads"
+    return cpu_variant("numpy", qr_numpy, label, cpu_info().threads, allocates=True)
+
+
+def qr_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of NumPy's and CuPy's QR factorisation."""
     return Study(
         name="qr",
         title="QR factorisation of a square matrix",
         variants=(
-            Variant(
-                "numpy", qr_numpy, label="NumPy", device="cpu", clock="host", allocates=True
-            ),
+            qr_numpy_variant(),
             cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
         ),
         sizes=QR_SIZES,
@@ -147,6 +173,7 @@ def qr_study() -> Study:
         size_name="matrix elements",
         input_note="normally distributed random numbers; whole numbers from -3 to 3 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.machine import launch
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import kernel_variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
@@ -41,7 +42,7 @@ def block_sums_traffic(n_bytes: int, dtype: Any) -> Traffic:
     return Traffic(bytes_read=n_bytes, bytes_written=-(-n // TILE) * itemsize, flops=n)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the measurement of reading alone."""
     return Study(
         name="reads",
@@ -58,6 +59,7 @@ def study() -> Study:
         size_name="bytes an array",
         input_note="uniform random numbers; -1, 0 and 1 for the exact check",
         baseline="read",
+        kernels=kernels,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cupy_variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
@@ -76,7 +77,7 @@ def _bytes_traffic(reads: int) -> Callable[[int, Any], Traffic]:
 write_traffic, copy_traffic, two_to_one_traffic = map(_bytes_traffic, (0, 1, 2))
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of three mixes of reading and writing, and of CuPy's copy."""
     return Study(
         name="mixes",
@@ -98,6 +99,7 @@ def study() -> Study:
         size_name="bytes an array",
         input_note="whole numbers counting up to 2**24 and starting again, and smaller random ones",
         baseline="copy",
+        kernels=kernels,
     )
 
 

@@ -12,10 +12,11 @@ from numba import cuda
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import cupy, numba_view
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, cupy_variant
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
-from gpuguide.topics.how_to_time.study import QrCheck, qr_cupy, qr_numpy
+from gpuguide.topics.how_to_time.study import QrCheck, qr_cupy, qr_numpy_variant
 from gpuguide.topics.launch_overhead.kernels import (
     KERNELS,
     RAW_KERNELS,
@@ -41,38 +42,38 @@ def counting_reference(first: Any, *others: Any) -> Any:
     return first.copy()
 
 
-def launch_once_wrapped(*views: Any, n_arrays: int = 3) -> None:
-    """Launch with views that were made before.
+# The arrays are not checked here and in the launchers below: the launch alone is to be timed.
 
-    The arrays are not checked here and in the launchers below: the launch alone is to be timed.
-    """
-    kernel, arrays = _chosen(KERNELS, views, n_arrays)
+
+def launch_once_wrapped(*views: Any, n_arrays: int = 3) -> None:
+    """Launch with views that were made before."""
+    kernel, arrays = kernel_and_arrays(KERNELS, views, n_arrays)
     kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*arrays)
 
 
 def launch_bare(*arrays: Any, n_arrays: int = 3) -> None:
     """Launch with bare CuPy arrays: Numba exports each of them anew."""
-    kernel, bare = _chosen(KERNELS, arrays, n_arrays)
+    kernel, bare = kernel_and_arrays(KERNELS, arrays, n_arrays)
     kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*bare)
 
 
 def launch_wrapping(*arrays: Any, n_arrays: int = 3) -> None:
     """Launch with views made at each launch, without waiting for the GPU."""
-    kernel, bare = _chosen(KERNELS, arrays, n_arrays)
+    kernel, bare = kernel_and_arrays(KERNELS, arrays, n_arrays)
     views = map(numba_view, bare)
     kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*views)
 
 
 def launch_wrapping_and_waiting(*arrays: Any, n_arrays: int = 3) -> None:
     """Launch with views made each time by as_cuda_array(x), which waits."""
-    kernel, bare = _chosen(KERNELS, arrays, n_arrays)
+    kernel, bare = kernel_and_arrays(KERNELS, arrays, n_arrays)
     views = map(cuda.as_cuda_array, bare)
     kernel[BLOCKS_PER_GRID, THREADS_PER_BLOCK](*views)
 
 
 def launch_raw(*arrays: Any, n_arrays: int = 3) -> None:
     """Launch a kernel in CUDA C++ through CuPy: the arrays and their length."""
-    kernel, chosen = _chosen(RAW_KERNELS, arrays, n_arrays)
+    kernel, chosen = kernel_and_arrays(RAW_KERNELS, arrays, n_arrays)
     kernel((BLOCKS_PER_GRID,), (THREADS_PER_BLOCK,), (*chosen, np.int32(ELEMENTS)))
 
 
@@ -86,11 +87,12 @@ def launch_elementwise(*arrays: Any, n_arrays: int = 3) -> None:
     elementwise_kernel(n_arrays)(*arrays[: n_arrays - 1], arrays[-1])
 
 
-def study(counts: Sequence[int] = N_ARRAYS) -> Study:
+def study(counts: Sequence[int] = N_ARRAYS, kernels: Kernels = None) -> Study:
     """Describe the timing of launches by the number and the kind of their arrays."""
     variants = [variant for n_arrays in counts for variant in _ways(n_arrays)]
     baseline = "once_3" if 3 in counts else variants[0].name
-    return _study("launches", "Launching one kernel in every way", tuple(variants), baseline)
+    title = "Launching one kernel in every way"
+    return _study("launches", title, tuple(variants), baseline, kernels)
 
 
 def _ways(n_arrays: int) -> tuple[Variant, ...]:
@@ -113,7 +115,7 @@ def _ways(n_arrays: int) -> tuple[Variant, ...]:
     return tuple(variants)
 
 
-def busy_study() -> Study:
+def busy_study(kernels: Kernels = None) -> Study:
     """Describe the timing of launches behind work that is still in the queue."""
     return _study(
         "busy",
@@ -127,6 +129,7 @@ def busy_study() -> Study:
             ),
         ),
         "once",
+        kernels,
     )
 
 
@@ -136,15 +139,13 @@ def behind_a_delay(launch: Callable[..., None], *arrays: Any) -> None:
     launch(*arrays)
 
 
-def qr_study() -> Study:
+def qr_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of NumPy's and CuPy's QR factorisation in single precision."""
     return Study(
         name="qr",
         title="QR factorisation in single precision",
         variants=(
-            Variant(
-                "numpy", qr_numpy, label="NumPy", device="cpu", clock="host", allocates=True
-            ),
+            qr_numpy_variant(),
             cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
         ),
         sizes=QR_SIZES,
@@ -155,12 +156,14 @@ def qr_study() -> Study:
         size_name="matrix elements",
         input_note="uniform random numbers from -1 to 1; whole numbers from -3 to 3 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 
-def _chosen(
+def kernel_and_arrays(
     kernels: dict[int, Any], arrays: tuple[Any, ...], n_arrays: int
 ) -> tuple[Any, tuple[Any, ...]]:
+    """Choose the kernel for so many arrays, and the arrays, the last one among them."""
     try:
         return kernels[n_arrays], (*arrays[: n_arrays - 1], arrays[-1])
     except KeyError:
@@ -184,7 +187,9 @@ def _variant(name: str, call: Callable[..., None], label: str, arrays: str = "cu
     return Variant(name, call, label=label, arrays=arrays, batchable=False)
 
 
-def _study(name: str, title: str, variants: tuple[Variant, ...], baseline: str) -> Study:
+def _study(
+    name: str, title: str, variants: tuple[Variant, ...], baseline: str, kernels: Kernels
+) -> Study:
     return Study(
         name=name,
         title=title,
@@ -196,6 +201,7 @@ def _study(name: str, title: str, variants: tuple[Variant, ...], baseline: str) 
         dtype="float32",
         input_note="one array that counts up and six smaller random ones",
         baseline=baseline,
+        kernels=kernels,
     )
 
 

@@ -12,6 +12,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.machine import device, launch
 from gpuguide.machine.backends import array_module, cupy, simulated
 from gpuguide.machine.launch import blocks_1d, grid_stride_blocks
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, cupy_variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
@@ -42,7 +43,7 @@ def maximum(
 ) -> None:
     """Launch as many blocks as cover the arrays once."""
     n = launch.check(a=a, b=b, out=out, ndim=1, dtype="float32")
-    kernel = _chosen(KERNELS, items_per_thread)
+    kernel = chosen_kernel(KERNELS, items_per_thread)
     if n:
         blocks_per_grid = blocks_1d(-(-n // items_per_thread), threads_per_block)
         kernel[blocks_per_grid, threads_per_block](a, b, out)
@@ -58,7 +59,7 @@ def maximum_grid_stride(
 ) -> None:
     """Launch a fixed number of blocks a multiprocessor, whose threads loop over the arrays."""
     n = launch.check(a=a, b=b, out=out, ndim=1, dtype="float32")
-    kernel = _chosen(GRID_STRIDE_KERNELS, items_per_thread)
+    kernel = chosen_kernel(GRID_STRIDE_KERNELS, items_per_thread)
     if n:
         n_items = -(-n // items_per_thread)
         blocks_per_grid = grid_stride_blocks(
@@ -76,7 +77,7 @@ def maximum_cupy(a: Any, b: Any, out: Any) -> None:
 maximum_traffic = streaming_traffic(reads=2, writes=1)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of CuPy's ufunc with kernels that give a thread more or less to do."""
     return Study(
         name="maximum",
@@ -97,6 +98,7 @@ def study() -> Study:
         dtype="float32",
         input_note=INPUT_NOTE,
         baseline="cupy",
+        kernels=kernels,
     )
 
 
@@ -128,7 +130,8 @@ def multiprocessors() -> int:
     return SIMULATED_MULTIPROCESSORS if simulated() else device.require_gpu().sm_count
 
 
-def _chosen(kernels: dict[int, Any], items_per_thread: int) -> Any:
+def chosen_kernel(kernels: dict[int, Any], items_per_thread: int) -> Any:
+    """Choose the kernel that gives a thread so many elements."""
     if items_per_thread not in kernels:
         *most, last = kernels
         known = f"{', '.join(map(str, most))} or {last}"

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import launch
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, cupy_variant, kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.launch_sizes.kernels import empty_kernel
@@ -46,7 +47,7 @@ def shape_name(
     return f"t{threads_per_block}_i{items_per_thread}_{blocks}"
 
 
-def shapes_study() -> Study:
+def shapes_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of launch shapes for one maximum, and of CuPy's ufunc."""
     covering = (_covering(t, i) for t in COVERING_THREADS for i in ITEMS)
     looping = (
@@ -64,10 +65,11 @@ def shapes_study() -> Study:
         dtype="float32",
         input_note=INPUT_NOTE,
         baseline="cupy",
+        kernels=kernels,
     )
 
 
-def rules_study() -> Study:
+def rules_study(kernels: Kernels = None) -> Study:
     """Describe four shapes that rules of thumb are about, and CuPy's, one element a thread in each."""
     renamed = {
         "threads_33": _covering(33, 1),
@@ -85,6 +87,7 @@ def rules_study() -> Study:
             shapes.variant("cupy"),
             *(replace(variant, name=name) for name, variant in renamed.items()),
         ),
+        kernels=kernels,
     )
 
 
@@ -105,7 +108,7 @@ def empty_reference(blocks_per_grid: int) -> np.ndarray:
     return np.array([blocks_per_grid - 1, blocks_per_grid])
 
 
-def empty_study() -> Study:
+def empty_study(kernels: Kernels = None) -> Study:
     """Describe the timing of grids that do nothing, by the number of their blocks."""
     return Study(
         name="empty",
@@ -126,6 +129,7 @@ def empty_study() -> Study:
         dtype="int64",
         size_name="blocks",
         input_note="none",
+        kernels=kernels,
     )
 
 

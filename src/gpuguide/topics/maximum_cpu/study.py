@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
@@ -12,6 +10,8 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import launch
+from gpuguide.machine.cpu import thread_pool
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.launch_sizes.maximum import (
@@ -26,8 +26,13 @@ from gpuguide.topics.maximum_cpu.kernels import (
     maximum_parallel,
 )
 
-SIDES = (8, 16, 32, 64, 128, 256)
+SIDES = (8, 16, 32, 64, 128, 256, 512)
+"""At 512 the three arrays take 1.5 GiB, more than any CPU's caches hold."""
 SIZES = tuple(side**3 for side in SIDES)
+CACHED: dict[str, Any] = {
+    "max_size": 256**3,
+    "max_size_reason": "left out above 256**3 elements to keep the run short",
+}
 THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
 
 
@@ -70,7 +75,7 @@ def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None
         part = slice(start, start + step)
         np.maximum(flat_a[part], flat_b[part], out=flat_out[part])
 
-    list(_pool().map(one, range(0, out.size, step)))
+    list(thread_pool().map(one, range(0, out.size, step)))
 
 
 def maximum_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -89,41 +94,49 @@ def maximum_vectorize_new(a: np.ndarray, b: np.ndarray) -> Any:
         return larger_ufunc(a, b)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of a Python loop, NumPy and compiled code, on one thread and on all."""
     return Study(
         name="maximum_cpu",
         title="Element-wise maximum on the CPU",
         variants=(
-            cpu_variant("python", maximum_python, "Python loop", traffic=maximum_traffic),
-            cpu_variant("numpy", maximum_numpy, "NumPy", traffic=maximum_traffic),
+            cpu_variant(
+                "python", maximum_python, "Python loop", traffic=maximum_traffic, **CACHED
+            ),
+            cpu_variant("numpy", maximum_numpy, "NumPy, one thread", traffic=maximum_traffic),
             cpu_variant(
                 "numpy_new",
                 maximum_numpy_new,
                 "NumPy, new array",
                 allocates=True,
                 traffic=maximum_traffic,
+                **CACHED,
             ),
             cpu_variant(
                 "numpy_threads",
                 maximum_numpy_threads,
-                "NumPy in threads",
+                "NumPy, all threads",
                 threads=THREADS,
                 traffic=maximum_traffic,
             ),
-            cpu_variant("loops", maximum_loops, "njit loops", traffic=maximum_traffic),
-            cpu_variant("vectorize", maximum_vectorize, "vectorize", traffic=maximum_traffic),
+            cpu_variant(
+                "loops", maximum_loops, "njit loops", traffic=maximum_traffic, **CACHED
+            ),
+            cpu_variant(
+                "vectorize", maximum_vectorize, "vectorize", traffic=maximum_traffic, **CACHED
+            ),
             cpu_variant(
                 "vectorize_new",
                 maximum_vectorize_new,
                 "vectorize, new array",
                 allocates=True,
                 traffic=maximum_traffic,
+                **CACHED,
             ),
             cpu_variant(
                 "parallel",
                 maximum_parallel,
-                "njit parallel",
+                "njit parallel, all threads",
                 threads=THREADS,
                 traffic=maximum_traffic,
             ),
@@ -135,6 +148,7 @@ def study() -> Study:
         dtype="float32",
         input_note=INPUT_NOTE,
         baseline="numpy",
+        kernels=kernels,
     )
 
 
@@ -148,8 +162,3 @@ def _cubes(
         )
     a, b = maximum_inputs(n, dtype, rng, exact)
     return a.reshape(side, side, side), b.reshape(side, side, side)
-
-
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(THREADS)

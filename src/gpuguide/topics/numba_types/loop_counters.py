@@ -9,6 +9,7 @@ import numpy as np
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import launch
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import kernel_variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
@@ -26,20 +27,20 @@ SIZES = (2**24,)
 
 def count_by_range_int64(kept: Any, doses: int, out: Any) -> None:
     """Count with range, as in Python."""
-    _launch(range_int64_kernel, kept, doses, out)
+    launch_counter(range_int64_kernel, kept, doses, out)
 
 
 def count_by_range_int32(kept: Any, doses: int, out: Any) -> None:
     """Count with range, and hand it 32 bits."""
-    _launch(range_int32_kernel, kept, doses, out)
+    launch_counter(range_int32_kernel, kept, doses, out)
 
 
 def count_by_own_counter(kept: Any, doses: int, out: Any) -> None:
     """Count by hand in a while loop, in 64 bits."""
-    _launch(own_counter_kernel, kept, doses, out)
+    launch_counter(own_counter_kernel, kept, doses, out)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of three ways to count to 128."""
     return Study(
         name="counters",
@@ -62,6 +63,7 @@ def study() -> Study:
         dtype="float32",
         input_note="uniform random shares from 0 to 1, and 128; 0 and 1 for the exact check",
         baseline="range_int64",
+        kernels=kernels,
     )
 
 
@@ -71,7 +73,8 @@ def _inputs(
     return (whole_numbers(rng, n, 2, dtype) if exact else uniform(rng, n, dtype)), DOSES
 
 
-def _launch(kernel: Any, kept: Any, doses: int, out: Any) -> None:
+def launch_counter(kernel: Any, kept: Any, doses: int, out: Any) -> None:
+    """Launch a thread for each element."""
     if not 0 <= doses < 2**31:
         raise ArgumentError(f"doses must be an integer from 0 to 2147483647; got {doses!r}.")
     n = launch.check(kept=kept, out=out, ndim=1, dtype="float32")

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuguide.machine import launch
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
@@ -43,7 +44,7 @@ def scale_by_float32(x: Any, out: Any) -> None:
 scale_traffic = streaming_traffic(reads=1, writes=1)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of a multiplication in 64 bits with one in 32."""
     calls = {"python_float": scale_by_python_float, "float32": scale_by_float32}
     return Study(
@@ -58,6 +59,7 @@ def study() -> Study:
         dtype="float32",
         input_note="uniform random numbers from 0 to 1; 0 and 1 for the exact check",
         baseline="python_float",
+        kernels=kernels,
     )
 
 

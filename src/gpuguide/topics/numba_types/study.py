@@ -9,6 +9,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.cpu import in_threads
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
@@ -81,7 +82,7 @@ float32_traffic = streaming_traffic(reads=1, writes=1, flops=2 * DOSES, unit="fp
 float64_traffic = streaming_traffic(reads=1, writes=1, flops=2 * DOSES, unit="fp64")
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of four kernels on the same arrays of float32."""
     variants = (
         kernel_variant(
@@ -95,19 +96,26 @@ def study() -> Study:
             "float32_only", level_float32_only, "float32 only", traffic=float32_traffic
         ),
     )
-    return _study("level", "128 doses, and what is left of them", variants, SIZES, "float32")
+    title = "128 doses, and what is left of them"
+    return _study("level", title, variants, SIZES, "float32", kernels)
 
 
-def wide_study() -> Study:
+def wide_study(kernels: Kernels = None) -> Study:
     """Describe the first of these kernels on arrays of float64."""
     variant = kernel_variant(
         "float64_arrays", level_python_floats, "float64 arrays", traffic=float64_traffic
     )
-    return _study("wide", "The same with float64 arrays", (variant,), SIZES[-1:], "float64")
+    title = "The same with float64 arrays"
+    return _study("wide", title, (variant,), SIZES[-1:], "float64", kernels)
 
 
 def _study(
-    name: str, title: str, variants: tuple[Variant, ...], sizes: tuple[int, ...], dtype: str
+    name: str,
+    title: str,
+    variants: tuple[Variant, ...],
+    sizes: tuple[int, ...],
+    dtype: str,
+    kernels: Kernels,
 ) -> Study:
     return Study(
         name=name,
@@ -120,6 +128,7 @@ def _study(
         dtype=dtype,
         input_note="uniform random shares from 0 to 1; 0 and 1 for the exact check",
         baseline=variants[0].name,
+        kernels=kernels,
     )
 
 

@@ -1,5 +1,7 @@
 """The fastest sieve of the guide, in CUDA C++: segments in shared memory, made and counted in one launch."""
 
+from functools import cache
+
 from gpuguide.machine.backends import raw_kernel
 
 TABLES = r"""
@@ -188,7 +190,22 @@ segmented(int limit, int root, int odds_per_block, int segment, unsigned* out) {
 }
 """
 
-PARTS = (TABLES, SUM_BEFORE, BASE_PRIMES, FIRST_MULTIPLES, CROSS_OFF, JOBS, STORE, SEGMENTED)
-SOURCE = "".join(PARTS)
 
-segmented_kernel = raw_kernel(SOURCE, "segmented")
+@cache
+def segmented_kernel():
+    """Put the parts together, for NVRTC to compile at the first launch.
+
+    >>> segmented_kernel().name
+    'segmented'
+    """
+    parts = (
+        TABLES,
+        SUM_BEFORE,
+        BASE_PRIMES,
+        FIRST_MULTIPLES,
+        CROSS_OFF,
+        JOBS,
+        STORE,
+        SEGMENTED,
+    )
+    return raw_kernel("".join(parts), "segmented")

@@ -13,6 +13,7 @@ from gpuguide.machine.backends import cupy
 from gpuguide.machine.device import require_gpu
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.session import current
+from gpuguide.measure.turns import whole_turns
 from gpuguide.topics.primes.kernels import check_prime_kernel
 
 PARTS = ("copy there", "launch", "work", "copy back")
@@ -21,7 +22,7 @@ NUMBERS = range(2, 10_000, 7)
 
 
 def time_launch_a_number(
-    numbers: Sequence[int] = NUMBERS, n_turns: int = 10
+    numbers: Sequence[int] = NUMBERS, n_turns: int = 7
 ) -> dict[str, tuple[float, ...]]:
     """Time the test of some numbers, one launch each, as a whole and in parts, in turns.
 
@@ -30,7 +31,8 @@ def time_launch_a_number(
     numbers : sequence of int
         What is tested.
     n_turns : int
-        How often; the host has fast and slow phases, so both ways of timing take turns.
+        How often; both ways of timing take turns, and turns in which others used the host's processor may
+        be left out.
 
     Returns
     -------
@@ -50,7 +52,7 @@ def time_launch_a_number(
     ...     time_launch_a_number(())
     ... except ArgumentError as error:
     ...     print(error)
-    time_launch_a_number expects at least one number and one turn; got 0 and 10.
+    time_launch_a_number expects at least one number and one turn; got 0 and 7.
     """
     if not numbers or n_turns < 1:
         raise ArgumentError(
@@ -62,20 +64,22 @@ def time_launch_a_number(
         require_gpu()
     assert gpu is not None
     clock = SystemClock()
-    samples: dict[str, list[float]] = {name: [] for name in ("whole", *PARTS)}
+
+    def turn() -> dict[str, float]:
+        begin = clock.now_ns()
+        for number in numbers:
+            check_alone(number, gpu.synchronize, lambda: None)
+        spent_ns = [clock.now_ns() - begin]
+        spent_ns += np.sum(
+            [_parts_ns(number, gpu.synchronize) for number in numbers], axis=0
+        ).tolist()
+        return {
+            name: ns / len(numbers) / 1e9
+            for name, ns in zip(("whole", *PARTS), spent_ns, strict=True)
+        }
+
     with gpu.use():
-        check_alone(numbers[0], gpu.synchronize, lambda: None)  # compiles
-        for _ in range(n_turns):
-            begin = clock.now_ns()
-            for number in numbers:
-                check_alone(number, gpu.synchronize, lambda: None)
-            samples["whole"].append((clock.now_ns() - begin) / len(numbers) / 1e9)
-            spent_ns = np.sum(
-                [_parts_ns(number, gpu.synchronize) for number in numbers], axis=0
-            )
-            for name, ns in zip(PARTS, spent_ns, strict=True):
-                samples[name].append(float(ns) / len(numbers) / 1e9)
-    return {name: tuple(taken) for name, taken in samples.items()}
+        return {name: tuple(taken) for name, taken in whole_turns(turn, n_turns).items()}
 
 
 def check_alone(number: int, synchronize: Callable[[], None], mark: Callable[[], Any]) -> bool:

@@ -32,17 +32,18 @@ def segment_plan(limit: int, sm_count: int, shared_bytes: int) -> tuple[int, int
     (123, 4096, 4096)
     """
     n_odds = limit // 2
-    odds_per_block = _round_up(-(-n_odds // sm_count))
+    odds_per_block = round_up(-(-n_odds // sm_count))
     room = (shared_bytes - TABLE_BYTES - STATIC_BYTES) // GRANULE * GRANULE
     n_segments = -(-odds_per_block // room)
     return (
         -(-n_odds // odds_per_block),
         odds_per_block,
-        _round_up(-(-odds_per_block // n_segments)),
+        round_up(-(-odds_per_block // n_segments)),
     )
 
 
-def _round_up(n: int) -> int:
+def round_up(n: int) -> int:
+    """Round up to whole granules."""
     return -(-n // GRANULE) * GRANULE
 
 
@@ -52,11 +53,9 @@ def primes_segmented(limit: int, out: Any) -> None:
     (out.data + 4 * n_words(limit)).memset_async(0, 4)
     if limit < 2:
         return
-    blocks_per_grid, odds_per_block, segment = segment_plan(
-        limit, *_sm_count_and_shared_bytes()
-    )
+    blocks_per_grid, odds_per_block, segment = segment_plan(limit, *sm_count_and_shared_bytes())
     sizes = (limit, isqrt(limit - 1), odds_per_block, segment)
-    segmented_kernel(
+    segmented_kernel()(
         (blocks_per_grid,),
         (THREADS_PER_BLOCK,),
         (*map(np.int32, sizes), out),
@@ -64,7 +63,8 @@ def primes_segmented(limit: int, out: Any) -> None:
     )
 
 
-def _sm_count_and_shared_bytes() -> tuple[int, int]:
+def sm_count_and_shared_bytes() -> tuple[int, int]:
+    """Count the multiprocessors of the GPU in use, and the shared bytes that a block can have."""
     return _of_device(int(cupy().cuda.runtime.getDevice()))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.machine.backends import cupy
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, cupy_variant, end_to_end_variant, kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.topics.primes.bits import (
@@ -23,6 +24,7 @@ from gpuguide.topics.primes.cpu import (
     count_by_primesieve_alone,
     primes_cpu,
     primesieve,
+    version,
 )
 from gpuguide.topics.primes.segmented import primes_segmented
 from gpuguide.topics.primes.sieve import primes_sieve_global, primes_sieve_shared
@@ -73,10 +75,10 @@ class CountCheck(PrimesCheck):
         return super().expected(limit)[-1:]
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the ladder from a loop in Python to a sieve in shared memory, with the CPU's best beside it.
 
-    Twelve variants for limits of 10**3 to 10**9, each as far as it can go.
+    Thirteen variants for limits of 10**3 to 10**9, each as far as it can go.
     """
     words: dict[str, Any] = {"traffic": primes_traffic}
 
@@ -92,7 +94,7 @@ def study() -> Study:
             end_to_end_variant(
                 "one_launch", primes_one_launch, "a launch a number", **to(10**4, LAUNCHES)
             ),
-            end_to_end_variant("ufunc", primes_ufunc, "ufunc", **to(10**6, SQUARE)),
+            end_to_end_variant("ufunc", primes_ufunc, "ufunc, pageable", **to(10**6, SQUARE)),
             kernel_variant(
                 "thread_a_number",
                 primes_thread_a_number,
@@ -121,7 +123,10 @@ def study() -> Study:
                 "sieve_shared", primes_sieve_shared, "sieve in shared memory", **words
             ),
             cupy_variant("segmented", primes_segmented, "segmented sieve", **words),
-            end_to_end_variant("with_copy", primes_with_copy, "segmented, with copy"),
+            end_to_end_variant("with_copy", primes_with_copy, "segmented, pageable copy"),
+            end_to_end_variant(
+                "with_copy_pinned", primes_with_copy, "segmented, pinned copy", arrays="pinned"
+            ),
             cpu_variant("cpu_sieve", primes_cpu, "CPU sieve", threads=THREADS),
         ),
         sizes=SIZES,
@@ -132,28 +137,45 @@ def study() -> Study:
         size_name="numbers",
         input_note="the limit itself; for the exact check a smaller one with as many words",
         baseline="cpu_sieve",
+        kernels=kernels,
     )
 
 
-def count_study() -> Study:
+def count_study(kernels: Kernels = None) -> Study:
     """Describe how long the number of primes alone takes: primesieve on the CPU, and the GPU from the host.
 
     Where primesieve is not installed, its rows say so.
     """
-    there: dict[str, Any] = (
-        {} if primesieve() else {"max_size": 1, "max_size_reason": NO_PRIMESIEVE}
-    )
+    there: dict[str, Any] = {"max_size": 1, "max_size_reason": NO_PRIMESIEVE}
+    which = ""
+    if primesieve():
+        there, which = {}, f" {version()}"
     return Study(
         name="count",
         title="The number of primes below a limit",
         variants=(
             cpu_variant(
-                "primesieve", count_by_primesieve, "primesieve", threads=THREADS, **there
+                "primesieve",
+                count_by_primesieve,
+                "primesieve, all threads",
+                threads=THREADS,
+                note=f"Count with primesieve{which} on all threads; it keeps no list.",
+                **there,
             ),
             cpu_variant(
-                "primesieve_alone", count_by_primesieve_alone, "primesieve, one thread", **there
+                "primesieve_alone",
+                count_by_primesieve_alone,
+                "primesieve, one thread",
+                note=f"Count with primesieve{which} on one thread.",
+                **there,
             ),
-            end_to_end_variant("segmented", count_segmented, "segmented sieve"),
+            end_to_end_variant("segmented", count_segmented, "segmented sieve, pageable"),
+            end_to_end_variant(
+                "segmented_pinned",
+                count_segmented,
+                "segmented sieve, pinned",
+                arrays="pinned",
+            ),
         ),
         sizes=COUNT_SIZES,
         inputs=limit_input,
@@ -163,6 +185,7 @@ def count_study() -> Study:
         size_name="numbers",
         input_note="the limit itself; for the exact check a smaller one with as many words",
         baseline="segmented",
+        kernels=kernels,
     )
 
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, cupy_variant, kernel_variant
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.sort_search.cpu import THREADS, lookup_numpy_threads
 from gpuguide.topics.sort_search.kernels import (
     lookup_branching_kernel,
     lookup_branchless_kernel,
@@ -47,7 +49,7 @@ def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
         lookup_branchless_kernel[blocks_per_grid, THREADS_PER_BLOCK](
-            queries, keys, words, _top_step(keys), out
+            queries, keys, words, top_step(keys), out
         )
 
 
@@ -57,7 +59,7 @@ def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK * QUERIES_PER_THREAD)
         lookup_four_per_thread_kernel[blocks_per_grid, THREADS_PER_BLOCK](
-            queries, keys, words, _top_step(keys), out
+            queries, keys, words, top_step(keys), out
         )
 
 
@@ -66,7 +68,7 @@ def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any
     n = checked_size(queries, keys, words, starts, out)
     if n:
         blocks_per_grid = min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS)
-        fine_step = max(_top_step(keys) >> 9, 1)
+        fine_step = max(top_step(keys) >> 9, 1)
         lookup_shared_top_kernel[blocks_per_grid, THREADS_PER_BLOCK](
             queries, keys, words, fine_step, out
         )
@@ -89,14 +91,15 @@ def lookup_traffic(n: int, dtype: Any) -> Traffic:
     return Traffic(bytes_read=n * itemsize + met, bytes_written=8 * n)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of a dict, NumPy, CuPy and five kernels."""
     return Study(
         name="lookup",
         title="Looking up keys in a sparse dictionary",
         variants=(
             cpu_variant("python_dict", lookup_python_dict, "Python dict"),
-            cpu_variant("numpy", lookup_numpy, "NumPy", allocates=True),
+            cpu_variant("numpy", lookup_numpy, "NumPy, one thread", allocates=True),
+            cpu_variant("numpy_threads", lookup_numpy_threads, "NumPy, all threads", THREADS),
             cupy_variant("cupy", lookup_cupy, "CuPy", allocates=True, traffic=lookup_traffic),
             kernel_variant("branching", lookup_branching, "branching", traffic=lookup_traffic),
             kernel_variant(
@@ -121,9 +124,10 @@ def study() -> Study:
         size_name="queries",
         input_note="every second query is a key, the others are random numbers up to ten million",
         baseline="python_dict",
+        kernels=kernels,
     )
 
 
-def _top_step(keys: Any) -> int:
+def top_step(keys: Any) -> int:
     """Return the largest power of two that is not above the number of keys."""
     return 1 << (int(keys.size).bit_length() - 1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.machine.backends import cupy
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     cupy_variant,
@@ -19,6 +20,7 @@ from gpuguide.measure.plan import (
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.sort_search.cpu import THREADS, sort_numpy_threads
 from gpuguide.topics.sort_search.sort_checks import ArgsortCheck, SortedCheck
 
 SHORT: dict[str, Any] = {
@@ -49,6 +51,15 @@ def sort_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
     cupy().sort(cupy().asarray(x_host)).get(out=out_host)
 
 
+def sort_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    x_device = cupy().empty(x_host.shape, x_host.dtype)
+    x_device.set(
+        x_host, stream=cupy().cuda.get_current_stream()
+    )  # asarray would copy it once more
+    cupy().sort(x_device).get(out=out_host)
+
+
 def argsort_numpy(x: np.ndarray) -> np.ndarray:
     """Find the order with np.argsort on one thread."""
     return np.argsort(x)
@@ -69,14 +80,27 @@ def argsort_traffic(n: int, dtype: Any) -> Traffic:
     return Traffic(bytes_read=n * np.dtype(dtype).itemsize, bytes_written=8 * n)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of NumPy's sort with CuPy's, in place and with copies."""
     return Study(
         name="sort",
         title="Sorting random numbers",
         variants=(
             cpu_variant(
-                "numpy", sort_numpy, "NumPy", allocates=True, traffic=sort_traffic, **SHORT
+                "numpy",
+                sort_numpy,
+                "NumPy, one thread",
+                allocates=True,
+                traffic=sort_traffic,
+                **SHORT,
+            ),
+            cpu_variant(
+                "numpy_threads",
+                sort_numpy_threads,
+                "NumPy, all threads",
+                THREADS,
+                traffic=sort_traffic,
+                **SHORT,
             ),
             cupy_variant("cupy", sort_cupy, "CuPy", allocates=True, traffic=sort_traffic),
             cupy_variant(
@@ -86,7 +110,16 @@ def study() -> Study:
                 mutates=True,
                 traffic=sort_traffic,
             ),
-            end_to_end_variant("with_copies", sort_with_copies, "CuPy with copies", **SHORT),
+            end_to_end_variant(
+                "with_copies", sort_with_copies, "CuPy, pageable copies", **SHORT
+            ),
+            end_to_end_variant(
+                "with_copies_pinned",
+                sort_with_copies_pinned,
+                "CuPy, pinned copies",
+                arrays="pinned",
+                **SHORT,
+            ),
         ),
         sizes=SIZES,
         inputs=_inputs,
@@ -94,10 +127,11 @@ def study() -> Study:
         dtype="float32",
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 
-def argsort_study() -> Study:
+def argsort_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of NumPy's argsort with CuPy's."""
     return Study(
         name="argsort",
@@ -106,7 +140,7 @@ def argsort_study() -> Study:
             cpu_variant(
                 "numpy",
                 argsort_numpy,
-                "NumPy",
+                "NumPy, one thread",
                 allocates=True,
                 traffic=argsort_traffic,
                 **SHORT,
@@ -120,6 +154,7 @@ def argsort_study() -> Study:
         dtype="float32",
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gpuguide.errors import MismatchError
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, current_stream
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     end_to_end_variant,
@@ -100,11 +101,18 @@ def anomaly_from_numpy(mean_host: np.ndarray, eccentricity_host: np.ndarray) -> 
     return result
 
 
+def anomaly_from_pinned(
+    mean_host: np.ndarray, eccentricity_host: np.ndarray, out_host: np.ndarray
+) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    gpu_ufunc()(mean_host, eccentricity_host, out=out_host, stream=current_stream())
+
+
 # Operations as they are written; a sine counts as one.
 anomaly_traffic = streaming_traffic(reads=2, writes=1, flops=OPERATIONS)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of ufuncs and a loop on the CPU with the ufunc of the GPU."""
     return Study(
         name="kepler",
@@ -114,7 +122,10 @@ def study() -> Study:
             cpu_variant("cpu_threads", anomaly_cpu_threads, "CPU ufunc, threads", ALL_THREADS),
             cpu_variant("cpu_loop", anomaly_cpu_loop, "CPU loop, threads", ALL_THREADS),
             end_to_end_variant(
-                "from_numpy", anomaly_from_numpy, "from NumPy arrays", allocates=True
+                "from_numpy", anomaly_from_numpy, "NumPy arrays, pageable", allocates=True
+            ),
+            end_to_end_variant(
+                "from_pinned", anomaly_from_pinned, "NumPy arrays, pinned", arrays="pinned"
             ),
             kernel_variant(
                 "ufunc", anomaly_ufunc, "GPU arrays", traffic=anomaly_traffic, simulatable=False
@@ -125,6 +136,7 @@ def study() -> Study:
         check=KeplerCheck(),
         input_note="uniform random orbits; circles and whole numbers for the exact check",
         baseline="cpu_loop",
+        kernels=kernels,
     )
 
 

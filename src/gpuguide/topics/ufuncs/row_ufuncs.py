@@ -9,6 +9,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.backends import current_stream
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
@@ -43,13 +44,13 @@ def distance_cpu(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 def distance_gufunc(a: Any, b: Any, out: Any) -> None:
     """Call @guvectorize's ufunc on the GPU: each thread takes a row."""
-    if _checked(a, b, out):
+    if checked_rows(a, b, out):
         gpu_gufunc()(a, b, out=out, stream=current_stream())
 
 
 def distance(a: Any, b: Any, out: Any) -> None:
     """Launch a kernel of our own that does the same."""
-    n = _checked(a, b, out)
+    n = checked_rows(a, b, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
         distance_kernel[blocks_per_grid, THREADS_PER_BLOCK](a, b, out)
@@ -58,7 +59,7 @@ def distance(a: Any, b: Any, out: Any) -> None:
 distance_traffic = streaming_traffic(reads=2 * N_COORDINATES, writes=1, flops=3 * N_COORDINATES)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of generalized ufuncs on CPU and GPU with a loop and a kernel."""
     return Study(
         name="distance",
@@ -83,6 +84,7 @@ def study() -> Study:
         size_name="pairs of points",
         input_note="uniform random coordinates; whole numbers from -9 to 9 for the exact check",
         baseline="cpu_loop",
+        kernels=kernels,
     )
 
 
@@ -91,7 +93,8 @@ def _largest_square(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return largest
 
 
-def _checked(a: Any, b: Any, out: Any) -> int:
+def checked_rows(a: Any, b: Any, out: Any) -> int:
+    """Return how many rows there are, once the arrays are seen to fit each other."""
     shape = launch.check(a=a, b=b, ndim=2, dtype="float32")
     n: int = launch.check(out=out, shape=shape[:1], dtype="float32")
     return n

@@ -10,6 +10,7 @@ import numpy as np
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, current_stream
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     end_to_end_variant,
@@ -65,6 +66,11 @@ def maximum_from_numpy(a_host: np.ndarray, b_host: np.ndarray) -> np.ndarray:
     return result
 
 
+def maximum_from_pinned(a_host: np.ndarray, b_host: np.ndarray, out_host: np.ndarray) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    gpu_ufunc()(a_host, b_host, out=out_host, stream=current_stream())
+
+
 def maximum(a: Any, b: Any, out: Any) -> None:
     """Launch a kernel of our own that does the same."""
     n = launch.check(a=a, b=b, out=out, ndim=1, dtype="float32")
@@ -77,7 +83,7 @@ def maximum(a: Any, b: Any, out: Any) -> None:
 maximum_traffic = streaming_traffic(reads=2, writes=1)
 
 
-def study() -> Study:
+def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of ufuncs and a loop on the CPU with a ufunc and a kernel on the GPU."""
     return Study(
         name="maximum",
@@ -87,7 +93,10 @@ def study() -> Study:
             cpu_variant("cpu_threads", maximum_cpu_threads, "CPU ufunc, threads", ALL_THREADS),
             cpu_variant("cpu_loop", maximum_cpu_loop, "CPU loop, threads", ALL_THREADS),
             end_to_end_variant(
-                "from_numpy", maximum_from_numpy, "from NumPy arrays", allocates=True
+                "from_numpy", maximum_from_numpy, "NumPy arrays, pageable", allocates=True
+            ),
+            end_to_end_variant(
+                "from_pinned", maximum_from_pinned, "NumPy arrays, pinned", arrays="pinned"
             ),
             kernel_variant(
                 "ufunc", maximum_ufunc, "GPU arrays", traffic=maximum_traffic, simulatable=False
@@ -100,6 +109,7 @@ def study() -> Study:
         equal=True,
         input_note="uniform random numbers; whole numbers below 2**24 for the exact check",
         baseline="cpu_loop",
+        kernels=kernels,
     )
 
 

@@ -13,6 +13,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import cuda
 from gpuguide.machine.device import require_gpu
 from gpuguide.measure.session import current
+from gpuguide.measure.turns import whole_turns
 from gpuguide.topics.ufuncs.kernels import SIGNATURES, gpu_ufunc, larger
 
 Seconds = dict[str, list[float]]
@@ -52,8 +53,8 @@ def first_call_parts(a_host: np.ndarray, b_host: np.ndarray, n_turns: int = 5) -
     """
     _check(n_turns)
     device = [cuda.to_device(x) for x in (a_host, b_host, np.empty_like(a_host))]
-    taken: Seconds = {"whole": [], "compile": []}
-    for turn in range(n_turns + 1):
+
+    def turn() -> dict[str, float]:
         whole, other = fresh_ufunc(), fresh_ufunc()
         (kernel,) = (kernel for _, kernel in other.functions.values())
         marks = [perf_counter()]
@@ -61,8 +62,9 @@ def first_call_parts(a_host: np.ndarray, b_host: np.ndarray, n_turns: int = 5) -
         marks.append(perf_counter())
         kernel.specialize(*device)
         marks.append(perf_counter())
-        _keep(taken, marks, turn)
-    return taken
+        return _between(marks, ("whole", "compile"))
+
+    return whole_turns(turn, n_turns)
 
 
 def later_call_parts(a_host: np.ndarray, b_host: np.ndarray, n_turns: int = 10) -> Seconds:
@@ -93,8 +95,8 @@ def later_call_parts(a_host: np.ndarray, b_host: np.ndarray, n_turns: int = 10) 
     """
     _check(n_turns)
     ufunc = gpu_ufunc()
-    taken: Seconds = {"whole": [], "there": [], "work": [], "back": []}
-    for turn in range(n_turns + 1):
+
+    def turn() -> dict[str, float]:
         marks = [perf_counter()]
         ufunc(a_host, b_host)
         marks.append(perf_counter())
@@ -106,8 +108,9 @@ def later_call_parts(a_host: np.ndarray, b_host: np.ndarray, n_turns: int = 10) 
         marks.append(perf_counter())
         out.copy_to_host()
         marks.append(perf_counter())
-        _keep(taken, marks, turn)
-    return taken
+        return _between(marks, ("whole", "there", "work", "back"))
+
+    return whole_turns(turn, n_turns)
 
 
 def host_time_while_busy(call: Callable[[], Any], n_samples: int = 20) -> list[float]:
@@ -156,8 +159,7 @@ def _check(n: int) -> None:
     require_gpu()
 
 
-def _keep(taken: Seconds, marks: list[float], turn: int) -> None:
-    """Keep the times between the marks, but for the first turn."""
-    if turn:
-        for name, (start, stop) in zip(taken, pairwise(marks), strict=True):
-            taken[name].append(stop - start)
+def _between(marks: list[float], names: tuple[str, ...]) -> dict[str, float]:
+    """Return the times between the marks by their names."""
+    times = (stop - start for start, stop in pairwise(marks))
+    return dict(zip(names, times, strict=True))

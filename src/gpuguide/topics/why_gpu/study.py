@@ -11,6 +11,7 @@ from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
 from gpuguide.machine.cpu import in_threads
 from gpuguide.machine.launch import blocks_1d
+from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
     end_to_end_variant,
@@ -30,7 +31,12 @@ from gpuguide.topics.why_gpu.kernels import (
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 THREADS_PER_BLOCK = 256
 THREADS = int(get_num_threads())
-_PART = 1 << 20
+# With more, the powers leave the CPU's cache; with less, the threads wait for Python.
+_PART = 1 << 17
+PINNED: dict[str, Any] = {
+    "max_size": 10**8,
+    "max_size_reason": "left out above 10**8 numbers: pinning their memory would take seconds",
+}
 
 
 def polynomial_reference(x: np.ndarray) -> np.ndarray:
@@ -82,17 +88,29 @@ def polynomial_gpu_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None
     out_device.get(out=out_host)
 
 
+def polynomial_gpu_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    x_device, out_device = (cupy().empty(x_host.shape, np.float32) for _ in range(2))
+    x_device.set(
+        x_host, stream=cupy().cuda.get_current_stream()
+    )  # asarray would copy it once more
+    polynomial_gpu(x_device, out_device)
+    out_device.get(out=out_host)
+
+
 polynomial_traffic = streaming_traffic(reads=1, writes=1, flops=2 * DEGREE)
 
 
-def study() -> Study:
-    """Describe the comparison: three ways on the CPU, two with the GPU, all by the clock on the wall."""
+def study(kernels: Kernels = None) -> Study:
+    """Describe the comparison: three ways on the CPU, three with the GPU, all by the clock on the wall."""
     return Study(
         name="polynomial",
         title="A polynomial of degree 7 for many numbers",
         variants=(
             cpu_variant("python", polynomial_python, "Python", 1, traffic=polynomial_traffic),
-            cpu_variant("numpy", polynomial_numpy, "NumPy", 1, traffic=polynomial_traffic),
+            cpu_variant(
+                "numpy", polynomial_numpy, "NumPy, one thread", 1, traffic=polynomial_traffic
+            ),
             cpu_variant(
                 "threads",
                 polynomial_threads,
@@ -103,7 +121,16 @@ def study() -> Study:
             kernel_variant(
                 "gpu", polynomial_gpu, "GPU", clock="end_to_end", traffic=polynomial_traffic
             ),
-            end_to_end_variant("with_copies", polynomial_gpu_with_copies, "GPU with copies"),
+            end_to_end_variant(
+                "with_copies", polynomial_gpu_with_copies, "GPU, pageable copies"
+            ),
+            end_to_end_variant(
+                "with_copies_pinned",
+                polynomial_gpu_pinned,
+                "GPU, pinned copies",
+                arrays="pinned",
+                **PINNED,
+            ),
         ),
         sizes=SIZES,
         inputs=_inputs,
@@ -112,6 +139,7 @@ def study() -> Study:
         dtype="float32",
         input_note="uniform random numbers from 0 to 1; whole numbers from -3 to 3 for the exact check",
         baseline="numpy",
+        kernels=kernels,
     )
 
 

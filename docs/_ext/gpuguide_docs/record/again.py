@@ -1,0 +1,393 @@
+"""Hold a start of the machine against the ranges that the recordings print, which say where it should lie.
+
+``python -m gpuguide_docs.record.again [PAGE ...]`` records pages into a folder of its own and counts how many
+of the new medians lie where the landed recordings expect another start's. It runs without a GPU on what was
+recorded before: on a folder of recordings, or on the landed ones, each start told from the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.pages_toml import PagesError
+from gpuguide_docs.record import recorder
+
+if TYPE_CHECKING:
+    from gpuguide.recordings.recording import FormerRun, Recording
+    from gpuguide.results.starts import Expected
+
+__all__ = ["Reading", "Trial", "compare", "leave_one_out", "main", "readings", "report", "shortcomings"]
+
+LEAST_INSIDE = 0.85
+"""Share of the medians of each clock that must lie in their ranges."""
+
+LEAST_MEDIANS = 20
+"""Medians of a clock below which its share says nothing."""
+
+WIDEST_DEVICE = 0.03
+"""Half a range of the device clock in the middle, as a part of the value: wide ranges are easily met."""
+
+_N_WORST = 10
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one run measured of one cell.
+
+    Parameters
+    ----------
+    what : str
+        Page, study, variant and size.
+    clock : str
+        The region.
+    start : str
+        The start of the machine.
+    quartiles_s : tuple of float
+        Lower quartile, median and upper quartile, in seconds a call.
+    """
+
+    what: str
+    clock: str
+    start: str
+    quartiles_s: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A median of a start that was not used, and what the others made one expect.
+
+    Parameters
+    ----------
+    what, clock : str
+        The cell.
+    found_s : float
+        Of the new start.
+    expected : Expected
+        From the others.
+    """
+
+    what: str
+    clock: str
+    found_s: float
+    expected: Expected
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it lies in its range."""
+        return self.expected.low <= self.found_s <= self.expected.high
+
+    @property
+    def half_width(self) -> float:
+        """Half of the range, as a part of the value."""
+        return (self.expected.high - self.expected.low) / (2 * self.expected.value)
+
+    @property
+    def miss(self) -> float:
+        """How far beyond its range it lies, as a part of the bound; 0 inside."""
+        if self.found_s > self.expected.high:
+            return self.found_s / self.expected.high - 1
+        return max(0.0, self.expected.low / self.found_s - 1)
+
+
+def readings(recording: Recording) -> Iterator[Reading]:
+    """Give what each run of a recording measured, cell by cell.
+
+    Parameters
+    ----------
+    recording : Recording
+        As it is stored.
+
+    Yields
+    ------
+    Reading
+        Of each cell that has a median, the newest run first.
+    """
+    from gpuguide.results.units import format_size
+
+    for run in _runs(recording):
+        for name, study in run.studies.items():
+            for cell in study.measurements:
+                if cell.n:
+                    what = f"{recording.page}: {name}[{cell.variant}, {format_size(cell.size)}]"
+                    yield Reading(what, cell.clock, run.provenance.start, cell.quartiles_s)
+
+
+def compare(landed: Iterable[Reading], new: Iterable[Reading]) -> list[Trial]:
+    """Hold each new start against what the landed ones make one expect.
+
+    Parameters
+    ----------
+    landed, new : iterable of Reading
+        Several runs of one start count as one.
+
+    Returns
+    -------
+    list of Trial
+        Of the cells that both have, and for which there are starts enough to have a range.
+    """
+    from gpuguide.results.starts import expected
+
+    known, found = _by_cell(landed), _by_cell(new)
+    trials = []
+    for (what, clock), runs in found.items():
+        before = known.get((what, clock), [])
+        if not before:
+            continue
+        range_ = expected(*_values(before))
+        for start in dict.fromkeys(run.start for run in runs):
+            median_s = expected(*_values([run for run in runs if run.start == start])).value
+            if range_.has_range:
+                trials.append(Trial(what, clock, median_s, range_))
+    return trials
+
+
+def leave_one_out(landed: Iterable[Reading]) -> list[Trial]:
+    """Hold each landed start against what the others make one expect.
+
+    Parameters
+    ----------
+    landed : iterable of Reading
+        Of four starts at least: three are left to expect from.
+
+    Returns
+    -------
+    list of Trial
+        One for each start and cell.
+    """
+    rows = list(landed)
+    return [
+        trial
+        for start in dict.fromkeys(row.start for row in rows)
+        for trial in compare(
+            [row for row in rows if row.start != start], [row for row in rows if row.start == start]
+        )
+    ]
+
+
+def _by_cell(rows: Iterable[Reading]) -> dict[tuple[str, str], list[Reading]]:
+    found: dict[tuple[str, str], list[Reading]] = {}
+    for row in rows:
+        found.setdefault((row.what, row.clock), []).append(row)
+    return found
+
+
+def _values(runs: Sequence[Reading]) -> tuple[list[tuple[str, float]], list[tuple[float, float]]]:
+    """Return what `expected` takes: medians with their starts, and the spread inside each run."""
+    values = [(run.start, run.quartiles_s[1]) for run in runs]
+    return values, [(run.quartiles_s[0], run.quartiles_s[2]) for run in runs]
+
+
+def _by_clock(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
+    from gpuguide.results.records import CLOCKS
+
+    trials = list(trials)
+    by_clock = {clock: [trial for trial in trials if trial.clock == clock] for clock in CLOCKS}
+    return {clock: found for clock, found in by_clock.items() if found}
+
+
+def shortcomings(trials: Iterable[Trial]) -> list[str]:
+    """Say what keeps the printed ranges from being true.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        Clocks with fewer than twenty medians are not judged.
+
+    Returns
+    -------
+    list of str
+        Empty when of each clock at least 85 % lie inside, and half a range of the device clock is at most
+        3 % in the middle.
+    """
+    found = []
+    for clock, of_clock in _by_clock(trials).items():
+        if len(of_clock) < LEAST_MEDIANS:
+            continue
+        inside = statistics.fmean(trial.is_inside for trial in of_clock)
+        if inside < LEAST_INSIDE:
+            found.append(f"{clock}: {inside:.1%} inside; at least {LEAST_INSIDE:.0%} were expected")
+        width = statistics.median(trial.half_width for trial in of_clock)
+        if clock == "device" and width > WIDEST_DEVICE:
+            found.append(f"{clock}: half a range is {width:.1%}; at most {WIDEST_DEVICE:.0%} was expected")
+    return found
+
+
+def report(trials: Iterable[Trial]) -> str:
+    """Say of each clock how many medians lie in their ranges, how wide these are, and what missed most.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        Of all pages.
+
+    Returns
+    -------
+    str
+        A table, and the worst misses below it.
+    """
+    from gpuguide.results.units import format_quantity
+
+    trials = list(trials)
+    lines = [f"{'clock':12}{'medians':>9}{'inside':>9}{'half a range in the middle':>29}"]
+    for clock, of_clock in _by_clock(trials).items():
+        inside = statistics.fmean(trial.is_inside for trial in of_clock)
+        width = statistics.median(trial.half_width for trial in of_clock)
+        lines.append(f"{clock:12}{len(of_clock):9}{inside:9.1%}{width:29.1%}")
+    missed = sorted((trial for trial in trials if not trial.is_inside), key=lambda trial: -trial.miss)
+    if missed:
+        lines += ["", f"The worst of {len(missed)} outside:"]
+    for trial in missed[:_N_WORST]:
+        low, high = (format_quantity(value, "s") for value in (trial.expected.low, trial.expected.high))
+        found = format_quantity(trial.found_s, "s")
+        lines.append(
+            f"  {trial.what}, {trial.clock}: {found}, expected {low} to {high} ({trial.miss:.1%} beyond)"
+        )
+    return "\n".join(lines)
+
+
+# On recordings ----------------------------------------------------------------------------------------------
+
+
+def _recordings(root: Path, names: Sequence[str], machine: str) -> dict[tuple[str, str], Recording]:
+    """Read the recordings below a folder, by machine and page; all pages where none is named."""
+    from gpuguide.recordings import store as recordings
+
+    return {
+        (slug, page): recordings.read(root / slug / page)
+        for slug in recordings.machines(root)
+        for page in recordings.pages(slug, root)
+        if (not names or page in names) and machine in ("", slug)
+    }
+
+
+def _comparable(
+    landed: Mapping[tuple[str, str], Recording], new: Mapping[tuple[str, str], Recording]
+) -> Iterator[tuple[Recording, Recording]]:
+    """Pair the recordings of a page, and say of the others why they cannot be compared."""
+    from gpuguide.recordings.runs import differences
+
+    for (machine, page), recording in new.items():
+        former = landed.get((machine, page))
+        if former is None:
+            print(f"{page}: not compared, nothing was recorded on {machine} before")
+        elif why := differences(former, recording):
+            print(f"{page}: not compared, for {'; '.join(why)}")
+        elif same := _starts(former) & _starts(recording):
+            print(f"{page}: not compared, start {', '.join(sorted(same))} of the machine is known already")
+        else:
+            cells = [{(row.what, row.clock) for row in readings(each)} for each in (former, recording)]
+            if cells[0] != cells[1]:
+                print(f"{page}: {len(cells[0] ^ cells[1])} cells were measured only before or only now")
+            yield former, recording
+
+
+def _starts(recording: Recording) -> set[str]:
+    return {run.provenance.start for run in _runs(recording)}
+
+
+def _runs(recording: Recording) -> Sequence[Recording | FormerRun]:
+    """Return all runs, the newest first."""
+    return [recording, *recording.runs]
+
+
+def _judged(trials: Sequence[Trial], wanting: str) -> int:
+    """Print what came of the trials, and return the exit status."""
+    if not trials:
+        print(f"Nothing to judge: {wanting}", file=sys.stderr)
+        return 2
+    print(report(trials))
+    found = shortcomings(trials)
+    for line in found:
+        print(f"FAILED  {line}")
+    return 1 if found else 0
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make again", description=__doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="names of pages; all by default")
+    parser.add_argument("--machine", default="", metavar="SLUG", help="folder name; the GPU's by default")
+    parser.add_argument("--budget", type=float, default=600.0, metavar="S", help="seconds for all pages")
+    parser.add_argument("--into", type=Path, metavar="FOLDER", help="keep what is recorded there")
+    parser.add_argument("--allow-cpu", action="store_true", help="record without a GPU; needs --machine")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--recorded", type=Path, metavar="FOLDER", help="take recordings that lie there")
+    how.add_argument(
+        "--leave-one-out", action="store_true", help="tell each landed start from the others; no GPU needed"
+    )
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Hold a start of the machine against the landed recordings.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        0 when of each clock enough medians lie in their ranges, 1 when not or when a page failed, 2 when
+        there is nothing to judge; that of the recorder when it was interrupted.
+    """
+    from gpuguide.errors import GpuGuideError
+
+    told = _arguments(argv)
+    layout = Layout(Path.cwd())
+    try:
+        recorder.chosen_pages(layout, told.pages)  # names the nearest where one is unknown
+        landed = _recordings(layout.recorded, told.pages, told.machine)
+        if told.leave_one_out:
+            trials = [trial for recording in landed.values() for trial in leave_one_out(readings(recording))]
+            return _judged(trials, "it takes four machine starts to tell one from the others.")
+        if told.recorded:
+            return _hold(landed, _recordings(told.recorded, told.pages, told.machine))
+        return _record_and_hold(told, landed)
+    except (GpuGuideError, PagesError) as error:
+        print(f"Nothing to judge: {error}", file=sys.stderr)
+        return 2
+
+
+def _record_and_hold(told: argparse.Namespace, landed: Mapping[tuple[str, str], Recording]) -> int:
+    from gpuguide.machine.host import start_of_machine
+
+    known = {start for recording in landed.values() for start in _starts(recording)}
+    if start_of_machine() in known:
+        print(
+            "Nothing to judge: this start of the machine is in the recordings already. Restart the machine, "
+            "or take another one.",
+            file=sys.stderr,
+        )
+        return 2
+    options = ["--budget", f"{told.budget:g}"]
+    options += ["--machine", told.machine] if told.machine else []
+    options += ["--allow-cpu"] if told.allow_cpu else []
+    with tempfile.TemporaryDirectory() as folder:
+        into = told.into or Path(folder)
+        code = recorder.main([*told.pages, *options, "--into", str(into)])
+        if code not in (0, 1, recorder.BUDGET_SPENT):
+            return code
+        judged = _hold(landed, _recordings(into, told.pages, told.machine))
+    return judged or (1 if code == 1 else 0)
+
+
+def _hold(landed: Mapping[tuple[str, str], Recording], new: Mapping[tuple[str, str], Recording]) -> int:
+    trials = [
+        trial
+        for former, recording in _comparable(landed, new)
+        for trial in compare(readings(former), readings(recording))
+    ]
+    return _judged(trials, "no page has ranges; they take three machine starts.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

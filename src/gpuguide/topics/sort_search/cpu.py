@@ -1,0 +1,57 @@
+"""Sorting and looking up on all threads of the CPU, by NumPy functions that let go of Python's lock."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from gpuguide.machine.cpu import thread_pool
+from gpuguide.topics.sort_search.sparse_dictionary import lookup_numpy
+
+THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
+# Below, waking the threads takes longer than the work.
+SORTED_ALONE_BELOW, LOOKED_UP_ALONE_BELOW = 2**17, 2**13
+_SAMPLES = 256  # of each part, so that the shares differ by a few percent
+
+
+def sort_numpy_threads(x: np.ndarray, out: np.ndarray) -> None:
+    """Let each thread sort a part, deal the parts out by value, and let each sort what it got."""
+    if x.size < SORTED_ALONE_BELOW:
+        out[:] = x
+        out.sort()
+        return
+    parts = list(thread_pool().map(np.sort, np.array_split(x, THREADS)))
+    sampled = np.sort(
+        np.concatenate([part[:: max(1, part.size // _SAMPLES)] for part in parts])
+    )
+    dividers = sampled[np.arange(1, THREADS) * sampled.size // THREADS]
+    # Row by row the places where the values of the next thread begin.
+    places = np.array([[0, *np.searchsorted(part, dividers), part.size] for part in parts])
+    starts = places.sum(axis=0)
+
+    def one(k: int) -> None:
+        mine = out[starts[k] : starts[k + 1]]
+        pieces = [
+            part[begin:end]
+            for part, (begin, end) in zip(parts, places[:, k : k + 2], strict=True)
+        ]
+        np.concatenate(pieces, out=mine)
+        mine.sort()
+
+    list(thread_pool().map(one, range(THREADS)))
+
+
+def lookup_numpy_threads(
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object, out: np.ndarray
+) -> None:
+    """Share the queries out among all threads, each of which searches with np.searchsorted."""
+    if queries.size < LOOKED_UP_ALONE_BELOW:
+        out[:] = lookup_numpy(queries, keys, words)
+        return
+    step = max(1, -(-queries.size // THREADS))
+
+    def one(start: int) -> None:
+        part = slice(start, start + step)
+        out[part] = lookup_numpy(queries[part], keys, words)
+
+    list(thread_pool().map(one, range(0, queries.size, step)))

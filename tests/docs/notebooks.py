@@ -1,0 +1,91 @@
+"""The notebooks that were built, their cells, and mistakes to put into them."""
+
+import ast
+from pathlib import Path
+
+import nbformat
+
+from gpuguide_docs.downloads.downloads import DOWNLOADS
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / DOWNLOADS).glob("*.ipynb"))
+NOT_BUILT = "the notebooks are not written: run make html first"
+
+#: Pages that call no kernel of the package.
+WITHOUT_KERNELS = {"five_minutes"}
+WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
+
+
+#: Functions whose mistakes are not seen at a small size without a GPU, and why.
+UNSEEN = {
+    "check_prime_kernel": "only launched on CuPy's arrays",
+    "group_kernel": "only launched on CuPy's arrays",
+    "primes_cpu": "stores nothing itself for limits above 2",
+    "sieve_parallel": "takes limits of 50 000 and more",
+}
+
+
+def code_cells(notebook: Path) -> list[str]:
+    """The code of a notebook, without the solutions of its exercises, which are folded away."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "code" and not cell.metadata]
+
+
+def is_of_definitions(code: str) -> bool:
+    """Whether a cell holds what the page shows of a topic: it does nothing but import and define."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    body = ast.parse(code).body
+    inert = all(
+        isinstance(each, kinds) or (isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant))
+        for each in body
+    )
+    return inert and not all(isinstance(each, ast.Import | ast.ImportFrom) for each in body)
+
+
+def defined(code: str) -> list[str]:
+    """The names that a cell of definitions defines."""
+    names = []
+    for each in ast.parse(code).body:
+        if isinstance(each, ast.FunctionDef | ast.ClassDef):
+            names.append(each.name)
+        elif isinstance(each, ast.Assign):
+            names += [target.id for target in each.targets]
+    return names
+
+
+def handed_over(cells: list[str]) -> list[ast.Call]:
+    """The calls of a notebook that hand kernels to a study."""
+    calls = (node for code in cells for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
+    return [call for call in calls if "kernels" in [each.arg for each in call.keywords]]
+
+
+def mistakes(cells: list[str]) -> dict[str, list[str]]:
+    """Each function that is handed to a study -> the cells in which all that it stores is off by one."""
+    wrong = {}
+    handed = {
+        name.id
+        for call in handed_over(cells)
+        for name in ast.walk(call.keywords[-1].value)
+        if isinstance(name, ast.Name)
+    }
+    for place, code in enumerate(cells):
+        for name in [each for each in defined(code) if each in handed] if is_of_definitions(code) else ():
+            tree = ast.parse(code)
+            (function,) = (each for each in tree.body if name in defined(ast.unparse(each)))
+            if isinstance(function, ast.FunctionDef) and (stores := _stores(function)):
+                for store in stores:
+                    store.value = ast.BinOp(store.value, ast.Add(), ast.Constant(1))
+                wrong[name] = [*cells[:place], ast.unparse(tree), *cells[place + 1 :]]
+    return wrong
+
+
+def _stores(function: ast.FunctionDef) -> list[ast.Assign | ast.AugAssign]:
+    """The assignments to elements of what the function was given."""
+    given = {argument.arg for argument in function.args.args}
+    found = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            is_given = isinstance(target, ast.Subscript) and ast.unparse(target.value) in given
+            if is_given and not isinstance(node.value, ast.ListComp):
+                found.append(node)
+    return found
