@@ -62,7 +62,7 @@ html: $(READY) $(REFERENCE)  ## build the guide into docs/_build/html (PAGE=name
 	@echo "The guide is in $(OUT)/html/index.html"
 
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
-	@$(PY) -m pytest -q -n auto --dist loadfile
+	@$(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 doctest: $(READY) $(REFERENCE)  ## run the examples of the docstrings
 	@$(SPHINX) -q -b doctest docs $(OUT)/doctest

@@ -1,4 +1,4 @@
-"""The marker `gpu` and ways to run a snippet in a fresh Python, with or without Numba's simulator."""
+"""The marker `gpu`, and ways to run a snippet in a Python of its own, with or without Numba's simulator."""
 
 from __future__ import annotations
 
@@ -13,17 +13,31 @@ import pytest
 
 from gpuguide.errors import NoGpuError
 from gpuguide.machine.device import require_gpu
+from warm_python import WarmPython
 
 HERE = Path(__file__).parent
-# Hundreds of fresh Pythons import the same modules. They find them compiled, though none may write beside
-# the sources.
-os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
+# Folders whose tests build sites, drive a browser, or simulate and compile kernels.
+LONG_FIRST = ("docs", "browser", "topics", "exercises")
+# This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
+# them compiled, though none may write beside the sources.
+sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
+sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-gpu", action="store_true", help="fail tests that need a missing GPU")
     parser.addoption("--sphinx-examples", metavar="FILE", help="what Sphinx's doctest builder wrote")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no processor is left with it while the others have none."""
+
+    def place(item: pytest.Item) -> int:
+        room = item.path.relative_to(HERE).parts[0]
+        return LONG_FIRST.index(room) if room in LONG_FIRST else len(LONG_FIRST)
+
+    items.sort(key=place)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -43,21 +57,31 @@ def why_no_gpu() -> str | None:
     return None
 
 
+@cache
+def warm_simulator() -> WarmPython:
+    """Start a Python with Numba's simulator, whose threads `quick_simulator` schedules."""
+    modules = ("quick_simulator", "gpuguide.measure.study")
+    return WarmPython(modules, options=("-W", "error"), env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"})
+
+
 @pytest.fixture
 def fresh_python() -> Callable[..., str]:
-    """Run a snippet in a fresh Python that turns warnings into errors; return what it printed.
+    """Run a snippet in a Python of its own that turns warnings into errors; return what it printed.
 
-    In the simulator `quick_simulator` schedules the threads, unless ``quick=False``.
+    A fresh one, but for the simulator, where it is a copy of one that has imported Numba and
+    `quick_simulator`; ``quick=False`` gives a fresh one there, too, with Numba's own schedule of threads.
     """
 
     def run(snippet: str, *, timeout: float = 120, quick: bool = True, **variables: str) -> str:
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
+        environment |= variables
         if quick and "NUMBA_ENABLE_CUDASIM" in variables:
-            snippet = f"import sys; sys.path.append({str(HERE)!r}); import quick_simulator\n{snippet}"
-        command = [sys.executable, "-W", "error", "-c", snippet]
-        done = subprocess.run(
-            command, env=environment | variables, capture_output=True, text=True, timeout=timeout, check=False
-        )
+            done = warm_simulator().run(["-c", snippet], env=environment, timeout_s=timeout)
+        else:
+            command = [sys.executable, "-W", "error", "-c", snippet]
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+            )
         assert done.returncode == 0, done.stderr
         assert not done.stderr
         return done.stdout
@@ -67,5 +91,5 @@ def fresh_python() -> Callable[..., str]:
 
 @pytest.fixture
 def simulator_python(fresh_python: Callable[..., str]) -> Callable[..., str]:
-    """Run a snippet in a fresh Python whose kernels run in Numba's simulator; return what it printed."""
+    """Run a snippet in a Python of its own whose kernels run in Numba's simulator; return what it printed."""
     return lambda snippet, **options: fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1", **options)

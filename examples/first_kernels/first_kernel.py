@@ -152,8 +152,8 @@ print(
 #    :names: increment_four_per_thread
 #
 # A Python loop, NumPy, a compiled loop on all threads of the CPU, and the kernel with copies around it
-# complete the comparison. The copies start and end in NumPy's ordinary, pageable memory, or in
-# :term:`pinned memory`.
+# complete the comparison. The copies start and end in :term:`pageable memory`, which is NumPy's,
+# or in :term:`pinned memory`.
 #
 # .. kernel:: gpuguide.topics.first_kernel.kernels
 #    :names: increment_threads

@@ -230,8 +230,8 @@ print(f"at least {written.value * 1e6:.0f} us to store the bits")
 # .. kernel:: gpuguide.topics.primes.segmented
 #    :names: segment_plan, primes_segmented
 #
-# Three more complete the picture. **Segmented, pageable copy** brings the answer to the host, into NumPy's
-# ordinary memory. **Segmented, pinned copy** is the same call with an array in :term:`pinned memory`.
+# Three complete the picture. **Segmented, pageable copy** brings the answer to the host; **pinned copy** does
+# so into :term:`pinned memory`.
 #
 # .. kernel:: gpuguide.topics.primes.study
 #    :names: primes_with_copy
@@ -327,7 +327,7 @@ gg.plot_time(
 
 # %%
 # The best known sieve for CPUs is the library primesieve. It does not keep a list: it counts. So it is
-# compared with the GPU where only the count is asked for. Where it is not installed, the table says so.
+# compared with the GPU where only the count is asked for.
 
 counts = primes.count_study().run()
 

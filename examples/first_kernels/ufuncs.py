@@ -139,7 +139,7 @@ for name, predicted in facts.items():
 #
 # **GPU arrays** and **NumPy arrays, pageable** call one and the same ufunc. The first says where the result
 # goes and in which :term:`stream` the work runs; it gets CuPy's arrays as views made for Numba beforehand.
-# The second just calls it. **NumPy arrays, pinned** calls it on arrays in pinned memory.
+# The second just calls it, as **NumPy arrays, pinned** does.
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: gpu_ufunc

@@ -89,9 +89,9 @@ print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 # -----------------------------
 #
 # The operation is the kernel from above, with its launcher, the function that checks the arguments and
-# launches. It has three rivals: NumPy, a compiled loop on all threads of the CPU, and the kernel with copies,
-# from NumPy's ordinary, pageable memory or from :term:`pinned memory`. ``launch.check`` looks at shapes and
-# types on the host, and ``cupy()`` is this guide's door to CuPy.
+# launches. It has three rivals: NumPy, a compiled loop on the whole CPU, and the kernel with copies, from
+# :term:`pageable memory` or from :term:`pinned memory`. ``launch.check`` looks at shapes and types on the
+# host, and ``cupy()`` is this guide's door to CuPy.
 #
 # .. kernel:: gpuguide.topics.how_to_time.kernels
 #    :names: add_one_kernel, add_one_threads

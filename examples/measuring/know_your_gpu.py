@@ -78,14 +78,14 @@ peak = gg.fact(
     unit="B/s",
     note="memory clock x 2 x bus width",
 )
-for unit in ("fp32", "fp64", "fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor"):
-    if gpu.peak_flops(unit):
-        gg.fact(
-            f"peak_{unit}",
-            gpu.peak_flops(unit),
-            unit="FLOP/s",
-            note="multiprocessors x operations x clock",
-        )
+units = ("fp32", "fp64", "fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor")
+for unit in filter(gpu.peak_flops, units):  # not every GPU has all of them
+    gg.fact(
+        f"peak_{unit}",
+        gpu.peak_flops(unit),
+        unit="FLOP/s",
+        note="multiprocessors x operations x clock",
+    )
 gg.fact("l2_size", gpu.l2_bytes, unit="B", note="size of the L2 cache")
 print(
     f"memory: {gpu.memory_clock_hz / 1e6:.0f} MHz x 2 x {gpu.bus_width_bits // 8} bytes"

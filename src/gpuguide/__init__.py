@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpuguide.machine.backends import numba_view
     from gpuguide.machine.device import require_gpu
     from gpuguide.measure.plan import Variant
-    from gpuguide.measure.session import machine_ceilings
+    from gpuguide.measure.session import keep, machine_ceilings
     from gpuguide.measure.study import Study
     from gpuguide.recordings.store import load
     from gpuguide.results.records import Measurement, Traffic
@@ -33,6 +33,7 @@ __all__ = [
     "claim",
     "explained",
     "fact",
+    "keep",
     "load",
     "machine_ceilings",
     "numba_view",
@@ -59,6 +60,7 @@ _HOMES = {
     "claim": ("statements", "claim"),
     "explained": ("statements", "explained"),
     "fact": ("measure.session", "fact"),
+    "keep": ("measure.session", "keep"),
     "load": ("recordings.store", "load"),
     "machine_ceilings": ("measure.session", "machine_ceilings"),
     "numba_view": ("machine.backends", "numba_view"),

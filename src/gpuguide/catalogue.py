@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -129,7 +130,8 @@ def _topics() -> dict[str, str]:
     return {folder.name: _about(files[0]) for folder in folders if (files := _study_files(folder.name))}
 
 
-def _study_files(topic: str) -> list[Path]:
+@cache
+def _study_files(topic: str) -> tuple[Path, ...]:
     """Find the modules of a topic that make studies; ``study.py``, which tells what it is about, is first."""
     paths = [path for root in topics.__path__ for path in sorted((Path(root) / topic).glob("[!_]*.py"))]
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
@@ -138,7 +140,7 @@ def _study_files(topic: str) -> list[Path]:
         for path, tree in trees.items()
         if any(isinstance(node, ast.FunctionDef) and _is_study_name(node.name) for node in tree.body)
     ]
-    return sorted(made, key=lambda path: path.stem != "study")
+    return tuple(sorted(made, key=lambda path: path.stem != "study"))
 
 
 def _about(path: Path) -> str:

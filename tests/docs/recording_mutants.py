@@ -442,6 +442,8 @@ def main(out: Path, only: str, n_each: int | None, n_counted: int | None) -> Non
         folder, expected = recorded_twice(Path(scratch))
         key = Key(Path(scratch), folder / MACHINE / PAGE / "run.json")
         trials = Trials(Path(scratch), expected, as_written(folder))
+        # The page collects garbage, and must not go through what all children share.
+        gc.freeze()
         executed = [code for code in executed_functions() if "<" not in code[1]]
         functions = [code for code in executed if dotted(code[0]).startswith(only)]
         n_counted_mutants = 0

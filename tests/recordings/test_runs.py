@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from test_store import MACHINE, PAGE, folder_of, hash_again, provenance, recording
 
@@ -23,6 +24,7 @@ from gpuguide.recordings.keys import measuring_key
 from gpuguide.recordings.recompute import recompute
 from gpuguide.recordings.recording import FormerRun, Recording, RunEntry
 from gpuguide.recordings.runs import MOST_RUNS, add_run, over_starts
+from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.records import Fact, Measurement, Summary
 
@@ -145,6 +147,21 @@ def test_cells_without_samples_odd_rounds_and_own_ceilings_are_kept(tmp_path: Pa
     assert second.measurements[0].summary == Summary(2, (5.5, 6, 6.5), (1, 4), (5, 7))
     assert (second.measurements[0].notes, second.measurements[0].floor_ns) == (("two modes",), 2)
     assert (first.ceilings, second.ceilings) == (None, Ceilings((Ceiling("read", 1.0, "B/s"),)))
+
+
+def test_kept_arrays_are_recorded_and_found_in_the_newest_run(tmp_path: Path) -> None:
+    image = np.arange(6, dtype="int16").reshape(2, 3)
+    recordings.save(run(0), tmp_path)
+    saved = recordings.save(dataclasses.replace(run(1), arrays={"image": KeptArray.of(image)}), tmp_path)
+    assert len(saved.runs) == 1
+    back = recordings.validate(folder_of(saved))
+    assert back == saved
+    np.testing.assert_array_equal(back.arrays["image"].array(), image)
+    assert " 1 array: image" in repr(back)
+    (folder_of(saved) / "arrays.json").unlink()
+    with pytest.raises(RecordingError, match=r"arrays\.json: the file is missing"):
+        recordings.read(folder_of(saved))
+    recordings.save(run(2), tmp_path)
 
 
 # Aged

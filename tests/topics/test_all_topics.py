@@ -105,8 +105,9 @@ def small(name: str) -> int:
 _SIMULATE = """
 import json, sys
 from gpuguide.catalogue import studies
+found = studies({topic!r})
 for name, (sizes, variants) in json.loads({wanted!r}).items():
-    report = studies({topic!r})[name].check_all(sizes, variants)
+    report = found[name].check_all(sizes, variants)
     print(json.dumps([name, len(report), sorted({{result.variant for result in report}})]))
 """
 

@@ -135,6 +135,7 @@ def _run(cell: Cell, namespace: dict[str, Any], script: str, drawn: GpuGuideCell
     drawn.namespace |= {name: value for name, value in namespace.items() if isinstance(value, Results)}
     drawn.namespace["ceilings"] = current().ceilings
     drawn.page.facts.update(current().facts)
+    drawn.namespace["arrays"].update((name, kept.array()) for name, kept in current().arrays.items())
     return run_drawn_cell(cell, drawn, script, GpuGuide())
 
 

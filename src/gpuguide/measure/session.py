@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +19,13 @@ from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
 from gpuguide.measure.host_pace import PaceSince
 from gpuguide.measure.step_timer import StepTimer
+from gpuguide.results.arrays import MOST_ARRAY_BYTES, KeptArray
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide.results.results import Results
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "Machine",
@@ -29,6 +33,7 @@ __all__ = [
     "current",
     "entered",
     "fact",
+    "keep",
     "machine_ceilings",
     "recording_session",
 ]
@@ -102,6 +107,8 @@ class Session:
         By name, in the order they ran.
     facts : dict of str to Fact
         By name.
+    arrays : dict of str to KeptArray
+        By name.
     claims : list of ClaimResult
         Of drawn cells, in the order they were made.
     peak_memory_bytes : int
@@ -133,6 +140,7 @@ class Session:
     drawing: bool = False
     studies: dict[str, Results] = field(default_factory=dict, init=False)
     facts: dict[str, Fact] = field(default_factory=dict, init=False)
+    arrays: dict[str, KeptArray] = field(default_factory=dict, init=False)
     claims: list[ClaimResult] = field(default_factory=list, init=False)
     peak_memory_bytes: int = field(default=0, init=False)
     clocks_seen: list[ClockReading] = field(default_factory=list, init=False)
@@ -207,6 +215,17 @@ class Session:
         self.facts[new.name] = new
         return new
 
+    def add_array(self, name: str, new: KeptArray) -> None:
+        """Keep an array; on a page, a name can be used once."""
+        self._refuse_twice("array", name, self.arrays)
+        n_bytes = new.n_bytes + sum(each.n_bytes for known, each in self.arrays.items() if known != name)
+        if n_bytes > MOST_ARRAY_BYTES:
+            raise ArgumentError(
+                f"keep {name!r}: the arrays of a page may have {MOST_ARRAY_BYTES} bytes in all; with this "
+                f"one they have {n_bytes}. Keep fewer elements, or a smaller dtype."
+            )
+        self.arrays[name] = new
+
     def add_claim(self, new: ClaimResult) -> None:
         """Keep a claim; on a page, a sentence can be claimed once."""
         self._refuse_twice("claim", new.text, [known.text for known in self.claims])
@@ -214,8 +233,9 @@ class Session:
 
     def _refuse_twice(self, kind: str, name: str, known: Any) -> None:
         if (self.recording or self.drawing) and name in known:
+            a = "an" if kind == "array" else "a"
             raise ArgumentError(
-                f"There is a {kind} {name!r} already; give each {kind} of a page another name."
+                f"There is {a} {kind} {name!r} already; give each {kind} of a page another name."
             )
 
 
@@ -343,3 +363,40 @@ def fact(
             if isinstance(number, float) and not math.isfinite(number):
                 raise ArgumentError(f"fact {name!r}: {what} must be finite; got {number!r}.")
     return current().add_fact(Fact(name, plain, unit, taken, note))
+
+
+def keep(name: str, array: Any) -> NDArray[Any]:
+    """Keep a small array of numbers, so that a drawn cell can show it as a picture.
+
+    Parameters
+    ----------
+    name : str
+        Unique on its page; letters, digits, underscores. A drawn cell finds the array as ``arrays[name]``.
+    array : array_like
+        Of booleans, integers, floats or complex numbers, on the host or the device; all arrays of a page
+        together have at most 128 KB, and count among the 150 KB of its recording.
+
+    Returns
+    -------
+    ndarray
+        As kept: on the host, read-only.
+
+    Raises
+    ------
+    ArgumentError
+        The name does not fit or, on a page, is taken; the array holds something else, or too much.
+
+    Examples
+    --------
+    >>> keep("image", [[0, 1], [1, 0]]).shape
+    (2, 2)
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ArgumentError(f"keep: name must be a word of letters, digits and underscores; got {name!r}.")
+    on_host = array.get() if callable(getattr(array, "get", None)) else array
+    try:
+        kept = KeptArray.of(on_host)
+    except (ArgumentError, ValueError) as error:
+        raise ArgumentError(f"keep {name!r}: {error}") from None
+    current().add_array(name, kept)
+    return kept.array()

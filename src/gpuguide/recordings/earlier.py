@@ -100,7 +100,7 @@ def _run(run: FormerRun) -> EarlierRun:
 
 
 def _ceiling_rows(ceilings: Ceilings | None) -> tuple[CeilingRow, ...] | None:
-    return ceilings and tuple((item.mix, item.value, item.unit) for item in ceilings.items)
+    return None if ceilings is None else tuple((item.mix, item.value, item.unit) for item in ceilings.items)
 
 
 def _cell_run(cell: Measurement, newest: Measurement) -> CellRun:
@@ -202,7 +202,7 @@ def _measurement(newest: Measurement, row: CellRun, field_: str, where: str) -> 
     odd = odd or _like(newest)
     rounds = odd.rounds or tuple(range(len(medians)))
     summary = _made(Summary, field_, where, n, quartiles, rounds, medians) if n or medians else None
-    return _made(
+    made: Measurement = _made(
         replace,
         field_,
         where,
@@ -218,12 +218,15 @@ def _measurement(newest: Measurement, row: CellRun, field_: str, where: str) -> 
         reason=odd.reason,
         notes=odd.notes,
     )
+    return made
 
 
 def _ceilings(rows: Iterable[CeilingRow] | None, field_: str, where: str) -> Ceilings | None:
     if rows is None:
         return None
-    return _made(Ceilings, field_, where, tuple(_made(Ceiling, field_, where, *row) for row in rows))
+    items = tuple(_made(Ceiling, field_, where, *row) for row in rows)
+    ceilings: Ceilings = _made(Ceilings, field_, where, items)
+    return ceilings
 
 
 def _made(make: Any, field_: str, where: str, *values: Any, **named: Any) -> Any:

@@ -36,11 +36,6 @@ from gpuguide.results.arrays import MOST_ARRAY_BYTES
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.results import Results
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
 __all__ = [
     "ARRAYS",
     "EARLIER",
@@ -341,7 +336,9 @@ def locked(folder: Path) -> Iterator[None]:
     Where there are no such locks (Windows, some network drives), nobody waits.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if fcntl is None:
+    try:
+        import fcntl
+    except ImportError:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -419,6 +416,8 @@ def check_contents(recording: Recording) -> None:
     _check_date(recording.provenance.utc_date, "provenance", place)
     _check_keys(recording.keys, place)
     _check_measured(recording, place)
+    n_bytes = sum(array.n_bytes for array in recording.arrays.values())
+    place.expect(n_bytes <= MOST_ARRAY_BYTES, "arrays", f"at most {MOST_ARRAY_BYTES} bytes in all", n_bytes)
     _check_runs(recording, place)
     _check_cells(recording, place)
 

@@ -1,4 +1,4 @@
-"""Limits on what is read: size, depth and counts are looked at first, in one pass, before anything is decoded.
+"""Limits on what is read: size, depth and counts are looked at first, in one pass, before it is decoded.
 
 They fit real recordings several times over. What exceeds them would keep the reader busy, or is none of ours.
 """

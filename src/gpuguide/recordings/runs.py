@@ -1,4 +1,4 @@
-"""Several runs of one page: when a new run joins the former ones, what is kept of those, and how all are read.
+"""Several runs of one page: when a new one joins the others, what is kept of these, and how all are read.
 
 The newest run keeps its samples. Of a former one stay the summaries of its cells, its facts without samples
 and its ceilings as medians, told in terms of the newest run's studies.
@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings.recording import FormerRun, Recording
@@ -188,14 +189,15 @@ def refuse_mixed(recording: Recording) -> None:
                 recording, field, "a run of the same code, versions, machine and GPU", "; ".join(why)
             )
     described = [*(run.provenance for run in recording.runs), recording.provenance]
-    for i, (earlier, later) in enumerate(zip(described, described[1:], strict=False), start=1):
+    for i, (earlier, later) in enumerate(pairwise(described), start=1):
         # Two runs at once may end in either order.
         if _date(later) < _date(earlier) - timedelta(seconds=earlier.run_time_s or 0):
             field = f"runs[{i}].provenance.utc_date" if i < len(recording.runs) else "provenance.utc_date"
             raise _error(
                 recording,
                 field,
-                f"a run that did not end before the one of {earlier.utc_date} began (a clock that goes backwards?)",
+                f"a run that did not end before the one of {earlier.utc_date} began "
+                "(a clock that goes backwards?)",
                 later.utc_date,
             )
 
@@ -282,10 +284,10 @@ def _cells(studies: Mapping[str, Results]) -> list[tuple[str, str, int, str]]:
 
 
 def _refuse_other_cells(former: Recording, new: Recording) -> None:
-    """Runs of the same code measure the same cells; where they do not, the key misses what decides on them."""
-    then, now = _cells(former.studies), _cells(new.studies)
-    odd = [f"{each} is new" for each in now if each not in set(then)]
-    odd += [f"{each} is gone" for each in then if each not in set(now)]
+    # Runs of the same code measure the same cells; where they do not, the key misses what decides on them.
+    then, now = (dict.fromkeys(_cells(studies)) for studies in (former.studies, new.studies))
+    odd = [f"{each} is new" for each in now if each not in then]
+    odd += [f"{each} is gone" for each in then if each not in now]
     odd += [f"study {name!r} is new" for name in new.studies if name not in former.studies]
     odd += [f"study {name!r} is gone" for name in former.studies if name not in new.studies]
     if odd:
@@ -300,7 +302,7 @@ def _refuse_other_cells(former: Recording, new: Recording) -> None:
 
 
 def _unexpected(runs: tuple[FormerRun, ...], new: Recording) -> Iterator[str]:
-    """Warn of device times that lie far outside of where the former runs let expect them: something changed."""
+    """Warn of device times that lie far outside of where the former runs let expect them."""
     starts = [run.provenance.start for run in runs]
     found = []
     n = 0

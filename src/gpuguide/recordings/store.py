@@ -1,9 +1,9 @@
 """Recordings: the only module that reads and writes what a page measured on a machine.
 
 A recording is one folder, ``<root>/<machine>/<page>``: ``run.json`` (the runs, and the hash of each other
-file), ``measurements.json`` and ``transcript.json`` of the newest run, ``earlier.json`` of the former ones, and
-``arrays.json`` where the page kept some. It is data: nothing in it is ever executed, and what is not exactly
-as it should be is refused by the name of its file and field.
+file), ``measurements.json`` and ``transcript.json`` of the newest run, ``earlier.json`` of the former ones,
+and ``arrays.json`` where the page kept some. It is data: nothing in it is ever executed, and what is not
+exactly as it should be is refused by the name of its file and field.
 """
 
 from __future__ import annotations

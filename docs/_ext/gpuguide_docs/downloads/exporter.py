@@ -23,6 +23,10 @@ __all__ = ["export_page"]
 _IMPORTS = "import matplotlib.pyplot as plt\nimport numpy as np\n\nimport gpuguide as gg"
 _PRESET = {
     "facts": "from gpuguide.measure.session import current\n\nfacts = current().facts",
+    "arrays": (
+        "from gpuguide.measure.session import current\n\n"
+        "arrays = {name: kept.array() for name, kept in current().arrays.items()}"
+    ),
     "ceilings": "ceilings = gg.machine_ceilings()",
 }
 

@@ -276,7 +276,6 @@ def study(kernels: Kernels = None) -> Study:
         inputs=_inputs,
         reference=${name}_reference,
         equal=True,
-        output=lambda n, dtype: ((n,), dtype),
         dtype="float32",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="numpy",

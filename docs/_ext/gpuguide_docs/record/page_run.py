@@ -271,6 +271,7 @@ def run_page(
         facts=dict(session.facts),
         ceilings=ceilings,
         names=names,
+        arrays=dict(session.arrays),
         cells=tuple(
             dataclasses.replace(cell, digest=digests[f"cell {i}"]) for i, cell in enumerate(run.cells, 1)
         ),

@@ -355,17 +355,14 @@ def check_svg(data: bytes, file: str) -> None:
     # Matplotlib writes a document type without declarations of its own.
     if b"<!ENTITY" in data or b"<!ATTLIST" in data or data.count(b"<!DOCTYPE") > 1:
         raise RecordingError("expected an SVG without declarations", file=file)
-    parser = ElementTree.XMLPullParser(("start",))
     try:
-        parser.feed(data)
-        parser.close()
-        elements = [element for _, element in parser.read_events()]
+        elements = list(ElementTree.fromstring(data).iter())
     except (ElementTree.ParseError, ValueError, LookupError) as error:
         raise RecordingError(f"expected an SVG: {error}", file=file) from None
-    if not elements or _local(elements[0].tag) != "svg":
+    if _local(elements[0].tag) != "svg":
         raise RecordingError("expected an SVG, got another kind of XML", file=file)
     for element in elements:
-        if _local(element.tag) in _ACTING:
+        if _local(element.tag) in _ACTING or (_local(element.tag) == "style" and len(element)):
             raise RecordingError(f"expected a picture, got the element {_local(element.tag)!r}", file=file)
         texts = [element.text or ""] if _local(element.tag) == "style" else []
         for name, value in element.attrib.items():

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gpuguide.recordings.recording import Recording, Stated
+    from gpuguide.results.arrays import KeptArray
     from gpuguide.results.ceilings import Ceilings
     from gpuguide.results.records import Fact
     from gpuguide.results.results import Results
@@ -28,7 +29,7 @@ _STATING_MODULES = ("statements.py", "measure/session.py")
 
 
 class GpuGuideCells:
-    """The drawn cells of a page: they find ``gg``, ``plt``, ``np``, the page's results, facts and ceilings.
+    """The drawn cells of a page: they find ``gg``, ``plt``, ``np``, its results, facts, ceilings and arrays.
 
     Parameters
     ----------
@@ -38,6 +39,8 @@ class GpuGuideCells:
         Recorded ones.
     ceilings : Ceilings or None
         What the machine can do.
+    arrays : mapping of str to KeptArray, optional
+        Those that the page kept.
     quick : bool
         Whether the results are those of a toy run, of which no claim need hold.
     """
@@ -47,6 +50,7 @@ class GpuGuideCells:
         results: Mapping[str, Results],
         facts: Mapping[str, Fact],
         ceilings: Ceilings | None,
+        arrays: Mapping[str, KeptArray] | None = None,
         *,
         quick: bool = False,
     ) -> None:
@@ -66,6 +70,7 @@ class GpuGuideCells:
             "np": np,
             "facts": self.page.facts,
             "ceilings": ceilings,
+            "arrays": {name: kept.array() for name, kept in (arrays or {}).items()},
             **results,
         }
 
@@ -88,7 +93,7 @@ class GpuGuide:
     def page_cells(self, recording: Recording) -> GpuGuideCells:
         """Give the cells the page's results, under the names that the page gave them."""
         results = {name: recording.studies[study] for name, study in recording.names.items()}
-        return GpuGuideCells(results, recording.facts, recording.ceilings)
+        return GpuGuideCells(results, recording.facts, recording.ceilings, recording.arrays)
 
     def drawing_code(self, source: Path) -> tuple[Path, ...]:
         """Return all of the rooms that draw, and what a cell states through."""
