@@ -256,7 +256,8 @@ for size, colour in (("small", SERIES[0]), ("large", SERIES[1])):
     ranges = [(row, time, colour) for row, time in enumerate(times)]
     draw_ranges(ax, ranges, along="x", scale=1e6)
 ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-words = (f"{name} {ends[0]:.1f} and {ends[1]:.1f} µs" for name, ends in medians.items())
+shown = [f"{facts[f'small_{c}'].shown} and {facts[f'large_{c}'].shown}" for c in clocks]
+words = map(" ".join, zip(medians, shown, strict=True))
 describe(ax, f"Six clocks, time a call at two sizes, logarithmic: {'; '.join(words)}.")
 
 # %%
@@ -442,10 +443,10 @@ _ = gg.explained("wrong_explained", parts, facts["wrong_work"].value)
 # draw
 gg.plot_decomposition(
     {
-        "wrong timer: work": {"booked on work": facts["wrong_work"].value},
+        "wrong timer: work": {"booked on work": facts["wrong_work"]},
         "timed apart": {
-            "work": facts["step_work"].value,
-            "copy back": facts["step_copy_back"].value,
+            "work": facts["step_work"],
+            "copy back": facts["step_copy_back"],
         },
     }
 )

@@ -338,3 +338,13 @@ def test_the_total_of_a_bar_stands_past_its_range():
 def test_a_range_lies_along_x_or_y():
     with pytest.raises(ArgumentError, match="'x' or 'y'; got 'z'"):
         draw_ranges(plt.subplots()[1], [], along="z")
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity"),
+    [("time", UNSURE.time), ("rate", UNSURE.rate), ("share", UNSURE.share)],
+)
+def test_alternative_text_has_the_digits_that_the_range_leaves(name, quantity):
+    words = alt_text(OVER_SIZES[name](UNSURE).figure)
+    assert f"to {quantity('numba', 2**26)} at 2²⁶" in words
+    assert f"to {quantity('numba', 2**26).value:.4g}" not in words
