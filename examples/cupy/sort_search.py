@@ -291,10 +291,10 @@ gg.plot_time(
 # ``cp.sort`` makes first. Both are far from the prediction. A pass of a radix sort does not simply copy: it
 # sends each number to one of 256 places, and first has to count how many go where.
 #
-# How far from it is a sort of a hundred million numbers? With each number read once and written once, the sort in
-# place reaches :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. Four perfect passes
-# would reach a quarter. An argsort takes :measured:`argsort[cupy, 4096**2].time` at 4096 by 4096 numbers,
-# since an index travels with each of them.
+# How far from it is a sort of a hundred million numbers? With each number read once and written once, the
+# sort in place reaches :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. Four perfect
+# passes would reach a quarter. An argsort takes :measured:`argsort[cupy, 4096**2].time` at 4096 by 4096
+# numbers, since an index travels with each of them.
 #
 # In the look-up, the Python dict needs :measured:`lookup[python_dict, 10**6].time` for a million queries,
 # which it answers one after the other. The branching kernel needs :measured:`lookup[branching, 10**6].time`.
