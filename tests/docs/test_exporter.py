@@ -206,7 +206,10 @@ def text(small, name="first"):
 
 def test_numbers_are_written_out_with_machine_and_date(small):
     words = text(small)
-    assert "The numbers in the text were measured on NVIDIA H200, 21 November 2026 (run r1)." in words
+    assert (
+        "The numbers in the text were measured on NVIDIA H200, one machine start, 21 November 2026 (run r1)."
+        in words
+    )
     assert "It takes 6.0 µs, not 1000 times." in words
     assert "Numba takes 6.0 µs." in words
 
