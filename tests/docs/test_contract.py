@@ -386,12 +386,13 @@ def checked(
     edit=(),
     page=None,
     status="current",
+    reason="",
     exercise=None,
     claims=CLAIMS,
     stored=False,
     **changes,
 ):
-    """Report of the first page; with `stored`, what is read again is what was recorded."""
+    """Report of the first page; `reason`: it is listed as waiting; `stored`: what is read again was recorded."""
     if stored:
         monkeypatch.setattr(contract.store, "read", lambda folder: recording(tmp_path, **{**GOOD, **changes}))
     use_pool(monkeypatch, tmp_path / "pool", **(exercise or {}))
@@ -403,7 +404,7 @@ def checked(
     layout = write(tmp_path, {**FIRST, "examples/start/first.py": _key(edit)})
     made = recording(tmp_path, **changes) if status != "missing" else None
     states = {
-        "first": PageState("first", status, made, changed=("cell 1",) if status == "stale" else ()),
+        "first": PageState("first", status, made, ("cell 1",) if status == "stale" else (), reason),
         "second": PageState("second", "missing"),
     }
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
@@ -473,7 +474,7 @@ def test_what_the_text_breaks_is_found(texts, tmp_path, monkeypatch, rule, edit,
             "used 5.0 GiB of GPU memory, needs says 4",
         ),
         ("samples", {"studies": {"add": measured(quick=True)}}, "is a quick run"),
-        ("samples", {"studies": {"add": measured(n=12)}}, "'one' at 1024 has only 12 samples"),
+        ("samples", {"studies": {"add": measured(n=4)}}, "'one' at 1024 has only 4 samples"),
         (
             "recomputed",
             {"facts": {"first_call": Fact("first_call", 0.7, "s", (0.4, 0.6))}},
@@ -585,7 +586,8 @@ def test_typed_figures_outside_of_pages_are_found(texts, tmp_path):
 )
 def test_the_verdict(texts, tmp_path, monkeypatch, capsys, status, strict, holds):
     waiver = {"exercises": (), "waivers": {"C11": "nothing to do here"}}
-    report = checked(texts, tmp_path, monkeypatch, status=status, page=waiver)
+    reason = "a new variant" if status == "pending" else ""
+    report = checked(texts, tmp_path, monkeypatch, status=status, reason=reason, page=waiver)
     assert contract.report([report], [], strict=strict) == holds
     printed = capsys.readouterr().out
     assert "C11 waived: nothing to do here" in printed
@@ -610,6 +612,24 @@ def test_what_is_published_was_recorded_on_three_machine_starts(
     words = f"first: {said}; to be published it is recorded on 3, each in a run of its own"
     assert (words in printed) == bool(said)
     assert ("1 on too few machine starts" in printed) == bool(said)
+
+
+def test_a_listed_page_may_wait_for_more_machine_starts(texts, tmp_path, monkeypatch, capsys):
+    report = checked(texts, tmp_path, monkeypatch, reason="two more follow", stored=True)
+    assert contract.report([report], [], strict=True)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "first: one machine start; to be published" in printed
+    assert "(listed in pending.toml)" in printed
+
+
+def test_a_page_that_waits_for_nothing_is_not_listed(texts, tmp_path, monkeypatch):
+    told = [replace(PROVENANCE, start=start) for start in "abc"]
+    runs = tuple(FormerRun("0123456789abcdef" * 4, each) for each in told[:-1])
+    how = {"provenance": told[-1], "runs": runs, "stored": True}
+    report = checked(texts, tmp_path, monkeypatch, reason="two more follow", **how)
+    assert [str(each.message) for each in report.violations] == [
+        "the page waits for nothing; take it out of pending.toml"
+    ]
 
 
 @pytest.mark.parametrize("status", ["stale", "missing"])

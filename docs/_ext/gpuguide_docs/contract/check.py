@@ -77,7 +77,7 @@ _CLOCKS = re.compile(
     r"perf_counter|time\.time\(|%timeit|%%time|cupyx\.profiler|cuda\.Event\(|get_elapsed_time"
 )
 _NUMBER = re.compile(r"\d")
-_CELL_BUDGET_S, _SLOW_S = 0.3, 0.2
+_SLOW_S = 0.2
 _HINTS, _QUESTIONS = 2, 2
 #: Kinds of pages that have parts, exercises and charts.
 _TAUGHT = ("tutorial", "case", "clock")
@@ -596,12 +596,8 @@ def check_samples(facts: PageFacts) -> Iterator[str]:
 
 
 def _wanted_samples(cell: Measurement) -> int:
-    """Twenty, or as many as the rounds give where twenty did not fit into a cell's budget."""
-    taken_s = [ns / 1e9 for ns in cell.samples_ns]
-    if max(taken_s, default=0.0) > _SLOW_S:
-        return 3
-    # The budget is also spent on what surrounds the samples: flushes, delays, the wait for launches.
-    return 5 if sum(taken_s) > 0.8 * _CELL_BUDGET_S else 20
+    """One from each of five rounds, and three where a sample is slow: the budget ends a cell no sooner."""
+    return 3 if max(cell.samples_ns, default=0) / 1e9 > _SLOW_S else 5
 
 
 def check_recomputed(facts: PageFacts) -> Iterator[str]:
@@ -732,12 +728,15 @@ def check_page(site: Site, page: Page, documents: Documents) -> PageReport:
 
 def _recorded_report(facts: PageFacts) -> PageReport:
     state = facts.state
-    report = PageReport(facts.page.name, state.status, excused=state.status == "pending")
+    report = PageReport(facts.page.name, state.status, excused=bool(state.reason))
     if facts.recording is None:
         changed = f" (changed: {state.changed_words})" if state.changed else ""
         report.lacking = f"{state.status}{changed}{f' ({state.reason})' if state.reason else ''}"
     elif facts.recording.n_starts < LEAST_STARTS:
         report.too_few = starts_words(facts.recording.n_starts)
+    elif report.excused:
+        nothing = "the page waits for nothing; take it out of pending.toml"
+        report.violations.append(Violation(facts.page.name, "pending", nothing))
     return report
 
 
@@ -872,7 +871,8 @@ def _verdict(console: Console, reports: list[PageReport], others: list[Violation
         console.print(f"{report.page}: {report.lacking}; {_NEEDS_A_GPU}", markup=False, soft_wrap=True)
     too_few = [report for report in reports if report.too_few]
     for report in too_few:
-        console.print(f"{report.page}: {report.too_few}; {_TOO_FEW}", markup=False, soft_wrap=True)
+        excused = " (listed in pending.toml)" if report.excused else ""
+        console.print(f"{report.page}: {report.too_few}; {_TOO_FEW}{excused}", markup=False, soft_wrap=True)
     drafts = [report for report in reports if report.draft]
     for report in drafts:
         for violation in report.unwritten:
@@ -880,7 +880,8 @@ def _verdict(console: Console, reports: list[PageReport], others: list[Violation
             console.print(words, markup=False, soft_wrap=True)
         console.print(f"{report.page}: draft: unwritten {report.draft}", markup=False, soft_wrap=True)
     n_violations = sum(len(report.violations) for report in reports) + len(others)
-    failing = [*(report for report in lacking if not report.excused), *too_few, *drafts] if strict else []
+    waiting = [report for report in (*lacking, *too_few) if not report.excused]
+    failing = [*waiting, *drafts] if strict else []
     counted = f"{len(reports)} pages, {n_violations} violations, {len(lacking)} recordings lacking"
     if too_few:
         counted += f", {len(too_few)} on too few machine starts"
