@@ -392,7 +392,7 @@ def checked(
     stored=False,
     **changes,
 ):
-    """Report of the first page; `reason`: it is listed as waiting; `stored`: what is read again was recorded."""
+    """Report of the first page; `reason`: why it is listed; `stored`: what was recorded is read."""
     if stored:
         monkeypatch.setattr(contract.store, "read", lambda folder: recording(tmp_path, **{**GOOD, **changes}))
     use_pool(monkeypatch, tmp_path / "pool", **(exercise or {}))
