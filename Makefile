@@ -69,7 +69,7 @@ doctest: $(READY) $(REFERENCE)  ## run the examples of the docstrings
 	@$(PY) -m pytest -q --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
 	@tail -n 5 $(OUT)/doctest/output.txt
 
-check: $(READY) $(REFERENCE)  ## hold every page to the contract (STRICT=1: drafts and lacking recordings fail too)
+check: $(READY) $(REFERENCE)  ## hold every page to the contract (STRICT=1: so that it can be published)
 	@$(SPHINX) -q -b contract $(if $(STRICT),-D gpuguide_strict=1) docs $(OUT)/contract
 
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)

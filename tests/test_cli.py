@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gpuguide import __version__, catalogue, cli, topics
+from gpuguide.catalogue import Recorded
 from gpuguide.errors import MismatchError, RecordingError
 
 
@@ -210,17 +211,22 @@ def test_the_list_shows_topics_and_recordings(
 ) -> None:
     entries = (
         catalogue.Entry("matmul", "Products.", True),
-        catalogue.Entry("primes", "Primes.", True, (("nvidia-h200", "2026-11-21"),)),
-        catalogue.Entry("why_gpu", "", False, (("nvidia-h200", "2026-11-21"), ("tesla-t4", "2026-12-01"))),
+        catalogue.Entry("primes", "Primes.", True, (Recorded("nvidia-h200", "2026-11-21", 3),)),
+        catalogue.Entry(
+            "why_gpu",
+            "",
+            False,
+            (Recorded("nvidia-h200", "unreadable", 0), Recorded("tesla-t4", "2026-12-01", 1)),
+        ),
     )
     monkeypatch.setattr(catalogue, "entries", lambda: entries)
     monkeypatch.setenv("COLUMNS", "100")
     assert cli.main(["list"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["matmul", "Products.", "not", "yet"] in lines
-    assert ["primes", "Primes.", "nvidia-h200", "2026-11-21"] in lines
-    assert ["why_gpu", "(page)", "nvidia-h200", "2026-11-21"] in lines
-    assert ["tesla-t4", "2026-12-01"] in lines
+    assert ["primes", "Primes.", "nvidia-h200", "3", "2026-11-21"] in lines
+    assert ["why_gpu", "(page)", "nvidia-h200", "unreadable"] in lines
+    assert ["tesla-t4", "1", "2026-12-01"] in lines
 
 
 def test_one_broken_recording_does_not_hide_the_others(
@@ -229,7 +235,7 @@ def test_one_broken_recording_does_not_hide_the_others(
     def read(folder: Path) -> Any:
         if folder.name == "bad":
             raise RecordingError("not JSON", file="run.json")
-        return SimpleNamespace(provenance=SimpleNamespace(utc_date="2026-11-21T10:00:00Z"))
+        return SimpleNamespace(provenance=SimpleNamespace(utc_date="2026-11-21T10:00:00Z"), n_starts=3)
 
     recordings: Any = ModuleType("gpuguide.recordings.store")
     recordings.read, recordings.ROOT = read, tmp_path
@@ -237,8 +243,8 @@ def test_one_broken_recording_does_not_hide_the_others(
     monkeypatch.setitem(sys.modules, "gpuguide.recordings.store", recordings)
     monkeypatch.setattr("gpuguide.recordings.store", recordings, raising=False)
     found = {entry.name: entry.recorded for entry in catalogue.entries(tmp_path)}
-    assert found["bad"] == (("nvidia-h200", "unreadable"),)
-    assert found["good"] == (("nvidia-h200", "2026-11-21"),)
+    assert found["bad"] == (Recorded("nvidia-h200", "unreadable", 0),)
+    assert found["good"] == (Recorded("nvidia-h200", "2026-11-21", 3),)
 
 
 def test_listing_imports_no_topic(fresh_python: Callable[..., str]) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpuguide.errors import ArgumentError, ClaimError, UnknownNameError
 from gpuguide.measure import session as session_module
 from gpuguide.measure.session import Session, current, entered, recording_session
-from gpuguide.results.records import Measurement, VariantInfo
+from gpuguide.results.records import Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
 from gpuguide.results.units import format_quantity
-from gpuguide.statements import claim, explained
+from gpuguide.statements import DrawnPage, claim, explained
 
 
 def results(one_ns=6000, four_ns=3000, **options):
@@ -86,6 +88,16 @@ class TestClaim:
             four_wins(results(), clock="devise")
         with pytest.raises(UnknownNameError, match="Unknown variant 'to'"):
             claim(results(), "four", faster_than=["one", "to"], at=1024)
+
+    def test_what_holds_in_some_runs_alone_fails_the_cell_and_names_the_others(self, session):
+        first, last = results(one_ns=2000, start="a"), results(start="b")
+        with pytest.raises(ClaimError) as caught:
+            four_wins(replace(last, others=(first,)))
+        assert ": cannot be decided, since it holds in 1 of 2 runs, not in run 1 (0.67×)." in str(
+            caught.value
+        )
+        assert "speedup over One: 1.2× (two machine starts)" in str(caught.value)
+        assert session.claims == []
 
     def test_a_share_of_the_ceiling_is_claimed(self, session, capsys):
         claim(sample_results(), "numba", share_at_least=0.85, at=2**26)
@@ -186,6 +198,18 @@ class TestExplained:
         kept = explained("wrong", [share], 1.0)
         printed = capsys.readouterr().out
         assert printed == f"The parts explain {format_quantity(kept.value, kept.unit)} of the whole.\n"
+
+    def test_one_odd_run_of_three_does_not_decide(self, capsys):
+        """In the second run the parts come to 85 %; the facts that a drawn cell gets are over the starts."""
+
+        def over(*values):
+            runs = zip("abc", values, strict=True)
+            return Fact.over_starts([(start, Fact("f", value, "s")) for start, value in runs])
+
+        page = DrawnPage({"part": over(0.97, 0.85, 0.98), "whole": over(1.0, 1.0, 1.01)}, None)
+        with page.collecting():
+            explained("wrong", [page.facts["part"].value], page.facts["whole"].value)
+        assert capsys.readouterr().out == "The parts explain 97 % of the whole.\n"
 
     @pytest.mark.parametrize(("parts", "whole"), [((-0.1, 1.1), 1.0), ((1.0,), 0.0), ((float("nan"),), 1.0)])
     def test_what_is_no_time_is_named(self, parts, whole):

@@ -189,10 +189,10 @@ study
 # %%
 # .. rst-class:: part-measure
 #
-# From a thousand numbers to a billion
-# ------------------------------------
+# Up to a hundred million numbers
+# -------------------------------
 #
-# Sorting first, at eight sizes. Three claims about who is ahead must hold.
+# Sorting first, at seven sizes. Three claims about who is ahead must hold.
 
 results = study.run()
 
@@ -219,8 +219,8 @@ gg.plot_time(
 # .. finding::
 #
 #    CuPy overtakes NumPy :measured:`sort.crossover(numpy, cupy)`, with the copies
-#    :measured:`sort.crossover(numpy, with_copies)`. A billion numbers, which only the GPU was given, are
-#    sorted in :measured:`sort[cupy, 10**9].time`.
+#    :measured:`sort.crossover(numpy, with_copies)`. A hundred million numbers are sorted in
+#    :measured:`sort[cupy, 10**8].time`.
 #
 # .. results:: sort
 
@@ -265,8 +265,8 @@ gg.plot_time(
 # %%
 # .. rst-class:: part-reading
 #
-# What a billion numbers and ten million questions say
-# ----------------------------------------------------
+# What the times of sorting and searching say
+# -------------------------------------------
 #
 # For 4096 by 4096 numbers a workshop of 2022 gave :claimed:`s2_sort_cpu` for NumPy, :claimed:`s2_sort_gpu`
 # for CuPy, and :claimed:`s2_sort_speedup` for the ratio. Here NumPy takes
@@ -291,10 +291,10 @@ gg.plot_time(
 # ``cp.sort`` makes first. Both are far from the prediction. A pass of a radix sort does not simply copy: it
 # sends each number to one of 256 places, and first has to count how many go where.
 #
-# How far from it is a sort of a billion numbers? With each number read once and written once, the sort in
-# place reaches :measured:`sort[cupy_in_place, 10**9].share` of the rate of a plain copy. Four perfect passes
-# would reach a quarter. An argsort takes :measured:`argsort[cupy, 4096**2].time` at 4096 by 4096 numbers,
-# since an index travels with each of them.
+# How far from it is a sort of a hundred million numbers? With each number read once and written once, the
+# sort in place reaches :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. Four perfect
+# passes would reach a quarter. An argsort takes :measured:`argsort[cupy, 4096**2].time` at 4096 by 4096
+# numbers, since an index travels with each of them.
 #
 # In the look-up, the Python dict needs :measured:`lookup[python_dict, 10**6].time` for a million queries,
 # which it answers one after the other. The branching kernel needs :measured:`lookup[branching, 10**6].time`.
@@ -434,7 +434,7 @@ gg.plot_decomposition(
 # them, the steps of a search wait for :term:`global memory` instead.
 #
 # ``gpuguide run sort_search`` measures your machine. With less memory than the line under the title names,
-# the billion numbers may be left out; the table says so.
+# the largest sizes may be left out; the table says so.
 
 # %%
 # .. rst-class:: part-your-turn

@@ -367,13 +367,9 @@ gg.plot_decomposition(
         f"{name}, {what}": {part: seconds}
         for name in ("slow", "fast")
         for what, part, seconds in (
-            ("without waiting", "launch", facts[f"wrong_{name}"].value),
-            ("launch alone", "launch", facts[f"launch_{name}"].value),
-            (
-                "work alone",
-                "work",
-                results.quantity(f"{name}_16x16", 8192**2, "time").value,
-            ),
+            ("without waiting", "launch", facts[f"wrong_{name}"]),
+            ("launch alone", "launch", facts[f"launch_{name}"]),
+            ("work alone", "work", results.time(f"{name}_16x16", 8192**2)),
         )
     }
 )

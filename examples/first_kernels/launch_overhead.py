@@ -240,7 +240,7 @@ for (kind, label), colour, marker in zip(kinds.items(), SERIES, "s^oDv*", strict
     cells = [time.value * 1e6 for time in times]
     ax.plot(counts, cells, marker=marker, color=colour, label=label)
     ranges += [(n, time, colour) for n, time in zip(counts, times, strict=True)]
-    words.append(f"{label} {cells[0]:.0f} to {cells[-1]:.0f} µs")
+    words.append(f"{label} up to {times[-1]}")
 ax.set(xlabel="arrays handed to the kernel", ylabel="µs a launch, host", ylim=(0, None))
 draw_ranges(ax, ranges, scale=1e6)
 ax.legend()
@@ -352,12 +352,13 @@ words, ranges = [], []
 for name, colour in (("cupy", SERIES[0]), ("four", SERIES[1])):
     label = work.variant(name).label
     for clock, line in ((None, "-"), ("launch", "--")):
-        sizes, medians = work.series(name, clock)
-        micros = [1e6 * median for median in medians]
+        sizes = work.series(name, clock).sizes
+        times = [work.time(name, size, clock) for size in sizes]
         what = f"{label}, {clock or 'work'}"
+        micros = [1e6 * time.value for time in times]
         ax.plot(sizes, micros, line, marker="o", color=colour, label=what)
-        ranges += [(size, work.time(name, size, clock), colour) for size in sizes]
-        words.append(f"{what} {micros[0]:.1f} to {micros[-1]:.0f} µs")
+        ranges += [(size, time, colour) for size, time in zip(sizes, times, strict=True)]
+        words.append(f"{what} {times[0]} to {times[-1]}")
 ax.set_xscale("log", base=2)
 ax.set_yscale("log")
 ax.set(xlabel="elements", ylabel="µs")
@@ -450,9 +451,9 @@ for label, name, clock in (
     ("CuPy", "cupy", None),
     ("CuPy, launch", "cupy", "launch"),
 ):
-    at, taken = qr.series(name, clock)
-    first = f"{label} from {1e6 * taken[0]:.0f} µs at {at[0]}"
-    words.append(f"{first} to {1e3 * taken[-1]:.1f} ms at {at[-1]}")
+    at = qr.series(name, clock).sizes
+    first, last = (qr.time(name, size, clock) for size in (at[0], at[-1]))
+    words.append(f"{label} from {first} at {at[0]} to {last} at {at[-1]}")
 describe(ax, f"Time against matrix elements, both logarithmic. {'; '.join(words)}.")
 
 # %%
@@ -518,10 +519,10 @@ _ = gg.explained("waiting_explained", parts, facts["launch_waiting"].value)
 # draw
 gg.plot_decomposition(
     {
-        "as_cuda_array(x)": {"whole": facts["launch_waiting"].value},
+        "as_cuda_array(x)": {"whole": facts["launch_waiting"]},
         "timed apart": {
-            "work queued before": facts["queued_before"].value,
-            "launch": facts["launch_going_on"].value,
+            "work queued before": facts["queued_before"],
+            "launch": facts["launch_going_on"],
         },
     }
 )

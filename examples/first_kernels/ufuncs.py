@@ -399,13 +399,13 @@ for call, copied, edge in (("first", "again", 32), ("later", "later", 256)):
 # draw
 bars = {}
 for call, copied, edge in (("first", "again", 32), ("later", "later", 256)):
-    bars[f"{call} call, {edge}³"] = {"one clock": facts[f"{call}_whole"].value}
+    bars[f"{call} call, {edge}³"] = {"one clock": facts[f"{call}_whole"]}
     copies = facts[f"{copied}_there"].value + facts[f"{copied}_back"].value
-    compiled = {"compile": facts["first_compile"].value} if call == "first" else {}
+    compiled = {"compile": facts["first_compile"]} if call == "first" else {}
     bars[f"{call} call, parts"] = compiled | {
         "copies": copies,
-        "launch": results.quantity("ufunc", edge**3, "launch").value,
-        "work": results.quantity("ufunc", edge**3, "time").value,
+        "launch": results.quantity("ufunc", edge**3, "launch"),
+        "work": results.quantity("ufunc", edge**3, "time"),
     }
 gg.plot_decomposition(bars)
 

@@ -191,12 +191,13 @@ from gpuguide.charts.style import MUTED, SERIES, describe
 figure, ax = plt.subplots()
 words, ranges = [], []
 for results, colour, marker in ((warm, SERIES[1], "o"), (cold, SERIES[0], "s")):
-    sizes, _ = results.series("one")
-    ranges += [(n, results.rate("one", n), colour) for n in sizes]
-    rates = [results.rate("one", n).value / 1e12 for n in sizes]
-    ax.plot(sizes, rates, color=colour, marker=marker, label=results.cache)
+    sizes = results.series("one").sizes
+    rates = [results.rate("one", n) for n in sizes]
+    drawn = [rate.value / 1e12 for rate in rates]
+    ax.plot(sizes, drawn, color=colour, marker=marker, label=results.cache)
+    ranges += [(n, rate, colour) for n, rate in zip(sizes, rates, strict=True)]
     words.append(
-        f"{results.cache} from {rates[0]:.2f} at {sizes[0]} to {rates[-1]:.2f} at {sizes[-1]}"
+        f"{results.cache} from {rates[0]} at {sizes[0]} to {rates[-1]} at {sizes[-1]}"
     )
 ax.axhline(facts["peak"].value / 1e12, color=MUTED, linestyle="--", label="physical peak")
 ax.set_xscale("log", base=2)
@@ -385,10 +386,10 @@ _ = gg.explained("first_call_explained", parts, facts["first_call"].value)
 # draw
 gg.plot_decomposition(
     {
-        "a tenth of ten calls": {"not taken apart": facts["first_call"].value},
+        "a tenth of ten calls": {"not taken apart": facts["first_call"]},
         "timed apart": {
             "a tenth of compiling": facts["compiler"].value / 10,
-            "a later call": facts["compiled"].value,
+            "a later call": facts["compiled"],
         },
     }
 )
@@ -545,8 +546,6 @@ _ = gg.explained("left_over_explained", [facts["on_roots"].value], whole)
 # All six together, each held against its right figure:
 
 # draw
-from gpuguide.results.units import format_quantity
-
 names = ["no_wait", "first_call", "one_reading", "same_arrays", "memset", "left_over"]
 labels = [
     "1 nobody waits",
@@ -557,7 +556,7 @@ labels = [
     "6 the data has changed",
 ]
 ratios = [facts[f"{name}_off"].value for name in names]
-shown = [format_quantity(ratio, "ratio") for ratio in ratios]
+shown = [facts[f"{name}_off"].shown for name in names]
 figure, ax = plt.subplots()
 ax.axvline(1, color=SERIES[2])
 for row, ratio in enumerate(ratios):

@@ -251,14 +251,13 @@ ax.plot(large, rows, "s", color=SERIES[1], label="67 108 864 numbers")
 ax.set(xscale="log", xlabel="time a call, median", yticks=rows, yticklabels=medians)
 ax.set_xticks([1, 10, 100, 1e3, 1e4], ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"])
 ax.invert_yaxis()
-ranges = [
-    (row, facts[f"{size}_{clock}"], colour)
-    for row, clock in enumerate(clocks)
-    for size, colour in (("small", SERIES[0]), ("large", SERIES[1]))
-]
-draw_ranges(ax, ranges, along="x", scale=1e6)
+for size, colour in (("small", SERIES[0]), ("large", SERIES[1])):
+    times = [facts[f"{size}_{clock}"] for clock in clocks]
+    ranges = [(row, time, colour) for row, time in enumerate(times)]
+    draw_ranges(ax, ranges, along="x", scale=1e6)
 ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-words = (f"{name} {ends[0]:.1f} and {ends[1]:.1f} µs" for name, ends in medians.items())
+shown = [f"{facts[f'small_{c}'].shown} and {facts[f'large_{c}'].shown}" for c in clocks]
+words = map(" ".join, zip(medians, shown, strict=True))
 describe(ax, f"Six clocks, time a call at two sizes, logarithmic: {'; '.join(words)}.")
 
 # %%
@@ -444,10 +443,10 @@ _ = gg.explained("wrong_explained", parts, facts["wrong_work"].value)
 # draw
 gg.plot_decomposition(
     {
-        "wrong timer: work": {"booked on work": facts["wrong_work"].value},
+        "wrong timer: work": {"booked on work": facts["wrong_work"]},
         "timed apart": {
-            "work": facts["step_work"].value,
-            "copy back": facts["step_copy_back"].value,
+            "work": facts["step_work"],
+            "copy back": facts["step_copy_back"],
         },
     }
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuguide import topics
 from gpuguide.errors import GpuGuideError, unknown
@@ -17,7 +17,25 @@ from gpuguide.errors import GpuGuideError, unknown
 if TYPE_CHECKING:
     from gpuguide.measure.study import Study
 
-__all__ = ["Entry", "entries", "studies", "topic_names"]
+__all__ = ["Entry", "Recorded", "entries", "studies", "topic_names"]
+
+
+class Recorded(NamedTuple):
+    """One recording of a page.
+
+    Parameters
+    ----------
+    machine : str
+        The machine's short name.
+    date : str
+        UTC date of the newest run (``"2026-11-21"``), or ``"unreadable"``.
+    n_starts : int
+        On how many machine starts it was made; 0 where that cannot be read.
+    """
+
+    machine: str
+    date: str
+    n_starts: int
 
 
 @dataclass(frozen=True)
@@ -32,14 +50,14 @@ class Entry:
         What it is about: the first line of the topic's module.
     runnable : bool
         Whether ``gpuguide run`` takes the name.
-    recorded : tuple of (str, str)
-        Machine and UTC date (``"2026-11-21"``) of each recording of the page.
+    recorded : tuple of Recorded
+        The recordings of the page, one for each machine.
     """
 
     name: str
     about: str
     runnable: bool
-    recorded: tuple[tuple[str, str], ...] = ()
+    recorded: tuple[Recorded, ...] = ()
 
 
 def topic_names() -> tuple[str, ...]:
@@ -138,25 +156,25 @@ def _makers(topic: str) -> Iterator[Callable[[], Study]]:
                 yield function
 
 
-def _recorded(root: Path | None) -> dict[str, tuple[tuple[str, str], ...]]:
+def _recorded(root: Path | None) -> dict[str, tuple[Recorded, ...]]:
     from gpuguide.recordings import store as recordings
 
-    found: dict[str, list[tuple[str, str]]] = {}
+    found: dict[str, list[Recorded]] = {}
     for machine in recordings.machines(root):
         for page in recordings.pages(machine, root):
-            date = _date((root or recordings.ROOT) / machine / page)
-            found.setdefault(page, []).append((machine, date))
-    return {page: tuple(pairs) for page, pairs in found.items()}
+            found.setdefault(page, []).append(_read((root or recordings.ROOT) / machine / page))
+    return {page: tuple(each) for page, each in found.items()}
 
 
-def _date(folder: Path) -> str:
+def _read(folder: Path) -> Recorded:
     from gpuguide.recordings import store as recordings
 
     try:
-        return str(recordings.read(folder).provenance.utc_date)[:10]
+        recording = recordings.read(folder)
     except GpuGuideError:
         # One broken recording must not hide the others; whoever loads it gets the reason.
-        return "unreadable"
+        return Recorded(folder.parent.name, "unreadable", 0)
+    return Recorded(folder.parent.name, recording.provenance.utc_date[:10], recording.n_starts)
 
 
 def _makes_study(name: str, function: Callable[..., Any], module: Any) -> bool:

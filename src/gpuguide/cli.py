@@ -184,15 +184,18 @@ def _list(options: argparse.Namespace) -> int:
     from gpuguide import catalogue
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("topic", "about", "recorded on", "date"):
-        table.add_column(heading, overflow="fold")
+    for heading in ("topic", "about", "recorded on", "starts", "latest"):
+        table.add_column(heading, overflow="fold", justify="right" if heading == "starts" else "left")
     for entry in catalogue.entries():
-        machines = "\n".join(machine for machine, _ in entry.recorded) or "not yet"
         name = entry.name if entry.runnable else f"{entry.name} (page)"
-        table.add_row(name, entry.about, machines, "\n".join(date for _, date in entry.recorded))
+        machines = "\n".join(each.machine for each in entry.recorded) or "not yet"
+        starts = "\n".join(str(each.n_starts or "") for each in entry.recorded)
+        table.add_row(name, entry.about, machines, starts, "\n".join(each.date for each in entry.recorded))
     console = Console()
     console.print(table)
-    console.print("\nRun one on this machine: gpuguide run TOPIC", markup=False, highlight=False)
+    said = "\nstarts: on how many starts of the machine it ran; from three on, a number has a range."
+    console.print(said, markup=False, highlight=False)
+    console.print("Run one on this machine: gpuguide run TOPIC", markup=False, highlight=False)
     return 0
 
 

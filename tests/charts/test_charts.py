@@ -390,3 +390,13 @@ def test_a_history_that_cannot_be_drawn_says_why():
         plot_history(_history(1.0))
     with pytest.raises(ArgumentError, match="expected at most 3 numbers; got 4"):
         plot_history(_history(1.0, 1.1, n=4))
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity"),
+    [("time", UNSURE.time), ("rate", UNSURE.rate), ("share", UNSURE.share)],
+)
+def test_alternative_text_has_the_digits_that_the_range_leaves(name, quantity):
+    words = alt_text(OVER_SIZES[name](UNSURE).figure)
+    assert f"to {quantity('numba', 2**26)} at 2²⁶" in words
+    assert f"to {quantity('numba', 2**26).value:.4g}" not in words

@@ -6,7 +6,7 @@ import pytest
 from small_site import PAGES, PROVENANCE, build, generated, recording, write
 from tiny_pool import STUB, use_pool
 
-from gpuguide.recordings.recording import CellOutput, Stated
+from gpuguide.recordings.recording import CellOutput, FormerRun, Stated
 from gpuguide.results.claims import Faster, decide
 from gpuguide.results.records import CheckResult, ClaimResult, Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
@@ -188,6 +188,11 @@ def measured(quick=False, n=20, sizes=SIZES):
 
 
 CLAIMS = tuple(decide(Faster("one", ("host",), size), measured()).result for size in (2**18, 2**20))
+# Of two runs, the second has the host win.
+UNSURE = decide(
+    Faster("one", ("host",), 2**20),
+    replace(measured(), start="b", others=(measured().swap_samples("one", "host"),)),
+).result
 ALWAYS = ClaimResult("Always", True, 0.5, 2.0, "ratio", swapped=True)
 ALONE = ClaimResult("It takes time", True, 1e-6, 2e-6, "s")
 GOOD = {"studies": {"add": measured()}, "names": {"results": "add"}}
@@ -381,11 +386,15 @@ def checked(
     edit=(),
     page=None,
     status="current",
+    reason="",
     exercise=None,
     claims=CLAIMS,
+    stored=False,
     **changes,
 ):
-    """Report of the first page."""
+    """Report of the first page; `reason`: why it is listed; `stored`: what was recorded is read."""
+    if stored:
+        monkeypatch.setattr(contract.store, "read", lambda folder: recording(tmp_path, **{**GOOD, **changes}))
     use_pool(monkeypatch, tmp_path / "pool", **(exercise or {}))
     cells = (
         CellOutput(0, "0" * 64, stdout="[1. 1. 1.]\n"),
@@ -395,7 +404,7 @@ def checked(
     layout = write(tmp_path, {**FIRST, "examples/start/first.py": _key(edit)})
     made = recording(tmp_path, **changes) if status != "missing" else None
     states = {
-        "first": PageState("first", status, made, changed=("cell 1",) if status == "stale" else ()),
+        "first": PageState("first", status, made, ("cell 1",) if status == "stale" else (), reason),
         "second": PageState("second", "missing"),
     }
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
@@ -453,6 +462,7 @@ def test_what_the_text_breaks_is_found(texts, tmp_path, monkeypatch, rule, edit,
         ("C9", {"claims": (*CLAIMS, ALWAYS)}, "claim 'Always' is not made false"),
         ("C9", {"claims": (*CLAIMS, ALONE)}, "claim 'It takes time' is not made false"),
         ("C9", {"claims": (*CLAIMS, ClaimResult("No", False))}, "'No' does not hold"),
+        ("C9", {"claims": (*CLAIMS, UNSURE)}, "cannot be decided, or holds in some runs alone"),
         (
             "C10",
             {"studies": {"add": replace(measured(), checks=())}},
@@ -464,7 +474,7 @@ def test_what_the_text_breaks_is_found(texts, tmp_path, monkeypatch, rule, edit,
             "used 5.0 GiB of GPU memory, needs says 4",
         ),
         ("samples", {"studies": {"add": measured(quick=True)}}, "is a quick run"),
-        ("samples", {"studies": {"add": measured(n=12)}}, "'one' at 1024 has only 12 samples"),
+        ("samples", {"studies": {"add": measured(n=4)}}, "'one' at 1024 has only 4 samples"),
         (
             "recomputed",
             {"facts": {"first_call": Fact("first_call", 0.7, "s", (0.4, 0.6))}},
@@ -576,11 +586,68 @@ def test_typed_figures_outside_of_pages_are_found(texts, tmp_path):
 )
 def test_the_verdict(texts, tmp_path, monkeypatch, capsys, status, strict, holds):
     waiver = {"exercises": (), "waivers": {"C11": "nothing to do here"}}
-    report = checked(texts, tmp_path, monkeypatch, status=status, page=waiver)
+    reason = "a new variant" if status == "pending" else ""
+    report = checked(texts, tmp_path, monkeypatch, status=status, reason=reason, page=waiver)
     assert contract.report([report], [], strict=strict) == holds
     printed = capsys.readouterr().out
     assert "C11 waived: nothing to do here" in printed
     assert ("needs a GPU: a maintainer records this" in printed) == (status != "current")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("starts", "said"),
+    [("a", "one machine start"), ("aaa", "one machine start"), ("ab", "two machine starts"), ("abcb", "")],
+)
+def test_what_is_published_was_recorded_on_three_machine_starts(
+    texts, tmp_path, monkeypatch, capsys, starts, said, strict
+):
+    told = [replace(PROVENANCE, start=start) for start in starts]
+    runs = tuple(FormerRun("0123456789abcdef" * 4, each) for each in told[:-1])
+    report = checked(texts, tmp_path, monkeypatch, provenance=told[-1], runs=runs, stored=True)
+    assert report.violations == []
+    assert report.too_few == said
+    assert contract.report([report], [], strict=strict) == (not said or not strict)
+    printed = " ".join(capsys.readouterr().out.split())
+    words = f"first: {said}; to be published it is recorded on 3, each in a run of its own"
+    assert (words in printed) == bool(said)
+    assert ("1 on too few machine starts" in printed) == bool(said)
+
+
+def test_a_listed_page_may_wait_for_more_machine_starts(texts, tmp_path, monkeypatch, capsys):
+    report = checked(texts, tmp_path, monkeypatch, reason="two more follow", stored=True)
+    assert contract.report([report], [], strict=True)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "first: one machine start; to be published" in printed
+    assert "(listed in pending.toml)" in printed
+
+
+def test_a_page_that_waits_for_nothing_is_not_listed(texts, tmp_path, monkeypatch):
+    told = [replace(PROVENANCE, start=start) for start in "abc"]
+    runs = tuple(FormerRun("0123456789abcdef" * 4, each) for each in told[:-1])
+    how = {"provenance": told[-1], "runs": runs, "stored": True}
+    report = checked(texts, tmp_path, monkeypatch, reason="two more follow", **how)
+    assert [str(each.message) for each in report.violations] == [
+        "the page waits for nothing; take it out of pending.toml"
+    ]
+
+
+@pytest.mark.parametrize("status", ["stale", "missing"])
+def test_a_page_that_waits_is_not_blamed_for_too_few_starts(texts, tmp_path, monkeypatch, status):
+    assert checked(texts, tmp_path, monkeypatch, status=status).too_few == ""
+
+
+@pytest.mark.parametrize("value", [0.5, 0.7])
+def test_of_several_runs_what_is_stored_is_worked_out_again(texts, tmp_path, monkeypatch, value):
+    """Over three starts a fact may lie beside the newest run's samples; in its own run it must not."""
+    facts = [Fact("first_call", number, "s", (0.4, 0.6)) for number in (0.9, 0.9, value)]
+    over = Fact.over_starts([(str(number), fact) for number, fact in enumerate(facts)])
+    stored = recording(tmp_path, facts={"first_call": facts[-1]})
+    monkeypatch.setattr(contract.store, "read", lambda folder: stored)
+    runs = tuple(FormerRun("0123456789abcdef" * 4, PROVENANCE) for _ in range(2))
+    report = checked(texts, tmp_path, monkeypatch, facts={"first_call": over}, runs=runs)
+    assert over.value == 0.9
+    assert report.marks["recomputed"] == ("ok" if value == 0.5 else "fails")
 
 
 @pytest.mark.parametrize("strict", [False, True])

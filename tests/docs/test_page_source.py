@@ -250,3 +250,36 @@ def test_code_of_a_page_written_by_hand_is_kept_where_it_is_python(myst):
 
 def test_the_terms_of_the_glossary_are_known(sources):
     assert sources[2].terms == ("warp", "Shared memory")
+
+
+WAITING = '''"""
+First page
+==========
+
+What's measured?
+"""
+
+# %%
+# Takes :measured:`first_call`.
+#
+# .. checks:: sample
+#
+# .. results:: sample
+'''
+
+
+def test_what_a_page_says_while_it_waits_is_no_text_of_its_own(tmp_path, monkeypatch):
+    """Each page that waits has the same sentence in the place of its tables."""
+    layout = write(tmp_path, {"examples/start/first.py": WAITING})
+    script = layout.examples / "start" / "first.py"
+    app, _ = build(
+        tmp_path,
+        {"docs/index.rst": "Index\n=====\n", "docs/gallery/start/first.rst": generated(script)},
+        {"first": PageState("first", "missing")},
+        monkeypatch,
+        more=("sphinx_design",),
+    )
+    document = app.env.get_doctree("gallery/start/first").astext()
+    assert document.count("not measured yet: this page was never measured") == 3
+    source = Documents(app.env, layout).named("gallery/start/first", script)
+    assert lines(source.paragraphs) == [("Takes N.", 9)]

@@ -20,7 +20,7 @@ import gpuguide.measure
 ROOM = Path(gpuguide.measure.__file__).parent
 MODULES = sorted(ROOM.glob("*.py"))
 # Names that dictionaries, or classes of measure itself, use for something of their own.
-SHARED = {"get", "measurement", "variant"}
+SHARED = {"array", "get", "measurement", "n_bytes", "variant"}
 # What a notebook shows of a study: a recording stores the description itself.
 SHOWN = {("study", "html")}
 

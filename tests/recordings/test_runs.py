@@ -17,6 +17,7 @@ import pytest
 from test_store import MACHINE, PAGE, folder_of, hash_again, provenance, recording
 
 from gpuguide.errors import RecordingError
+from gpuguide.measure.kept import written_down
 from gpuguide.recordings import format
 from gpuguide.recordings import store as recordings
 from gpuguide.recordings.earlier import earlier_of, runs_of
@@ -24,9 +25,9 @@ from gpuguide.recordings.keys import measuring_key
 from gpuguide.recordings.recompute import recompute
 from gpuguide.recordings.recording import FormerRun, Recording, RunEntry
 from gpuguide.recordings.runs import MOST_RUNS, add_run, over_starts
-from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.records import Fact, Measurement, Summary
+from gpuguide.results.results import Results
 
 KERNEL = 3
 """Place of the first cell that the device clock timed, in the sample study."""
@@ -152,7 +153,7 @@ def test_cells_without_samples_odd_rounds_and_own_ceilings_are_kept(tmp_path: Pa
 def test_kept_arrays_are_recorded_and_found_in_the_newest_run(tmp_path: Path) -> None:
     image = np.arange(6, dtype="int16").reshape(2, 3)
     recordings.save(run(0), tmp_path)
-    saved = recordings.save(dataclasses.replace(run(1), arrays={"image": KeptArray.of(image)}), tmp_path)
+    saved = recordings.save(dataclasses.replace(run(1), arrays={"image": written_down(image)}), tmp_path)
     assert len(saved.runs) == 1
     back = recordings.validate(folder_of(saved))
     assert back == saved
@@ -268,11 +269,8 @@ def test_other_cells_under_an_equal_key_are_refused_and_nothing_is_lost(tmp_path
     made = run(1)
     study = made.studies["sample"]
     fewer = dataclasses.replace(study, measurements=study.measurements[:-1])
-    clock = dataclasses.replace(study.measurements[-1], clock="launch")
-    other = dataclasses.replace(study, measurements=(*study.measurements[:-1], clock))
     for studies, words in (
         ({"sample": fewer}, r"\('sample', 'numba', 67108864, 'device'\) is gone"),
-        ({"sample": other}, r"\('sample', 'numba', 67108864, 'launch'\) is new, .* is gone"),
         ({}, r"is gone"),
     ):
         names = {"results": "sample"} if studies else {}
@@ -280,6 +278,34 @@ def test_other_cells_under_an_equal_key_are_refused_and_nothing_is_lost(tmp_path
         with pytest.raises(RecordingError, match=rf"measurements.json: studies: expected the cells.*{words}"):
             recordings.add(dataclasses.replace(made, studies=studies, names=names, cells=cells), tmp_path)
     assert before == {path: path.read_bytes() for path in folder_of(saved).iterdir()}
+
+
+def test_a_cell_that_took_too_long_in_one_run_is_no_other_cell(tmp_path: Path) -> None:
+    """Its launch time is missing as well; on the next start both may be there again."""
+
+    def launched(n: int) -> Recording:
+        made = run(n)
+        study = made.studies["sample"]
+        launch = dataclasses.replace(study.measurements[-1], clock="launch")
+        return with_study(made, dataclasses.replace(study, measurements=(*study.measurements, launch)))
+
+    def with_study(made: Recording, study: Results) -> Recording:
+        return dataclasses.replace(made, studies={"sample": study})
+
+    made = launched(1)
+    study = made.studies["sample"]
+    *others, own, _ = study.measurements
+    skipped = dataclasses.replace(own, samples_ns=(), rounds=(), reason="skipped: it takes too long")
+    for each in (
+        launched(0),
+        with_study(made, dataclasses.replace(study, measurements=(*others, skipped))),
+        launched(2),
+    ):
+        recordings.save(each, tmp_path)
+    found = recordings.load(made.page, root=tmp_path).studies["sample"]
+    assert found.time(own.variant, own.size).n_starts == 2
+    assert found.time(own.variant, own.size, "launch").n_starts == 1  # gone with the run that lacked it
+    assert found.time(others[0].variant, others[0].size).n_starts == 3
 
 
 def test_a_clock_that_goes_backwards_is_refused(tmp_path: Path) -> None:

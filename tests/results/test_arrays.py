@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError, RecordingError
+from gpuguide.measure.kept import written_down
 from gpuguide.measure.session import current, keep, recording_session
 from gpuguide.recordings.codec import dumps, from_json, loads
 from gpuguide.results.arrays import MOST_ARRAY_BYTES, KeptArray
@@ -27,7 +28,7 @@ ARRAYS = [
 
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype}{array.shape}")
 def test_what_is_kept_comes_back(array: Any) -> None:
-    kept = KeptArray.of(array)
+    kept = written_down(array)
     back = from_json(KeptArray, loads(dumps(kept), "arrays.json"), "arrays.json")
     assert back == kept
     np.testing.assert_array_equal(back.array(), array)
@@ -65,7 +66,7 @@ def test_other_things_are_not_kept(array: Any, message: str) -> None:
     ],
 )
 def test_a_forged_array_is_refused(changes: dict[str, Any], message: str) -> None:
-    data = json.loads(dumps(KeptArray.of(ARRAYS[0])))
+    data = json.loads(dumps(written_down(ARRAYS[0])))
     del data["schema_version"]
     with pytest.raises(RecordingError, match=message):
         from_json(KeptArray, {**data, **changes}, "arrays.json")

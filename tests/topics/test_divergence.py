@@ -226,8 +226,11 @@ def test_the_traffic_is_three_words_read_and_one_written() -> None:
 def test_grouping_first_works_on_the_current_stream() -> None:
     import cupy as cp
 
+    from gpuguide.machine.backends import launches_follow_cupy
+
     x, kind, *orders = divergence.study().make_inputs(100_003, exact=False)
-    with cp.cuda.Stream(non_blocking=True):
+    # Without the first, a plain launch goes to Numba's own stream, which does not wait for this one.
+    with launches_follow_cupy(), cp.cuda.Stream(non_blocking=True):
         out = cp.zeros(x.size, cp.uint32)
         divergence.branch_group_first(cp.asarray(x), cp.asarray(kind), *map(cp.asarray, orders), out)
         assert (out.get() == recipes.recipes_reference(x, kind)).all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from gpuguide.charts.marks import (
@@ -21,7 +21,7 @@ from gpuguide.charts.marks import (
 )
 from gpuguide.charts.style import MUTED, describe, style
 from gpuguide.errors import ArgumentError
-from gpuguide.results.units import format_quantity, size_words
+from gpuguide.results.units import size_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,11 @@ def plot_time(
         if crossover is not None:
             mark_crossover(ax, results, *crossover)
         label_ends(ax, [end for end, _ in series])
-        describe(ax, _line_words(results, names, "Time", clock))
+        rows = {
+            name: [(size, results.time(name, size, clock)) for size in results.series(name, clock).sizes]
+            for name in names
+        }
+        describe(ax, _words(results, rows, f"Time against {results.size_name}, both logarithmic"))
     return ax
 
 
@@ -139,7 +143,7 @@ def plot_rate(
         ax.set_ylim(bottom=0)
         _draw_point_ranges(ax, results, rows, 1e-9)
         label_ends(ax, ends)
-        describe(ax, _point_words(results, rows, "Memory traffic in GB/s", "{:.0f}", 1e-9))
+        describe(ax, _words(results, rows, f"Memory traffic against {results.size_name}"))
     return ax
 
 
@@ -193,7 +197,7 @@ def plot_share_of_ceiling(
         ax.set_ylabel("% of the ceiling of the same mix")
         _draw_point_ranges(ax, results, rows, 100)
         label_ends(ax, ends)
-        describe(ax, _point_words(results, rows, "Share of the memory ceiling in per cent", "{:.0f}", 100))
+        describe(ax, _words(results, rows, f"Share of the memory ceiling against {results.size_name}"))
     return ax
 
 
@@ -252,7 +256,7 @@ def plot_speedup(
         ax.set_ylabel(f"times as fast as {results.variant(baseline).label}")
         _draw_point_ranges(ax, results, rows)
         label_ends(ax, ends)
-        describe(ax, _point_words(results, rows, f"Speed-up over {baseline}", "{:.3g} times"))
+        describe(ax, _words(results, rows, f"Speed-up over {baseline} against {results.size_name}"))
     return ax
 
 
@@ -277,22 +281,11 @@ def _draw_point_ranges(ax: Axes, results: Results, rows: _Rows, scale: float = 1
     draw_ranges(ax, drawn, scale=scale)
 
 
-def _line_words(results: Results, names: Sequence[str], what: str, clock: str | None) -> str:
-    rows = {name: list(zip(*results.series(name, clock), strict=True)) for name in names}
-    words = "; ".join(_ends(results, name, rows[name], lambda s: format_quantity(s, "s")) for name in names)
-    return f"{what} against {results.size_name}, both logarithmic. {words}."
-
-
-def _point_words(results: Results, rows: _Rows, what: str, fmt: str, scale: float = 1) -> str:
-    drawn = {name: [(size, scale * value.value) for size, value in rows[name]] for name in rows}
-    words = "; ".join(_ends(results, name, points, fmt.format) for name, points in drawn.items())
-    return f"{what} against {results.size_name}. {words}."
-
-
-def _ends(
-    results: Results, name: str, points: Sequence[tuple[int, float]], words: Callable[[float], str]
-) -> str:
-    """Say where a line begins and ends."""
-    (x0, y0), (x1, y1) = points[0], points[-1]
-    label = results.variant(name).label
-    return f"{label} from {words(y0)} at {size_words(x0)} to {words(y1)} at {size_words(x1)}"
+def _words(results: Results, rows: _Rows, what: str) -> str:
+    """Say where each line begins and ends, with the digits that its range leaves."""
+    said = []
+    for name, points in rows.items():
+        (first, begin), (last, end) = points[0], points[-1]
+        label = results.variant(name).label
+        said.append(f"{label} from {begin} at {size_words(first)} to {end} at {size_words(last)}")
+    return f"{what}. {'; '.join(said)}."

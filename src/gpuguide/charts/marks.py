@@ -102,7 +102,7 @@ def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> tup
 
 
 def draw_ranges(ax: Axes, drawn: Iterable[Ranged], *, along: str = "y", scale: float = 1.0) -> bool:
-    """Draw where another machine start is expected to lie, as thin bars under the marks.
+    """Draw where another machine start is expected to lie, as thin bars through the marks.
 
     It is the one place that decides which ranges are worth drawing: those that reach out of their mark. A
     number of fewer than three machine starts has none. The first bar of a chart explains itself below the
@@ -146,7 +146,8 @@ def draw_ranges(ax: Axes, drawn: Iterable[Ranged], *, along: str = "y", scale: f
     shown = [each for each in ranges if _leaves_its_mark(ax, *each[:3], along)]
     lines: Any = ax.vlines if along == "y" else ax.hlines
     for at, low, high, colour in shown:
-        lines(at, low, high, color=colour, linewidth=1.3, zorder=1.8)
+        # Above the lines that join marks; over a mark of its own colour a bar is not seen.
+        lines(at, low, high, color=colour, linewidth=1.5, zorder=2.1)
         _make_room(ax, low, high, along)
     if shown and RANGES_SAID not in (text.get_text() for text in ax.texts):
         ax.annotate(

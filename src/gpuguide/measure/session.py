@@ -18,8 +18,9 @@ from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pinne
 from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
 from gpuguide.measure.host_pace import PaceSince
+from gpuguide.measure.kept import MOST_BYTES, bytes_of, written_down
 from gpuguide.measure.step_timer import StepTimer
-from gpuguide.results.arrays import MOST_ARRAY_BYTES, KeptArray
+from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide.results.results import Results
@@ -218,10 +219,10 @@ class Session:
     def add_array(self, name: str, new: KeptArray) -> None:
         """Keep an array; on a page, a name can be used once."""
         self._refuse_twice("array", name, self.arrays)
-        n_bytes = new.n_bytes + sum(each.n_bytes for known, each in self.arrays.items() if known != name)
-        if n_bytes > MOST_ARRAY_BYTES:
+        n_bytes = bytes_of({**self.arrays, name: new}.values())
+        if n_bytes > MOST_BYTES:
             raise ArgumentError(
-                f"keep {name!r}: the arrays of a page may have {MOST_ARRAY_BYTES} bytes in all; with this "
+                f"keep {name!r}: the arrays of a page may have {MOST_BYTES} bytes in all; with this "
                 f"one they have {n_bytes}. Keep fewer elements, or a smaller dtype."
             )
         self.arrays[name] = new
@@ -395,8 +396,10 @@ def keep(name: str, array: Any) -> NDArray[Any]:
         raise ArgumentError(f"keep: name must be a word of letters, digits and underscores; got {name!r}.")
     on_host = array.get() if callable(getattr(array, "get", None)) else array
     try:
-        kept = KeptArray.of(on_host)
+        kept = written_down(on_host)
     except (ArgumentError, ValueError) as error:
         raise ArgumentError(f"keep {name!r}: {error}") from None
     current().add_array(name, kept)
-    return kept.array()
+    own = np.array(on_host)
+    own.setflags(write=False)
+    return own

@@ -206,17 +206,17 @@ def in_terms_of(study: Results, former: Results) -> Results:
     """Return what a former run measured as the newest run's study tells it: its variants, sizes and words."""
     cells = {_cell(each): each for each in former.measurements}
     kept = ("n_calls", "method", "host_bound", "floor_ns", "traffic", "reason", "notes", "summary")
+
+    def told(each: Measurement) -> Measurement:
+        same = replace(
+            each, samples_ns=(), rounds=(), summary=None, reason="not measured in this run", notes=()
+        )
+        then = cells.get(_cell(each))
+        return replace(same, **{name: getattr(then, name) for name in kept}) if then else same
+
     return replace(
         study,
-        measurements=tuple(
-            replace(
-                each,
-                samples_ns=(),
-                rounds=(),
-                **{name: getattr(cells[_cell(each)], name) for name in kept},
-            )
-            for each in study.measurements
-        ),
+        measurements=tuple(map(told, study.measurements)),
         checks=(),
         ceilings=former.ceilings,
         warnings=former.warnings,
@@ -280,11 +280,17 @@ def _cell(measurement: Measurement) -> tuple[str, int, str]:
 
 
 def _cells(studies: Mapping[str, Results]) -> list[tuple[str, str, int, str]]:
-    return [(name, *_cell(each)) for name, study in studies.items() for each in study.measurements]
+    return [
+        (name, *_cell(each))
+        for name, study in studies.items()
+        for each in study.measurements
+        if each.clock == study.variant(each.variant).clock
+    ]
 
 
 def _refuse_other_cells(former: Recording, new: Recording) -> None:
-    # Runs of the same code measure the same cells; where they do not, the key misses what decides on them.
+    # Runs of the same code have the same cells; where they do not, the key misses what decides on them. One
+    # may have samples in one run and a reason in the other (it took too long), and its launch time with it.
     then, now = (dict.fromkeys(_cells(studies)) for studies in (former.studies, new.studies))
     odd = [f"{each} is new" for each in now if each not in then]
     odd += [f"{each} is gone" for each in then if each not in now]

@@ -21,7 +21,6 @@ MOST_ARRAY_BYTES = 128 * 1024
 """Most bytes of all arrays of a page together."""
 
 _MOST_AXES = 8
-_CHARACTERS_A_LINE = 8_000  # a multiple of 4: each line is base64 of its own
 _DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128",
@@ -49,10 +48,7 @@ class KeptArray:
 
     Examples
     --------
-    >>> kept = KeptArray.of(np.arange(6, dtype="int16").reshape(2, 3))
-    >>> kept
-    KeptArray(dtype='int16', shape=(2, 3), data=('AAABAAIAAwAEAAUA',))
-    >>> kept.array()
+    >>> KeptArray("int16", (2, 3), ("AAABAAIAAwAEAAUA",)).array()
     array([[0, 1, 2],
            [3, 4, 5]], dtype=int16)
     """
@@ -86,25 +82,6 @@ class KeptArray:
     def n_bytes(self) -> int:
         """Bytes of the elements."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
-
-    @classmethod
-    def of(cls, array: Any) -> KeptArray:
-        """Write an array down; raises ArgumentError where it does not hold plain numbers, or too many."""
-        plain = np.asarray(array)
-        name = plain.dtype.newbyteorder("=").name
-        if name not in _DTYPES:
-            raise ArgumentError(
-                f"expected an array of numbers ({', '.join(_DTYPES)}); got dtype {plain.dtype}."
-            )
-        if plain.nbytes > MOST_ARRAY_BYTES:
-            raise ArgumentError(
-                f"expected an array of at most {MOST_ARRAY_BYTES} bytes; got {plain.nbytes}. Take fewer "
-                "elements, or a smaller dtype."
-            )
-        little = np.ascontiguousarray(plain, plain.dtype.newbyteorder("<"))
-        text = base64.b64encode(little.tobytes()).decode("ascii")
-        lines = (text[i : i + _CHARACTERS_A_LINE] for i in range(0, len(text), _CHARACTERS_A_LINE))
-        return cls(name, plain.shape, tuple(lines))
 
     def array(self) -> NDArray[Any]:
         """Return the array, read-only; two calls give two views of the same numbers."""

@@ -627,13 +627,14 @@ class Results:
             cells = [run.measurement(info.name, size, clock) for run in self.runs]
             newest = next((cell for cell in reversed(cells) if cell.n), newest)
         label = info.label or info.name
+        moves = newest.traffic is not None
         own = clock == info.clock
         has = {
             "time": self._maybe(info.name, size, "time", clock),
             "launch": self._maybe(info.name, size, "launch"),
-            "rate": self._maybe(info.name, size, "rate", clock),
-            "flop_rate": self._maybe(info.name, size, "flop_rate", clock),
-            "share": self._maybe(info.name, size, "share") if own else None,
+            "rate": self._maybe(info.name, size, "rate", clock) if moves else None,
+            "flop_rate": self._maybe(info.name, size, "flop_rate", clock) if moves else None,
+            "share": self._maybe(info.name, size, "share") if moves and own else None,
         }
         remarks = self.remarks(info.name, size, clock)
         raw = _raw(info, newest, has, remarks)

@@ -121,14 +121,14 @@ class PageTranslation:
         page = parse_reference(node["key"]).page if "gg-measured" in node["classes"] else ""
         recording = self._site.state(page).shown if page not in ("", self._page) else None
         # Machine and date of this page's own numbers stand in the first cell.
-        return f"{text} ({escape(measured_on(recording))})" if recording else text
+        return f"{text} ({escape(measured_on(recording, starts=False))})" if recording else text
 
     def _table(self, page: str, study: str) -> nodes.container:
         recording = self._site.state(page).shown
         assert recording is not None, "the directive found it"
         results = recording.studies[study]
         text = str(results)
-        summary = f"Table: {results.title}, {measured_on(recording)}"
+        summary = f"Table: {results.title}, {measured_on(recording, starts=False)}"
         inside = nodes.literal_block(text, text, language="text")
         return nodes.container("", inside, classes=["fold"], summary=summary)
 

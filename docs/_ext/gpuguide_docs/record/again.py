@@ -311,7 +311,9 @@ def _judged(trials: Sequence[Trial], wanting: str) -> int:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make again", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="make again", description="Hold a new start of the machine against the ranges that are printed."
+    )
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="names of pages; all by default")
     parser.add_argument("--machine", default="", metavar="SLUG", help="folder name; the GPU's by default")
     parser.add_argument("--budget", type=float, default=600.0, metavar="S", help="seconds for all pages")

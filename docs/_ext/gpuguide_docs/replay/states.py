@@ -42,7 +42,7 @@ class PageState:
     changed : tuple of str
         Of a stale page, what changed.
     reason : str
-        Of a pending page, why it waits.
+        Of a page in ``pending.toml``, why it waits; a current one may wait for more machine starts.
     digest : str
         SHA-256 of the recording's manifest, which holds the hashes of its other files; "" without one.
     """
@@ -138,11 +138,9 @@ class States:
             return PageState(page.name, "missing")
         digest = file_digest((recording.folder or Path()) / "run.json")
         changed = recordings.staleness(recording, page.script(self.layout), self.layout.source)
-        if not changed:
-            return PageState(page.name, "current", recording, digest=digest)
-        if page.name in pending:
-            return PageState(page.name, "pending", recording, changed, pending[page.name].reason, digest)
-        return PageState(page.name, "stale", recording, changed, digest=digest)
+        reason = pending[page.name].reason if page.name in pending else ""
+        status: Status = "current" if not changed else "pending" if reason else "stale"
+        return PageState(page.name, status, recording, changed, reason, digest)
 
 
 def states_of_build(app: Sphinx) -> States:

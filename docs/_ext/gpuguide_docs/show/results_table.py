@@ -56,7 +56,8 @@ class _RecordedDirective(SphinxDirective):
             recording = site.recording(state)
             if recording is None:
                 words = nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
-                return [nodes.paragraph("", "", words, nodes.Text(f": {why_unmeasured(state)}"))]
+                why = nodes.Text(f": {why_unmeasured(state)}")
+                return [nodes.paragraph("", "", words, why, classes=["gg-placeholder"])]
             return self.show(page, recording, name)
         except GpuGuideError as error:
             self.env.note_reread()

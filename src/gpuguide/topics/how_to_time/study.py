@@ -64,9 +64,9 @@ def add_one_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
 def add_one_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     x_device = cupy().empty(x_host.shape, x_host.dtype)
-    x_device.set(
-        x_host, stream=cupy().cuda.get_current_stream()
-    )  # asarray would copy it once more
+    # asarray would copy it once more.
+    stream = cupy().cuda.get_current_stream()
+    x_device.set(x_host, stream=stream)
     add_one(x_device, x_device)
     x_device.get(out=out_host)
 

@@ -28,15 +28,11 @@ from gpuguide.topics.why_gpu.kernels import (
     polynomial_threads,
 )
 
-SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
+SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 THREADS_PER_BLOCK = 256
 THREADS = int(get_num_threads())
 # With more, the powers leave the CPU's cache; with less, the threads wait for Python.
 _PART = 1 << 17
-PINNED: dict[str, Any] = {
-    "max_size": 10**8,
-    "max_size_reason": "left out above 10**8 numbers: pinning their memory would take seconds",
-}
 
 
 def polynomial_reference(x: np.ndarray) -> np.ndarray:
@@ -91,9 +87,9 @@ def polynomial_gpu_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None
 def polynomial_gpu_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     x_device, out_device = (cupy().empty(x_host.shape, np.float32) for _ in range(2))
-    x_device.set(
-        x_host, stream=cupy().cuda.get_current_stream()
-    )  # asarray would copy it once more
+    # asarray would copy it once more.
+    stream = cupy().cuda.get_current_stream()
+    x_device.set(x_host, stream=stream)
     polynomial_gpu(x_device, out_device)
     out_device.get(out=out_host)
 
@@ -129,7 +125,6 @@ def study(kernels: Kernels = None) -> Study:
                 polynomial_gpu_pinned,
                 "GPU, pinned copies",
                 arrays="pinned",
-                **PINNED,
             ),
         ),
         sizes=SIZES,
