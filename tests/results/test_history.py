@@ -92,3 +92,12 @@ def test_the_words_name_each_number_and_the_run_that_left() -> None:
         "Numbers against 4 runs on 4 machine starts, each in per cent of its median. variant 0 (add at 2^20 "
         "elements): from 99 to 148 % of 1 s, outside of what was expected in run 4."
     )
+
+
+def test_a_number_that_goes_one_way_is_said_to_drift() -> None:
+    """Each start may lie inside of the range of those before it, and the next ones will not."""
+    drifting = history(1.0, 1.1, 1.2, 1.3, 1.5)
+    said = "variant 0 went up from start to start, by 50 % over 5 machine starts."
+    assert said in str(drifting)
+    assert "went up from start to start" in drifting.words()
+    assert "start to start" not in str(history(1.0, 1.2, 1.1, 1.3, 1.0))

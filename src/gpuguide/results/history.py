@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gpuguide.errors import ArgumentError
 from gpuguide.results.results import InRun
-from gpuguide.results.starts import LEAST_STARTS, Expected, Quantity, expected, starts_words
+from gpuguide.results.starts import LEAST_STARTS, Drift, Expected, Quantity, drift, expected, starts_words
 from gpuguide.results.tables import Column, Row, Table
 from gpuguide.results.units import format_ends, format_quantity
 
@@ -53,6 +53,8 @@ class Followed:
     left : tuple of bool
         Of each run, whether its number lay outside of the range that the runs before it gave. Only three
         machine starts give one.
+    drift : Drift or None
+        Where the number goes one way from start to start, which its range does not cover for long.
     """
 
     where: str
@@ -60,6 +62,7 @@ class Followed:
     over: Quantity
     values: tuple[float | None, ...]
     left: tuple[bool, ...]
+    drift: Drift | None = None
 
     def written(self, i: int) -> str:
         """Write what run `i` found, with a mark where it left the range; empty where it found nothing."""
@@ -132,6 +135,7 @@ class History:
         notes = () if few else ("Above each run stand its month and day, and its machine start.",)
         if any(True in number.left for number in self.numbers):
             notes = (*notes, _LEFT_NOTE)
+        notes = (*notes, *(f"{each.label} {_drifting(each.drift)}." for each in self.numbers if each.drift))
         if self.numbers and not self.moved:
             notes = (*notes, "A second run will show how far these numbers move.")
         return Table(*table, notes)
@@ -172,9 +176,10 @@ class History:
             low, high = (round(100 * end / number.over.value) for end in (min(there), max(there)))
             left = [str(i) for i, out in enumerate(number.left, start=1) if out]
             outside = f", outside of what was expected in run {' and '.join(left)}" if left else ""
+            way = f", it {_drifting(number.drift)}" if number.drift else ""
             said.append(
                 f"{' '.join(filter(None, (number.label, _at(number.where))))}: "
-                f"from {low} to {high} % of {number.over}{outside}"
+                f"from {low} to {high} % of {number.over}{outside}{way}"
             )
         runs = f"{_many(self.runs, 'run')} on {starts_words(self.n_starts)}"
         return f"Numbers against {runs}, each in per cent of its median. {'; '.join(said)}."
@@ -216,7 +221,8 @@ def follow(
         for i, run in enumerate(runs)
     )
     over = Quantity.of(_expected(there), unit, sum(run.n for run in there))
-    return Followed(where, label, over, tuple(None if run is None else run.value for run in runs), left)
+    values = tuple(None if run is None else run.value for run in runs)
+    return Followed(where, label, over, values, left, drift([(run.start, run.value) for run in there]))
 
 
 def _in_run(start: str, found: InRun | float) -> InRun:
@@ -233,6 +239,11 @@ def _is_outside(value: float, before: Sequence[InRun]) -> bool:
         return False
     range_ = _expected(before)
     return range_.has_range and not range_.low <= value <= range_.high
+
+
+def _drifting(found: Drift) -> str:
+    way = "up" if found.change > 0 else "down"
+    return f"went {way} from start to start, by {100 * abs(found.change):.0f} % over {found.n_starts} machine starts"
 
 
 def _three_digits(value: float, unit: str) -> str:
