@@ -427,7 +427,7 @@ gg.plot_decomposition(
 #
 #    A number costs :measured:`number_whole`, of which the kernel and the wait for it are
 #    :measured:`number_work`. Timed apart, the parts add up to about the whole. In the study, timed at another
-#    moment, ten thousand such numbers take :measured:`primes[one_launch, 10**4].time`.
+#    moment, ten thousand numbers take :measured:`primes[one_launch, 10**4].time`.
 #
 # The second slip is a small one. The workshop's ufunc lists 1 among the primes, since the loop has nothing to
 # try and never finds a divisor. It is easily overlooked: all other numbers are right.
