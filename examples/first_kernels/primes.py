@@ -368,10 +368,10 @@ counts = primes.count_study().run()
 #    * - :measured:`predicted`
 #      - :measured:`primes[segmented, 10**9].time`
 #
-# The prediction is for short steps, whose lanes all write at once. A long step has a lane of its own. We think
-# that there 32 steps of different length meet in the same banks by chance, and have to wait for each other.
-# Besides, there are bytes to be packed into bits, and blocks that start with finding their primes. Storing
-# the bits is little of it: the memory could do it in :measured:`written`.
+# The prediction is for short steps, whose lanes all write at once. A long step has a lane of its own. We
+# think that there 32 steps of different length meet in the same banks by chance, and have to wait for each
+# other. Besides, there are bytes to be packed into bits, and blocks that start with finding their primes.
+# Storing the bits is little of it: the memory could do it in :measured:`written`.
 #
 # For a million, :measured:`primes[segmented, 10**6].time` are mostly that start: the tables, and the primes
 # up to a thousand. That is the time in a :term:`CUDA graph`. Asked for one by one from Python, a launch takes
