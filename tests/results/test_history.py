@@ -69,7 +69,7 @@ def test_a_few_numbers_are_printed_run_by_run() -> None:
         "all               median                 1 s\n"
         "                  next start from     700 ms\n"
         "                  next start to        1.9 s\n"
-        "* is outside of where the runs before let expect it, nine times of ten."
+        "* is outside of where the runs before let expect it, nine times out of ten."
     )
 
 

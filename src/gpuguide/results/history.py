@@ -17,7 +17,7 @@ __all__ = ["Followed", "History", "Run", "follow"]
 LEFT = "*"
 """What stands beside a number that is not where the runs before it let expect it."""
 
-_LEFT_NOTE = f"{LEFT} is outside of where the runs before let expect it, nine times of ten."
+_LEFT_NOTE = f"{LEFT} is outside of where the runs before let expect it, nine times out of ten."
 # A history of more numbers has them as rows, and its runs as columns.
 _MOST_COLUMNS = 3
 
