@@ -231,10 +231,7 @@ def test_directives_become_markdown(small):
     assert "| predicted | measured |\n| --- | --- |\n| much | 410 ms |\n| drawn | 2.0× |" in words
     assert "- Numba wins: holds" in words
     assert "> **Note**" in words
-    assert (
-        "<summary>Table: An invented study, NVIDIA H200, one machine start, 21 November 2026</summary>"
-        in words
-    )
+    assert "<summary>Table: An invented study, NVIDIA H200, 21 November 2026</summary>" in words
 
 
 def test_nothing_raw_is_left(small):
@@ -309,7 +306,7 @@ def test_what_only_the_site_shows_is_left_out(small):
 
 
 def test_a_number_of_another_page_says_where_it_was_measured(small):
-    assert "and 410 ms (NVIDIA H200, one machine start, 21 November 2026): $a_b" in text(small, "quoting")
+    assert "and 410 ms (NVIDIA H200, 21 November 2026): $a_b" in text(small, "quoting")
 
 
 def test_the_build_writes_what_is_exported(small):
@@ -595,4 +592,6 @@ def test_every_page_exports_without_a_role_or_directive(notebook):
     nbformat.validate(read)
     words = "\n\n".join(cell.source for cell in read.cells if cell.cell_type == "markdown")
     assert no_markup_left(words) == []
-    ast.parse(notebook.with_suffix(".py").read_text(encoding="utf-8"))
+    # A page written by hand has no script.
+    if not (notebook.parents[2] / f"{notebook.stem}.md").exists():
+        ast.parse(notebook.with_suffix(".py").read_text(encoding="utf-8"))

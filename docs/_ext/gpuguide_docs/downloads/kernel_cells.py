@@ -44,9 +44,13 @@ class KernelCells:
         Returns
         -------
         str
-            Imports and the definitions.
+            Imports and the definitions, with the private constants that they read.
         """
         module = source.module.rpartition(".")[2]
+        constants = [
+            name for name in source.private_constants(names) if (source.module, name) not in self._shown
+        ]
+        names = [*constants, *names]
         aliases: dict[str, str] = {}
         imports = [self._import(line, module, aliases) for line in source.needed(names)]
         for name in names:

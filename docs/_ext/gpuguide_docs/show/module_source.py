@@ -131,6 +131,15 @@ class ModuleSource:
         froms = [f"from {module} import {', '.join(sorted(set(of)))}" for module, of in from_modules.items()]
         return sorted({*plain, *froms}, key=_import_order)
 
+    def private_constants(self, names: Iterable[str]) -> list[str]:
+        """List the module's own variables with a private name that definitions read: nobody imports those."""
+        used = [used for name in names for used in _free_names(self._definition(name))]
+        return [
+            name
+            for name in dict.fromkeys(used)
+            if name.startswith("_") and isinstance(self._definitions.get(name), ast.Assign | ast.AnnAssign)
+        ]
+
     def _definition(self, name: str) -> _Definition:
         if name not in self._definitions:
             raise unknown(f"name in {self.module}:", name, self._definitions)
