@@ -30,6 +30,7 @@ MODULES = (
     "show.byline",
     "show.history",
     "show.kernel",
+    "show.rungs",
     "show.exercises",
     "show.results_table",
     "show.pictures",

@@ -30,7 +30,7 @@ _PYTHON = ("python", "py", "ipython")
 #: What the extension and myst-nb put on a page besides the page's own words.
 _ADDED_TEXT = (
     "gg-byline gg-measured-card gg-checks gg-claims gg-exercise gg-placeholder gg-pool gg-results "
-    "gg-you-will cell_output"
+    "gg-strip gg-you-will cell_output"
 )
 _ADDED = frozenset(_ADDED_TEXT.split())
 _ADDED_NODES = (
@@ -212,6 +212,11 @@ class _Reader:
         self._line = self._line_of(node)
         if "kernel" in node or "exercise" in node:
             self._shown(node)
+        elif "rungs" in node:
+            self._use("rungs", node["rungs"], self._line, node)
+        elif "rung" in node:
+            self._use("rung", node["rung"], self._line, node)
+            self.read(node)
         elif isinstance(node, _ADDED_NODES) or _ADDED.intersection(node["classes"]):
             return
         elif isinstance(node, nodes.literal_block):
@@ -231,7 +236,7 @@ class _Reader:
     def _line_of(self, node: nodes.Element) -> int:
         """Give the line of the text that was read."""
         said = node.line or self._line
-        named = (str(node[key]) for key in ("question", "exercise", "kernel") if key in node)
+        named = (str(node[key]) for key in ("question", "exercise", "kernel", "rungs", "rung") if key in node)
         words = (node.rawsource or next(named, "")).strip().split("\n")[0]
         near = (said, said - 1, said + 1, said - 2, said + 2, said - 3, said + 3)
         within = (line for line in near if 0 < line <= len(self._read))
@@ -327,7 +332,7 @@ def _words(node: nodes.Node) -> Iterator[str]:
             yield child.astext()
         elif _is_number(child):
             yield "N"
-        elif not isinstance(child, _NO_WORDS):
+        elif not isinstance(child, _NO_WORDS) and not _is_rung_number(child):
             yield from _words(child)
 
 
@@ -338,8 +343,13 @@ def _typed(node: nodes.Node) -> Iterator[str]:
             yield child.astext()
         elif _is_number(child) or isinstance(child, (*_NO_WORDS, addnodes.pending_xref)):
             yield " " + "\n" * child.rawsource.count("\n")
-        else:
+        elif not _is_rung_number(child):
             yield from _typed(child)
+
+
+def _is_rung_number(node: nodes.Node) -> bool:
+    """Tell whether a node is what the build put before the heading of a rung."""
+    return isinstance(node, nodes.Element) and "gg-no" in node["classes"]
 
 
 def _is_number(node: nodes.Node) -> TypeGuard[nodes.Element]:

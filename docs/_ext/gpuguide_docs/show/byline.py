@@ -103,6 +103,8 @@ def _after_answer(section: nodes.section, *, several: bool) -> int:
         if isinstance(node, nodes.paragraph) and not node["classes"]:
             node["classes"].append("gg-answer" if asked else "gg-question")
             asked, answered, place = True, asked, number + 1
+        elif answered and isinstance(node, nodes.container) and "rungs" in node:
+            place = number + 1
         elif not isinstance(node, nodes.title | nodes.comment | nodes.Admonition | nodes.system_message):
             break
     return place
