@@ -157,9 +157,9 @@ class Ladder:
             largest = max(shares, key=shares.__getitem__)
             return ceilings[largest], largest
         if self._has(name, size, "rate"):
-            return f"rate of {format_quantity(traffic.bytes_total, 'B')}", "rate"
+            return f"rate, {format_quantity(traffic.bytes_total, 'B')} moved", "rate"
         if self._has(name, size, "flop_rate"):
-            return f"rate of {format_quantity(traffic.flops, '1')} operations", "flop_rate"
+            return f"rate, {format_quantity(traffic.flops, '1')} operations", "flop_rate"
         return None
 
     @staticmethod

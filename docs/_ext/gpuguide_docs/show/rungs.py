@@ -354,7 +354,8 @@ def _name(shown: _Shown, name: str, targets: dict[str, str]) -> list[nodes.Node]
     parts: list[nodes.Node] = [nodes.inline("", number, classes=["gg-no"]), nodes.Text(" "), linked]
     clock = ladder.results.variant(name).clock
     said = ["wrong on purpose"] if name in ladder.wrong else []
-    said += [REGIONS[clock].column] if clock != ladder.clock else []
+    region = REGIONS[clock].column
+    said += [region] if clock != ladder.clock and region not in label else []
     return [*parts, nodes.Text(f", {', '.join(said)}")] if said else parts
 
 
