@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 from gpuguide.errors import ArgumentError, GpuGuideError, unknown
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
+from gpuguide_docs.show.changed_lines import changed_node, definition_in
 from gpuguide_docs.show.kernel import kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource, module_file
@@ -99,6 +100,15 @@ class _Shown:
         return self.ladder.results.variant(name).label
 
 
+@dataclass
+class _CodeAbove:
+    """What the rungs above have shown: how many they are, their definitions, and the last kernel."""
+
+    n_rungs: int = 0
+    names: set[str] = field(default_factory=set)
+    above: str = ""
+
+
 class LadderParts(SphinxTransform):
     """Fills tables and rungs of a page, once all of it is read."""
 
@@ -117,9 +127,9 @@ class LadderParts(SphinxTransform):
             self._fail((tables or rungs)[0], "only a page of examples/pages.toml has rungs")
             return
         self._mark_wrong(page, rungs)
-        shown_names: set[str] = set()
+        above = _CodeAbove()
         for rung in rungs:
-            self._tried(rung, partial(self._put_code, page, rung, shown_names))
+            self._tried(rung, partial(self._put_code, page, rung, above))
         state = site.state(page.name, self.env)
         try:
             recording = site.recording(state)
@@ -157,7 +167,7 @@ class LadderParts(SphinxTransform):
             cell = _cell_below(rung)
             rung["wrong"] = rung["wrong"] or bool(cell and _line(cell[0]) in wrong)
 
-    def _put_code(self, page: Page, rung: nodes.Element, shown: set[str]) -> None:
+    def _put_code(self, page: Page, rung: nodes.Element, shown: _CodeAbove) -> None:
         """Put the kernel above the cell that launches it, with what it reads and no rung above has shown."""
         name = rung["rung"]
         if sum(other["rung"] == name for other in self._rungs()) > 1:
@@ -167,16 +177,23 @@ class LadderParts(SphinxTransform):
             node.parent.remove(node)
         layout = site_of(self.env).layout
         module = f"gpuguide.topics.{page.topic}.kernels"
-        defined = any(f"def {name}(" in node.astext() for node in cell)
-        if not defined and _exists(layout.source, module):
+        kernel = next(filter(None, (definition_in(code, name) for code in _code_in(cell))), "")
+        if not kernel and _exists(layout.source, module):
             source = ModuleSource(layout.source, module)
             self.env.note_dependency(str(source.path))
             if name in source.names:
-                names = [each for each in source.with_read(name) if each == name or each not in shown]
-                shown.update(names)
+                read = source.with_read(name)
+                names = [each for each in read if each == name or each not in shown.names]
+                shown.names.update(names)
                 block = kernel_block(source, names)
+                kernel = source.cut(name)
+                changed = changed_node(block.astext(), kernel, shown.above) if shown.n_rungs > 1 else None
+                if changed:
+                    block.replace(block[0], changed)
                 block.source, block.line = rung.source, rung.line
                 rung += block
+        shown.n_rungs += 1
+        shown.above = kernel or shown.above
         if cell:
             rung += nodes.container("", *cell, classes=["gg-rung-cell"])
 
@@ -258,6 +275,11 @@ def _exists(source: Any, module: str) -> bool:
         return False
 
 
+def _code_in(cell: Sequence[nodes.Node]) -> Iterator[str]:
+    for node in cell:
+        yield from (block.astext() for block in node.findall(nodes.literal_block))
+
+
 def _line(node: nodes.Node) -> int:
     """Give the line of the script from which sphinx-gallery took what stands below its comment; else 0."""
     found = _GENERATED.match(node.astext()) if isinstance(node, nodes.comment) else None
@@ -270,7 +292,9 @@ def _cell_below(rung: nodes.Element) -> list[nodes.Node]:
     first = siblings.index(rung) + 1
     if len(siblings) < first + 2 or not _line(siblings[first]):
         return []
-    if not isinstance(siblings[first + 1], nodes.literal_block | nodes.container):
+    below = siblings[first + 1]
+    is_folded = isinstance(below, nodes.Element) and "gg-fold" in below["classes"]
+    if not is_folded and not isinstance(below, nodes.literal_block):
         return []
     ends = (
         at
@@ -455,6 +479,7 @@ def _pass(_writer: Any, _node: nodes.Node) -> None:
 
 def setup(app: Sphinx) -> None:
     """Register directives, nodes and the transform."""
+    app.setup_extension("gpuguide_docs.show.changed_lines")
     plain = (_pass, _pass)
     for node, written in (
         (strip_node, (_visit_strip, _depart_strip)),
