@@ -162,7 +162,8 @@ def _depart_plain(writer: Any, node: changed_block) -> None:
     writer.depart_literal_block(node)
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> dict[str, Any]:
     """Register the node."""
     plain = (_visit_plain, _depart_plain)
     app.add_node(changed_block, html=(_visit_html, None), latex=plain, text=plain, man=plain, texinfo=plain)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
