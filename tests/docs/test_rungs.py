@@ -293,7 +293,7 @@ def test_of_a_long_kernel_that_changed_little_the_changed_lines_stand_open(tmp_p
     # The copy button takes what is there, seen or not.
     assert unescape(re.sub(r"<[^>]+>", "", pre)) == f"{block.astext()}\n"
     unseen = re.findall(r'<span class="gg-same">(.*?)</span><span class="gg-left-out"', pre, re.DOTALL)
-    assert [re.sub(r"<[^>]+>", "", each).count("\n") for each in unseen] == [6, 6]
+    assert [re.sub(r"<[^>]+>", "", each).count("\n") for each in unseen] == [6, 7]
     assert "<summary>All 18 lines</summary>" in html
 
 

@@ -19,7 +19,7 @@ __all__ = ["changed_block", "changed_lines", "changed_node", "definition_in", "s
 _SHORT = 15
 # A line above and below says where a change stands.
 _CONTEXT = 1
-_PRE = re.compile(r"(?P<before>.*?<pre>)(?P<code>.*)(?P<after>\n</pre>.*)", re.DOTALL)
+_PRE = re.compile(r"(?P<before>.*?<pre>)(?P<code>.*)\n(?P<after></pre>.*)", re.DOTALL)
 
 
 class changed_block(nodes.literal_block):  # noqa: N801 (docutils names its nodes so)
@@ -127,9 +127,7 @@ def _marked(lines: Sequence[str], changed: Sequence[int], shown: Sequence[int]) 
 
     written = []
     for name, group in groupby(range(1, len(lines) + 1), key=kind):
-        numbers = list(group)
-        text = "\n".join(lines[number - 1] for number in numbers)
-        text += "\n" if numbers[-1] < len(lines) else ""
+        text = "".join(f"{lines[number - 1]}\n" for number in group)
         if name == "gg-same":
             text += '</span><span class="gg-left-out" aria-hidden="true">'
         written.append(f'<span class="{name}">{text}</span>' if name else text)
