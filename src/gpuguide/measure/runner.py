@@ -182,7 +182,7 @@ class Runner:
                 self._skip(variant, size, reason)
             else:
                 live.append(variant)
-        # Random comes last, for its trial is the one that is timed: nothing is timed on small integers.
+        # Random comes last, for its trial is timed: exact inputs are small whole numbers, or even constant.
         for kind in ("exact", "random"):
             machine = self.session.machine
             trial = Trial(
