@@ -37,6 +37,7 @@ MOST_RUNS = 9
 LEAST_STARTS_KEPT = 3
 """Machine starts whose runs stay however large the page gets: fewer give no range."""
 
+# Beyond the end of a range, for one start in ten lies outside of it by chance.
 _LEAVES = 0.05
 _MOST_NAMED = 3
 
@@ -90,6 +91,7 @@ def add_run(
         for run in (*former.runs, _summarised(former))
     )
     warnings = tuple(_unexpected(runs, new))
+    # The newest run is one of the nine.
     whole = replace(new, runs=runs[1 - MOST_RUNS :])
     refuse_mixed(whole)
     while not fits(whole) and _n_starts(replace(whole, runs=whole.runs[1:])) >= LEAST_STARTS_KEPT:
@@ -229,6 +231,7 @@ def _summarised(recording: Recording) -> FormerRun:
     return FormerRun(
         measuring=recording.keys.measuring,
         provenance=recording.provenance,
+        # Samples are what makes a recording large; notes are told by the newest run.
         facts={name: replace(fact, samples=(), note="") for name, fact in recording.facts.items()},
         ceilings=_medians(recording.ceilings),
         studies={
@@ -267,6 +270,7 @@ def _minor(provenance: Provenance) -> str:
 
 def _date(provenance: Provenance) -> datetime:
     date = datetime.fromisoformat(provenance.utc_date)
+    # Dates with and without a zone cannot be compared.
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
@@ -338,6 +342,8 @@ def _unexpected(runs: tuple[FormerRun, ...], new: Recording) -> Iterator[str]:
 
 
 def _times(cell: Measurement) -> bool:
+    # Only the device's times are steady enough: those of the host differ from start to start without a cause
+    # in the code.
     return cell.clock == "device" and cell.n > 0 and not cell.host_bound and cell.median_s > 0
 
 
