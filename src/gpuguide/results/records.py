@@ -109,6 +109,7 @@ def check_fields(record: Any) -> None:
         if choices and value not in choices:
             raise ArgumentError(f"{name}: expected one of {', '.join(choices)}; got {value!r}.")
         minimum = item.metadata.get("minimum", 0)
+        # Fields of every kind come by here, texts and records too; only numbers are asked.
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, float) and not math.isfinite(number):
                 raise ArgumentError(f"{name}: expected a finite number; got {number!r}.")
@@ -538,6 +539,7 @@ class Fact:
     def __post_init__(self) -> None:
         check_fields(self)
         kind = "a text" if self.unit == "text" else "a number"
+        # To Python, True is a number.
         if isinstance(self.value, bool) or isinstance(self.value, str) != (self.unit == "text"):
             raise ArgumentError(
                 f"Fact {self.name!r}: expected {kind} for unit {self.unit!r}; got {self.value!r}."
@@ -597,6 +599,7 @@ class Fact:
         # A count stays one: three starts, two of which agree, have no half.
         is_count = all(isinstance(fact.value, int) for _, fact in same_unit)
         value: float | int | str = round(over.value) if is_count else over.value
+        # What is counted comes out the same in every run, and needs no range of half a per cent.
         if len({fact.value for _, fact in same_unit}) == 1:
             value, exact = newest.value, float(newest.value)
             over = dataclasses.replace(over, value=exact, low=exact, high=exact)
