@@ -166,7 +166,7 @@ def _model(first: dict[str, str]) -> str:
     if re.search(r"\d{3}", re.sub(r"@.*", "", told)):
         return told
     numbers = _numbers(first)
-    # Not x86: family, model and stepping are its words alone.
+    # Not x86: family, model and stepping are words of x86 alone.
     if numbers is None:
         key = (first.get("CPU implementer", ""), first.get("CPU part", ""))
         return told or _ARM_NAMES.get(key) or platform.processor() or platform.machine() or UNKNOWN
@@ -306,7 +306,7 @@ def assign(target: np.ndarray[Any, Any], source: Any) -> None:
 
     def one(start: int) -> None:
         part = slice(start, start + step)
-        # Inside each thread, for threads do not inherit it. What is too large becomes infinite, as intended.
+        # In each thread, for threads do not inherit it. What is too large for the target becomes infinite.
         with np.errstate(over="ignore"):
             to[part] = of[part] if is_array else of
 

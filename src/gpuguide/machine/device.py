@@ -387,7 +387,7 @@ def _from_nvml(pci_bus_id: str) -> dict[str, Any]:
         return answers
     limit_mw = _ask(library.nvmlDeviceGetEnforcedPowerLimit, handle)
     generation = _ask(library.nvmlDeviceGetMaxPcieLinkGeneration, handle)
-    # The most that the link can do: at rest it saves power and tells of less.
+    # The most that the link can do: at rest it saves power and reports less.
     lanes = _ask(library.nvmlDeviceGetMaxPcieLinkWidth, handle)
     answers["power_limit_w"] = None if limit_mw is None else limit_mw / 1000
     answers["pcie"] = UNKNOWN if None in (generation, lanes) else f"{generation}.0 x{lanes}"

@@ -59,7 +59,7 @@ _SCREENING_SAMPLES = 3
 _ARRAY_BYTES, _PCIE_BYTES = 2**30, 2**28
 _FMA_SECONDS = 0.002  # how long a kernel of multiply-adds should last at the physical peak
 _PRODUCT_SECONDS, _PRODUCT_STEP = 0.002, 1024  # the same for a product, and what its rows are a multiple of
-# Factors that every type holds, bfloat16 too. A sum of 64 for each of at most 10 240 rows stays below 2**24,
+# Factors that every type holds, bfloat16 too. A sum of at most 64 a row stays below 2**24 up to 262 144 rows,
 # so that products are exact in float32.
 _LARGEST_FACTOR, _WEIGHTS = 8, 1009
 # What one block takes in a turn at most: its threads times accesses times bytes. Every shape divides it.
@@ -412,7 +412,7 @@ def _fma_candidate(
     kernel = fma_kernel(unit, n_chains)
     blocks = device.sm_count * device.max_threads_per_sm // threads
     per_iteration = 2 * FMA_REPEATS * n_chains * blocks * threads
-    # Of a GPU that the tables do not know only the duration is wrong then.
+    # For a GPU that is not in the tables: only how long a kernel lasts depends on it.
     peak = device.peak_flops(unit) or 1e12
     iterations = max(1, int(peak * _FMA_SECONDS / per_iteration))
     args = (*factors, np.int32(iterations), never)
@@ -557,7 +557,7 @@ def check_product(unit: str, a: Any, b: Any, out: Any) -> None:
         A row is wrong.
     """
     n = out.shape[0]
-    # Freivalds' check. With weights of its own each column counts, and none is left out by a 0.
+    # Freivalds' check, with weights from 1 on: a 0 would leave out a column.
     weights = 1 + np.random.default_rng(n).integers(0, _WEIGHTS, n)
     xp = backends.array_module(out)
     v = xp.asarray(weights.astype(np.float64))

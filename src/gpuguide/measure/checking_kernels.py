@@ -26,7 +26,7 @@ __all__ = [
 MAX_OPERANDS = 3
 """Operands that a tolerance can look at; more are left to CuPy's own functions."""
 
-# Types in the order of the enumeration in the source; threads and columns of a row as they stand there, too.
+# In the order of the enumeration in the source; threads of a block and columns of a row are as there, too.
 _TYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
 _THREADS, _MAX_BLOCKS = 256, 1024
 _ROW = 5

@@ -14,7 +14,7 @@ from gpuguide.results.arrays import KeptArray
 
 __all__ = ["MOST_BYTES", "bytes_of", "written_down"]
 
-# Not taken from `results`, which is in no measuring key: what may be kept is decided here.
+# Not taken from `results`: of that room only the fields of classes count in the measuring key.
 MOST_BYTES = 128 * 1024
 """Most bytes of all arrays of a page together; who reads a recording has the same limit."""
 

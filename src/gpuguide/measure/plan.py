@@ -319,6 +319,7 @@ class Check(Protocol):
         ...
 
 
+# The first line of its docstring is data: pages show it as the tolerance.
 class _Equal:
     """Every element equals the reference, to the last bit."""
 
@@ -329,7 +330,6 @@ class _Equal:
         """Compare where the result lies, which for large arrays is much sooner than on the host."""
         if output.shape != prepared.shape:
             raise MismatchError(f"The output should have shape {prepared.shape}; it has {output.shape}.")
-        # `first_difference` gives an index into flat arrays.
         output, prepared = output.reshape(-1), prepared.reshape(-1)
         first = first_difference(output, prepared)
         if first is None:

@@ -216,7 +216,7 @@ class Runner:
         self.measurements.append(Measurement(variant.name, size, variant.clock, reason=reason))
 
     def _through_the_gate(self, trial: Trial, variants: Sequence[Variant]) -> list[Variant]:
-        """Check variants; return those that memory sufficed for. A wrong result is an error."""
+        """Check variants; return those for which there was memory. A wrong result is an error."""
         passed = []
         for variant in variants:
             try:
@@ -536,7 +536,7 @@ class Cell:
         """
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
-        # With one sample a turn, as in a quick run, nothing would remain.
+        # A quick run, with one sample a turn, does not pay for a second one.
         pending = self._next() if self.warm and n > 1 else None
         # What follows a launch may be long although the launch is short.
         if pending is not None and host.now_ns() - begin < _LONG_NS:
@@ -599,7 +599,7 @@ class Cell:
             True when the budget is spent and there were five rounds (three, when a sample takes over 0.2 s);
             from the fifth round on also by the stopping rule of `stopping.enough`.
         """
-        # None may be left after a hot round was discarded, or after device times gave way to spans.
+        # There are none before the first round, or where the only round was too hot and is taken again.
         if not self.ns:
             return False
         if self.spent_s >= self.budget_s:
@@ -746,7 +746,7 @@ class Progress:
         self._task: Any = None
 
     def __enter__(self) -> Progress:
-        # Imported here, for it takes time that nobody needs whose output goes into a file.
+        # Imported here: without a terminal nobody sees a bar.
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress as Bar

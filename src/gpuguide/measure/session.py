@@ -403,7 +403,7 @@ def keep(name: str, array: Any) -> NDArray[Any]:
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ArgumentError(f"keep: name must be a word of letters, digits and underscores; got {name!r}.")
-    # Of all arrays only CuPy's have `get`, and to ask for that does not import CuPy.
+    # CuPy's arrays have `get` and NumPy's have none; to ask for that does not import CuPy.
     on_host = array.get() if callable(getattr(array, "get", None)) else array
     try:
         kept = written_down(on_host)

@@ -118,7 +118,7 @@ def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> 
     gpu, host = gpu_clock(), current().machine.host
     with gpu.use():
         clocks = {name: _beside_pace(read, host, gpu) for name, read in readings.items()}
-        # Once before it counts: a first reading may compile, and finds no buffers.
+        # Once before it counts: a first reading may compile.
         for take in clocks.values():
             take()
         keep_busy(gpu, host=host)
@@ -267,7 +267,7 @@ def beside_compilation(
 
     def fresh() -> Any:
         all_fresh.append(numba().njit(function.py_func))
-        # Now, lest a collection inside the clock free code that others have left.
+        # Outside of the clock: what compiling leaves behind would else be freed in some sample.
         gc.collect()
         return all_fresh[-1]
 
@@ -399,7 +399,7 @@ def _turns(
     with current().steps.step("timing"):
         for _ in range(n_turns):
             before()
-            # NumPy gives texts of a type of its own back.
+            # NumPy hands texts back as a type of its own.
             names = list(readings) if order is None else map(str, order.permutation(list(readings)))
             turns.append({name: readings[name]() for name in names})
     # One clock in company spoils its turn: what is compared or added up must come from the same moment.

@@ -275,7 +275,7 @@ def _fits(kind: Any, value: Any, limits: Mapping[str, Any]) -> bool:
 
 
 def _are_numbers(values: list[Any], kind: type = float, least: float = -LARGEST) -> bool:
-    """Tell at once whether all are numbers within limits: samples are many, each on its own takes long."""
+    """Tell at once whether all are numbers within limits: samples are many, and one by one takes long."""
     kinds = (int,) if kind is int else (int, float)
     return all(type(value) in kinds and least <= value <= LARGEST for value in values)
 

@@ -20,7 +20,7 @@ CeilingRow = tuple[str, float, str]
 
 @dataclass(frozen=True)
 class Odd:
-    """What is not in a former cell as it is in the newest run."""
+    """What differs in a former cell from the same cell of the newest run."""
 
     rounds: tuple[int, ...]
     method: str

@@ -62,7 +62,7 @@ def add_run(
         The new run, with the former ones where code, versions and GPU are still the same: nine runs at most.
         A run that is there already is not counted twice.
     warnings : tuple of str
-        That it begins anew, and why; which device times are not where the former runs let expect them.
+        That it begins anew, and why; which device times lie outside of the range that the former runs give.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def refuse_mixed(recording: Recording) -> None:
 
 
 def in_terms_of(study: Results, former: Results) -> Results:
-    """Return what a former run measured as the newest run's study tells it: its variants, sizes and words."""
+    """Return what a former run measured, with the variants, sizes and words of the newest run's study."""
     cells = {_cell(each): each for each in former.measurements}
     kept = ("n_calls", "method", "host_bound", "floor_ns", "traffic", "reason", "notes", "summary")
 
@@ -312,7 +312,7 @@ def _refuse_other_cells(former: Recording, new: Recording) -> None:
 
 
 def _unexpected(runs: tuple[FormerRun, ...], new: Recording) -> Iterator[str]:
-    """Warn of device times that lie far outside of where the former runs let expect them."""
+    """Warn of device times that lie far outside of the range that the former runs give."""
     starts = [run.provenance.start for run in runs]
     found = []
     n = 0

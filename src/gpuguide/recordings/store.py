@@ -269,7 +269,7 @@ def add(recording: Recording, root: Path | None = None) -> tuple[Recording, tupl
 
 
 def save(recording: Recording, root: Path | None = None) -> Recording:
-    """Add a run as `add` does, for whom its warnings are nothing."""
+    """Add a run as `add` does, for callers that have no use for its warnings."""
     return add(recording, root)[0]
 
 

@@ -342,7 +342,7 @@ class Results:
         baseline: str | None = None,
         clock: str | None = None,
     ) -> Quantity:
-        """Return one quantity over all runs, by name: its median over the starts, and what another one's is.
+        """Return one quantity over all runs, by name: its median over the starts, and another start's range.
 
         Parameters
         ----------
@@ -425,7 +425,7 @@ class Results:
         Series
             Two tuples of the same length, ``sizes`` and ``medians_s``.
         """
-        # Only for its error: an unknown name would be a variant without samples below.
+        # Only for its error: without a clock given, an unknown name is found here and not below.
         self.measurement(variant, self.sizes[0], clock) if self.sizes else self.variant(variant)
         times = {
             size: self.time(variant, size, clock).value

@@ -243,7 +243,7 @@ class Quantity:
 
     @classmethod
     def of(cls, found: Expected, unit: str, n: int, ratio_of: str = "", most: float = math.inf) -> Quantity:
-        """Name the unit of what is expected, and the most that it can be."""
+        """Make a quantity of what is expected, with its unit and the most that it can be."""
         low, high = min(most, found.low), min(most, found.high)
         return cls(min(most, found.value), low, high, unit, n, ratio_of, found.n_starts, found.n_runs)
 

@@ -245,7 +245,7 @@ def _rounded(value: float, unit: str, low: float | None, high: float | None) -> 
     """Return a value with the digits that are shown."""
     digits = _digits(value, low, high)
     if unit == "share" and value:
-        # A share of 1 is 100 %: two powers of ten more than it says.
+        # To the second decimal, which is the last whole per cent.
         digits = max(digits, min(_SURE_DIGITS, _exponent(value) + 3))
     rounded = _with_digits(value, digits)
     if low is None or high is None or low <= rounded <= high:
@@ -286,7 +286,7 @@ def _are_equal(low: float, high: float) -> bool:
 
 
 def _is_wide(value: float, low: float, high: float) -> bool:
-    """Tell whether a value moves by half: what two digits would say of it is not so."""
+    """Tell whether an interval is half as wide as its value, so that two digits would say too much."""
     return high - low >= abs(value) / 2
 
 
