@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_history"]
 
 _MOST = 3
+# Not by `strftime`, whose months follow the locale: a figure is the same bytes everywhere.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 # Per cent; what moves less looks level, and is.
 _LEAST_HEIGHT = 3.0
