@@ -110,7 +110,6 @@ class HostPace:
             Whether some of these were taken in company.
         """
         alone = [i for i, reading in enumerate(readings_ns) if self.is_alone(reading)]
-        # None of them in company, or enough of the others.
         if len(alone) == len(readings_ns) or len(alone) >= MIN_ALONE:
             return alone, False
         return list(range(len(readings_ns))), True

@@ -109,7 +109,6 @@ def check_fields(record: Any) -> None:
         if choices and value not in choices:
             raise ArgumentError(f"{name}: expected one of {', '.join(choices)}; got {value!r}.")
         minimum = item.metadata.get("minimum", 0)
-        # Fields of every kind come by here, texts and records too; only numbers are asked.
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, float) and not math.isfinite(number):
                 raise ArgumentError(f"{name}: expected a finite number; got {number!r}.")

@@ -486,7 +486,6 @@ class Results:
                 raise unknown("size", size, self.sizes)
         regions: dict[tuple[int, str], list[str]] = {}
         for cell in self.measurements:
-            # Launches stand in a column beside the time that they belong to.
             if cell.clock != "launch":
                 regions.setdefault((cell.size, cell.variant), []).append(cell.clock)
         rows = [
