@@ -22,7 +22,7 @@ _KERNEL_CONFIG = """\
 c.IPKernelApp.log_level = "ERROR"
 c.HistoryManager.enabled = False
 """
-# By so much the line that myst-nb gives the output of a cell lies behind the line on which the cell begins.
+# The line that myst-nb gives the output of a cell lies this far below the one on which the cell begins.
 _LINES_TOO_MANY = 2
 
 
