@@ -125,7 +125,7 @@ def maximum_inputs(
     return pair
 
 
-# Asked at each launch, where looking it up again would keep the host.
+# Asked at each launch, so the answer is kept.
 @functools.cache
 def multiprocessors() -> int:
     """Count this GPU's multiprocessors; the simulator passes for a GPU with two."""

@@ -70,7 +70,7 @@ def sm_count_and_shared_bytes() -> tuple[int, int]:
     return _of_device(int(cupy().cuda.runtime.getDevice()))
 
 
-# Asked at each launch, where the driver's answer would keep the host.
+# Asked at each launch, so the driver's answer is kept.
 @lru_cache(maxsize=16)
 def _of_device(device_id: int) -> tuple[int, int]:
     info = current()
