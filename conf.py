@@ -112,6 +112,7 @@ html_sidebars = {
     "index": [],
     "glossary": [],
     "method": [],
+    "look_into_a_recording": [],
     "practice/puzzles": [],
     "api/**": ["sidebar-reference.html"],
 }

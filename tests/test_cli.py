@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -268,11 +269,85 @@ def test_help_teaches_with_examples(arguments: list[str], capsys: pytest.Capture
 
 
 def test_every_example_of_the_help_is_a_command_that_parses() -> None:
-    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._EXERCISES_EXAMPLES
+    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._HISTORY_EXAMPLES + cli._EXERCISES_EXAMPLES
     commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", examples, re.MULTILINE)
-    assert len(commands) == 11
+    assert len(commands) == 14
     for command in commands:
         cli._parser().parse_args(command.split())
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of recordings in the package's place: none so far."""
+    from gpuguide.recordings import store
+
+    monkeypatch.setattr(store, "ROOT", tmp_path / "recorded")
+    return tmp_path / "recorded"
+
+
+def save_runs(root: Path, *factors: float) -> None:
+    """Save a page that ran on as many machine starts, with times by these factors."""
+    from gpuguide.recordings import store
+    from gpuguide.recordings.keys import measuring_key
+    from gpuguide.recordings.recording import Recording
+    from gpuguide.results.records import Fact, Provenance
+    from gpuguide.results.sample import sample_results
+
+    study = sample_results()
+    blank: dict[str, Any] = dict.fromkeys(Provenance.__annotations__)
+    texts = (
+        "gpu driver cuda compiler cpu blas commit python platform virtualisation clock_source cpu_signature"
+    )
+    blank |= dict.fromkeys(texts.split(), "x") | {"machine": "nvidia-h200", "versions": (), "cpu_caches": ()}
+    for number, factor in enumerate(factors, start=1):
+        cells = tuple(
+            replace(cell, samples_ns=tuple(round(factor * ns) for ns in cell.samples_ns))
+            for cell in study.measurements
+        )
+        date = f"2026-11-{number:02}T10:00:00Z"
+        store.save(
+            Recording(
+                machine="nvidia-h200",
+                page="adding",
+                provenance=Provenance(**{**blank, "start": f"start {number}", "utc_date": date}),
+                keys=measuring_key(["x = 1"], ["gpuguide.machine.launch"]),
+                studies={"sample": replace(study, measurements=cells)},
+                facts={"first_call": Fact("first_call", 0.5 * factor, "s")},
+                ceilings=study.ceilings,
+                names={"results": "sample"},
+            ),
+            root,
+        )
+
+
+def test_history_shows_three_numbers_run_by_run(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_runs(recorded, 1.0, 1.01, 1.02, 1.5)
+    assert cli.main(["history", "adding"]) == 0
+    first, headings, *rows, note = capsys.readouterr().out.splitlines()
+    assert first == "adding on nvidia-h200, 4 runs on 4 machine starts: sample at 2^26 elements"
+    assert " ".join(headings.split()) == "run machine start NumPy Numba (kernel) times as fast"
+    assert " ".join(rows[0].split()) == "2026-11-01 10:00 1 70.0 ms 220 µs 318×"
+    assert " ".join(rows[3].split()) == "2026-11-04 10:00 4 105 ms* 330 µs* 318×"
+    assert note.startswith("* is outside of where the runs before let expect it")
+
+
+def test_history_of_all_has_every_cell_and_fact(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_runs(recorded, 1.0, 1.1)
+    assert cli.main(["history", "adding", "--all"]) == 0
+    out = capsys.readouterr().out
+    for said in ("sample at 2^10 elements  NumPy", "11-01 (1)", "11-02 (2)", "facts ", "first call"):
+        assert said in out
+    assert len(re.findall("^.*NumPy.*$", out, re.MULTILINE)) == 3
+
+
+def test_history_of_one_run_or_none_says_so(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["history", "adding"]) == 2
+    assert "Unknown page 'adding'" in capsys.readouterr().err
+    save_runs(recorded, 1.0)
+    assert cli.main(["history", "adding"]) == 0
+    assert "A second run will show how far these numbers move." in capsys.readouterr().out
+    assert cli.main(["history", "ading"]) == 2
+    assert "Did you mean 'adding'?" in capsys.readouterr().err
 
 
 def test_it_runs_as_a_module(fresh_python: Callable[..., str]) -> None:

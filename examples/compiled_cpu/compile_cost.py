@@ -371,7 +371,7 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    In the median the average says :measured:`wrong_average`. Compiling takes :measured:`wrong_compile`, and
-#    a call right after it :measured:`wrong_call`. A fifth of the compiler and a call explain
+#    a call right after it :measured:`wrong_call`. A fifth of the compiler and a call come to
 #    :measured:`wrong_explained` of the average.
 #
 # There is a worse form of this. Where the decorator stands inside the function that is timed, every call

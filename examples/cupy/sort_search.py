@@ -6,9 +6,10 @@ From how many numbers on does sorting on the GPU pay, and can it look up keys as
 """
 # %%
 # Sorting on the GPU overtakes NumPy :measured:`sort.crossover(numpy, cupy)` if the numbers are there already
-# and only the GPU's own time counts, and :measured:`sort.crossover(numpy, with_copies)` if they have to
-# travel there and back. At 4096 by 4096 numbers the sort itself is
-# :measured:`sort[cupy, 4096**2].speedup(numpy)` as fast as NumPy's on one thread. And the GPU can look up: it
+# and only the GPU's own time counts, and :measured:`sort.crossover(numpy, with_copies)` if they travel there
+# and back by :term:`pageable <pageable memory>` copies. At 4096 by 4096 numbers the sort itself is
+# :measured:`sort[cupy, 4096**2].speedup(numpy)` as fast as NumPy's on one thread, and
+# :measured:`sort[cupy, 4096**2].speedup(numpy_threads)` as fast as on all. And the GPU can look up: it
 # answers ten million queries in :measured:`lookup[bucket, 10**7].time`.
 
 # %%
@@ -22,8 +23,7 @@ From how many numbers on does sorting on the GPU pay, and can it look up keys as
 # million numbers that takes twenty steps.
 #
 # One search is a chain of steps, each of which waits for the one before. A GPU cannot speed up such a chain.
-# But it can walk many chains side by side, one in each :term:`thread`. So the GPU is for many questions at a
-# time.
+# But it can walk many chains side by side, one in each :term:`thread`.
 #
 # .. drawing:: sort_search
 #
@@ -152,8 +152,8 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # .. kernel:: gpuguide.topics.sort_search.sparse_lookup
 #    :names: lookup_shared_top
 #
-# **Bucket.** The last one asks for less instead of asking better. The range of the keys is cut into buckets
-# of 64 numbers, and a table says where the keys of each bucket begin. It is made once, with ``searchsorted``.
+# **Bucket.** The last one searches less. The range of the keys is cut into buckets of 64 numbers, and a table
+# says where the keys of each bucket begin. It is made once, with ``searchsorted``.
 # A search then starts with a handful of keys that lie next to each other, and touches a few places in memory
 # instead of twenty.
 #
@@ -178,8 +178,8 @@ print(f"four passes at the physical peak: {4 * one_pass * 1e3:.3f} ms")
 # an array of zeros is in order too. So the bits of each number are mixed into a fingerprint, and the sum of
 # all fingerprints, which does not depend on the order, must not change.
 #
-# The times of CuPy's sorts are the GPU's own, from its beginning to its end, without the launch. Those with
-# the copies count from the call until the result is there.
+# The times of CuPy's sorts are the GPU's own, without the launch. Those with the copies count from the call
+# until the result is there.
 
 from gpuguide.topics.sort_search import study as sort_search, sparse_lookup
 
@@ -206,7 +206,7 @@ gg.claim(results, "numpy", faster_than="with_copies", at=10**3)
 # %%
 # .. checks:: sort
 #
-# The grey band marks where the GPU with the copies overtakes NumPy. Without them it does so further left.
+# The grey band marks where the GPU with pageable copies overtakes NumPy on one thread.
 
 # draw
 gg.plot_time(
@@ -218,7 +218,7 @@ gg.plot_time(
 # %%
 # .. finding::
 #
-#    CuPy overtakes NumPy :measured:`sort.crossover(numpy, cupy)`, with the copies
+#    CuPy overtakes NumPy :measured:`sort.crossover(numpy, cupy)`, with pageable copies
 #    :measured:`sort.crossover(numpy, with_copies)`. A hundred million numbers are sorted in
 #    :measured:`sort[cupy, 10**8].time`.
 #
@@ -226,7 +226,7 @@ gg.plot_time(
 
 # %%
 # Next the look-up, in a dictionary of a million keys between one and ten million, for up to ten million
-# queries. The argsort is measured at 4096 by 4096 numbers only.
+# queries, and the argsort.
 
 argsort = sort_search.argsort_study().run(sizes=(4096**2,))
 lookup = sparse_lookup.study().run()
@@ -241,13 +241,14 @@ gg.claim(lookup, "python_dict", faster_than="branching", at=10)
 # %%
 # .. checks:: lookup
 #
-# Eight ways, from ten queries on. The dict and NumPy end at a million: the next size would take too long.
-# The GPU's times are without the launches, except where a ring marks a point as :term:`host-bound`.
+# Five ways, **NumPy, all threads** among them; the table has the others. The dict ends at a million: the next
+# size would take too long. The GPU's times are without the launches, except where a ring marks a point as
+# :term:`host-bound`.
 
 # draw
 gg.plot_time(
     lookup,
-    variants=[info.name for info in lookup.variants if info.name != "numpy_threads"],
+    variants=["python_dict", "numpy_threads", "cupy", "branching", "bucket"],
     crossover=("python_dict", "branching"),
 )
 
@@ -272,10 +273,11 @@ gg.plot_time(
 # for CuPy, and :claimed:`s2_sort_speedup` for the ratio. Here NumPy takes
 # :measured:`sort[numpy, 4096**2].time` and CuPy :measured:`sort[cupy, 4096**2].time`.
 #
-# What changed most is NumPy. Since then it has learned to sort with vector instructions, AVX-512 or AVX2,
-# which handle many numbers at once, still on one thread. The ratio that is left is
-# :measured:`sort[cupy, 4096**2].speedup(numpy)` for the sort alone, and
-# :measured:`sort[with_copies, 4096**2].speedup(numpy)` with the copies.
+# What changed most is NumPy, we think because it has learned to sort with vector instructions, AVX-512 or
+# AVX2, still on one thread. The ratio that is left is :measured:`sort[cupy, 4096**2].speedup(numpy)` for the
+# sort alone. With the copies, and beside NumPy on all threads, it is
+# :measured:`sort[with_copies, 4096**2].speedup(numpy_threads)` if they are pageable,
+# :measured:`sort[with_copies_pinned, 4096**2].speedup(numpy_threads)` if they are pinned.
 #
 # The prediction for the GPU was four passes over the numbers:
 #
@@ -288,17 +290,18 @@ gg.plot_time(
 #      - :measured:`sort[cupy, 4096**2].time`
 #
 # Sorting in place takes :measured:`sort[cupy_in_place, 4096**2].time`. It spares the copy of the input that
-# ``cp.sort`` makes first. Both are far from the prediction. A pass of a radix sort does not simply copy: it
-# sends each number to one of 256 places, and first has to count how many go where.
+# ``cp.sort`` makes first. Both are far from the prediction, we think because a pass of a radix sort does not
+# simply copy: it sends each number to one of 256 places, and first has to count how many go where.
 #
-# How far from it is a sort of a hundred million numbers? With each number read once and written once, the
-# sort in place reaches :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. Four perfect
-# passes would reach a quarter. An argsort takes :measured:`argsort[cupy, 4096**2].time` at 4096 by 4096
-# numbers, since an index travels with each of them.
+# For a hundred million numbers, each counted as read once and written once, the sort in place reaches
+# :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. Four perfect
+# passes would reach a quarter. An argsort, in which an index travels with each number, takes
+# :measured:`argsort[cupy, 4096**2].time` at 4096 by 4096 numbers.
 #
 # In the look-up, the Python dict needs :measured:`lookup[python_dict, 10**6].time` for a million queries,
-# which it answers one after the other. The branching kernel needs :measured:`lookup[branching, 10**6].time`.
-# CuPy's searchsorted takes several kernels with arrays in between: :measured:`lookup[cupy, 10**6].time`.
+# and NumPy on all threads :measured:`lookup[numpy_threads, 10**6].time`. The branching kernel needs
+# :measured:`lookup[branching, 10**6].time`. CuPy's searchsorted takes several kernels with arrays in between:
+# :measured:`lookup[cupy, 10**6].time`.
 #
 # Now the suspects, at ten million queries, each as a ratio to the branching kernel. Branchless:
 # :measured:`lookup[branchless, 10**7].speedup(branching)`. Four a thread:
@@ -307,9 +310,9 @@ gg.plot_time(
 # are. What each of them does away with is not what holds the search back, or doing away with it costs more
 # than it saves.
 #
-# With buckets it is :measured:`lookup[bucket, 10**7].speedup(branching)`. What counts is how many places in
-# memory a search touches: the keys fit into the :term:`L2 cache`, and the way to it is what all these threads
-# share. Where you can compute the place to look at, do not search for it.
+# With buckets it is :measured:`lookup[bucket, 10**7].speedup(branching)`. We think that what counts is how
+# many places in memory a search touches: the keys fit into the :term:`L2 cache`, and the way to it is what
+# all these threads share. Where you can compute the place to look at, do not search for it.
 
 # %%
 # The words become strings again when each is read as eight bytes. A query that is no key gives an empty one.
@@ -351,11 +354,11 @@ def called_the_sort():
 print(f'"the sort", one reading: {called_the_sort() * 1e3:.1f} ms')
 
 # %%
-# A single reading, and a first one at that, may lie far from the next. The right way books each step on its
-# own name. The timer is the one of :doc:`How to time a GPU </gallery/measuring/how_to_time>`: it waits for
-# the GPU at both ends of a step. The two take turns, twenty times, because copies of ordinary memory are fast
-# in one moment and slow in another. A turn is taken again when :doc:`others used the processor </method>`
-# meanwhile. The figures are :term:`medians <median>`.
+# A first reading may lie far from the next. The right way books each step on its own name. The timer is the
+# one of :doc:`How to time a GPU </gallery/measuring/how_to_time>`: it waits for the GPU at both ends of a
+# step. The two take turns, twenty times, because copies of ordinary memory are fast in one moment and slow in
+# another. A turn is taken again when :doc:`others used the processor </method>` meanwhile. The figures are
+# :term:`medians <median>`.
 
 from gpuguide.measure.step_timer import StepTimer
 from gpuguide.measure.turns import whole_turns
@@ -402,9 +405,10 @@ gg.plot_decomposition(
 # %%
 # .. finding::
 #
-#    What was called the sort takes :measured:`wrong`. Timed apart, the copies take :measured:`copy_there` and
-#    :measured:`copy_back`, and the sort :measured:`work`, its launch and the waiting included. The parts are
-#    from other runs than the whole, and add up to :measured:`wrong_explained` of it.
+#    What was called the sort takes :measured:`wrong`. Timed apart, the pageable copies take
+#    :measured:`copy_there` and :measured:`copy_back`, and the sort :measured:`work`, its launch and the
+#    waiting included. The parts are from other calls than the whole, and add up to
+#    :measured:`wrong_explained` of it.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -413,8 +417,10 @@ gg.plot_decomposition(
 # --------------------------------
 #
 # NumPy sorts a thousand numbers in :measured:`sort[numpy, 10**3].time`. A round trip to the GPU takes
-# :measured:`sort[with_copies, 10**3].time`. Numbers that start and end on the host should stay there below
-# the crossing, which lies :measured:`sort.crossover(numpy, with_copies)`.
+# :measured:`sort[with_copies, 10**3].time` with pageable copies,
+# :measured:`sort[with_copies_pinned, 10**3].time` with pinned ones. Numbers that start and end on the host
+# should stay there below the crossing, which lies :measured:`sort.crossover(numpy, with_copies_pinned)` with
+# pinned copies.
 #
 # Ten look-ups in a dict take :measured:`lookup[python_dict, 10].time`, where the :term:`launch` of a kernel
 # alone takes :measured:`lookup[branching, 10].launch`. And a sorted array must be sorted again when a key
@@ -426,9 +432,8 @@ gg.plot_decomposition(
 # Bandwidth, cache, vector instructions
 # -------------------------------------
 #
-# A large sort moves all its numbers several times, so the bandwidth of your GPU matters, though not alone:
-# the share above is far from that of four perfect passes. The copies follow :term:`PCIe`. NumPy's side
-# depends on whether your CPU has AVX-512 or AVX2.
+# A large sort moves all its numbers several times, so the bandwidth of your GPU matters, though not alone.
+# The copies follow :term:`PCIe`. NumPy's side depends on whether your CPU has AVX-512 or AVX2.
 #
 # The look-up lives in the :term:`L2 cache`: the keys take four megabytes. On a GPU whose cache cannot hold
 # them, the steps of a search wait for :term:`global memory` instead.

@@ -559,8 +559,8 @@ gg.claim(busy, "bare", faster_than="waiting", at=1024, clock="launch")
 #
 # .. checks:: busy
 #
-# Only the last one waits. Hold these four against each other, not against the table further up: the host was
-# in other phases then.
+# Only the last one waits. Hold these four against each other, not against the table further up: here each
+# time has the launch of the delay kernel in it.
 
 # %%
 # .. rst-class:: part-when-not-to

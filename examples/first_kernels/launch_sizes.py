@@ -353,8 +353,8 @@ gg.plot_rate(results)
 #    the ceiling.
 #
 # A grid-stride loop has a price of its own. To unroll it, the compiler works out at the start how many turns
-# there will be, with a division. A thread that stays for many turns does not notice. A thread that leaves
-# after the first turn would.
+# there will be, with a division. A thread that stays for many turns does not notice. We think that one that
+# leaves after the first turn would.
 #
 # With four elements a turn each thread has more on its way, so fewer of them are needed.
 

@@ -230,8 +230,8 @@ print(f"at least {written.value * 1e6:.0f} us to store the bits")
 # .. kernel:: gpuguide.topics.primes.segmented
 #    :names: segment_plan, primes_segmented
 #
-# Three complete the picture. **Segmented, pageable copy** brings the answer to the host; **pinned copy** does
-# so into :term:`pinned memory`.
+# Three complete the picture. **Segmented, pageable copy** brings the answer to the host; **segmented, pinned
+# copy** does so into :term:`pinned memory`.
 #
 # .. kernel:: gpuguide.topics.primes.study
 #    :names: primes_with_copy
@@ -307,13 +307,19 @@ for name in ax.texts:
 #    :measured:`primes[thread_a_number, 10**4].time`.
 #
 # The second chart has the sieves. The band shows where the GPU overtakes the CPU if the answer is wanted on
-# the host.
+# the host, in pinned memory.
 
 # draw
 gg.plot_time(
     results,
-    variants=["sieve_global", "sieve_shared", "segmented", "with_copy", "cpu_sieve"],
-    crossover=("cpu_sieve", "with_copy"),
+    variants=[
+        "sieve_global",
+        "sieve_shared",
+        "segmented",
+        "with_copy_pinned",
+        "cpu_sieve",
+    ],
+    crossover=("cpu_sieve", "with_copy_pinned"),
 )
 
 # %%
@@ -345,8 +351,7 @@ counts = primes.count_study().run()
 # Up to a million, the workshop's ufunc takes :measured:`primes[ufunc, 10**6].time`. Without the copies the
 # same divisions take :measured:`primes[thread_a_number, 10**6].time`. Leaving out even numbers gives
 # :measured:`primes[odd_candidates, 10**6].speedup(thread_a_number)`, and the square root another
-# :measured:`primes[to_square_root, 10**6].speedup(odd_candidates)`. Neither uses the GPU any better. Both ask
-# it for less.
+# :measured:`primes[to_square_root, 10**6].speedup(odd_candidates)`. Both ask the GPU for less.
 #
 # The sieve asks less again. At ten million the one in global memory is
 # :measured:`primes[sieve_global, 10**7].speedup(to_square_root)` as fast as dividing up to the root. From
@@ -363,10 +368,10 @@ counts = primes.count_study().run()
 #    * - :measured:`predicted`
 #      - :measured:`primes[segmented, 10**9].time`
 #
-# The prediction is for short steps, whose lanes all write at once. A long step has a lane of its own. Then 32
-# steps of different length meet in the same banks by chance, and have to wait for each other. Besides, there
-# are bytes to be packed into bits, and blocks that start with finding their primes. Storing the bits is the
-# least: the memory could do it in :measured:`written`.
+# The prediction is for short steps, whose lanes all write at once. A long step has a lane of its own. We
+# think that there 32 steps of different length meet in the same banks by chance, and have to wait for each
+# other. Besides, there are bytes to be packed into bits, and blocks that start with finding their primes.
+# Storing the bits is little of it: the memory could do it in :measured:`written`.
 #
 # For a million, :measured:`primes[segmented, 10**6].time` are mostly that start: the tables, and the primes
 # up to a thousand. That is the time in a :term:`CUDA graph`. Asked for one by one from Python, a launch takes
@@ -421,8 +426,8 @@ gg.plot_decomposition(
 # .. finding::
 #
 #    A number costs :measured:`number_whole`, of which the kernel and the wait for it are
-#    :measured:`number_work`. Timed apart, the parts add up to about the whole. The study's ten thousand
-#    launches were timed in other phases of the host, so they come to another time a number.
+#    :measured:`number_work`. Timed apart, the parts add up to about the whole. In the study, timed at another
+#    moment, ten thousand numbers take :measured:`primes[one_launch, 10**4].time`.
 #
 # The second slip is a small one. The workshop's ufunc lists 1 among the primes, since the loop has nothing to
 # try and never finds a divisor. It is easily overlooked: all other numbers are right.
@@ -453,12 +458,13 @@ print(len(nums), "numbers:", nums[:6], "...")
 # When the CPU has finished before
 # --------------------------------
 #
-# For a thousand numbers the CPU sieve takes :measured:`primes[cpu_sieve, 10**3].time`. The GPU with the copy
-# takes :measured:`primes[with_copy, 10**3].time`, most of it for asking and fetching. The two cross
-# :measured:`primes.crossover(cpu_sieve, with_copy)`.
+# For a thousand numbers the CPU sieve takes :measured:`primes[cpu_sieve, 10**3].time`. The GPU with a pinned
+# copy takes :measured:`primes[with_copy_pinned, 10**3].time`, most of it for asking and fetching. The two
+# cross :measured:`primes.crossover(cpu_sieve, with_copy_pinned)`.
 #
-# For a billion, the copy of the bits is most of the :measured:`primes[with_copy, 10**9].time`. If you only
-# want the count, you have it in :measured:`count[segmented, 10**9].time`.
+# For a billion the GPU takes :measured:`primes[with_copy_pinned, 10**9].time` with a pinned copy and
+# :measured:`primes[with_copy, 10**9].time` with a pageable one, and most of either is the copy. If you only
+# want the count, you have it in :measured:`count[segmented_pinned, 10**9].time`.
 #
 # Whether a single large number is prime is another question. A sieve would have to start from 2. There are
 # tests for that, and they run on the CPU.
@@ -469,10 +475,10 @@ print(len(nums), "numbers:", nums[:6], "...")
 # Shared memory, multiprocessors, clock
 # -------------------------------------
 #
-# The segmented sieve is limited by shared memory, not by global memory: its bits go there at
-# :measured:`primes[segmented, 10**9].rate`, far below what that memory takes. So its time follows the number
-# of multiprocessors and their clock. Where a block has less shared memory, as on many consumer GPUs, the
-# launcher makes shorter segments.
+# We think that shared memory limits the segmented sieve. Global memory does not: its bits go there at
+# :measured:`primes[segmented, 10**9].rate`, far below what that memory takes. So its time should follow the
+# number of multiprocessors and their clock. Where a block has less shared memory, as on many consumer GPUs,
+# the launcher makes shorter segments.
 #
 # ``gpuguide run primes`` measures yours. The sieve takes limits up to 2\ :sup:`30`.
 

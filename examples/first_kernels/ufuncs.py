@@ -8,8 +8,9 @@ How far does one decorator take you, and what does it hide?
 # A decorator turns a function of two numbers into a kernel. On arrays that lie on the GPU the kernel finds
 # the larger of two numbers, for 256\ :sup:`3` pairs, in :measured:`maximum[ufunc, 256**3].time`, and to
 # launch it takes Python :measured:`maximum[ufunc, 256**3].launch`. Handed NumPy arrays, the same call takes
-# :measured:`maximum[from_numpy, 256**3].time`. All threads of the CPU, sharing a plain loop, need
-# :measured:`maximum[cpu_loop, 256**3].time`.
+# :measured:`maximum[from_numpy, 256**3].time` from pageable and
+# :measured:`maximum[from_pinned, 256**3].time` from pinned memory. All threads of the CPU, sharing a plain
+# loop, need :measured:`maximum[cpu_loop, 256**3].time`.
 
 # %%
 # .. rst-class:: part-idea
@@ -234,10 +235,10 @@ gg.plot_time(results, variants=["cpu", "cpu_threads", "cpu_loop", "from_numpy", 
 # %%
 # .. finding::
 #
-#    For 256\ :sup:`3` pairs the call on NumPy arrays takes :measured:`maximum[from_numpy, 256**3].time`, the
-#    kernel on GPU arrays :measured:`maximum[ufunc, 256**3].time`. The CPU needs
-#    :measured:`maximum[cpu, 256**3].time` with a ufunc on one thread, and
-#    :measured:`maximum[cpu_loop, 256**3].time` with a loop on all threads.
+#    For 256\ :sup:`3` pairs the call on pageable NumPy arrays takes
+#    :measured:`maximum[from_numpy, 256**3].time`, the kernel on GPU arrays
+#    :measured:`maximum[ufunc, 256**3].time`. The CPU needs :measured:`maximum[cpu, 256**3].time` with a ufunc
+#    on one thread, and :measured:`maximum[cpu_loop, 256**3].time` with a loop on all threads.
 #
 # The decorator's own way to all threads, ``target="parallel"``, is a weak one for so short a function: for
 # these pairs it takes :measured:`maximum[cpu_threads, 256**3].time` on as many threads as the loop. So it is
@@ -281,7 +282,8 @@ describe(ax, f"Times over five ways to call, two calculations: {'; '.join(words)
 #
 #    Kepler's equation takes one CPU thread :measured:`kepler[cpu, 128**3].time`. All threads need
 #    :measured:`kepler[cpu_threads, 128**3].time` with a ufunc and :measured:`kepler[cpu_loop, 128**3].time`
-#    with a loop. Sent to the GPU and back it takes :measured:`kepler[from_numpy, 128**3].time`.
+#    with a loop. Sent to the GPU and back it takes :measured:`kepler[from_numpy, 128**3].time` from
+#    pageable and :measured:`kepler[from_pinned, 128**3].time` from pinned memory.
 #
 # .. results:: maximum
 #
@@ -300,16 +302,17 @@ describe(ax, f"Times over five ways to call, two calculations: {'; '.join(words)
 # For the distances of 128\ :sup:`3` pairs of points it is :measured:`distance[gufunc, 128**3].time` and
 # :measured:`distance[kernel, 128**3].time`.
 #
-# Where they differ, it is by the :term:`launch`. A ufunc takes the largest :term:`block` that its kernel
-# allows, and :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` maps what that does to the memory. It
-# also finds out anew at each call which types it has and how they fit together. That costs the host
-# :measured:`maximum[ufunc, 32**3].launch` a call; launching our own kernel costs it
+# We think they differ by the :term:`launch`. A ufunc takes the largest :term:`block` that its
+# kernel allows, and :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` maps what that does to the
+# memory. It also finds out anew at each call which types it has and how they fit together. That costs the
+# host :measured:`maximum[ufunc, 32**3].launch` a call; launching our own kernel costs it
 # :measured:`maximum[kernel, 32**3].launch`.
 #
-# More arithmetic changes the balance, not more data. Once arrays are large, the copies and the work grow
-# alike, so a still larger one does not make the trip worth it. Kepler's equation keeps the copies and
-# multiplies the work. The loop on all CPU threads takes :measured:`kepler[cpu_loop, 128**3].time` in place of
-# :measured:`maximum[cpu_loop, 128**3].time`. The trip to the GPU takes
+# More arithmetic pays for the trip, more data does not. At 512\ :sup:`3` pairs it still takes
+# :measured:`maximum[from_pinned, 512**3].time` from pinned memory, and the loop on all CPU threads
+# :measured:`maximum[cpu_loop, 512**3].time`. Kepler's equation keeps the copies and multiplies the work: at
+# 128\ :sup:`3` the loop takes :measured:`kepler[cpu_loop, 128**3].time` in place of
+# :measured:`maximum[cpu_loop, 128**3].time`. The trip from pageable memory takes
 # :measured:`kepler[from_numpy, 128**3].time` with Kepler's equation and
 # :measured:`maximum[from_numpy, 128**3].time` with the larger of two. The work is a small part of it, even
 # for Kepler's equation: :measured:`kepler[ufunc, 128**3].time`.
@@ -379,7 +382,7 @@ for call, taken in (
         print(f"{name:14} {facts[name].value * 1e3:9.3f} ms")
 
 # %%
-# In these lines *work* is what the host waits for: the launch, the kernel and the word that it is done. The
+# In these lines *work* is what the host waits for: the launch, the kernel and the wait for its end. The
 # sums take launch and kernel from the study above instead, where each has a clock of its own. The first
 # call's own copies cannot be timed apart, so those of the next call stand in for them.
 
@@ -424,22 +427,22 @@ gg.plot_decomposition(bars)
 #    * -
 #      - predicted, at least
 #      - measured
-#    * - copies there
+#    * - copies there, pageable
 #      - :measured:`predicted_there`
 #      - :measured:`later_there`
-#    * - copy back
+#    * - copy back, pageable
 #      - :measured:`predicted_back`
 #      - :measured:`later_back`
 #    * - work
 #      - :measured:`predicted_work`
 #      - :measured:`maximum[ufunc, 256**3].time`
 #
-# The way back carries half as many bytes as the way there, but its time does not shrink with them. It ends in
-# a new NumPy array, for which the operating system has to find the memory first.
+# The way back carries half as many bytes as the way there, but its time does not shrink with them, we
+# think because it ends in a new NumPy array, for which the operating system has to find the memory first.
 #
 # The study above timed the same call at another moment and on other arrays, and found
-# :measured:`maximum[from_numpy, 256**3].time`. Copies of pageable memory vary from one moment to the next.
-# So a whole and its parts are compared only where they took turns.
+# :measured:`maximum[from_numpy, 256**3].time`. Copies of pageable memory may vary, so a whole and its parts
+# are compared only where they took turns.
 
 # %%
 # .. rst-class:: part-when-not-to
@@ -450,10 +453,11 @@ gg.plot_decomposition(bars)
 # If the arrays are NumPy's, and the function is a comparison, a sum or a product, leave them where they are.
 # At 32\ :sup:`3` pairs, the size of the source, one CPU thread is done in
 # :measured:`maximum[cpu, 32**3].time`, and the trip to the GPU takes
-# :measured:`maximum[from_numpy, 32**3].time`. A GPU ufunc pays when the data stays on the device between
-# calls. It also pays when the function is as long as Kepler's and the arrays are large. At 32\ :sup:`3` even
-# Kepler's trip takes :measured:`kepler[from_numpy, 32**3].time`, and the loop on all CPU threads
-# :measured:`kepler[cpu_loop, 32**3].time`.
+# :measured:`maximum[from_numpy, 32**3].time` from pageable and
+# :measured:`maximum[from_pinned, 32**3].time` from pinned memory. A GPU ufunc pays when the data stays on the
+# device between calls. It also pays when the function is as long as Kepler's and the arrays are large. At
+# 32\ :sup:`3` even Kepler's trip takes :measured:`kepler[from_pinned, 32**3].time` from pinned memory, and
+# the loop on all CPU threads :measured:`kepler[cpu_loop, 32**3].time`.
 #
 # Nor is it the tool for many short calls on GPU arrays. There the launch decides, and a kernel of your own is
 # launched with fewer questions asked; :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` says
@@ -467,9 +471,9 @@ gg.plot_decomposition(bars)
 #
 # The simple call on NumPy arrays is limited by the connection between host and device and by the memory of
 # the host. A better GPU changes little there. On GPU arrays the memory of the device decides, and the time
-# goes down as its :term:`bandwidth` goes up. Kepler's equation on GPU arrays is limited by ``float32``
-# arithmetic, in which consumer GPUs are strong; the function takes care not to slip into ``float64``, in
-# which they are not.
+# goes down as its :term:`bandwidth` goes up. Kepler's equation on GPU arrays is limited, we think, by
+# ``float32`` arithmetic, in which consumer GPUs are strong; the function takes care not to slip into
+# ``float64``, in which they are not.
 #
 # ``gpuguide run ufuncs`` measures yours.
 

@@ -70,9 +70,9 @@ print(f"median of {len(samples)}: {np.median(samples):.1f} us,", end=" ")
 print(f"from {min(samples):.1f} to {max(samples):.1f} us")
 
 # %%
-# In some runs one sample lies far above the others. Then the host was held up for longer than reading
-# ``other`` takes: the device had to wait for it, and the launch lies between the events after all. The
-# guide's own clock notices this and tries again with a longer delay.
+# If one sample lies far above the others, the host was probably held up for longer than reading ``other``
+# takes. Then the device has to wait for it, and the launch lies between the events after all. The guide's own
+# clock notices this and tries again with a longer delay.
 
 # %%
 # .. rst-class:: part-predict
@@ -340,7 +340,7 @@ _ = gg.explained("no_wait_explained", [facts["launch_alone"].value], whole)
 
 # %%
 # It says :measured:`no_wait`, and the bytes alone take :measured:`least` at the physical peak. The launch
-# explains :measured:`no_wait_explained` of the figure.
+# alone comes to :measured:`no_wait_explained` of the figure.
 #
 # **Two: the first call counts.** It compiles.
 #
@@ -438,12 +438,13 @@ for name, ends, of in (
 ):
     gg.fact(name, (ends[1] - ends[0]) / of, unit="share", note="width / median")
     print(f"{name:18}{ends[0] * 1e6:10.1f} to {ends[1] * 1e6:.1f} us")
-compare("one_reading", middle)
+compare("one_reading", facts["readings"].value)
 
 # %%
-# The fastest and the slowest lie :measured:`readings_apart` of the median apart. So two single readings of
-# one and the same kernel can pass for a speed-up. The interval of the median is :measured:`median_apart`
-# wide. On the device's clock, in the chart of all samples, the marks of this kernel lie
+# In the newest run the fastest and the slowest lie :measured:`readings_apart` of the median apart. So two
+# single readings of one and the same kernel can pass for a speed-up. The interval of the median is
+# :measured:`median_apart` wide, but it speaks of this run alone: on another machine start the median moved
+# much further. On the device's clock, in the chart of all samples, the marks of this kernel lie
 # :measured:`device_apart` apart.
 #
 # **Four: warm where cold is meant.** The call is timed right after the same call, whose data is still in the
@@ -489,8 +490,8 @@ for size, suffix in ((2**21, ""), (2**24, "_large")):
 # At 2\ :sup:`21` elements the right clock says :measured:`read`, on the same arrays it is
 # :measured:`same_arrays`, and after the memset :measured:`memset`. At 2\ :sup:`24` elements the vectors are
 # larger than the cache. There the three say :measured:`read_large`, :measured:`same_arrays_large` and
-# :measured:`memset_large`. The second is no longer the smallest: calling again leaves dirty lines, too, the
-# kernel's own result.
+# :measured:`memset_large`. The second is no longer the smallest, we think because calling again leaves dirty
+# lines, too: the kernel's own result.
 #
 # **Six: the data has changed.** This clock waits, has compiled, and empties the cache. But the second call
 # finds what the first one has left.

@@ -315,7 +315,8 @@ _ = gg.fact(
 #      - :measured:`ceiling_bf16_tensor`
 #
 # The memory keeps :measured:`copy_share` of its promise, the ordinary units :measured:`fp32_share` in FP32
-# and :measured:`fp64_share` in FP64.
+# and :measured:`fp64_share` in FP64. The measured column is that of the newest run. Whether FP16 or BF16 is
+# ahead changed from one machine start to the next.
 #
 # Our copy kernel takes :measured:`mixes[copy, 2**30].time` for a gibibyte, CuPy's copy
 # :measured:`mixes[copy_cupy, 2**30].time`. Of the ceiling of its own mix our kernel reaches

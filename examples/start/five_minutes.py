@@ -57,7 +57,8 @@ print(f"CuPy, right clock: {(perf_counter() - start) * 1e3:8.2f} ms")
 
 # %%
 # The matrix was on the GPU already. If it comes from the :term:`host` and the result is wanted there, the
-# copies count as well. No extra line is needed here: a copy back waits for the work by itself.
+# copies count as well, here from and to :term:`pageable memory`, which is what NumPy has. No extra line is
+# needed: a copy back waits for the work by itself.
 
 start = perf_counter()
 q_back, r_back = (cp.asnumpy(x) for x in cp.linalg.qr(cp.asarray(a)))

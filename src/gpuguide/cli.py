@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``gpuguide run``, ``gpuguide exercises``, ``gpuguide doctor``."""
+"""The command line: ``gpuguide list``, ``run``, ``history``, ``exercises``, ``doctor``."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ examples:
   gpuguide list                         the topics, and on which machine each was recorded
   gpuguide run first_kernel             check and time a topic here; print the table
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
+  gpuguide history first_kernel         how the numbers of a page moved over its runs
   gpuguide exercises                    exercises that check themselves
 """
 
@@ -36,6 +37,15 @@ examples:
 
 Every variant is compared with the reference first; one that is wrong is not timed. The time on the device
 and the time with copies are different columns, and never mixed. Without a GPU only the CPU variants run.
+"""
+
+_HISTORY_EXAMPLES = """\
+examples:
+  gpuguide history sort_search
+  gpuguide history sort_search --all
+
+Three numbers of a page: the fastest variant on the CPU, the fastest on the GPU, and how many times as fast it
+is. A number with * is outside of where the runs before it let expect it.
 """
 
 _EXERCISES_EXAMPLES = """\
@@ -115,6 +125,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--json", type=Path, metavar="FILE", help="write every sample as JSON")
     run.add_argument("--plot", type=Path, metavar="FILE", help="draw time against size as SVG")
     run.set_defaults(command=_run)
+
+    history = commands.add_parser(
+        "history",
+        help="how the numbers of a page moved over its runs",
+        epilog=_HISTORY_EXAMPLES,
+        formatter_class=raw,
+    )
+    history.add_argument("page", metavar="PAGE", help="a page or topic that was recorded")
+    history.add_argument("--all", action="store_true", help="every time and every fact of the page")
+    history.set_defaults(command=_history)
 
     _add_exercises(commands)
 
@@ -198,6 +218,14 @@ def _run(options: argparse.Namespace) -> int:
         _write(options.json, _as_json(done))
     if options.plot is not None:
         _plot(options.plot, done)
+    return 0
+
+
+def _history(options: argparse.Namespace) -> int:
+    from gpuguide.recordings import store
+    from gpuguide.recordings.history import history
+
+    print(history(store.load(options.page), every=options.all))
     return 0
 
 

@@ -11,7 +11,7 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / DOWNLOADS).glob("*.ipyn
 NOT_BUILT = "the notebooks are not written: run make html first"
 
 #: Pages that call no kernel of the package.
-WITHOUT_KERNELS = {"five_minutes"}
+WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording"}
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 
 

@@ -558,7 +558,7 @@ def test_a_recording_is_shown_in_a_few_lines() -> None:
     facts = {f"fact_{i}": Fact(f"fact_{i}", 1, "1") for i in range(138)}
     shown = repr(dataclasses.replace(whole, studies=many, facts=facts))
     assert len(shown.splitlines()) <= 15
-    assert "  and 51 more" in shown
+    assert "  and 54 more" in shown
     assert "and 130 more" in shown
 
 

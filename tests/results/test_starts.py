@@ -325,7 +325,9 @@ def test_the_table_and_the_csv_are_over_the_starts() -> None:
     assert "another start" in lines[1]
     assert "spread" not in lines[1]
     assert "160 µs  150 µs to 178 µs  18" in lines[-2]
-    assert lines[-1] == "Another machine start's median is expected in the range given, nine times of ten."
+    assert (
+        lines[-1] == "Another machine start's median is expected in the range given, nine times out of ten."
+    )
     found = THREE.time("four", BIG)
     head, *rows = THREE.table(sizes=[BIG]).csv().splitlines()
     raw = dict(zip(head.split(","), rows[-1].split(","), strict=True))

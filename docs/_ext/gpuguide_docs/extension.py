@@ -28,6 +28,7 @@ MODULES = (
     "show.site",
     "show.numbers",
     "show.byline",
+    "show.history",
     "show.kernel",
     "show.exercises",
     "show.results_table",

@@ -64,6 +64,9 @@ class Keys:
     measuring: str
     parts: tuple[tuple[str, str], ...]
 
+    def __repr__(self) -> str:
+        return f"<Keys {self.measuring[:16]}: {len(self.parts)} part{'' if len(self.parts) == 1 else 's'}>"
+
     @classmethod
     def of(cls, parts: Iterable[tuple[str, str]]) -> Keys:
         """Build the keys of parts.

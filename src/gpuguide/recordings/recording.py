@@ -81,6 +81,10 @@ class FormerRun:
     ceilings: Ceilings | None = None
     studies: dict[str, Results] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        run = f"{self.provenance.utc_date[:10]} on start {self.provenance.start!r}"
+        return f"<FormerRun of {run}: {_counted(self.studies, 'study', 'studies')}>"
+
 
 @dataclass(frozen=True, repr=False)
 class Recording:
@@ -154,8 +158,8 @@ class Recording:
         return "\n".join(lines) + ">"
 
 
-# With ten lines of studies, a recording takes fifteen.
-_MOST_LINES, _MOST_LISTED = 9, 8
+# With seven lines of studies, a recording takes fifteen of a terminal: runs and facts may take two each.
+_MOST_LINES, _MOST_LISTED = 6, 8
 
 
 def _counted(things: Sized, one: str, many: str = "") -> str:

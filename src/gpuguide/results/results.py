@@ -663,7 +663,7 @@ COLUMNS = (
 )
 
 
-RANGE_NOTE = "Another machine start's median is expected in the range given, nine times of ten."
+RANGE_NOTE = "Another machine start's median is expected in the range given, nine times out of ten."
 
 
 def _shown(

@@ -43,7 +43,7 @@ _LARGEST_LOGARITHM = 700.0  # exp() of more is no float64
 
 @dataclass(frozen=True)
 class Expected:
-    """A value over machine starts, and the range in which another start's is expected nine times of ten.
+    """A value over machine starts, and the range in which another start's is expected nine times out of ten.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class Quantity:
     value : float
         The median over the starts.
     low, high : float
-        The range, nine times of ten; both are the value where fewer than three starts were recorded.
+        The range, nine times out of ten; both are the value where fewer than three starts were recorded.
     unit : str
         ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"share"`` or ``"ratio"``.
     n : int

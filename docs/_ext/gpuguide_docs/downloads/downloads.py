@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util import logging
 from sphinx_design.dropdown import dropdown_main
 
-from gpuguide_docs.downloads.exporter import export_page
-from gpuguide_docs.downloads.markdown import ExportError
+from gpuguide_docs.downloads.exporter import export_live_page, export_page
+from gpuguide_docs.downloads.markdown import ExportError, Piece
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.show.results_table import download_stem
@@ -40,18 +43,33 @@ def _read(app: Sphinx, document: nodes.document) -> None:
     files |= own
     texts = {name: text for owner in site.pages for name, text in _data(site, owner, files).items()}
     if page and own:
-        try:
-            cells = export_page(site, page, document, app.config.gpuguide_site_url)
+        cells = _exported(app, partial(export_page, site, page, document))
+        if cells:
             texts |= {
                 f"{page.name}.ipynb": notebook_text(cells, page.name),
                 f"{page.name}.py": script_text(cells),
             }
-        except ExportError as error:
-            # Without this a page that failed would count as read, and the next build would pass.
-            app.env.note_reread()
-            _LOGGER.warning("no notebook of this page: %s", error, location=docname)
+    offered = _live_notebook(docname)
+    if any(node["reftarget"] == f"/{offered}" for node in document.findall(addnodes.download_reference)):
+        cells = _exported(app, partial(export_live_page, site, docname, document))
+        texts |= {offered.name: notebook_text(cells, offered.stem)} if cells else {}
     for name, text in texts.items():
         write_if_changed(site.layout.docs / DOWNLOADS / name, text)
+
+
+def _exported(app: Sphinx, export: Callable[[str], list[Piece]]) -> list[Piece]:
+    try:
+        return export(app.config.gpuguide_site_url)
+    except ExportError as error:
+        # Without this a page that failed would count as read, and the next build would pass.
+        app.env.note_reread()
+        _LOGGER.warning("no notebook of this page: %s", error, location=app.env.docname)
+        return []
+
+
+def _live_notebook(docname: str) -> PurePosixPath:
+    """Give the notebook that a page with live cells may link, and is then written."""
+    return PurePosixPath(DOWNLOADS.as_posix(), f"{PurePosixPath(docname).name}.ipynb")
 
 
 def _data(site: Site, page: Page, wanted: set[str]) -> dict[str, str]:
@@ -85,6 +103,8 @@ def _sweep(app: Sphinx, env: BuildEnvironment) -> None:
     """Delete the files that no page accounts for."""
     site = site_of(env)
     known = set[str]().union(*(_names(site, page) for page in site.pages))
+    linked = {str(name) for name in env.dlfiles}
+    known |= {name.name for name in map(_live_notebook, env.found_docs) if str(name) in linked}
     for path in (app.srcdir / DOWNLOADS).glob("*"):
         if path.name not in known:
             path.unlink()

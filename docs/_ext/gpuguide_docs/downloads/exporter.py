@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
     from gpuguide_docs.pages.pages_toml import Page
 
-__all__ = ["export_page"]
+__all__ = ["export_live_page", "export_page"]
 
 _IMPORTS = "import matplotlib.pyplot as plt\nimport numpy as np\n\nimport gpuguide as gg"
 # What the build puts into the namespace of drawn cells, a download has to make for itself.
@@ -57,9 +57,35 @@ def export_page(site: Site, page: Page, read: nodes.document, site_url: str = ""
         If the page holds what has no form in a download.
     """
     cells = [_for_download(cell) for cell in read_cells(page.script(site.layout))]
-    document = PageTranslation(site, page, site_url).translate(read, cells)
+    document = PageTranslation(site, page.docname, site_url).translate(read, cells)
     intro = Piece("markdown", _introduction(site, page, site_url))
     return [intro, Piece("code", _IMPORTS), *pieces(document)]
+
+
+def export_live_page(site: Site, docname: str, read: nodes.document, site_url: str = "") -> list[Piece]:
+    """Turn a page whose cells ran when it was built into the cells of its notebook.
+
+    Parameters
+    ----------
+    site, read, site_url
+        As for `export_page`.
+    docname : str
+        Of the page, as Sphinx calls it.
+
+    Returns
+    -------
+    list of Piece
+        How to install, then the page with its code, without what that put out.
+
+    Raises
+    ------
+    ExportError
+        If the page holds what has no form in a download.
+    """
+    document = PageTranslation(site, docname, site_url).translate(read, ())
+    said = "This is a page of gpuguide, GPU programming in Python, measured."
+    intro = Piece("markdown", f"{said}\n\n{_without_a_gpu(site_url)}")
+    return [intro, *pieces(document)]
 
 
 def _for_download(cell: Cell) -> Cell:
@@ -90,12 +116,19 @@ def _measured(recording: Recording | None, needs_gpu: bool) -> str:
     return f"The numbers in the text were measured on {where} (run {recording.run_id}). Yours will differ."
 
 
-def _installation(page: Page, site_url: str) -> str:
+def _served(site_url: str) -> str:
     fetched = "" if site_url else f" fetch `{wheel_path()}` from there first."
-    served = f"the package, which only the guide's own site serves:{fetched}"
-    plain = _block(pip_command(site_url))
+    return f"the package, which only the guide's own site serves:{fetched}"
+
+
+def _without_a_gpu(site_url: str) -> str:
+    return f"To run it you need no GPU, only {_served(site_url)}\n\n{_block(pip_command(site_url))}"
+
+
+def _installation(page: Page, site_url: str) -> str:
     if not page.needs.gpus:
-        return f"To run it you need no GPU, only {served}\n\n{plain}"
+        return _without_a_gpu(site_url)
+    plain, served = _block(pip_command(site_url)), _served(site_url)
     gpus = "an NVIDIA GPU" if page.needs.gpus == 1 else f"{page.needs.gpus} NVIDIA GPUs"
     with_gpu = _block(pip_command(site_url, "cuda13"))
     said = f"To run it you need {gpus} and {served}\n\n{with_gpu}\n\n"

@@ -17,6 +17,7 @@ __all__ = ["ExportError", "Piece", "code_node", "escape", "markdown_node", "piec
 _SPECIAL = re.compile(r"[\\`*<$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _SKIPPED = (
     nodes.comment,
+    nodes.docinfo,
     nodes.target,
     nodes.substitution_definition,
     nodes.system_message,

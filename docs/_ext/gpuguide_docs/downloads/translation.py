@@ -15,7 +15,6 @@ from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.kernel_cells import KernelCells
 from gpuguide_docs.downloads.markdown import code_node, escape, markdown_node, ready_node
 from gpuguide_docs.pages.cells import Cell
-from gpuguide_docs.pages.pages_toml import Page
 from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.numbers import number_node
@@ -39,14 +38,15 @@ class PageTranslation:
     ----------
     site : Site
         Pages and recordings.
-    page : Page
-        The page.
+    docname : str
+        Of the page, as Sphinx calls it.
     site_url : str
         Where the guide is served; empty makes links into plain text.
     """
 
-    def __init__(self, site: Site, page: Page, site_url: str = "") -> None:
-        self._site, self._here, self._url = site, page, site_url.rstrip("/")
+    def __init__(self, site: Site, docname: str, site_url: str = "") -> None:
+        self._site, self._docname, self._url = site, docname, site_url.rstrip("/")
+        self._page = posixpath.basename(docname)
         self._kernels = KernelCells()
 
     def translate(self, read: nodes.document, cells: Sequence[Cell]) -> nodes.document:
@@ -101,7 +101,10 @@ class PageTranslation:
         return [shown] if shown else None
 
     def _shown(self, node: nodes.Element) -> nodes.Element | None:
-        """Give what a directive of the guide shows, by the key that it left."""
+        """Give what a directive of the guide shows, or a cell that myst-nb ran, by the key that it left."""
+        if node.get("nb_element") == "cell_code":
+            # Without what it put out, which comes again when a reader runs it.
+            return code_node("", code=_code(node))
         if "kernel" in node:
             source = ModuleSource(self._site.layout.source, node["kernel"])
             return code_node("", code=self._kernels.cell(source, node["names"]))
@@ -116,7 +119,7 @@ class PageTranslation:
     def _number(self, node: number_node) -> str:
         text = escape(node.astext())
         page = parse_reference(node["key"]).page if "gg-measured" in node["classes"] else ""
-        recording = self._site.state(page).shown if page not in ("", self._here.name) else None
+        recording = self._site.state(page).shown if page not in ("", self._page) else None
         # Machine and date of this page's own numbers stand in the first cell.
         return f"{text} ({escape(measured_on(recording, starts=False))})" if recording else text
 
@@ -134,7 +137,7 @@ class PageTranslation:
         return (self._doc if node["reftype"] == "doc" else self._ref)(title, node["reftarget"])
 
     def _doc(self, title: str, target: str) -> str:
-        docname = posixpath.normpath(posixpath.join("/", posixpath.dirname(self._here.docname), target))[1:]
+        docname = posixpath.normpath(posixpath.join("/", posixpath.dirname(self._docname), target))[1:]
         page = self._site.page_of(docname)
         words = title or (page.title if page else posixpath.basename(docname).replace("_", " "))
         return self._link(words, f"{docname}.html")
@@ -151,6 +154,14 @@ class PageTranslation:
 
     def _link(self, words: str, path: str) -> str:
         return f"[{escape(words)}]({self._url}/{path})" if self._url else escape(words)
+
+
+def _code(cell: nodes.Element) -> str:
+    """Give the code of a cell that myst-nb ran."""
+    shown = cell.next_node(nodes.literal_block)
+    assert shown is not None, "a code cell shows its code"
+    code: str = shown.astext()
+    return code
 
 
 def _line(node: nodes.Node) -> int:

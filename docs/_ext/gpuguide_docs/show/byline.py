@@ -11,6 +11,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide_docs.show.card import CARD_ID, card_node, download
+from gpuguide_docs.show.history import words_file
 from gpuguide_docs.show.numbers import NOT_MEASURED, why_unmeasured
 from gpuguide_docs.show.references import measured_on
 from gpuguide_docs.show.site import site_of
@@ -73,7 +74,9 @@ class PageFrame(SphinxTransform):
         at = _after_answer(section, several=measures)
         top = [byline_node(site, page, state), you_will_node(page)]
         recording = state.shown if state else None
-        card = [card_node(page, recording, site.layout.docs)] if recording else []
+        if recording and recording.runs:
+            self.env.note_dependency(str(words_file(site.layout, page.name)))
+        card = [card_node(page, recording, site.layout)] if recording else []
         # From the end, so that places found before stay right.
         if not self._fill("card", card):
             section.extend(card)

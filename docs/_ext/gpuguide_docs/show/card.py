@@ -11,6 +11,7 @@ from sphinx import addnodes
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity
 from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.history import history_node
 from gpuguide_docs.show.references import measured_on
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from gpuguide.recordings.recording import Recording
     from gpuguide.results.records import Provenance
+    from gpuguide_docs.pages.layout import Layout
     from gpuguide_docs.pages.pages_toml import Page
 
 __all__ = ["CARD_ID", "card_node", "card_rows", "download"]
@@ -26,7 +28,7 @@ CARD_ID = "how-this-was-measured"
 _SHARED = "host shared during"
 
 
-def card_node(page: Page, recording: Recording, docs: Path) -> nodes.Element:
+def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element:
     """Build the card.
 
     Parameters
@@ -35,8 +37,8 @@ def card_node(page: Page, recording: Recording, docs: Path) -> nodes.Element:
         The page that it stands on.
     recording : Recording
         Of that page.
-    docs : Path
-        Sphinx's source folder, from which downloads are named.
+    layout : Layout
+        Where the files lie that it links and shows.
 
     Returns
     -------
@@ -44,12 +46,11 @@ def card_node(page: Page, recording: Recording, docs: Path) -> nodes.Element:
         Folded; a link to `CARD_ID` opens it.
     """
     rows = nodes.field_list("", *(_field(name, nodes.Text(value)) for name, value in card_rows(recording)))
-    rows += _field("raw files", *_raw_files(recording, docs))
+    rows += _field("raw files", *_raw_files(recording, layout.docs))
     rows += _field("how to cite", nodes.Text(_citation(page, recording)))
     # The identifier is inside: browsers unfold what holds the target of a link.
-    return fold(
-        "How this was measured", nodes.container("", rows, ids=[CARD_ID]), classes=("gg-measured-card",)
-    )
+    inside = nodes.container("", *history_node(layout, recording), rows, ids=[CARD_ID])
+    return fold("How this was measured", inside, classes=("gg-measured-card",))
 
 
 def card_rows(recording: Recording) -> list[tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +64,14 @@ def read_claims(path: Path) -> dict[str, Claim]:
     ------
     ArgumentError
         If an entry lacks a key or has a wrong value; the message names both.
+    RecordingError
+        If the file is no TOML, or larger and deeper than a person writes.
     """
+    from gpuguide.recordings.limits import read_toml, toml_text
+
     if not path.exists():
         return {}
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    document = read_toml(toml_text(path), path.name)
     titles = {name: entry["title"] for name, entry in document.get("sources", {}).items()}
     return {name: _claim(name, entry, titles) for name, entry in document.get("claims", {}).items()}
 

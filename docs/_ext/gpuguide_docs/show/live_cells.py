@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -18,9 +19,18 @@ __all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
 # A kernel says on the terminal that its sockets are not encrypted; they are this machine's own.
+# A chart is the same file each time, like those that the guide draws itself. The backend's own settings would
+# be set when the first figure is made, and forgotten when the style in which it is drawn ends.
 _KERNEL_CONFIG = """\
 c.IPKernelApp.log_level = "ERROR"
 c.HistoryManager.enabled = False
+c.InlineBackend.figure_formats = {"svg"}
+c.InteractiveShellApp.exec_lines = [
+    "import matplotlib",
+    "matplotlib.rcParams.update({'svg.hashsalt': 'gpuguide', 'svg.fonttype': 'path'})",
+    "del matplotlib",
+]
+c.InlineBackend.print_figure_kwargs = {"bbox_inches": None, "metadata": {"Date": None, "Creator": None}}
 """
 # The line that myst-nb gives the output of a cell lies this far below the one on which the cell begins.
 _LINES_TOO_MANY = 2
@@ -45,6 +55,28 @@ def _prepare(app: Sphinx) -> None:
     os.environ["IPYTHONDIR"] = str(ipython)
     paths = [str(layout.source), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+def _put_twins(app: Sphinx, doctree: nodes.document) -> None:
+    """Give each chart that a cell drew a dark twin, and both a name that stays when the chart changes."""
+    from gpuguide.charts.style import to_dark
+
+    layout, docname = layout_of(app), app.env.docname
+    number = 0
+    for image in list(doctree.findall(nodes.image)):
+        drawn = Path(app.env.relfn2path(image["uri"], docname)[1])
+        if drawn.suffix != ".svg" or layout.build not in drawn.parents:
+            continue
+        number += 1
+        svg = drawn.read_text(encoding="utf-8")
+        twins = []
+        for theme, text in (("light", svg), ("dark", to_dark(svg))):
+            path = layout.docs / "_generated" / f"{docname.replace('/', '-')}-live-{number}-{theme}.svg"
+            write_if_changed(path, text)
+            uri = "/" + path.relative_to(layout.docs).as_posix()
+            classes = ["recorded-figure", f"only-{theme}"]
+            twins.append(nodes.image(uri=uri, alt=image.get("alt", ""), classes=classes))
+        image.parent.replace(image, nodes.container("", *twins, classes=["gg-chart"]))
 
 
 def _read(app: Sphinx, doctree: nodes.document) -> None:
@@ -78,4 +110,6 @@ def setup(app: Sphinx) -> None:
     """Prepare for the cells of all pages, and look at each page after it was read."""
     app.connect("config-inited", _drop_style)
     app.connect("builder-inited", _prepare)
+    # Before Sphinx looks which files the page shows.
+    app.connect("doctree-read", _put_twins, priority=100)
     app.connect("doctree-read", _read)

@@ -1,0 +1,134 @@
+"""The chart in a page's card: how its headline numbers moved over the runs of its recording."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+
+from gpuguide.recordings.history import history
+from gpuguide_docs.pages.files import write_if_changed
+from gpuguide_docs.pages.layout import Layout, layout_of
+from gpuguide_docs.pages.on_all_cores import on_all_cores
+from gpuguide_docs.replay.drawn_cells import drawing_key
+from gpuguide_docs.show.guide import states_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+    from gpuguide.recordings.recording import Recording
+    from gpuguide.results.history import History
+
+__all__ = ["draw_histories", "history_node", "setup", "words_file"]
+
+_THEMES = ("light", "dark")
+
+
+def history_node(layout: Layout, recording: Recording) -> list[nodes.Node]:
+    """Show the chart that `draw_histories` has drawn, in both themes; nothing where there is one run."""
+    moved = history(recording)
+    if not moved.moved:
+        return []
+    images = []
+    for theme, path in _files(layout, recording.page).items():
+        uri = "/" + path.relative_to(layout.docs).as_posix()
+        images.append(nodes.image(uri=uri, alt=moved.words(), classes=["recorded-figure", f"only-{theme}"]))
+    lead = nodes.paragraph("", "How three of this page\u2019s numbers moved, each in per cent of its median:")
+    return [lead, nodes.container("", *images, classes=["gg-chart"])]
+
+
+def draw_histories(layout: Layout, workers: int = 1) -> list[str]:
+    """Draw the histories of all pages that were recorded more than once.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the project lies.
+    workers : int
+        How many charts at once.
+
+    Returns
+    -------
+    list of str
+        Names of the pages whose chart was drawn: those whose recording, or the code that draws, changed.
+        The picture of a page that has no history any more is deleted.
+    """
+    states, known, to_draw = states_of(layout), set(), []
+    for name in states.pages:
+        recording = states[name].shown
+        moved = history(recording) if recording else None
+        if moved is None or not moved.moved:
+            continue
+        known |= {*_files(layout, name).values(), words_file(layout, name), _note(layout, name)}
+        write_if_changed(words_file(layout, name), moved.words())
+        key = drawing_key(states, (), states[name].digest)
+        if not _is_drawn(layout, name, key):
+            to_draw.append((name, partial(_draw, layout, name, moved, key)))
+    for folder in (_folder(layout), layout.cache / "history"):
+        for path in set(folder.glob("*")) - known:
+            path.unlink()
+    on_all_cores([draw for _, draw in to_draw], workers)
+    return [name for name, _ in to_draw]
+
+
+def words_file(layout: Layout, page: str) -> Path:
+    """Give the file of the alternative text, on which the page depends as it does on the picture."""
+    return _folder(layout) / f"{page}.txt"
+
+
+def _folder(layout: Layout) -> Path:
+    return layout.docs / "_generated" / "history"
+
+
+def _files(layout: Layout, page: str) -> dict[str, Path]:
+    return {theme: _folder(layout) / f"{page}-{theme}.svg" for theme in _THEMES}
+
+
+def _note(layout: Layout, page: str) -> Path:
+    """Give the file that says what the pictures were drawn from."""
+    return layout.cache / "history" / f"{page}.txt"
+
+
+def _noted(key: str, pictures: list[bytes]) -> str:
+    return "\n".join([key, *(hashlib.sha256(data).hexdigest() for data in pictures)])
+
+
+def _is_drawn(layout: Layout, page: str, key: str) -> bool:
+    try:
+        pictures = [path.read_bytes() for path in _files(layout, page).values()]
+        return _note(layout, page).read_text(encoding="utf-8") == _noted(key, pictures)
+    except OSError:
+        return False
+
+
+def _draw(layout: Layout, page: str, moved: History, key: str) -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    from gpuguide.charts.history import plot_history
+    from gpuguide.charts.style import save_svg, to_dark
+
+    figure = plot_history(moved)[0].get_figure(root=True)
+    assert figure is not None
+    light = save_svg(figure)
+    plt.close(figure)
+    pictures = [light, to_dark(light.decode()).encode()]
+    for path, data in zip(_files(layout, page).values(), pictures, strict=True):
+        write_if_changed(path, data)
+    write_if_changed(_note(layout, page), _noted(key, pictures))
+
+
+def _draw_before_reading(app: Sphinx) -> None:
+    # Sphinx reads a page again whose picture changed.
+    if not app.config.gpuguide_draft:
+        draw_histories(layout_of(app), app.parallel)
+
+
+def setup(app: Sphinx) -> None:
+    """Draw once it is known which recordings may be shown, before any page is read."""
+    app.connect("builder-inited", _draw_before_reading, priority=910)

@@ -1,0 +1,211 @@
+"""The page "Look into a recording": its notebook runs with what a wheel holds, whatever is recorded."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mini_project import REPOSITORY, Project, Snapshot
+from test_live_cells import with_live_page
+from test_record_replay import assert_incremental_equals_clean, built_ok
+
+from gpuguide.recordings import store
+from gpuguide.recordings.keys import measuring_key
+from gpuguide.recordings.recording import Recording
+from gpuguide.results.records import Provenance
+from gpuguide.results.results import Results
+from gpuguide.results.sample import sample_results
+
+PAGE = REPOSITORY / "docs" / "look_into_a_recording.md"
+CELL = re.compile(r"```\{code-cell\}\n(?:---\n.*?\n---\n)?(.*?)```", re.DOTALL)
+
+
+def study_of(name: str) -> Results:
+    """An invented study under the names that the page asks for."""
+    study = sample_results()
+    names = {"numpy": "numpy", "numba": "cupy"}
+    return replace(
+        study,
+        name=name,
+        sizes=(2**10, 2**20, 2**24),
+        ceilings=None,
+        checks=(),
+        variants=tuple(replace(info, name=names[info.name]) for info in study.variants),
+        measurements=tuple(
+            replace(cell, variant=names[cell.variant], size={2**26: 2**24}.get(cell.size, cell.size))
+            for cell in study.measurements
+        ),
+    )
+
+
+def record(root: Path, page: str, name: str, n_runs: int) -> None:
+    blank = dict.fromkeys(Provenance.__annotations__)
+    texts = (
+        "gpu driver cuda compiler cpu blas commit python platform virtualisation clock_source cpu_signature"
+    )
+    blank |= dict.fromkeys(texts.split(), "x") | {"machine": "nvidia-h200", "versions": (), "cpu_caches": ()}
+    for n in range(n_runs):
+        about = {"start": f"{n:012x}", "utc_date": f"2026-11-{n + 1:02}T10:00:00Z"}
+        study = study_of(name)
+        cells = tuple(
+            replace(cell, samples_ns=tuple(round((1 + n / 50) * ns) for ns in cell.samples_ns))
+            for cell in study.measurements
+        )
+        recording = Recording(
+            machine="nvidia-h200",
+            page=page,
+            provenance=Provenance(**{**blank, **about}),
+            keys=measuring_key(["x = 1"], ["gpuguide.machine.launch"]),
+            studies={name: replace(study, measurements=cells)},
+            names={"results": name},
+        )
+        store.save(recording, root)
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    """The package as a wheel holds it, without recordings."""
+    package = tmp_path / "wheel" / "gpuguide"
+    shutil.copytree(
+        REPOSITORY / "src" / "gpuguide", package, ignore=shutil.ignore_patterns("recorded", "__pycache__")
+    )
+    return package
+
+
+def run(wheel: Path, code: str) -> str:
+    for transcript in wheel.rglob("transcript.json"):
+        transcript.unlink()
+    path = (
+        "import sys; sys.path = [p for p in sys.path if 'gpuguide' not in p]; sys.path.insert(0, sys.argv[1])"
+    )
+    where = "import gpuguide; assert gpuguide.__file__.startswith(sys.argv[1]), gpuguide.__file__"
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"{path}\n{where}\n{code}", str(wheel.parent)],
+        env={"MPLBACKEND": "agg", "PATH": "", "HOME": str(wheel.parent)},
+        cwd=wheel.parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def cells() -> str:
+    return "\n".join(CELL.findall(PAGE.read_text(encoding="utf-8")))
+
+
+def test_it_reads_the_measurements_of_several_runs_without_a_transcript(wheel: Path) -> None:
+    for page, name in (("sort_search", "sort"), ("first_kernel", "increment")):
+        record(wheel / "recorded", page, name, 3)
+    out = run(wheel, cells() + "\nimport matplotlib.pyplot as plt\nprint(plt.get_fignums())")
+    for said in (
+        "<Recording of page 'sort_search' on 'nvidia-h200'",
+        "CuPy is 318× as fast.",
+        "2026-11-03 on start 000000000002 with x and x",
+        "sort_search on nvidia-h200, 3 runs on 3 machine starts: sort at 2^24 elements",
+        "gpu            x on both",
+        "machine starts in common: 3",
+        "first_kernel  times as fast",
+        "[1]\n",
+    ):
+        assert said in out
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "said"),
+    [
+        (0, ["not recorded yet", "nothing to follow yet", "A chart needs two runs", "Two recorded pages"]),
+        (1, ["A second run will show", "A chart needs two runs", "Two recorded pages"]),
+    ],
+)
+def test_it_says_so_where_less_is_recorded(wheel: Path, n_runs: int, said: list[str]) -> None:
+    record(wheel / "recorded", "sort_search", "sort", n_runs)
+    out = run(wheel, cells())
+    for words in said:
+        assert words in out
+
+
+def test_it_is_a_short_how_to() -> None:
+    prose = CELL.sub("", PAGE.read_text(encoding="utf-8").split("---", 2)[2])
+    assert 150 < len(prose.split()) < 600
+
+
+# The notebook and the chart of a live page -----------------------------------------------------------------
+
+CHART = """
+```{code-cell}
+---
+mystnb:
+  image:
+    alt: A line.
+---
+import matplotlib.pyplot as plt
+from gpuguide.charts.style import style
+
+with style():
+    plt.plot([1, 2], [answer(), 3])
+None
+```
+
+:::{container} gg-byline
+{download}`notebook </gallery/downloads/live.ipynb>`
+:::
+
+See {doc}`Quiet <quiet>`.
+"""
+
+
+@pytest.fixture(scope="module")
+def built_live(make_project) -> Snapshot:
+    project = with_live_page(make_project())
+    live = project.layout.docs / "live.md"
+    live.write_text(live.read_text() + CHART)
+    project.edit("conf.py", "html_theme", "myst_enable_extensions = ['colon_fence']\nhtml_theme")
+    built_ok(project)
+    return Snapshot.of(project)
+
+
+def notebook(project: Project) -> list[tuple[str, str]]:
+    path = project.layout.docs / "gallery" / "downloads" / "live.ipynb"
+    made = json.loads(path.read_text(encoding="utf-8"))
+    return [(cell["cell_type"], "".join(cell["source"])) for cell in made["cells"]]
+
+
+def test_a_live_page_becomes_a_notebook_without_outputs(built_live: Snapshot) -> None:
+    intro, title, first, second, chart, end = notebook(built_live.kept)
+    assert "To run it you need no GPU" in intro[1]
+    assert title == ("markdown", "# Live\n\nA page whose code runs.")
+    assert (first[0], second) == ("code", ("code", "answer() + 1"))
+    assert "The answer is 41" not in "".join(text for _, text in notebook(built_live.kept))
+    assert chart[1].startswith("import matplotlib.pyplot as plt")
+    assert end[1].startswith("See ")
+    assert "notebook" not in end[1]
+    html = (built_live.kept.html / "live.html").read_text(encoding="utf-8")
+    assert re.search(r'href="_downloads/\w+/live\.ipynb"', html)
+
+
+def test_a_chart_of_a_live_page_has_a_dark_twin_and_is_the_same_in_each_build(built_live: Snapshot) -> None:
+    project = built_live.restored()
+    html = (project.html / "live.html").read_text(encoding="utf-8")
+    light, dark = re.findall(r'<img alt="A line\." class="recorded-figure only-\w+" src="([^"]+)"', html)
+    assert "#0060b9" in (project.html / light).read_text()
+    assert "#5aa9f5" in (project.html / dark).read_text()
+    project.edit("src/gpuguide/topics/toy/study.py", "return 41", "return 6")
+    built_ok(project)
+    assert_incremental_equals_clean(project)
+
+
+def test_the_notebook_goes_with_its_link(built_live: Snapshot) -> None:
+    project = built_live.restored()
+    project.edit("docs/live.md", "{download}`notebook </gallery/downloads/live.ipynb>`", "No notebook.")
+    built_ok(project)
+    assert not (project.layout.docs / "gallery" / "downloads" / "live.ipynb").exists()
+    assert (project.layout.docs / "gallery" / "downloads" / "toy.ipynb").exists()
