@@ -73,7 +73,7 @@ def plot_history(history: History) -> list[Axes]:
         axes[0].set_title(places, loc="right", fontsize=8.5, color=MUTED, pad=3)
         _set_limits(axes[0], history.numbers)
         _label_runs(axes, history)
-        describe(axes[0], history.words())
+        describe(axes[0], history.in_words())
     return axes
 
 

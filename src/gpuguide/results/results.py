@@ -291,10 +291,13 @@ class Results:
         """Return one cell of the newest run, None where it has none; raise for an unknown name."""
         clock = self.variant(variant).clock if clock is None else clock
         cell = self._cells.get((variant, size, clock))
-        if cell is None and size not in self._known_sizes:
-            raise unknown("size", size, self.sizes)
-        if cell is None and clock not in CLOCKS:
-            raise unknown("clock", clock, CLOCKS)
+        # Looked at only where there is no cell: this is asked for as often as there are cells.
+        if cell is None:
+            self.variant(variant)
+            if size not in self._known_sizes:
+                raise unknown("size", size, self.sizes)
+            if clock not in CLOCKS:
+                raise unknown("clock", clock, CLOCKS)
         return cell
 
     def by_run(
@@ -425,8 +428,7 @@ class Results:
         Series
             Two tuples of the same length, ``sizes`` and ``medians_s``.
         """
-        # Only for its error: without a clock given, an unknown name is found here and not below.
-        self.measurement(variant, self.sizes[0], clock) if self.sizes else self.variant(variant)
+        self.variant(variant)  # for its error: a study without sizes has no cell that would raise it
         times = {
             size: self.time(variant, size, clock).value
             for size in self.sizes
