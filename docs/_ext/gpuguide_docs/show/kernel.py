@@ -79,6 +79,7 @@ def kernel_block(source: ModuleSource, names: list[str]) -> nodes.container:
     """
     code = shown_source(source, names)
     shown = nodes.container("", nodes.literal_block(code, code, language="python"), classes=["gg-kernel"])
+    # The contract and the downloads find the code by these.
     shown["kernel"], shown["names"] = source.module, names
     return shown
 
