@@ -380,3 +380,24 @@ def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
     code = [piece.text for piece in cells if piece.kind == "code"]
     assert 'eight[1, 1](x)\nprint("eight")' in code
     assert any("def eight(x):" in each for each in code)
+
+
+def test_a_recorded_page_gets_its_ladder_without_being_recorded_again(built_template):
+    project = built_template.restored()
+    table = "# A sum is quick.\n#\n# .. rungs:: sums\n#    :at: 256, 65536\n#    :beside: numpy\n"
+    project.edit("examples/start/toy.py", "# A sum is quick.\n", table)
+    project.edit(
+        "examples/start/toy.py", "# Nothing but NumPy.\n", "# Nothing but NumPy.\n#\n# .. rung:: dot\n"
+    )
+    ran = project.build()
+    assert ran.code == 0, ran.output
+    html = project.page()
+    head, *others = rows(html)
+    assert head == ["elements", "256", "2¹⁶", "gain"]
+    assert [row[0] for row in others] == ["numpy", "1 dot"]
+    assert all(re.match(r"[\d.]+ (ns|µs|ms)", time) for row in others for time in row[1:3])
+    rung = html[html.index('id="rung-dot"') :]
+    assert rung.index(">arange<") < rung.index("not a substitution") < rung.index("gg-strip-time")
+    assert "The study runs." in rung[rung.index("gg-strip-time") :]
+    notebook = project.layout.docs / "gallery" / "downloads" / "toy.ipynb"
+    assert "| time on the CPU | " in notebook.read_text(encoding="utf-8")
