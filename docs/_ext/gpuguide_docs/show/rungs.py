@@ -386,7 +386,8 @@ def _name(shown: _Shown, name: str, targets: dict[str, str]) -> list[nodes.Node]
 def _note(ladder: Ladder) -> nodes.paragraph:
     """Say what the columns hold."""
     clock = REGIONS[ladder.clock].sentence
-    words = f"{clock[0].upper()}{clock[1:]}{', unless the row names another clock' if _other_clocks(ladder) else ''}. "
+    others = ", unless the row names another clock" if _other_clocks(ladder) else ""
+    words = f"{clock[0].upper()}{clock[1:]}{others}. "
     if len(ladder.rungs) > 1:
         most = "at the largest of these sizes that both reach" if len(ladder.sizes) > 1 else "at this size"
         words += f"Gain over the rung above, {most}. "
