@@ -50,7 +50,9 @@ def _read(app: Sphinx, document: nodes.document) -> None:
                 f"{page.name}.py": script_text(cells),
             }
     offered = _live_notebook(docname)
-    if any(node["reftarget"] == f"/{offered}" for node in document.findall(addnodes.download_reference)):
+    links = (node["reftarget"] for node in document.findall(addnodes.download_reference))
+    # The byline of a page with a script links its notebook, too, and that one is written above.
+    if not own and f"/{offered}" in links:
         cells = _exported(app, partial(export_live_page, site, docname, document))
         texts |= {offered.name: notebook_text(cells, offered.stem)} if cells else {}
     for name, text in texts.items():
