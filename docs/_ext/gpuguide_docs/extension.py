@@ -27,6 +27,7 @@ MODULES = (
     "show.reference",
     "show.site",
     "show.numbers",
+    "show.folded_cells",
     "show.byline",
     "show.history",
     "show.kernel",

@@ -217,7 +217,7 @@ def check_words(facts: PageFacts) -> Iterator[str]:
     if pairs:
         yield f"{pairs} times two pieces of code without a sentence between them"
     for use in facts.source.code:
-        if use.n_lines > _OPEN_LINES:
+        if use.cell.place == "open" and use.n_lines > _OPEN_LINES:
             yield f"line {use.cell.lineno}: open code of {use.n_lines} lines; {_OPEN_LINES} are allowed"
     for kernel in facts.source.of("kernel"):
         for definition in shown_code(kernel).split("\n\n\n"):
@@ -248,7 +248,8 @@ def check_parts(facts: PageFacts) -> Iterator[str]:
 
 def check_bare(facts: PageFacts) -> Iterator[str]:
     """C4: a bare cell, without the guide's package, and its output."""
-    bare = [use for use in facts.source.code if "bare" in use.parts and use.cell.kind == "recorded"]
+    code = [use for use in facts.source.code if use.cell.kind == "recorded" and use.cell.place == "open"]
+    bare = [use for use in code if "bare" in use.parts]
     plain = [use for use in bare if "gpuguide" not in use.imports and "gg." not in use.cell.content]
     if not plain:
         yield "no recorded cell in part 'bare' that does without gpuguide"

@@ -166,6 +166,11 @@ def read_source(document: nodes.document, text: str, script: Path | None = None)
     return reader.source
 
 
+def _stretch(cell: Cell) -> str:
+    """Say what a cell is to the flow of a page: of a folded one, readers see the title."""
+    return "text" if cell.place == "folded" else "stated" if _states(cell) else "code"
+
+
 def _states(cell: Cell) -> bool:
     """Say whether a drawn cell draws no chart: it states claims and facts."""
     return cell.kind == "drawn" and not re.search(r"\bplot_\w+\(|\bplt\.", cell.content)
@@ -201,7 +206,8 @@ class _Reader:
         for cell in cells:
             above = [parts for line, parts in self._sections if line < cell.lineno]
             self.source.code.append(CodeUse(cell, above[-1] if above else ()))
-            self._stretches.append((cell.lineno, "stated" if _states(cell) else "code"))
+            if cell.place != "end":
+                self._stretches.append((cell.lineno, _stretch(cell)))
         for _, kind in sorted(self._stretches, key=itemgetter(0)):
             # What is stated of a result belongs to the code above that measured it.
             if not (kind == "stated" and self.source.order[-1:] == ["code"]):

@@ -22,6 +22,7 @@ __all__ = [
     "admonition",
     "check_svg",
     "comment",
+    "folded_cell",
     "image",
     "literal",
     "raw_html",
@@ -180,6 +181,27 @@ def comment(text: str) -> str:
         A reST comment.
     """
     return f"\n..\n{_INDENT}{text}\n\n"
+
+
+def folded_cell(title: str, *, at_end: bool, wrong: bool) -> str:
+    """Have the cell above folded.
+
+    Parameters
+    ----------
+    title : str
+        One line, that of the fold; shown literally.
+    at_end : bool
+        Whether it stands at the end of the page.
+    wrong : bool
+        Whether it is wrong on purpose.
+
+    Returns
+    -------
+    str
+        A directive; see `gpuguide_docs.show.folded_cells`.
+    """
+    options = f"{_INDENT}:at-end:\n" * at_end + f"{_INDENT}:wrong:\n" * wrong
+    return f"\n.. folded-cell:: {title}\n{options}\n"
 
 
 def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:
