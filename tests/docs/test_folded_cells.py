@@ -14,6 +14,7 @@ from gpuguide_docs.pages.cells import cells_from_blocks
 
 TOY = "examples/start/toy.py"
 BY_HAND = "import numpy as np\n\nvalues"
+TRIED = ":evidence:`opinion`\n#\n# .. try-it::\n#\n#    Add *five* numbers."
 STUDY = "from gpuguide.topics.toy import study as toy"
 
 
@@ -28,7 +29,8 @@ def folded(make_project) -> Project:
     project = make_project()
     project.edit(TOY, BY_HAND, f"# wrong, fold: Sums <by hand>, *slowly*\n{BY_HAND}")
     project.edit(TOY, STUDY, f"# record: The study\n{STUDY}")
-    ran = project.build("-D", "html_theme=basic")
+    project.edit(TOY, "# The study runs.", f"# The study runs. {TRIED}")
+    ran = project.build()
     assert ran.code == 0, ran.output
     return project
 
@@ -91,6 +93,7 @@ def test_a_fold_is_an_ordinary_cell_of_the_downloads(folded):
     assert code[1].startswith("# wrong: Sums <by hand>, *slowly*\nimport numpy as np")
     assert code[2].startswith("# The study\nfrom gpuguide.topics.toy")
     assert "plot_time" in code[-1], "the study runs before the chart that needs it"
+    assert any("runs. [not tested]\n\n> **Try it.** Add *five* numbers." in source for _, source in cells)
     assert not any("<details>" in source for _, source in cells)
     script = (folded.layout.gallery / "downloads" / "toy.py").read_text()
     assert "# %%\n# The study\nfrom gpuguide.topics.toy" in script

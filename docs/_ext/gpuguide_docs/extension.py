@@ -28,6 +28,8 @@ MODULES = (
     "show.site",
     "show.numbers",
     "show.folded_cells",
+    "show.evidence",
+    "show.try_it",
     "show.byline",
     "show.history",
     "show.kernel",

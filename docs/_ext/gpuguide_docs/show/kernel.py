@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError
+from gpuguide_docs.show.folded import fold
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.site import site_of
 
@@ -63,10 +65,13 @@ def shown_source(source: ModuleSource, names: list[str]) -> str:
 
 
 class KernelDirective(SphinxDirective):
-    """``.. kernel:: MODULE`` with ``:names:`` shows definitions and links their reference page."""
+    """``.. kernel:: MODULE`` with ``:names:`` shows definitions and links their reference page.
+
+    ``:fold: TITLE`` folds them.
+    """
 
     required_arguments = 1
-    option_spec: ClassVar = {"names": names_option}
+    option_spec: ClassVar = {"names": names_option, "fold": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         """Show the code, or name what the module has instead."""
@@ -84,6 +89,8 @@ class KernelDirective(SphinxDirective):
         shown = nodes.container("", block, self._origin(module, names), classes=["gg-kernel"])
         shown["kernel"], shown["names"] = module, names
         self.set_source_info(shown)
+        if "fold" in self.options:
+            return [fold(self.options["fold"], shown, classes=("gg-cell",))]
         return [shown]
 
     def _origin(self, module: str, names: list[str]) -> nodes.paragraph:

@@ -91,6 +91,7 @@ class ResultsDirective(_RecordedDirective):
         summary = f"Table: {results.title}, every size"
         table = fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))
         table["page"], table["study"] = page, name
+        table["variants"] = [info.name for info in results.variants]
         return [table]
 
 
