@@ -10,7 +10,7 @@ from mini_project import Project
 from sphinx.errors import ExtensionError
 
 from gpuguide.recordings.keys import Keys, measuring_key, recorded_cells
-from gpuguide_docs.pages.cells import cells_from_blocks
+from gpuguide_docs.pages.cells import cells_from_blocks, read_cells
 
 TOY = "examples/start/toy.py"
 BY_HAND = "import numpy as np\n\nvalues"
@@ -51,6 +51,15 @@ def test_a_header_changes_no_digest():
     for word in ("record", "fold", "wrong, fold"):
         assert measuring_key(recorded_cells(headed.format(word)), []) == plain
     assert measuring_key(recorded_cells(headed.format("draw")), []) == Keys.of([])
+
+
+def test_the_package_and_the_extension_split_headed_cells_the_same(tmp_path):
+    headers = ("# record: A", "# fold: B", "# wrong, fold: C", "# draw: D", "# draw", "# wrong: E", "x = 0")
+    page = '"Title"\n' + "".join(f"# %%\n# Text.\n\n{header}\nx = 1\n\n" for header in headers)
+    (tmp_path / "page.py").write_text(page)
+    ours = [cell.content.strip() for cell in read_cells(tmp_path / "page.py") if cell.kind == "recorded"]
+    assert ours == [cell.strip() for cell in recorded_cells(page)]
+    assert len(ours) == 5
 
 
 def test_a_side_path_is_folded_where_it_stands_with_its_output(folded):
@@ -97,6 +106,31 @@ def test_a_fold_is_an_ordinary_cell_of_the_downloads(folded):
     assert not any("<details>" in source for _, source in cells)
     script = (folded.layout.gallery / "downloads" / "toy.py").read_text()
     assert "# %%\n# The study\nfrom gpuguide.topics.toy" in script
+
+
+def test_a_lesson_folds_what_draws_below_the_caption_and_what_claims_at_the_end(make_project):
+    project = make_project()
+    entry = 'name = "toy"\ntitle = "Toy sums"\nquestion = "How long does a sum take?"\n'
+    typed = 'kind = "tutorial"\nlevel = "beginner"\nminutes = 5\n'
+    lesson = typed.replace("minutes = 5", 'rules = "lesson"')
+    project.edit("examples/pages.toml", entry + typed, entry + lesson)
+    found = "# Time grows with the size.\n\n# draw\ngg.plot_time(results)\n"
+    named = found.replace("# draw", "# draw: Time, drawn")
+    caption = "\n# %%\n# .. finding::\n#\n#    Larger is slower.\n#\n# What follows.\n"
+    project.edit(TOY, found, named + caption)
+    ran = project.build()
+    assert ran.code == 0, ran.output
+    page = body(project.page())
+    assert "1 min ·" in page
+    parts = ("only-light", "Larger is slower.", "<summary>Time, drawn</summary>", "What follows.")
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    card = page.index("How this was measured</summary>")
+    assert card < page.index("<summary>What is claimed of these results</summary>")
+    assert page.count("<details class=") == 3
+    notebook = (project.layout.gallery / "downloads" / "toy.ipynb").read_text()
+    assert "<details>" not in notebook
+    assert '"gg.plot_time(results)"' in notebook
 
 
 def test_a_page_without_headers_is_built_as_before(unfolded):

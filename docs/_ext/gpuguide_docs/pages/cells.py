@@ -80,7 +80,9 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """What the header of a folded cell says; empty for one that stands open."""
+        """What the header of a cell says; empty for one without."""
+        if self.kind == "drawn":
+            return self.first_line.removeprefix(DRAW).lstrip(":").strip()
         return (self._header["title"] or "").strip() if self._header else ""
 
     @property

@@ -183,7 +183,7 @@ def comment(text: str) -> str:
     return f"\n..\n{_INDENT}{text}\n\n"
 
 
-def folded_cell(title: str, *, at_end: bool, wrong: bool) -> str:
+def folded_cell(title: str, *, at_end: bool = False, wrong: bool = False, code_only: bool = False) -> str:
     """Have the cell above folded.
 
     Parameters
@@ -194,13 +194,16 @@ def folded_cell(title: str, *, at_end: bool, wrong: bool) -> str:
         Whether it stands at the end of the page.
     wrong : bool
         Whether it is wrong on purpose.
+    code_only : bool
+        Whether its output stays open, and the code is folded below that.
 
     Returns
     -------
     str
         A directive; see `gpuguide_docs.show.folded_cells`.
     """
-    options = f"{_INDENT}:at-end:\n" * at_end + f"{_INDENT}:wrong:\n" * wrong
+    flags = {"at-end": at_end, "wrong": wrong, "code-only": code_only}
+    options = "".join(f"{_INDENT}:{flag}:\n" for flag, given in flags.items() if given)
     return f"\n.. folded-cell:: {title}\n{options}\n"
 
 

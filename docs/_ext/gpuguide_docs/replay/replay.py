@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["ReplayedPage", "replay"]
 
 _NOT_DRAWN = "The chart that this code draws appears once the page is measured."
+#: Titles of drawn cells that are folded and name none.
+_CHART, _STATED = "Code of this chart", "What is claimed of these results"
 _DRAFT = admonition(
     "Draft, simulator",
     ("Toy sizes in Numba's simulator, on a CPU: no figure and no number here says anything of a GPU.",),
@@ -105,8 +107,9 @@ def replay(
     if draft is None:
         drawing = _draw(states, state, script, cells)
         outputs = _outputs(state, cells, drawing)
+    lesson = states.pages[state.page].is_lesson if state.page in states.pages else False
     rendered = tuple(
-        _folded(cell) + (_render(output, folder) if output else _note(cell))
+        _folded(cell, output, lesson=lesson) + (_render(output, folder) if output else _note(cell))
         for cell, output in zip(cells, outputs, strict=True)
     )
     stored: tuple[CodeName, ...] = ()
@@ -166,7 +169,11 @@ def _render(output: Output, folder: FigureFolder) -> str:
     return f"\n{pictures}{literal(output.stdout)}{raw_html(output.html)}\n"
 
 
-def _folded(cell: Cell) -> str:
+def _folded(cell: Cell, output: Output | None, *, lesson: bool) -> str:
+    if cell.kind == "drawn" and lesson:
+        # What shows neither chart nor table states claims or facts.
+        states = output is not None and not (output.pictures or output.html)
+        return folded_cell(cell.title or (_STATED if states else _CHART), at_end=states, code_only=not states)
     if cell.place == "open":
         return ""
     return folded_cell(cell.title, at_end=cell.place == "end", wrong=cell.is_wrong)

@@ -17,13 +17,13 @@ from gpuguide_docs.show.folded import fold
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["FoldedCellDirective", "FoldedCells", "RecordAtTheEnd", "setup"]
+__all__ = ["FoldedCellDirective", "FoldedCells", "FoldsInPlace", "setup"]
 
 _GENERATED = "GENERATED FROM PYTHON SOURCE LINES"
 
 
 class mark_node(nodes.Invisible, nodes.Element):  # noqa: N801 (docutils names its nodes so)
-    """Stands inside a cell that is folded: attributes ``title``, ``at_end`` and ``wrong``."""
+    """Stands in a cell that is folded: attributes ``title``, ``at_end``, ``wrong`` and ``code_only``."""
 
 
 class FoldedCellDirective(SphinxDirective):
@@ -31,11 +31,11 @@ class FoldedCellDirective(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar = {"at-end": directives.flag, "wrong": directives.flag}
+    option_spec: ClassVar = dict.fromkeys(("at-end", "wrong", "code-only"), directives.flag)
 
     def run(self) -> list[nodes.Node]:
         """Mark the cell; the transform folds it."""
-        flags = {name: name.replace("_", "-") in self.options for name in ("at_end", "wrong")}
+        flags = {name: name.replace("_", "-") in self.options for name in ("at_end", "wrong", "code_only")}
         return [mark_node("", title=self.arguments[0], **flags)]
 
 
@@ -54,12 +54,13 @@ class FoldedCells(SphinxTransform):
             first = max(i for i in range(at) if _begins_a_cell(parent[i])) + 1
             rest = range(at + 1, len(parent))
             last = next((i for i in rest if _ends_a_cell(parent[i])), len(parent))
-            inside = nodes.container("", *parent[first:at], *parent[at + 1 : last])
+            output = parent[at + 1 : last]
+            inside = nodes.container("", *parent[first:at], *([] if mark["code_only"] else output))
             inside["ids"].append(self._new_id(mark["title"]))
             classes = ("gg-wrong-fold",) if mark["wrong"] else ()
             folded = fold(mark["title"], inside, classes=("gg-cell", *classes))
-            folded["cell"], folded["at_end"] = mark["title"], mark["at_end"]
-            parent[first:last] = [folded]
+            folded["at_end"], folded["code_only"] = mark["at_end"], mark["code_only"]
+            parent[first:last] = [*output, folded] if mark["code_only"] else [folded]
 
     def _new_id(self, title: str) -> str:
         wanted = f"cell-{nodes.make_id(title)}".rstrip("-")
@@ -76,16 +77,19 @@ def _ends_a_cell(node: nodes.Node) -> bool:
     return _begins_a_cell(node) or isinstance(node, nodes.section | nodes.target)
 
 
-class RecordAtTheEnd(SphinxPostTransform):
+class FoldsInPlace(SphinxPostTransform):
     """Moves the folded bookkeeping into the card at the end of the page, or makes the fold that holds it.
 
-    Only what is shown is in this order: downloads and the contract see the cells in the order they run in.
+    The code of a chart goes below its caption. Only what is shown is in this order: downloads and the
+    contract see the cells in the order they run in.
     """
 
     default_priority = 8
 
     def run(self, **_kwargs: object) -> None:
         """Move the cells."""
+        for chart in [node for node in self.document.findall(dropdown_main) if node.get("code_only")]:
+            _put_below_the_caption(chart)
         cells = [node for node in self.document.findall(dropdown_main) if node.get("at_end")]
         if not cells:
             return
@@ -99,10 +103,24 @@ class RecordAtTheEnd(SphinxPostTransform):
         inside[0:0] = cells
 
 
+def _put_below_the_caption(chart: nodes.Element) -> None:
+    parent = chart.parent
+    assert parent is not None, "a fold stands in a document"
+    at = parent.index(chart)
+    between = (i for i in range(at + 1, len(parent)) if not _is_of_a_caption(parent[i]))
+    after = next(between, len(parent))
+    caption = parent[at + 1 : after]
+    parent[at:after] = [*caption, chart]
+
+
+def _is_of_a_caption(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.comment) or (isinstance(node, nodes.paragraph) and "caption" in node)
+
+
 def setup(app: Sphinx) -> None:
     """Register directive and transforms."""
     app.setup_extension("sphinx_design")
     app.add_node(mark_node)
     app.add_directive("folded-cell", FoldedCellDirective)
     app.add_transform(FoldedCells)
-    app.add_post_transform(RecordAtTheEnd)
+    app.add_post_transform(FoldsInPlace)
