@@ -72,12 +72,14 @@ PARTS = (
     "next",
 )
 _OPEN_LINES = 30
+# Shorter paragraphs, such as lead-ins, may stand on several pages.
 _SHARED_WORDS = 8
 _SHOWN_LETTERS = 60
 _CLOCKS = re.compile(
     r"perf_counter|time\.time\(|%timeit|%%time|cupyx\.profiler|cuda\.Event\(|get_elapsed_time"
 )
 _NUMBER = re.compile(r"\d")
+# Where a sample takes longer, three of them are enough to stop.
 _SLOW_S = 0.2
 _HINTS, _QUESTIONS = 2, 2
 #: Kinds of pages that have parts, exercises and charts.
@@ -877,6 +879,7 @@ def check_entries(layout: Layout) -> list[Violation]:
 
 def report(reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:
     """Print a table and what must be mended; say whether the contract holds, strictly if it is published."""
+    # Without a terminal rich takes 80 columns, and the table has one for each rule.
     console = Console(width=None if sys.stdout.isatty() else 180, highlight=False)
     _print(console, reports, others)
     return _verdict(console, reports, others, strict=strict)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["export_live_page", "export_page"]
 
 _IMPORTS = "import matplotlib.pyplot as plt\nimport numpy as np\n\nimport gpuguide as gg"
+# What the build puts into the namespace of drawn cells, a download has to make for itself.
 _PRESET = {
     "facts": "from gpuguide.measure.session import current\n\nfacts = current().facts",
     "arrays": (

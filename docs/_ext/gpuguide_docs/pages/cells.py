@@ -107,6 +107,7 @@ def _kind(block: Block) -> CellKind:
     try:
         has_code = bool(ast.parse(block.content).body)
     except SyntaxError:
+        # Whoever runs the cell reports the error, with its line.
         has_code = True
     return "recorded" if has_code else "comment"
 
@@ -126,7 +127,7 @@ def cells_from_blocks(
     Returns
     -------
     tuple of Cell
-        One a block.
+        One for each block.
 
     Raises
     ------

@@ -269,6 +269,7 @@ def _document(layout: Layout) -> dict[str, Any]:
     from gpuguide.recordings.limits import read_toml, toml_text
 
     try:
+        # By the reader of recordings: tomllib alone takes over a minute for a key of 50 000 dotted parts.
         document = read_toml(toml_text(layout.pages_toml), layout.pages_toml.name)
     except FileNotFoundError:
         raise PagesError(f"{layout.pages_toml} is missing: it lists the guide's sections and pages") from None
@@ -324,6 +325,7 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int:
+    # To Python, True is an integer.
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("an integer, zero or more")
     return value

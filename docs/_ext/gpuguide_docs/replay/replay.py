@@ -87,7 +87,7 @@ def replay(
     blocks : sequence of (type, content, lineno)
         As sphinx-gallery parsed the script.
     draft : sequence of Output or None, optional
-        Outputs of a preview, one a block, shown in the place of recorded ones.
+        Outputs of a preview, one for each block, shown in the place of recorded ones.
 
     Returns
     -------

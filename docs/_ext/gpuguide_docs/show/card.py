@@ -211,6 +211,7 @@ def download(text: str, path: str, *, up: bool = False) -> addnodes.download_ref
     sphinx.addnodes.download_reference
         Sphinx copies the file and sets the address.
     """
+    # Recordings lie outside the source folder, at which Sphinx begins such a path.
     target = f"/../{path}" if up else f"/{path}"
     label = nodes.inline("", text, classes=["gg-download"])
     return addnodes.download_reference("", "", label, reftarget=target, reftype="download", refdomain="")

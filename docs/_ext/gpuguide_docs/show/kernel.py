@@ -87,6 +87,7 @@ class KernelDirective(SphinxDirective):
         block = nodes.literal_block(code, code, language="python")
         self.set_source_info(block)
         shown = nodes.container("", block, self._origin(module, names), classes=["gg-kernel"])
+        # The contract and the downloads find the code by these.
         shown["kernel"], shown["names"] = module, names
         self.set_source_info(shown)
         if "fold" in self.options:

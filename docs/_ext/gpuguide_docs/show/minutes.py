@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["exercise_minutes", "reading_minutes"]
 
-_WORDS_A_MINUTE = 180
-_LINES_A_MINUTE = 12
-_SECONDS_A_PICTURE = 10
+_WORDS_PER_MINUTE = 180
+_LINES_PER_MINUTE = 12
+_SECONDS_PER_PICTURE = 10
 _PYTHON = ("python", "Python", "c++", "cuda")
 _PROSE = (nodes.paragraph, nodes.title, nodes.caption, nodes.term, nodes.rubric)
 #: Classes of what the eye rests on for a while: charts and drawings, strips, tables of rungs.
@@ -50,7 +50,7 @@ def reading_minutes(document: nodes.Element) -> int:
             lines += sum(bool(line.strip()) for line in code.splitlines())
         else:
             pictures += 1
-    minutes = words / _WORDS_A_MINUTE + lines / _LINES_A_MINUTE + pictures * _SECONDS_A_PICTURE / 60
+    minutes = words / _WORDS_PER_MINUTE + lines / _LINES_PER_MINUTE + pictures * _SECONDS_PER_PICTURE / 60
     return max(1, round(minutes))
 
 
