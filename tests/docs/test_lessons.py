@@ -161,6 +161,7 @@ def code(n, language="Python"):
         ([words(180 * 3)], 3),
         ([words(180), code(24)], 3),
         ([words(180), code(24, "none")], 1),
+        ([nodes.literal_block("", "x = 1\n" * 99, language="Python", changed=[2], open=[1, 2, 3])] * 16, 2),
         ([code(60), nodes.container("", nodes.image(), classes=["gg-chart"])] * 6, 31),
         ([nodes.table("", nodes.title("", "One two"))] * 12, 2),
         ([nodes.image(drawing="warp"), nodes.image()] * 12, 2),

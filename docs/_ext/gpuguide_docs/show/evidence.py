@@ -127,7 +127,8 @@ def _counters(recording: Recording) -> list[str]:
 class EvidenceLinks(SphinxTransform):
     """Links each piece of evidence to what shows it on its page, wherever that stands."""
 
-    default_priority = 395
+    # When all cells and rungs stand where they belong.
+    default_priority = 398
 
     def apply(self, **_kwargs: object) -> None:
         """Link what can be linked; the contract names what cannot."""

@@ -41,13 +41,12 @@ def reading_minutes(document: nodes.Element) -> int:
     int
         At least 1. What is folded does not count, nor do exercises.
     """
-    words = lines = pictures = 0
+    words, lines, pictures = 0, 0.0, 0
     for node in _read(document):
         if isinstance(node, _PROSE):
             words += sum(1 if isinstance(part, number_node) else _n_words(part) for part in _parts(node))
         elif isinstance(node, nodes.literal_block):
-            code = node.astext() if node.get("language") in _PYTHON else ""
-            lines += sum(bool(line.strip()) for line in code.splitlines())
+            lines += _n_lines(node) if node.get("language") in _PYTHON else 0
         else:
             pictures += 1
     minutes = words / _WORDS_PER_MINUTE + lines / _LINES_PER_MINUTE + pictures * _SECONDS_PER_PICTURE / 60
@@ -97,6 +96,17 @@ def _parts(node: nodes.Node) -> Iterator[nodes.Node]:
             yield child
         else:
             yield from _parts(child)
+
+
+def _n_lines(code: nodes.literal_block) -> float:
+    """Count lines with code. Of a kernel whose changed lines are marked, other open ones count a quarter."""
+    changed: set[int] = set(code.get("changed", ()))
+    weights: dict[int, float] = {
+        number: 1 if number in changed or not changed else 0.25
+        for number, line in enumerate(code.astext().splitlines(), start=1)
+        if line.strip() and (not changed or number in code["open"])
+    }
+    return sum(weights.values())
 
 
 def _n_words(text: nodes.Node) -> int:
