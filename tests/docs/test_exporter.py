@@ -567,6 +567,15 @@ def test_a_download_runs_and_a_wrong_kernel_in_it_is_caught(project):
     assert "MismatchError" in ran.output
 
 
+def test_the_notebook_of_a_page_has_the_cells_of_its_script(built):
+    folder = built.layout.docs / DOWNLOADS
+    read = nbformat.read(folder / "toy.ipynb", as_version=4)
+    code = [cell.source for cell in read.cells if cell.cell_type == "code"]
+    script = (folder / "toy.py").read_text(encoding="utf-8")
+    assert len(code) == 5
+    assert all(each in script for each in code)
+
+
 def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template):
     project = built_template.restored()
     folder = project.layout.docs / DOWNLOADS

@@ -89,6 +89,9 @@ def export_live_page(site: Site, docname: str, read: nodes.document, site_url: s
 
 
 def _for_download(cell: Cell) -> Cell:
+    if cell.place != "open":
+        header = f"# wrong: {cell.title}" if cell.is_wrong else f"# {cell.title}"
+        return Cell(cell.kind, cell.index, f"{header}\n{cell.body}", cell.lineno)
     if cell.kind != "drawn":
         return cell
     lines = [line for line in cell.content.splitlines() if not line.strip().startswith("# draw")]
