@@ -73,8 +73,9 @@ numpydoc_show_class_members = False
 # Gallery -----------------------------------------------------------------------------------------------
 sphinx_gallery_conf = gallery_conf(LAYOUT)
 
-# Where the site is served; the notebooks' first cell installs the wheel from there.
-gpuguide_site_url = "https://gpuguide.invalid"
+# Where the site is served, such as "https://guide.example.org". Downloads install from there and link there.
+# Nothing else names an address of the guide: while this is empty none is shown.
+gpuguide_site_url = ""
 
 doctest_global_setup = """
 import numpy as np
