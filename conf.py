@@ -89,6 +89,8 @@ html_static_path = [str(ROOT / "docs" / "_static")]
 html_css_files = ["gpuguide.css"]
 html_js_files = [("gpuguide.js", {"defer": "defer"})]
 html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")
+# The search finds pages before the reference.
+html_search_scorer = str(ROOT / "docs" / "_templates" / "search_scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_last_updated_fmt = None
