@@ -28,6 +28,7 @@ MODULES = (
     "show.site",
     "show.numbers",
     "show.byline",
+    "show.glossary_links",
     "show.history",
     "show.kernel",
     "show.exercises",
