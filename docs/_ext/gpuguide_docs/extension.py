@@ -31,6 +31,7 @@ MODULES = (
     "show.glossary_links",
     "show.history",
     "show.kernel",
+    "show.cuda_source",
     "show.exercises",
     "show.results_table",
     "show.pictures",
