@@ -29,8 +29,8 @@ _PART = "part-"
 _PYTHON = ("python", "py", "ipython")
 #: What the extension and myst-nb put on a page besides the page's own words.
 _ADDED_TEXT = (
-    "gg-byline gg-measured-card gg-checks gg-claims gg-exercise gg-placeholder gg-pool gg-results "
-    "gg-strip gg-you-will cell_output"
+    "gg-byline gg-measured-card gg-checks gg-claims gg-download-wheel gg-exercise gg-placeholder gg-pool "
+    "gg-results gg-strip gg-you-will cell_output"
 )
 _ADDED = frozenset(_ADDED_TEXT.split())
 _ADDED_NODES = (

@@ -120,8 +120,10 @@ def _measured(recording: Recording | None, needs_gpu: bool) -> str:
 
 
 def _served(site_url: str) -> str:
-    fetched = "" if site_url else f" fetch `{wheel_path()}` from there first."
-    return f"the package, which only the guide's own site serves:{fetched}"
+    if site_url:
+        return "the package, which only the guide's own site serves:"
+    wheel = wheel_path().rpartition("/")[2]
+    return f"the package. Download `{wheel}` on the guide's page *Install*. In the folder that holds it, run:"
 
 
 def _without_a_gpu(site_url: str) -> str:
