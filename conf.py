@@ -75,8 +75,9 @@ numpydoc_show_class_members = False
 # Gallery -----------------------------------------------------------------------------------------------
 sphinx_gallery_conf = gallery_conf(LAYOUT)
 
-# Where the site is served; the notebooks' first cell installs the wheel from there.
-gpuguide_site_url = "https://gpuguide.invalid"
+# Where the site is served, such as "https://guide.example.org". Downloads install from there and link there.
+# Nothing else names an address of the guide: while this is empty none is shown.
+gpuguide_site_url = ""
 
 doctest_global_setup = """
 import numpy as np
@@ -91,6 +92,8 @@ html_css_files = ["gpuguide.css"]
 # A page is whole without its script, and need not wait for it.
 html_js_files = [("gpuguide.js", {"defer": "defer"})]
 html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")
+# The search finds pages before the reference.
+html_search_scorer = str(ROOT / "docs" / "_templates" / "search_scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_last_updated_fmt = None

@@ -72,11 +72,12 @@ objectives = ["Read on", "Stop"]
 }
 
 
-def built(tmp_path, monkeypatch, files=None, **changes):
+def built(tmp_path, monkeypatch, files=None, site_url="", **changes):
     """The small site with the tiny pool; the warnings of its build."""
     use_pool(monkeypatch, tmp_path / "pool", **changes)
     pages = {"docs/index.rst": INDEX, "docs/gallery/start/first.rst": FIRST}
-    return build(tmp_path, {**LISTED, **pages, **(files or {})}, {}, monkeypatch, more=MORE)
+    files = {**LISTED, **pages, **(files or {})}
+    return build(tmp_path, files, {}, monkeypatch, more=MORE, gpuguide_site_url=site_url)
 
 
 def body(html):
@@ -274,7 +275,17 @@ def test_an_empty_pool_says_so(tmp_path, monkeypatch):
 
 
 def test_the_wheel_of_the_site_is_installed(tmp_path, monkeypatch):
+    html = pool_page(tmp_path, monkeypatch, site_url="https://guide.example/")
+    wheel = r"https://guide\.example/_static/wheels/gpuguide-[\d.]+-py3-none-any\.whl"
+    assert re.search(rf'\$ pip install "gpuguide\[cuda13\] @ {wheel}"', html)
+    assert "Download" not in html
+
+
+def test_without_an_address_the_wheel_is_downloaded_and_installed(tmp_path, monkeypatch):
     html = pool_page(tmp_path, monkeypatch)
+    (name,) = set(re.findall(r'href="\.\./\.\./_static/wheels/(gpuguide-[\d.]+-py3-none-any\.whl)"', html))
+    assert f'pip install "./{name}"' in html
+    assert set(re.findall(r"\w+://[\w.]+", html)) == {"https://why.example"}, "the link in the statement"
     assert re.search(r'\$ pip install "\./gpuguide-[\d.]+-py3-none-any\.whl"', html)
     assert re.search(r'\$ pip install "\./gpuguide-[\d.]+-py3-none-any\.whl\[cuda13\]"', html)
 

@@ -270,9 +270,29 @@ def test_the_first_cell_installs_from_the_site(small):
     wheel = rf"{URL}/_static/wheels/gpuguide-[\d.]+-py3-none-any\.whl"
     assert re.search(rf'pip install "gpuguide\[cuda13\] @ {wheel}"', first)
     assert "pip install gpuguide" not in first
-    local = export_page(small.site, small.page(), small.read["first"])[0].text
-    assert "fetch `_static/wheels/gpuguide-" in local
-    assert re.search(r'pip install "\./gpuguide-[\d.]+-py3-none-any\.whl\[cuda13\]"', local)
+
+
+def test_a_site_without_an_address_shows_none(small):
+    made = export_page(small.site, small.page(), small.read["first"])
+    wheel = re.search(
+        r"Download `(gpuguide-[\d.]+-py3-none-any\.whl)` on the guide's page \*Install\*", made[0].text
+    )
+    assert f'pip install "./{wheel[1]}[cuda13]"' in made[0].text
+    # The two that the page itself links.
+    assert set(re.findall(r"\w+://[\w.]+", notebook_text(made, "first"))) == {
+        "https://a.example",
+        "https://b.example",
+    }
+
+
+def test_no_text_of_the_guide_names_an_address_of_its_own():
+    root = Path(__file__).parents[2]
+    files = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]
+    files += [path for folder in ("start", "practice") for path in (root / "docs" / folder).glob("*.md")]
+    files += [*(root / "examples").rglob("*.py"), root / "CITATION.cff", root / "pyproject.toml"]
+    assert len(files) > 20
+    placeholder = re.compile(r"\.invalid\b|\bexample\.(org|com)\b|<the repository>|git clone")
+    assert [path.name for path in files if placeholder.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_the_notebook_is_valid_and_always_the_same(small):
@@ -565,6 +585,15 @@ def test_a_download_runs_and_a_wrong_kernel_in_it_is_caught(project):
     ran = project.run(str(script), MPLBACKEND="agg")
     assert ran.code == 1
     assert "MismatchError" in ran.output
+
+
+def test_the_notebook_of_a_page_has_the_cells_of_its_script(built):
+    folder = built.layout.docs / DOWNLOADS
+    read = nbformat.read(folder / "toy.ipynb", as_version=4)
+    code = [cell.source for cell in read.cells if cell.cell_type == "code"]
+    script = (folder / "toy.py").read_text(encoding="utf-8")
+    assert len(code) == 5
+    assert all(each in script for each in code)
 
 
 def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template):

@@ -89,6 +89,9 @@ def export_live_page(site: Site, docname: str, read: nodes.document, site_url: s
 
 
 def _for_download(cell: Cell) -> Cell:
+    if cell.place != "open":
+        header = f"# wrong: {cell.title}" if cell.is_wrong else f"# {cell.title}"
+        return Cell(cell.kind, cell.index, f"{header}\n{cell.body}", cell.lineno)
     if cell.kind != "drawn":
         return cell
     lines = [line for line in cell.content.splitlines() if not line.strip().startswith("# draw")]
@@ -117,8 +120,10 @@ def _measured(recording: Recording | None, needs_gpu: bool) -> str:
 
 
 def _served(site_url: str) -> str:
-    fetched = "" if site_url else f" fetch `{wheel_path()}` from there first."
-    return f"the package, which only the guide's own site serves:{fetched}"
+    if site_url:
+        return "the package, which only the guide's own site serves:"
+    wheel = wheel_path().rpartition("/")[2]
+    return f"the package. Download `{wheel}` on the guide's page *Install*. In the folder that holds it, run:"
 
 
 def _without_a_gpu(site_url: str) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "admonition",
     "check_svg",
     "comment",
+    "folded_cell",
     "image",
     "literal",
     "raw_html",
@@ -182,6 +183,30 @@ def comment(text: str) -> str:
         A reST comment.
     """
     return f"\n..\n{_INDENT}{text}\n\n"
+
+
+def folded_cell(title: str, *, at_end: bool = False, wrong: bool = False, code_only: bool = False) -> str:
+    """Have the cell above folded.
+
+    Parameters
+    ----------
+    title : str
+        One line, that of the fold; shown literally.
+    at_end : bool
+        Whether it stands at the end of the page.
+    wrong : bool
+        Whether it is wrong on purpose.
+    code_only : bool
+        Whether its output stays open, and the code is folded below that.
+
+    Returns
+    -------
+    str
+        A directive; see `gpuguide_docs.show.folded_cells`.
+    """
+    flags = {"at-end": at_end, "wrong": wrong, "code-only": code_only}
+    options = "".join(f"{_INDENT}:{flag}:\n" for flag, given in flags.items() if given)
+    return f"\n.. folded-cell:: {title}\n{options}\n"
 
 
 def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:

@@ -59,10 +59,21 @@ class InstallCommandDirective(SphinxDirective):
         extra = self.arguments[0] if self.arguments else ""
         if extra not in _EXTRAS:
             raise self.error(f"install-command: {extra!r} is no extra; write cuda12, cuda13, or nothing")
-        command = f"$ {pip_command(self.config.gpuguide_site_url, extra)}"
+        site_url = self.config.gpuguide_site_url
+        command = f"$ {pip_command(site_url, extra)}"
         block = nodes.literal_block(command, command, language="console")
         self.set_source_info(block)
-        return [block]
+        return [block] if site_url else [self._download(), block]
+
+    def _download(self) -> nodes.paragraph:
+        """Link the wheel of the site that is being read, wherever it is served."""
+        path = wheel_path()
+        to_root = "../" * self.env.docname.count("/")
+        link = nodes.reference("", "", nodes.literal("", path.rpartition("/")[2]), refuri=to_root + path)
+        line = nodes.paragraph(classes=["gg-download-wheel"])
+        line += [nodes.Text("Download "), link, nodes.Text(". In the folder that holds it, run:")]
+        self.set_source_info(line)
+        return line
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

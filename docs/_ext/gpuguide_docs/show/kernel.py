@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError
+from gpuguide_docs.show.folded import fold
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.site import site_of
 
@@ -85,10 +87,13 @@ def kernel_block(source: ModuleSource, names: list[str]) -> nodes.container:
 
 
 class KernelDirective(SphinxDirective):
-    """``.. kernel:: MODULE`` with ``:names:`` shows definitions and links their reference page."""
+    """``.. kernel:: MODULE`` with ``:names:`` shows definitions and links their reference page.
+
+    ``:fold: TITLE`` folds them.
+    """
 
     required_arguments = 1
-    option_spec: ClassVar = {"names": names_option}
+    option_spec: ClassVar = {"names": names_option, "fold": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         """Show the code, or name what the module has instead."""
@@ -104,6 +109,8 @@ class KernelDirective(SphinxDirective):
         shown += self._origin(module, names)
         for node in (shown, shown[0]):
             self.set_source_info(node)
+        if "fold" in self.options:
+            return [fold(self.options["fold"], shown, classes=("gg-cell",))]
         return [shown]
 
     def _origin(self, module: str, names: list[str]) -> nodes.paragraph:

@@ -92,6 +92,7 @@ class ResultsDirective(_RecordedDirective):
         table = fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))
         # The downloads find the study by these, and write its files.
         table["page"], table["study"] = page, name
+        table["variants"] = [info.name for info in results.variants]
         return [table]
 
 
