@@ -26,6 +26,7 @@ WHEEL := $(OUT)/wheel/ready
 REFERENCE := $(OUT)/reference/ready
 # One more than the processors: while pages are written, the main process is not counted.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# All builders share the documents that one of them read, so `make check` after `make html` reads none again.
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
 .PHONY: html test doctest check record again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
@@ -33,6 +34,8 @@ SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
+# The lock names every package, hatchling among them, so pip has nothing to resolve. Bytecode is left to the first
+# import, which is quicker in total.
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 14) else \
 	  f"gpuguide needs Python 3.11 to 3.14, and $(PYTHON) is {v[0]}.{v[1]}: run make PYTHON=python3.12")'
@@ -42,6 +45,7 @@ help:  ## show this list
 	@touch $@
 
 # The site serves the wheel that its notebooks install from; it is built beside the pages.
+# A transcript is not in the wheel, so a change of it makes no new one.
 $(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -name '*.md' -o -name 'run.json' -o -name 'measurements.json')
 	@rm -rf $(@D) && mkdir -p $(@D)
 	@$(PY) -m hatchling build --target wheel --directory $(@D) > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
@@ -54,6 +58,7 @@ $(REFERENCE): $(READY) docs/api/index.rst $(wildcard docs/_templates/autosummary
 	  > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 
+# The wheel is built while Sphinx works; `wait` lets a wheel that failed fail the build.
 html: $(READY) $(REFERENCE)  ## build the guide into docs/_build/html (PAGE=name: that page only)
 	@$(MAKE) -s $(WHEEL) & \
 	  { $(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) \
@@ -61,9 +66,11 @@ html: $(READY) $(REFERENCE)  ## build the guide into docs/_build/html (PAGE=name
 	@rm -rf $(OUT)/html/_static/wheels && mkdir -p $(OUT)/html/_static/wheels && cp $(OUT)/wheel/*.whl $(OUT)/html/_static/wheels
 	@echo "The guide is in $(OUT)/html/index.html"
 
+# The order is that of tests/conftest.py, longest files first; xdist by itself would go by the number of tests.
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
 	@$(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
+# The second line compares the number of examples that Sphinx ran on each page with what the page lists.
 doctest: $(READY) $(REFERENCE)  ## run the examples of the docstrings
 	@$(SPHINX) -q -b doctest docs $(OUT)/doctest
 	@$(PY) -m pytest -q --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
@@ -95,10 +102,12 @@ preview: $(READY)  ## run PAGE=name in the simulator at toy size and stamp it a 
 serve: html  ## build the guide and serve it at http://localhost:8000
 	@$(PY) -m http.server --directory $(OUT)/html 8000
 
+# What ruff cannot mend is for `make lint` to report.
 fix: $(READY)  ## mend the style that ruff can mend, and format
 	@$(PY) -m ruff check --fix --exit-zero .
 	@$(PY) -m ruff format .
 
+# Topics and exercises have docstrings of one line, because pages show them.
 lint: $(READY)  ## check style, docstrings and types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
@@ -119,10 +128,13 @@ lock: $(UV)  ## renew requirements.lock from pyproject.toml (UPGRADE="ruff numpy
 
 # What the GPU build machine lacks, for its Python 3.12: installed there from the folder .whl, without a network.
 # No package index has a wheel of primesieve; Debian's library of it needs glibc 2.34 or newer.
+# Sphinx is among them because sphinx-gallery cuts a page into cells, and finds the names in them, while recording.
+# cuda-bench is nvbench, a clock to compare with; it is in no lock, because only the GPU build machine can run it.
 WHEELS := numpy rich platformdirs markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel \
   imagesize snowballstemmer alabaster roman-numerals requests jinja2 markupsafe packaging sphinxcontrib-applehelp \
   sphinxcontrib-devhelp sphinxcontrib-htmlhelp sphinxcontrib-jsmath sphinxcontrib-qthelp \
   sphinxcontrib-serializinghtml pytest pluggy iniconfig
+# pip takes --platform at its word: a wheel of an older manylinux is found only where that is named, too.
 wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks
 	@rm -rf .whl
 	@$(PY) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d .whl \

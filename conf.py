@@ -45,7 +45,6 @@ exclude_patterns = [
     # The notebooks to download: myst-nb would take them for pages, and run them.
     "gallery/**/*.ipynb",
 ]
-# sphinx-gallery's own pages of times are switched off, so they are not in any table of contents.
 # A failed cell is reported by the extension, with its line.
 suppress_warnings = ["config.cache", "mystnb.exec"]
 
@@ -58,16 +57,19 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_timeout = 60
 nb_output_stderr = "warn"
+# Nothing that a cell writes there is meant for readers; a build under -W fails.
 # What a cell prints may arrive in pieces.
 nb_merge_streams = True
 
 # Reference ---------------------------------------------------------------------------------------------
 # make has them written, when something they are written from changed.
 autosummary_generate = False
+# The sections of the docstrings name the types, so signatures need not say them again.
 autodoc_typehints = "none"
 # The package has no such comments, and looking for them in every source takes time.
 autodoc_use_type_comments = False
 autodoc_member_order = "bysource"
+# The templates list members already, by autodoc.
 numpydoc_show_class_members = False
 
 # Gallery -----------------------------------------------------------------------------------------------
@@ -87,6 +89,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "gpuguide"
 html_static_path = [str(ROOT / "docs" / "_static")]
 html_css_files = ["gpuguide.css"]
+# A page is whole without its script, and need not wait for it.
 html_js_files = [("gpuguide.js", {"defer": "defer"})]
 html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")
 # The search finds pages before the reference.
@@ -116,6 +119,7 @@ html_sidebars = {
     "practice/puzzles": [],
     "api/**": ["sidebar-reference.html"],
 }
+# Readers paste what they copy, and a prompt is no code.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 # Code shown as a mistake is not for copying.

@@ -130,10 +130,12 @@ def _topics() -> dict[str, str]:
     return {folder.name: _about(files[0]) for folder in folders if (files := _study_files(folder.name))}
 
 
+# Asked for again by every question, and while tests are collected 18 times.
 @cache
 def _study_files(topic: str) -> tuple[Path, ...]:
     """Find the modules of a topic that make studies; ``study.py``, which tells what it is about, is first."""
     paths = [path for root in topics.__path__ for path in sorted((Path(root) / topic).glob("[!_]*.py"))]
+    # Parsed and not imported: a list of topics must not need Numba, CuPy or a GPU.
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
     made = [
         path
@@ -181,7 +183,9 @@ def _makes_study(name: str, function: Callable[..., Any], module: Any) -> bool:
     return (
         _is_study_name(name)
         and inspect.isfunction(function)
+        # Not one that this module imports from another topic.
         and function.__module__ == module.__name__
+        # Nobody is here to give it arguments.
         and all(each.default is not each.empty for each in inspect.signature(function).parameters.values())
     )
 

@@ -94,6 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         _complain("interrupted")
+        # 128 and the number of SIGINT, as a shell says it.
         return 130
     except Exception as error:
         if options.traceback:
@@ -171,8 +172,10 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _exercises(options: argparse.Namespace) -> int:
+    # Commands import what they need, so that help and doctor come at once, even where things are missing.
     from gpuguide.exercises import shell
 
+    # argparse sets the action that nobody named to None, whatever the default.
     options.action = options.action or "list"
     return shell.perform(options)
 
@@ -202,6 +205,7 @@ def _list(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     from gpuguide import catalogue
 
+    # Before minutes of measuring, not after.
     for path in (options.json, options.plot):
         if path is not None and not path.absolute().parent.is_dir():
             raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
@@ -273,6 +277,7 @@ def _say_machine() -> None:
 def _size(text: str) -> int:
     base, power, exponent = text.partition("**")
     try:
+        # A float, for sizes such as 1e6.
         value = int(base) ** int(exponent) if power else float(text)
         whole = int(value)
     except (ValueError, OverflowError):
@@ -285,6 +290,7 @@ def _size(text: str) -> int:
 def _as_json(done: dict[str, Results]) -> str:
     from gpuguide.recordings.codec import dumps
 
+    # In the form of recordings, so that the package can read it back.
     return dumps({"gpuguide": __version__, "studies": done})
 
 
@@ -297,6 +303,7 @@ def _plot(path: Path, done: dict[str, Results]) -> None:
     for name, results in done.items():
         target = path if len(done) == 1 else path.with_stem(f"{path.stem}-{name}")
         with style():
+            # Not by pyplot, which would look for a display and keep the figure.
             figure = Figure()
             plot_time(results, ax=figure.subplots())
             svg = save_svg(figure)

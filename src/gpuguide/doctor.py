@@ -129,6 +129,7 @@ def show(diagnoses: Iterable[Diagnosis], console: Console | None = None) -> None
     console.print(table)
     cures = [diagnosis for diagnosis in diagnoses if diagnosis.cure]
     for number, diagnosis in enumerate(cures, 1):
+        # As `Text`, for rich would read "[cu13]" as markup.
         console.print(Text(f"{number}. {diagnosis.subject}: {diagnosis.cure}"))
     if not cures:
         console.print("Everything is in place.")
@@ -157,6 +158,7 @@ def _numba() -> Diagnosis:
         return Diagnosis("Numba", "note", f"{text}, simulator", cure)
     if installed_version("numba-cuda") is None:
         return _no_numba_cuda(text)
+    # NumPy's own line says so already: one cure for one cause.
     if backends.numpy_too_new():
         return Diagnosis("Numba", "ok", text)
     try:
@@ -252,6 +254,7 @@ def _gpu() -> Diagnosis:
 def _compiler_cuda() -> tuple[int, int] | None:
     versions = [version for name in _COMPILER_WHEELS if (version := installed_version(name))]
     if versions:
+        # The newest decides: one compiler that the driver does not know is enough to fail.
         major, minor = max(backends.release(version)[:2] for version in versions)
         return major, minor
     try:
@@ -263,6 +266,7 @@ def _compiler_cuda() -> tuple[int, int] | None:
 
 def _driver_cuda(library: Any) -> tuple[int, int] | None:
     number = _ask(library.nvmlSystemGetCudaDriverVersion)
+    # CUDA counts 13.1 as 13010.
     return None if number is None else (number // 1000, number % 1000 // 10)
 
 

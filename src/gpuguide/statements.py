@@ -45,6 +45,7 @@ class DrawnPage:
     """
 
     def __init__(self, facts: Mapping[str, Fact], ceilings: Ceilings | None, *, quick: bool = False) -> None:
+        # The session holds both kinds of facts, and only those that cells state are returned.
         self._recorded = frozenset(facts)
         self._session = Session(drawing=True, ceilings=ceilings, quick=quick)
         self._session.facts.update(facts)
@@ -112,6 +113,7 @@ def explained(name: str, parts: Sequence[float], whole: float, *, note: str = ""
     1.0
     """
     session = _stating(f"explained {name!r}")
+    # Not `whole <= 0`, which NaN would pass.
     if not whole > 0 or not all(part >= 0 for part in parts):
         raise ArgumentError(
             f"explained {name!r}: expected seconds, the whole above 0; got {list(parts)} and {whole}."
@@ -195,6 +197,7 @@ def claim(
             "run: claim less, or find out what changed and measure again."
         )
     session.add_claim(verdict.result)
+    # Nothing is returned: a cell that ends in a claim would show it twice.
     print("\n    ".join([textwrap.fill(sentence, _WIDTH, break_on_hyphens=False), *figures]))
 
 

@@ -191,7 +191,10 @@ def generated(script: Path, output: str = "") -> str:
     return rst_blocks(blocks, outputs, {}, {"line_numbers": False})
 
 
-MODULES = ("show.site", "show.numbers", "show.byline", "show.kernel", "show.results_table", "show.pictures")
+MODULES = (
+    *("show.site", "show.numbers", "show.byline", "show.kernel", "show.rungs", "show.results_table"),
+    "show.pictures",
+)
 
 
 def build(

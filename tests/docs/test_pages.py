@@ -72,6 +72,15 @@ def test_experiments_are_ids_or_tables(tmp_path):
     )
 
 
+def test_a_lesson_has_no_typed_minutes(tmp_path):
+    layout = write(tmp_path, ("first", ""), ("second", 'rules = "lesson"'))
+    head, _, last = layout.pages_toml.read_text().rpartition("minutes = 15\n")
+    layout.pages_toml.write_text(head + last)
+    first, second = read_pages(layout)
+    assert (first.is_lesson, first.minutes) == (False, 15)
+    assert (second.is_lesson, second.minutes) == (True, 0)
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -88,6 +97,11 @@ def test_experiments_are_ids_or_tables(tmp_path):
         ),
         ('format = "myst"', "a page of kind 'tutorial' shows outputs of a GPU, so it is a script"),
         ("top_bar = 1", "top_bar must be true or false, and is 1"),
+        (
+            'rules = "lessons"',
+            "page 'sorting': rules: 'lessons' is not one of lesson; did you mean 'lesson'?",
+        ),
+        ('rules = "lesson"', "page 'sorting': minutes of a lesson are worked out from its text; delete"),
     ],
 )
 def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path, more, message):

@@ -88,7 +88,7 @@ def test_one_run_says_that_nothing_can_have_moved() -> None:
 
 
 def test_the_words_name_each_number_and_the_run_that_left() -> None:
-    assert history(1.0, 1.01, 1.02, 1.5).words() == (
+    assert history(1.0, 1.01, 1.02, 1.5).in_words() == (
         "Numbers against 4 runs on 4 machine starts, each in per cent of its median. variant 0 (add at 2^20 "
         "elements): from 99 to 148 % of 1 s, outside of what was expected in run 4."
     )
@@ -99,5 +99,5 @@ def test_a_number_that_goes_one_way_is_said_to_drift() -> None:
     drifting = history(1.0, 1.1, 1.2, 1.3, 1.5)
     said = "variant 0 went up from start to start, by 50 % over 5 machine starts."
     assert said in str(drifting)
-    assert "went up from start to start" in drifting.words()
+    assert "went up from start to start" in drifting.in_words()
     assert "start to start" not in str(history(1.0, 1.2, 1.1, 1.3, 1.0))

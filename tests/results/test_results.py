@@ -37,6 +37,12 @@ def test_a_cell_that_is_not_there_says_so() -> None:
             "Unknown clock 'devise'. Did you mean 'device'?",
         ),
         (lambda r: r.series("fuor"), "Unknown variant 'fuor'. Did you mean 'four'?"),
+        (lambda r: r.series("fuor", "launch"), "Unknown variant 'fuor'. Did you mean 'four'?"),
+        (
+            lambda r: r.measurement("fuor", SIZES[0], "host"),
+            "Unknown variant 'fuor'. Did you mean 'four'?",
+        ),
+        (lambda r: r.has("fuor", SIZES[0], "host"), "Unknown variant 'fuor'. Did you mean 'four'?"),
         (lambda r: r.table(sizes=[1025]), "Unknown size 1025. Did you mean 1024?"),
         (lambda r: r.quantity("four", SIZES[0], "tine"), "Unknown quantity 'tine'. Did you mean 'time'?"),
         (lambda r: r.speedup("four", "nunpy", SIZES[0]), "Unknown variant 'nunpy'. Did you mean 'numpy'?"),

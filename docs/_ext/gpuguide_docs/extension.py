@@ -27,10 +27,14 @@ MODULES = (
     "show.reference",
     "show.site",
     "show.numbers",
+    "show.folded_cells",
+    "show.evidence",
+    "show.try_it",
     "show.byline",
     "show.glossary_links",
     "show.history",
     "show.kernel",
+    "show.rungs",
     "show.cuda_source",
     "show.exercises",
     "show.results_table",
@@ -49,6 +53,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("gpuguide_root", "", "env", str)
     for name in MODULES:
         import_module(f"gpuguide_docs.{name}").setup(app)
+    # Before the gallery is taken over (20), which asks for the states.
     app.connect("builder-inited", _hand_in, priority=10)
     return {
         "version": "1",
@@ -66,5 +71,6 @@ def _hand_in(app: Sphinx) -> None:
 def _made_by() -> int:
     """Give a number of the code that pages were read by: with other code, Sphinx reads all of them again."""
     here = Path(__file__).parent
+    # The contract leaves nothing in the documents, so they need not be read again for it.
     code = (path.read_bytes() for path in sorted(here.rglob("*.py")) if path.parent.name != "contract")
     return int.from_bytes(hashlib.sha256(b"".join(code)).digest()[:6], "big")

@@ -94,7 +94,7 @@ def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
     Returns
     -------
     list of Output or None
-        One a block; a cell that CuPy is missing for says that it needs a GPU.
+        One for each block; a cell that CuPy is missing for says that it needs a GPU.
     list of str
         Errors of cells that fail for another reason.
     """
@@ -152,6 +152,7 @@ def _cut_sizes() -> None:
     """Make every study run quickly, at its two smallest sizes."""
     from gpuguide.measure.study import Study
 
+    # A page calls run() without options, so only the method itself can cut its sizes.
     whole: Any = Study.run
 
     def toy(self: Study, **options: Any) -> Any:
@@ -191,6 +192,7 @@ def _write_project(layout: Layout, page: Page, root: Path) -> None:
 
 def _child(layout: Layout, *command: str) -> int:
     paths = [str(layout.docs / "_ext"), str(layout.source), os.environ.get("PYTHONPATH", "")]
+    # Numba chooses its simulator when it is imported, hence a process of its own.
     environment = {
         **os.environ,
         "NUMBA_ENABLE_CUDASIM": "1",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_history"]
 
 _MOST = 3
+# Not by `strftime`, whose months follow the locale: a figure is the same bytes everywhere.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 # Per cent; what moves less looks level, and is.
 _LEAST_HEIGHT = 3.0
@@ -72,7 +73,7 @@ def plot_history(history: History) -> list[Axes]:
         axes[0].set_title(places, loc="right", fontsize=8.5, color=MUTED, pad=3)
         _set_limits(axes[0], history.numbers)
         _label_runs(axes, history)
-        describe(axes[0], history.words())
+        describe(axes[0], history.in_words())
     return axes
 
 

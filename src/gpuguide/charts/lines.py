@@ -88,6 +88,7 @@ def plot_time(
         ax.set_ylabel(f"time ({timed_words(results, names, clock)})")
         if crossover is not None:
             mark_crossover(ax, results, *crossover)
+        # After everything that moves the limits, or names of lines that end together lie on each other.
         label_ends(ax, [end for end, _ in series])
         rows = {
             name: [(size, results.time(name, size, clock)) for size in results.series(name, clock).sizes]
@@ -193,6 +194,7 @@ def plot_share_of_ceiling(
         rows = {name: points for name, points in rows.items() if points}
         ends = _draw_points(ax, results, rows, "a share of a ceiling", 100)
         ax.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+        # Above 100, so that the line of the ceiling and the marks on it are seen whole.
         ax.set_ylim(0, 108)
         ax.set_ylabel("% of the ceiling of the same mix")
         _draw_point_ranges(ax, results, rows, 100)

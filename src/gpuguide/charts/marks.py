@@ -54,6 +54,7 @@ def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
     """Return the given axes, or fresh ones in the current style, of another height in inches if given."""
     if ax is not None:
         return ax
+    # Here, so that `import gpuguide` needs no Matplotlib.
     import matplotlib.pyplot as plt
 
     width, usual = plt.rcParams["figure.figsize"]
@@ -63,6 +64,7 @@ def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
 def colour_of(results: Results, name: str) -> str:
     """Return the colour of a variant: the same in every chart of a study, greys for a CPU beside a GPU."""
     same = [info.name for info in results.variants if info.device == results.variant(name).device]
+    # Greys only beside a GPU: three of them cannot tell apart the lines of a chart of CPUs alone.
     is_aside = results.variant(name).device == "cpu" and len(same) < len(results.variants)
     colours = CPU_SERIES if is_aside else SERIES
     return colours[same.index(name) % len(colours)]
@@ -72,6 +74,7 @@ def measured_names(results: Results, variants: Sequence[str] | None, clock: str 
     """Return the wanted variants that have samples, in the study's order."""
     names = [info.name for info in results.variants] if variants is None else list(variants)
     for name in names:
+        # Only for its error: an unknown name would be left out below as one without samples.
         results.variant(name)
     return [name for name in names if len(results.series(name, clock)[0])]
 
@@ -153,6 +156,7 @@ def draw_ranges(ax: Axes, drawn: Iterable[Ranged], *, along: str = "y", scale: f
         # Above the lines that join marks; over a mark of its own colour a bar is not seen.
         lines(at, low, high, color=colour, linewidth=1.5, zorder=2.1)
         _make_room(ax, low, high, along)
+    # Several series may be drawn into one chart.
     if shown and RANGES_SAID not in (text.get_text() for text in ax.texts):
         ax.annotate(
             RANGES_SAID,
@@ -183,6 +187,7 @@ def _leaves_its_mark(ax: Axes, at: float, low: float, high: float, along: str) -
     # Asking for the limits settles them.
     ax.get_xlim(), ax.get_ylim()
     first, last = ax.transData.transform(ends)
+    # From pixels to points, in which marks are measured.
     length = np.hypot(*(last - first)) * 72 / figure.dpi
     return bool(length > _MARK_POINTS)
 
@@ -217,6 +222,7 @@ def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
     placed = np.array(heights, dtype=float)
     for before, after in pairwise(order):
         placed[after] = max(placed[after], placed[before] + gap)
+    # They were only pushed up; moved back as a whole, they lie around the ends of their lines.
     placed -= (placed - heights).mean()
     for (x, y, label, colour), height, target in zip(ends, heights, placed, strict=True):
         name = ax.annotate(
@@ -244,6 +250,7 @@ def mark_crossover(ax: Axes, results: Results, slower: str, faster: str) -> None
     ax.annotate(
         f"{results.variant(faster).label} overtakes\n{results.variant(slower).label}\n"
         f"from {size_words(low)} to {size_words(high)}",
+        # The middle between two sizes on a logarithmic axis.
         (np.sqrt(low * high), 0.98),
         xycoords=("data", "axes fraction"),
         ha="center",
@@ -286,6 +293,7 @@ def time_axis(ax: Axes, axis: str = "y") -> None:
 
 def _decade(seconds: float) -> str:
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
+        # A decade may come as 0.000999999, which is 1 ms.
         if seconds >= 0.9999 * scale:
             return f"{seconds / scale:.4g} {unit}"
     return format_quantity(seconds, "s")

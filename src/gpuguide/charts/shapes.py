@@ -143,6 +143,7 @@ def plot_decomposition(
         )
     with style():
         ax = new_axes(ax, 1.3 + 0.62 * len(bars))
+        # By part and not by bar: the same part has one colour in all of them.
         colours = dict(zip(parts, SERIES * (1 + len(parts) // len(SERIES)), strict=False))
         ranges = [_part_ranges(row, bar) for row, bar in enumerate(bars.values())]
         longest = max(sum(bar.values()) for bar in taken.values())
@@ -153,12 +154,14 @@ def plot_decomposition(
         ax.set_yticks(range(len(bars)), list(bars))
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
+        # The rest is room for the totals that stand at the ends.
         ax.set_xlim(0, 1.16 * furthest)
         draw_ranges(ax, [mark for marks in ranges for mark in marks], along="x")
         # Steps of 2.5 would be rounded on the way into two digits: 12.5 ms would read 13.
         ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
         ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
         ax.set_xlabel("time")
+        # Bars of no width: labels on the drawn ones would repeat a part for each bar.
         handles = [ax.barh(0, 0, color=colours[part], label=part) for part in parts]
         ax.legend(handles=handles, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
         words = (
@@ -252,6 +255,7 @@ def _part_ranges(row: int, bar: Mapping[str, float | Quantity | Fact]) -> list[t
     for part, value in bar.items():
         over = over_starts(value)
         if over is not None:
+            # One above the other: ranges of two short parts would lie on one line.
             at = row + 0.12 * (with_range.index(part) - (len(with_range) - 1) / 2)
             ends = replace(over, value=left + over.value, low=left + over.low, high=left + over.high)
             ranges.append((at, ends, INK))

@@ -52,6 +52,7 @@ RANGES_SAID = "thin bars: where another machine start is expected"
 
 _RC: dict[Any, Any] = {
     "figure.figsize": (7.2, 4.05),
+    # Nothing is painted behind a figure: the page shows through, light or dark.
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
@@ -80,6 +81,7 @@ _RC: dict[Any, Any] = {
     "legend.frameon": False,
     # Outlines, not text: the figure looks the same where the font is not installed.
     "svg.fonttype": "path",
+    # Else the identifiers in an SVG would be drawn at random each time.
     "svg.hashsalt": "gpuguide",
 }
 
@@ -134,11 +136,13 @@ def save_svg(figure: Figure) -> bytes:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer, canvas, face = io.BytesIO(), figure.canvas, figure.get_facecolor()
+    # Read when the file is written, and a figure may be written outside of `style`.
     with mpl.rc_context({key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt")}):
         figure.set_facecolor("none")
         # `Figure.savefig` would draw twice, first for the layout alone; one draw settles that as well.
         FigureCanvasSVG(figure).print_svg(buffer, metadata=_NO_DATE)  # type: ignore[no-untyped-call]
     figure.set_facecolor(face)
+    # `FigureCanvasSVG` has put itself in the place of the figure's own canvas.
     figure.set_canvas(canvas)
     lines = (line.rstrip() for line in buffer.getvalue().decode().splitlines())
     return ("\n".join(lines) + "\n").encode()
@@ -167,6 +171,7 @@ def to_dark(svg: str) -> str:
 
 def describe(ax: object, text: str) -> None:
     """Attach alternative text to axes (a plot function's job)."""
+    # In the label of the axes, which travels with the figure and is drawn nowhere.
     ax.set_label(_ALT + text)  # type: ignore[attr-defined]
 
 

@@ -104,6 +104,7 @@ def cupy() -> Any:
             warnings.filterwarnings("ignore", message="CUDA path could not be detected")
             return import_module("cupy")
     except ModuleNotFoundError as error:
+        # CuPy is there, and something that it needs is not.
         if error.name != "cupy":
             raise _broken("CuPy", error) from error
         raise BackendError(
@@ -180,6 +181,7 @@ def _of_numba(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
+        # Numba is there, and something that it needs is not.
         if error.name != "numba":
             raise _broken("Numba", error) from error
         raise BackendError(
@@ -207,6 +209,7 @@ def numpy_too_new() -> bool:
         numpy_version, numba_cuda_version = metadata.version("numpy"), metadata.version("numba-cuda")
     except metadata.PackageNotFoundError:
         return False
+    # Seen with 0.30; a later release is not refused before somebody has tried it.
     return release(numpy_version) >= (2, 5) and release(numba_cuda_version) < (0, 31)
 
 
@@ -335,6 +338,7 @@ class RawKernel:
     """
 
     def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None:
+        # A wrong name would show only at the first launch, on a GPU, and in the words of the driver.
         if name not in source:
             raise ArgumentError(f"The source must define the kernel {name!r}; it does not contain that name.")
         if isinstance(options, str):
@@ -464,6 +468,7 @@ def array_module(x: Any) -> Any:
     >>> array_module(np.zeros(3)).__name__
     'numpy'
     """
+    # By its name, so that asking about a NumPy array does not import CuPy.
     if type(x).__module__.partition(".")[0] == "cupy":
         return cupy()
     import numpy
@@ -506,6 +511,7 @@ def numba_view(x: Any) -> Any:
     ...     print(str(error)[:57])
     numba_view expects an array in GPU memory, such as CuPy's
     """
+    # Numba's own arrays, and the simulator's, carry this mark.
     if getattr(x, "__cuda_ndarray__", False):
         return x
     if simulated() and type(x).__module__ == "numpy":
@@ -537,6 +543,7 @@ def current_stream() -> Any:
     return _external_stream(int(cupy().cuda.get_current_stream().ptr))
 
 
+# One object for each stream: Numba finds a launch configuration again by its identity.
 @functools.lru_cache(maxsize=64)
 def _external_stream(pointer: int) -> Any:
     return numba_cuda().external_stream(pointer)
@@ -552,8 +559,10 @@ def launches_follow_cupy() -> Iterator[None]:
     if simulated() or "numba.cuda" not in sys.modules:  # then there is no kernel that could be launched
         yield
         return
+    # On the class, where Python looks up what `kernel[...]` does, so that every kernel follows.
     dispatcher = import_module("numba.cuda.dispatcher").CUDADispatcher
     original = dispatcher.__getitem__
+    # Contexts may lie in one another; only the outermost exchanges the method and puts it back.
     if original is not _on_current_stream:
         _plain_launch.append(original)
         dispatcher.__getitem__ = _on_current_stream

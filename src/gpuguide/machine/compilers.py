@@ -73,6 +73,7 @@ def capability() -> tuple[int, int]:
     if not has_gpu():
         return ARCHITECTURE
     text = str(cupy().cuda.Device().compute_capability)
+    # "90" and "120": the minor number is always one digit.
     return int(text[:-1]), int(text[-1])
 
 
@@ -97,6 +98,7 @@ def why_not(target: tuple[int, int]) -> str:
     True
     """
     try:
+        # That Numba can be imported says nothing: it looks for its compilers when it compiles.
         numba_cuda().compile_ptx(_empty_kernel, (), cc=target)
     except BackendError as error:
         return str(error).rstrip(".")
@@ -179,6 +181,7 @@ def cuda_extra(target: tuple[int, int] = ARCHITECTURE) -> str:
             return extra
     library = nvml()
     try:
+        # Without a driver nothing speaks against the newer one.
         driver = library.nvmlSystemGetCudaDriverVersion() if library is not None else 13_000
     except Exception:  # NVML raises its own class, which cannot be named without importing it
         driver = 13_000

@@ -110,6 +110,7 @@ def cpu_info(root: Path = Path("/")) -> CpuInfo:
     True
     """
     n_cpus = _cpus()
+    # A library looks at its own variable before OpenMP's.
     asked = (os.environ.get(f"{name}_NUM_THREADS", "") for name in ("OPENBLAS", "MKL", "OMP"))
     threads = next((int(text) for text in asked if text.isdigit() and int(text) > 0), n_cpus)
     first = first_processor(root)
@@ -152,6 +153,7 @@ def first_processor(root: Path = Path("/")) -> dict[str, str]:
 
 
 def _cpus() -> int:
+    # `cpu_count` knows nothing of what a container or taskset withholds.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -164,6 +166,7 @@ def _model(first: dict[str, str]) -> str:
     if re.search(r"\d{3}", re.sub(r"@.*", "", told)):
         return told
     numbers = _numbers(first)
+    # Not x86: family, model and stepping are words of x86 alone.
     if numbers is None:
         key = (first.get("CPU implementer", ""), first.get("CPU part", ""))
         return told or _ARM_NAMES.get(key) or platform.processor() or platform.machine() or UNKNOWN
@@ -201,11 +204,13 @@ def _caches(root: Path) -> tuple[tuple[str, int], ...]:
         if match:
             n_bytes = int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2]]
             found.append((f"L{level}{_KINDS.get(kind, '')}", n_bytes))
+    # By the name as well, since L1d and L1i may be of one size, and folders come in no order.
     return tuple(sorted(found, key=lambda cache: (cache[1], cache[0])))
 
 
 def _clock_hz(first: dict[str, str]) -> float | None:
     try:
+        # Whole hertz: what is left of the product's fraction is rounding.
         return float(round(float(first["cpu MHz"]) * 1e6))
     except (KeyError, ValueError):
         return None
@@ -222,6 +227,7 @@ def _blas() -> str:
 def _steal_s(root: Path) -> float:
     try:
         fields = (root / "proc/stat").read_text(encoding="ascii").splitlines()[0].split()
+        # cpu user nice system idle iowait irq softirq steal
         return int(fields[8]) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError, ValueError):
         return 0.0
@@ -300,6 +306,7 @@ def assign(target: np.ndarray[Any, Any], source: Any) -> None:
 
     def one(start: int) -> None:
         part = slice(start, start + step)
+        # In each thread, for threads do not inherit it. What is too large for the target becomes infinite.
         with np.errstate(over="ignore"):
             to[part] = of[part] if is_array else of
 

@@ -216,6 +216,7 @@ def current() -> DeviceInfo:
         sm_count=int(attributes["MultiProcessorCount"]),
         l2_bytes=int(attributes["L2CacheSize"]),
         memory_bytes=int(properties["totalGlobalMem"]),
+        # CUDA gives clocks in kHz.
         memory_clock_hz=int(attributes["MemoryClockRate"]) * 1000,
         bus_width_bits=int(attributes["GlobalMemoryBusWidth"]),
         sm_clock_hz=int(attributes["ClockRate"]) * 1000,
@@ -229,6 +230,7 @@ def current() -> DeviceInfo:
         cuda_driver=_cuda_version(cp.cuda.runtime.driverGetVersion()),
         ecc=bool(attributes["EccEnabled"]),
         gpu_count=count,
+        # By its place on the bus: NVML's numbers ignore CUDA_VISIBLE_DEVICES.
         **_from_nvml(device.pci_bus_id),
     )
 
@@ -369,6 +371,7 @@ def flops_per_sm_per_cycle(compute_capability: tuple[int, int], unit: str) -> in
     """
     if unit not in UNITS:
         raise unknown("arithmetic unit", unit, UNITS)
+    # A GPU that is not in the tables has no peak; the one of its neighbour would be a guess.
     results = {**_FMA_RESULTS.get(compute_capability, {}), **_TENSOR_FMA.get(compute_capability, {})}
     return 2 * results[unit] if unit in results else None
 
@@ -384,6 +387,7 @@ def _from_nvml(pci_bus_id: str) -> dict[str, Any]:
         return answers
     limit_mw = _ask(library.nvmlDeviceGetEnforcedPowerLimit, handle)
     generation = _ask(library.nvmlDeviceGetMaxPcieLinkGeneration, handle)
+    # The most that the link can do: at rest it saves power and reports less.
     lanes = _ask(library.nvmlDeviceGetMaxPcieLinkWidth, handle)
     answers["power_limit_w"] = None if limit_mw is None else limit_mw / 1000
     answers["pcie"] = UNKNOWN if None in (generation, lanes) else f"{generation}.0 x{lanes}"
@@ -411,10 +415,12 @@ def _local_runtime(cp: Any) -> int:
 
 
 def _cuda_version(number: int) -> str:
+    # CUDA counts 13.1 as 13010.
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
 def _no_gpu_message(cause: str) -> str:
+    # CUDA says this both of an old driver and of none at all.
     if "InsufficientDriver" in cause:
         return (
             "This needs a GPU with a driver that CuPy can use: none, or one older than CuPy's. Install "

@@ -13,6 +13,7 @@ from gpuguide.machine.device import DeviceInfo
 __all__ = ["Occupancy", "blocks_1d", "check", "grid_2d", "grid_3d", "grid_stride_blocks", "occupancy"]
 
 MAX_THREADS_PER_BLOCK = 1024
+# Along x, y and z: limits of CUDA, the same on all its present GPUs.
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 _MAX_REGISTERS_PER_THREAD = 255
 
@@ -91,6 +92,7 @@ def _wanted_array(ndim: int | None, dtype: str | None, shape: tuple[int, ...] | 
     axes = {1: "one-dimensional ", 2: "two-dimensional ", 3: "three-dimensional "}
     kind = f"{dtype} " if dtype else ""
     if shape is not None:
+        # "An int32 array", "an array", but "a float32 array".
         return f"{'an' if kind[:1] in ('i', '') else 'a'} {kind}array of shape {shape}"
     return f"a {axes[ndim]}{kind}array" if ndim else f"{'an' if kind[:1] in ('i', '') else 'a'} {kind}array"
 
@@ -301,6 +303,7 @@ def occupancy(
     _check_int("shared_bytes_per_block", shared_bytes_per_block, 0, device.shared_bytes_per_block_optin)
     warps = _ceil_div(threads_per_block, device.warp_size)
     max_warps = device.max_threads_per_sm // device.warp_size
+    # Whole warps are resident: a block of 33 threads takes the room of 64.
     limits = {"threads": max_warps // warps, "blocks": device.max_blocks_per_sm}
     if registers_per_thread:
         limits["registers"] = _blocks_by_registers(warps, registers_per_thread, device)
@@ -313,6 +316,7 @@ def occupancy(
 
 def _blocks_by_registers(warps: int, registers_per_thread: int, device: DeviceInfo) -> int:
     registers_per_warp = _round_up(registers_per_thread * device.warp_size, 256)
+    # The remainder of one scheduler's registers is of no use to another.
     warps_per_scheduler = device.registers_per_sm // 4 // registers_per_warp
     return warps_per_scheduler * 4 // warps
 
@@ -337,6 +341,7 @@ def _grid(shape: tuple[int, ...], threads_per_block: tuple[int, ...], ndim: int)
 
 
 def _checked_grid(blocks: tuple[int, ...]) -> tuple[int, ...]:
+    # CUDA refuses an empty grid; the kernel's own bounds check leaves an empty array alone.
     blocks = tuple(max(1, count) for count in blocks)
     for axis, count, most in zip("xyz", blocks, _MAX_GRID, strict=False):
         if count > most:
@@ -360,6 +365,7 @@ def _check_threads(threads_per_block: tuple[int, ...]) -> None:
 
 def _check_int(name: str, value: int, low: int, high: int | None = None) -> None:
     try:
+        # NumPy's integers have `__index__`, too; floats have none.
         fits = value.__index__() >= low and (high is None or value.__index__() <= high)
     except AttributeError:
         fits = False

@@ -109,6 +109,7 @@ def pinned_space() -> Space:
 def _pinned_bytes(n_bytes: int) -> NDArray[Any]:
     # From CuPy's pool, so that the random check gets the memory that was pinned for the exact one.
     memory = cupy().cuda.alloc_pinned_memory(n_bytes)
+    # The array holds on to `memory`, which goes back to the pool with it.
     return np.frombuffer(memory, np.uint8, n_bytes)
 
 
@@ -141,6 +142,7 @@ def pool_bytes(space: Space) -> int:
 
 def free_pools(space: Space) -> None:
     """Give what CuPy's pools hold and nobody uses back to the driver; nothing for NumPy."""
+    # Pinned arrays are NumPy's, but CuPy's pool holds their memory: it is freed with the device's space.
     for name in ("get_default_memory_pool", "get_default_pinned_memory_pool"):
         pool = getattr(space.xp, name, None)
         if pool is not None:

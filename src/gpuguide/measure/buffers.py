@@ -126,6 +126,7 @@ class GuardedArray:
         self._sentinel = self._word.type(pattern(dtype, "sentinel")[1])
         n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         guard = _guard_bytes(shape, n_bytes)
+        # One piece of memory, so that nothing lies between an array and its zones.
         raw = space.empty_bytes(2 * guard + n_bytes + ALIGNMENT)
         begin = guard + (-(_address(raw) + guard)) % ALIGNMENT
         end = begin + n_bytes
@@ -181,6 +182,7 @@ def _is_full_of(words: Any, bits: Any) -> bool:
 
 def _guard_bytes(shape: tuple[int, ...], n_bytes: int) -> int:
     two_rows = 2 * n_bytes // shape[0] if len(shape) > 1 and shape[0] else 0
+    # A multiple of the alignment, so that a zone holds whole words of every width.
     return -(-min(max(_MIN_GUARD, two_rows), _MAX_GUARD) // ALIGNMENT) * ALIGNMENT
 
 
@@ -218,6 +220,7 @@ class Buffers:
         role: str,
     ) -> None:
         self.space = space
+        # A second copy on the GPU: to upload the inputs again before each check would take far longer.
         self.pristine = tuple(space.put(x) if isinstance(x, np.ndarray) else x for x in inputs)
         self._inputs = tuple(
             GuardedArray(space, x.shape, x.dtype, role) if isinstance(x, np.ndarray) else x for x in inputs
@@ -246,6 +249,7 @@ class Buffers:
 
     def reset(self) -> None:
         """Copy the first pristine input back: what a variant that changes it needs before each call."""
+        # Only the first: it is called before each sample, and nothing else may have changed.
         for _, guarded, pristine in list(self._guarded())[:1]:
             guarded.copy_from(pristine)
 
@@ -268,6 +272,7 @@ class Buffers:
         tuple
             Inputs, then the output.
         """
+        # Made once: to make a Numba view takes the host about as long as a launch.
         if arrays not in self._views:
             self._views[arrays] = self._make_views(arrays)
         views = self._views[arrays]
@@ -292,9 +297,11 @@ class Buffers:
             None when all are as they were.
         """
         for i, guarded, pristine in list(self._guarded())[1 if but_first else 0 :]:
+            # Bits, not numbers: where NaN became another NaN, or 0 became -0, somebody wrote.
             same_width = pristine.reshape(-1).view(guarded.words().dtype)
             index = first_difference(guarded.words(), same_width)
             if index is not None:
+                # A complex number has two words.
                 return i, index // max(len(same_width) // max(pristine.size, 1), 1)
         return None
 
@@ -359,6 +366,7 @@ def first_difference(a: Any, b: Any) -> int | None:
     >>> first_difference(np.array([1, 2, 3]), np.array([1, 2, 4]))
     2
     """
+    # Floats are compared as numbers, since NaN equals NaN and 0 equals -0; all else by its bytes.
     if is_device_array(a) and a.dtype.kind in "fc":
         return checking_kernels.compare(a, b, (), None, 0.0).first_wrong
     if is_device_array(a):

@@ -59,10 +59,14 @@ _SCREENING_SAMPLES = 3
 _ARRAY_BYTES, _PCIE_BYTES = 2**30, 2**28
 _FMA_SECONDS = 0.002  # how long a kernel of multiply-adds should last at the physical peak
 _PRODUCT_SECONDS, _PRODUCT_STEP = 0.002, 1024  # the same for a product, and what its rows are a multiple of
+# Factors that every type holds, bfloat16 too. A sum of at most 64 a row stays below 2**24 up to 262 144 rows,
+# so that products are exact in float32.
 _LARGEST_FACTOR, _WEIGHTS = 8, 1009
+# What one block takes in a turn at most: its threads times accesses times bytes. Every shape divides it.
 _TILE_BYTES = 1024 * 8 * 16
 _BLOCKS = (256, 512, 1024)
 _N_ARRAYS = {"read": 1, "write": 1, "copy": 2, "two_to_one": 3}
+# As CUDA numbers them in cudaMemcpyKind.
 _HOST_TO_DEVICE, _DEVICE_TO_HOST, _DEVICE_TO_DEVICE = 1, 2, 3
 
 
@@ -125,6 +129,7 @@ def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None 
     """
     clock = host or SystemClock()
     ranked = sorted(((_screen(each, gpu), each) for each in candidates), key=lambda pair: pair[0])
+    # Two, for three samples do not tell the best from the next one.
     found = [_ceiling(each, gpu, clock) for _, each in ranked[:2]]
     return max(found, key=lambda ceiling: ceiling.value)
 
@@ -261,7 +266,9 @@ def array_bytes(device: DeviceInfo, free_bytes: int) -> int:
     """
     least = 8 * device.l2_bytes
     wanted = min(_ARRAY_BYTES, max(least, int(device.peak_memory_bandwidth * 0.001)))
+    # Three arrays of a twelfth are a quarter of what is free.
     size = _whole_tiles(min(wanted, free_bytes // 12))
+    # Cutting to whole tiles may have cost up to one.
     if size < least - _TILE_BYTES:
         raise OutOfMemoryError(
             f"Ceilings need three arrays of {least >> 20} MiB (eight times the L2 cache) in a quarter of the "
@@ -298,8 +305,10 @@ def memory_candidates(arrays: Arrays, device: DeviceInfo, mix: str) -> list[Cand
         _memory_candidate(arrays, mix, shape, threads, grid)
         for shape in SHAPES
         for threads in _BLOCKS
+        # Where blocks stride, there are as many as are resident at once.
         for grid in (None, device.sm_count * device.max_threads_per_sm // threads)
     ]
+    # The driver's own copy and fill may be the fastest; a ceiling that is too low gives shares above 100 %.
     driver = {"copy": _driver_copy, "write": _driver_set}.get(mix)
     return [*found, driver(arrays)] if driver else found
 
@@ -366,6 +375,7 @@ def pcie_candidates(gpu: GpuClock) -> list[Candidate]:
     aside = _memcpy(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST, other)
 
     def both() -> None:
+        # The clock's events lie in its own stream: the other one begins and ends between them.
         fork.record(gpu.stream)
         other.wait_event(fork)
         aside()
@@ -389,6 +399,7 @@ def fma_candidates(device: DeviceInfo, unit: str) -> list[Candidate]:
     real = np.float32 if unit == "fp32" else np.float64
     never = backends.cupy().zeros(1, dtype=real)
     return [
+        # With these a chain settles near 1/4, and neither overflows nor becomes subnormal.
         _fma_candidate(device, unit, n_chains, threads, (real(-0.9999), real(0.5)), never)
         for n_chains in CHAINS
         for threads in _BLOCKS[:2]
@@ -401,6 +412,7 @@ def _fma_candidate(
     kernel = fma_kernel(unit, n_chains)
     blocks = device.sm_count * device.max_threads_per_sm // threads
     per_iteration = 2 * FMA_REPEATS * n_chains * blocks * threads
+    # For a GPU that is not in the tables: only how long a kernel lasts depends on it.
     peak = device.peak_flops(unit) or 1e12
     iterations = max(1, int(peak * _FMA_SECONDS / per_iteration))
     args = (*factors, np.int32(iterations), never)
@@ -439,6 +451,7 @@ def tensor_ceilings(gpu: GpuClock, device: DeviceInfo, host: HostClock | None = 
             continue
         try:
             yield best([product_candidate(gpu, device, unit)], gpu, host)
+        # A wrong product is a finding, and must not become a warning below.
         except MismatchError:
             raise
         except Exception as error:  # whatever keeps cuBLAS from a product must not cost all other ceilings
@@ -489,6 +502,7 @@ def _product(n: int, unit: str) -> tuple[Call, Any, Any, Any]:
     factor_type, real, product_type, compute = kinds[unit]
     a, b = (_whole_numbers(n, real, seed) for seed in (1, 2))
     a_short, b_short = (_shortened(x, unit) for x in (a, b))
+    # An element that cuBLAS leaves out stays NaN, which equals nothing.
     out = cp.full((n, n), np.nan, dtype=real)
     one, zero = np.ones(1, real), np.zeros(1, real)
     handle = cp.cuda.device.get_cublas_handle()
@@ -497,6 +511,7 @@ def _product(n: int, unit: str) -> tuple[Call, Any, Any, Any]:
         # cuBLAS counts along columns: of rows it sees the transposed matrices, so that b comes first.
         first, second = (b_short.data.ptr, factor_type, n), (a_short.data.ptr, factor_type, n)
         product = (zero.ctypes.data, out.data.ptr, product_type, n)
+        # Neither matrix is transposed (0, 0), and cuBLAS chooses the algorithm (-1).
         cublas.gemmEx(handle, 0, 0, n, n, n, one.ctypes.data, *first, *second, *product, compute, -1)
 
     return multiply, a, b, out
@@ -507,6 +522,7 @@ def _whole_numbers(n: int, real: Any, seed: int) -> Any:
     cp = backends.cupy()
     h = cp.arange(n * n, dtype=np.uint32)
     h += np.uint32(seed * n * n % 2**32)
+    # Multipliers and shifts of xxHash, in place, since the matrices are large.
     h *= np.uint32(2_654_435_761)
     h ^= h >> np.uint32(15)
     h *= np.uint32(2_246_822_519)
@@ -541,6 +557,7 @@ def check_product(unit: str, a: Any, b: Any, out: Any) -> None:
         A row is wrong.
     """
     n = out.shape[0]
+    # Freivalds' check, with weights from 1 on: a 0 would leave out a column.
     weights = 1 + np.random.default_rng(n).integers(0, _WEIGHTS, n)
     xp = backends.array_module(out)
     v = xp.asarray(weights.astype(np.float64))
@@ -554,6 +571,7 @@ def check_product(unit: str, a: Any, b: Any, out: Any) -> None:
 def _times(matrix: Any, v: Any) -> Any:
     """Multiply a matrix by a vector, a block of rows at a time, without a product of matrices."""
     xp = backends.array_module(matrix)
+    # 128 MiB of float64 at a time, instead of another whole matrix.
     step = max(1, 2**24 // max(1, matrix.shape[1]))
     blocks = [(matrix[i : i + step] * v).sum(axis=1) for i in range(0, matrix.shape[0], step)]
     return xp.concatenate(blocks)
@@ -778,6 +796,7 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
     if traffic is None or not measurement.samples_ns or measurement.clock not in ("device", "end_to_end"):
         return
     seconds = median(measurement.samples_ns) / measurement.n_calls / 1e9
+    # What the cache can hold need not have come from memory.
     from_memory = traffic.bytes_read + traffic.bytes_written - device.l2_bytes
     _compare(measurement, "memory", "B/s", from_memory / seconds, device.peak_memory_bandwidth)
     if traffic.flops:
@@ -786,6 +805,7 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
 
 
 def _compare(measurement: Measurement, what: str, unit: str, rate: float, peak: float | None) -> None:
+    # Where the tables know no peak, nothing can be said.
     if peak and rate > peak:
         raise ImplausibleError(
             f"{measurement.variant} at {measurement.size}: expected at most the physical peak of {what}, "

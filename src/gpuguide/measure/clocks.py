@@ -149,6 +149,8 @@ def quiet() -> Iterator[None]:
             gc.enable()
 
 
+# No GPU makes eight cycles in a nanosecond, so that the second bound ends a delay only where the timer of
+# the first one stands still.
 DELAY_SOURCE = f"""
 // One thread spins on the nanosecond timer. Two bounds, so that it cannot hang: time, and clock cycles.
 extern "C" __global__ void delay(unsigned long long ns) {{
@@ -180,6 +182,7 @@ extern "C" __global__ void flush(const uint4* x, long long n, unsigned int* neve
 }
 """
 
+# Together 2048 threads, as many as a multiprocessor of an H200 holds.
 _FLUSH_THREADS, _FLUSH_BLOCKS_PER_SM = 512, 4
 
 
@@ -200,6 +203,7 @@ class CupyClock:
     def __init__(self, *, flush: Callable[[], Any] | None = None) -> None:
         self._cupy = backends.cupy()
         self.floors: MutableMapping[str, int] = {}
+        # Not blocking: what others put into the default stream neither waits for this one nor holds it up.
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._other_flush = flush
         self._delay = backends.raw_kernel(DELAY_SOURCE, "delay")
@@ -214,6 +218,7 @@ class CupyClock:
     @contextmanager
     def use(self) -> Iterator[Any]:
         """Make the stream the current one: of CuPy, and of Numba's launches that name none."""
+        # Plain launches of Numba would go to the default stream, where this clock does not see them.
         with backends.launches_follow_cupy(), self._stream as stream:
             yield stream
 
@@ -288,6 +293,7 @@ class CupyClock:
         """The buffer to read, a place never written, and the number of blocks."""
         cp = self._cupy
         attributes = cp.cuda.Device().attributes
+        # Whole vectors of 16 bytes, as the kernel reads them, each of four words.
         buffer = cp.zeros(2 * attributes["L2CacheSize"] // 16 * 4, dtype=np.uint32)
         never = cp.zeros(1, dtype=np.uint32)
         self._stream.synchronize()
@@ -296,6 +302,7 @@ class CupyClock:
 
 def _numba_keeps_memory() -> AbstractContextManager[Any]:
     """Return a context in which Numba frees nothing, which would end a capture; nothing without Numba."""
+    # Not loaded, so none of its arrays can be freed; to load it now would take long.
     if "numba.cuda" not in sys.modules:
         return nullcontext()
     keep: AbstractContextManager[Any] = backends.cuda.defer_cleanup()

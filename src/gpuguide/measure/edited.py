@@ -51,6 +51,7 @@ def kernels_in(calls: Iterable[Callable[..., Any]]) -> dict[str, Any]:
             continue
         seen.add(id(thing))
         if isinstance(thing, str):
+            # Text of one line is a name or an option; a source has several.
             if "\n" in thing:
                 found.setdefault(name, thing)
         elif callable(thing) and hasattr(thing, "__name__") and _is_editable(thing, modules):
@@ -116,6 +117,7 @@ class _Exchange:
 
     def _copy(self, thing: Any) -> Any:
         old = [part for _, part in _parts(thing, self._modules)]
+        # Parts first: a launcher must be copied as soon as anything that it calls was.
         new = [self(part) for part in old]
         if all(one is other for one, other in zip(old, new, strict=True)):
             return thing
@@ -126,6 +128,7 @@ class _Exchange:
         if isinstance(thing, functools.partial):
             return functools.partial(new[0], *new[1:], **thing.keywords)
         if not isinstance(thing, FunctionType):
+            # A cache of its own, for that of the old function holds what the old kernel gave.
             return functools.lru_cache(**thing.cache_parameters())(new[0])
         names = [name for name, _ in _parts(thing, self._modules)]
         copy = FunctionType(
@@ -169,8 +172,10 @@ def _parts(thing: Any, modules: set[str]) -> list[tuple[str, Any]]:
 
 def _globals_read(code: CodeType) -> Iterator[str]:
     for instruction in dis.get_instructions(code):
+        # Not `co_names`, which holds attributes as well: `x.size` would exchange a kernel named size.
         if instruction.opname == "LOAD_GLOBAL":
             yield instruction.argval
+    # Functions inside it, lambdas and comprehensions: they read the same globals.
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _globals_read(inner)

@@ -90,6 +90,7 @@ def _first_call(target: str, timeout_s: float, run: RunCommand) -> int:
     with tempfile.TemporaryDirectory(prefix="gpuguide-first-call-") as folder:
         printed = run([sys.executable, "-c", _CHILD, target], _environment(Path(folder)), timeout_s)
     try:
+        # The last line, for the call itself may print.
         return int(json.loads(printed.splitlines()[-1])["ns"])
     except (IndexError, KeyError, TypeError, ValueError):
         raise FirstCallError(f"{target}: expected a time on the last line, got {printed[-300:]!r}") from None
@@ -109,5 +110,6 @@ def _run(command: list[str], environment: Mapping[str, str], timeout_s: float) -
     except subprocess.TimeoutExpired:
         raise FirstCallError(f"{command[-1]}: the first call took over {timeout_s:g} s") from None
     if done.returncode:
+        # The end, where a traceback says what went wrong.
         raise FirstCallError(f"{command[-1]}: exit status {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout

@@ -127,8 +127,10 @@ class Trial:
             Shared with the other variants of the same memory.
         """
         space = self.spaces[variant.space]
+        # Shared, for the inputs of one size may take much of the memory, and copying them takes long.
         if space not in self._buffers:
             sharing = [other for other in self.plan.variants if self.spaces.get(other.space) is space]
+            # Where every variant allocates its result or works in place, an output would only take memory.
             needs_output = any(other.takes_output for other in sharing)
             spec = self.spec if needs_output else None
             inputs = self.inputs
@@ -168,8 +170,10 @@ class Trial:
             call = self.call(variant)
             begin = self.host.now_ns()
             returned = call()
+            # A launch returns at once: the clock is read when the work is done.
             if self.gpu is not None and variant.needs_gpu:
                 self.gpu.synchronize()
+            # Kept, so that a slow call is neither warmed up again nor timed beyond its limit.
             self.call_ns[variant.name] = self.host.now_ns() - begin
             return self.verify(variant, returned, self.kind)
 
@@ -235,12 +239,14 @@ class Trial:
         if buffers.space not in self._prepared:
             self._prepared[buffers.space] = check.prepare(buffers.pristine)
         largest, tolerance = check.compare(output, self._prepared[buffers.space])
+        # Not `largest > tolerance`, which NaN would pass.
         if not largest <= tolerance:
             raise MismatchError(f"largest difference {largest:.6g}, tolerance {tolerance:.6g}.")
         return Difference(float(largest), float(tolerance))
 
     def _describe(self, found: Difference, output: Any, variant: Variant) -> str:
         assert found.first_wrong is not None
+        # A result without axes has no index to be unravelled.
         index = tuple(int(i) for i in np.unravel_index(found.first_wrong, output.shape or (1,)))
         expected = self.expected.values.reshape(-1)[found.first_wrong]
         got = output.reshape(-1)[found.first_wrong].item()

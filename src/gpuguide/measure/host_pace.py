@@ -37,9 +37,10 @@ T = TypeVar("T")
 
 
 def plain_loop() -> None:
-    """Do a fixed piece of work in plain Python, some 20 to 50 us, with integers that Python keeps ready."""
+    """Do a fixed piece of work in plain Python, some 20 to 50 us, with small integers."""
     total = 0
     for i in range(_STEPS):
+        # Kept small, so that every step costs the same.
         total = (total + i) & 127
 
 
@@ -141,6 +142,7 @@ def taken_alone(take: Callable[[], tuple[T, int]], pace: HostPace, *, tries: int
     for left in reversed(range(tries)):
         sample, reading = take()
         pace.count(reading)
+        # The last one is kept in company, too: who takes samples must get one, and `kept` judges it again.
         if left == 0 or pace.is_alone(reading):
             break
     return sample, reading

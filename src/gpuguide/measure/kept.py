@@ -14,11 +14,13 @@ from gpuguide.results.arrays import KeptArray
 
 __all__ = ["MOST_BYTES", "bytes_of", "written_down"]
 
+# Not taken from `results`: of that room only the fields of classes count in the measuring key.
 MOST_BYTES = 128 * 1024
 """Most bytes of all arrays of a page together; who reads a recording has the same limit."""
 
 _KINDS = "biufc"  # booleans, integers, floats, complex numbers
 _WIDEST = 16
+# Below the 10 000 characters that a recording takes for one text.
 _CHARACTERS_A_LINE = 8_000  # a multiple of 4: each line is base64 of its own
 
 
@@ -29,6 +31,7 @@ def written_down(array: Any) -> KeptArray:
     KeptArray(dtype='int16', shape=(2, 3), data=('AAABAAIAAwAEAAUA',))
     """
     plain = np.asarray(array)
+    # float128 is no wider than complex128, but its bits mean something else on another machine.
     if plain.dtype.kind not in _KINDS or plain.dtype.itemsize > _WIDEST or plain.dtype.name == "float128":
         raise ArgumentError(
             "expected an array of booleans, integers, floats or complex numbers of at most "

@@ -127,6 +127,7 @@ class Variant:
                 f"Variant: name must be a word of letters, digits and underscores; got {self.name!r}."
             )
         self._check()
+        # By way of `object`, for the dataclass is frozen.
         if not self.label:
             object.__setattr__(self, "label", self.name.replace("_", " "))
         if not self.note:
@@ -273,6 +274,7 @@ def one_of(where: str, name: str, value: object, allowed: tuple[str, ...]) -> No
 
 
 def _innermost(call: Any) -> Any:
+    # A partial has neither a name nor a docstring of its own.
     return _innermost(call.func) if isinstance(call, functools.partial) else call
 
 
@@ -317,6 +319,7 @@ class Check(Protocol):
         ...
 
 
+# The first line of its docstring is data: pages show it as the tolerance.
 class _Equal:
     """Every element equals the reference, to the last bit."""
 
@@ -354,6 +357,7 @@ class Plan:
     size_name: str = "elements"
     input_note: str = ""
     baseline: str = ""
+    # Not kept: what it changes are the variants' calls.
     kernels: InitVar[Kernels] = None
 
     def __post_init__(self, kernels: Kernels) -> None:
@@ -452,6 +456,7 @@ class Plan:
             raise ArgumentError(
                 f"{where} must return a tuple of NumPy arrays and numbers; got {type(made).__name__}."
             )
+        # A handful of numbers may well be equal, and exact inputs are never timed.
         arrays = [x for x in made if isinstance(x, np.ndarray) and x.size > 8]
         if not exact and arrays and all(map(_is_constant, arrays)):
             raise ArgumentError(
@@ -490,6 +495,7 @@ def generator(*words: object) -> np.random.Generator:
     >>> int(generator("sort", 1024, "random", 0).integers(1000))
     676
     """
+    # Joined by a character that no name holds, so that ("a1", 2) and ("a", 12) are two generators.
     digest = hashlib.sha256("\x1f".join(map(str, words)).encode()).digest()
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
 
@@ -516,9 +522,11 @@ def check_sizes(where: str, sizes: Sequence[int], least: int = 1) -> tuple[int, 
     >>> check_sizes("Study 'sort'", [1, 2])
     (1, 2)
     """
+    # A text is a sequence as well, and a lone integer has no length.
     if isinstance(sizes, str | int) or not len(sizes):
         raise ArgumentError(f"{where}: sizes must be a sequence of at least one integer; got {sizes!r}.")
     for size in sizes:
+        # To Python, True is an int.
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
             raise ArgumentError(f"{where}: every size must be an integer of at least {least}; got {size!r}.")
     listed = tuple(int(size) for size in sizes)
@@ -546,6 +554,7 @@ def _variants(where: str, variants: Sequence[Variant], kernels: Kernels) -> tupl
 
 def _is_constant(x: np.ndarray[Any, Any]) -> bool:
     flat = x.reshape(-1)
+    # In blocks, for random numbers differ in the first one already and the other gigabytes are not read.
     return not any(bool((flat[part] != flat[0]).any()) for part in blocks(flat.size))
 
 

@@ -50,6 +50,7 @@ def uniform(rng: np.random.Generator, n: int, dtype: Any = np.float64) -> np.nda
     kind = np.dtype(dtype)
     if kind.kind != "f":
         raise ArgumentError(f"uniform expects a dtype of floats, such as 'float32'; got {kind}.")
+    # NumPy draws floats of these two widths only.
     drawn: Any = np.float64 if kind == np.float64 else np.float32
     return _fill(rng, n, kind, lambda child, size: child.random(size, dtype=drawn))
 
@@ -90,6 +91,7 @@ def whole_numbers(
     """
     if not low < high:
         raise ArgumentError(f"whole_numbers expects low below high; got low={low}, high={high}.")
+    # A narrow type takes fewer bits of the generator and is drawn sooner; another gives other numbers.
     drawn: Any = next((kind for kind in (np.int8, np.int32) if _holds(kind, low, high)), np.int64)
     return _fill(rng, n, np.dtype(dtype), lambda child, size: child.integers(low, high, size, dtype=drawn))
 
@@ -115,5 +117,6 @@ def _fill(
         part = made[at[0] : at[0] + _SLICE]
         part[...] = draw(at[1], part.size)
 
+    # Which child draws which slice is settled before any thread begins.
     in_threads(one, zip(starts, rng.spawn(len(starts)), strict=True), made.nbytes)
     return made

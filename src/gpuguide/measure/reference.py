@@ -97,6 +97,7 @@ class Tolerance:
         """
         if dtype.kind not in "fc":
             return 0.0
+        # In a sum each of the n elements may be a partial result of its own.
         default = 1 if self.scale == "elementwise" else n
         serial = self.serial(n) if callable(self.serial) else self.serial
         threads = self.threads(n) if callable(self.threads) else self.threads or default
@@ -215,6 +216,7 @@ def float64_copies(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _copied(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Do ``x.astype(dtype)``, in threads when that pays."""
+    # `assign` cuts flat arrays into parts, and these cannot be flattened without a copy.
     if not x.flags.c_contiguous:
         return x.astype(dtype, copy=True)
     made = np.empty(x.shape, dtype)
@@ -234,6 +236,7 @@ def _require_exact(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.nda
     """Return the values in the result's dtype, in which they take less memory, or raise MismatchError."""
     if dtype.kind not in "fc":
         return values
+    # `ascontiguousarray` gives a single number an axis, which `reshape` takes away again.
     rounded = _copied(np.ascontiguousarray(values), dtype).reshape(values.shape)
     flat, flat_rounded = values.reshape(-1), rounded.reshape(-1)
 
@@ -259,6 +262,7 @@ def _reject_overflow(
 ) -> None:
     """Find a result beyond the output's range, and a reference that wrapped on its way."""
     cure = "Choose smaller inputs or a wider output; where wrapping is the point, use check= instead."
+    # Before the values are cast to the output's type, in which an overflow would no longer be seen.
     if dtype.kind in "iu" and values.size and values.dtype.kind in "iuf":
         low, high = values.min(), values.max()
         if not (low >= np.iinfo(dtype).min and high <= np.iinfo(dtype).max):
@@ -283,6 +287,7 @@ def _reference_in_wider_integers(
     reference: Callable[..., Any], inputs: tuple[Any, ...]
 ) -> np.ndarray[Any, Any] | None:
     arrays = [x for x in inputs if isinstance(x, np.ndarray)]
+    # Floats do not wrap: they become infinite, which everybody sees.
     if not any(x.dtype.kind in "iu" for x in arrays) or sum(x.size for x in arrays) > _WIDEN_LIMIT:
         return None
     try:
@@ -338,12 +343,14 @@ class Expected:
         xp = array_module(output)
         flat = _bits_of_booleans(xp.ascontiguousarray(output).reshape(-1))
         beside = [x.reshape(-1) for x in operands if _is_operand(x, output.shape)]
+        # One kernel for all dtypes in one pass: CuPy's functions compile several for each dtype, 0.3 s each.
         if is_device_array(output) and len(beside) <= checking_kernels.MAX_OPERANDS:
             return self._by_kernel(xp, flat, beside)
         expected = self._on(xp, "values")
         magnitude = self._on(xp, "magnitude")
 
         def one(part: slice) -> Difference:
+            # A wrong result may hold anything, and infinity less infinity is no reason for a warning.
             with np.errstate(invalid="ignore", over="ignore"):
                 wanted = xp.asarray(expected[part])
                 limit = self._limit(xp, wanted, [x[part] for x in beside], _part(xp, magnitude, part))
@@ -355,6 +362,7 @@ class Expected:
 
     def _by_kernel(self, xp: Any, flat: Any, beside: list[Any]) -> Difference:
         expected, magnitude = self._on(xp, "values"), self._on(xp, "magnitude")
+        # Only what did not fit into the memory of the GPU is compared in parts.
         whole = all(x is None or is_device_array(x) for x in (expected, magnitude))
         parts = list(blocks(flat.size, max(flat.size, 1) if whole else _DEVICE_BLOCK))
         each = []
@@ -384,6 +392,7 @@ class Expected:
         if name == "values":
             values: np.ndarray[Any, Any] = _bits_of_booleans(np.ascontiguousarray(self.values).reshape(-1))
             return values
+        # One number for all elements is never spread over an array of them.
         if self.magnitude is None or self.magnitude.size == 1:
             return None if self.magnitude is None else self.magnitude.reshape(1)
         return np.ascontiguousarray(np.broadcast_to(self.magnitude, self.values.shape)).reshape(-1)
@@ -395,6 +404,7 @@ class Expected:
         if magnitude is None:
             for operand in beside:
                 scale = xp.maximum(scale, xp.abs(operand))
+        # Where NaN or infinity is expected there is no tolerance: the result must be just that.
         return xp.where(xp.isfinite(scale), self.factor * scale, 0.0)
 
 
@@ -449,6 +459,7 @@ def _joined(each: list[Difference], parts: list[slice]) -> Difference:
 
 
 def _join(a: Difference, b: Difference, offset: int) -> Difference:
+    # NaN is the largest of all: the `not` of the second comparison lets it win, the first one keeps it.
     larger = b if not math.isnan(a.largest) and not b.largest <= a.largest else a
     first = a.first_wrong
     if first is None and b.first_wrong is not None:

@@ -49,6 +49,8 @@ CPU_LIMIT_S = 1.0
 MIN_ROUNDS = 5
 """Rounds that every cell is sampled in, unless its budget is spent before."""
 
+# Five rounds of two samples are the ten after which a cell may stop. With sixteen in each further round,
+# the limit of 100 is reached before the last one.
 _MIN_SLOW_ROUNDS, _MAX_ROUNDS = 3, 12
 _MAX_DISCARDED = 2
 _SAMPLES, _MORE_SAMPLES = 2, 16  # a turn, in the rounds that every cell gets and in those after
@@ -166,6 +168,8 @@ class Runner:
         return results
 
     def _measure_ceilings(self) -> None:
+        # Only what declares its traffic is held against a ceiling. They take seconds, which a quick run does
+        # not have.
         wanted = any(variant.needs_gpu and variant.traffic for variant in self.variants)
         if wanted and not self.quick and self.session.machine.gpu is not None:
             self.session.measure_ceilings()
@@ -178,6 +182,7 @@ class Runner:
                 self._skip(variant, size, reason)
             else:
                 live.append(variant)
+        # Random comes last, for its trial is timed: exact inputs are small whole numbers, or even constant.
         for kind in ("exact", "random"):
             machine = self.session.machine
             trial = Trial(
@@ -195,6 +200,7 @@ class Runner:
         if live:
             with self.session.steps.step("timing"):
                 self._time(trial, live, cells_left)
+        # Before the memory is freed: the pools give back only what nobody uses.
         del trial
         self.session.free_memory()
 
@@ -210,7 +216,7 @@ class Runner:
         self.measurements.append(Measurement(variant.name, size, variant.clock, reason=reason))
 
     def _through_the_gate(self, trial: Trial, variants: Sequence[Variant]) -> list[Variant]:
-        """Check variants; return those that memory sufficed for. A wrong result is an error."""
+        """Check variants; return those for which there was memory. A wrong result is an error."""
         passed = []
         for variant in variants:
             try:
@@ -252,6 +258,7 @@ class Runner:
 
     def _budget_s(self, variant: Variant, cells_left: int) -> float:
         """Return the seconds for one cell: its limit, or its share of what is left of the budget."""
+        # The least keeps a few samples in every cell even where the session's budget is spent.
         limit_s = BUDGET_S if variant.needs_gpu else CPU_BUDGET_S
         share_s = self.session.remaining_s() / cells_left
         return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
@@ -297,6 +304,8 @@ class Runner:
             cache=self.plan.cache,
             variants=tuple(variant.info() for variant in self.variants),
             sizes=tuple(self.sizes),
+            # What was skipped was noted before the others were timed. The sort is stable, so that a launch
+            # stays before its device time.
             measurements=tuple(sorted(self.measurements, key=lambda cell: (cell.size, order[cell.variant]))),
             checks=tuple(self.checks),
             ceilings=self.session.ceilings,
@@ -418,6 +427,7 @@ class Rounds:
             too_hot = self._too_hot(active, number)
             if too_hot and discarded < _MAX_DISCARDED:
                 discarded += 1
+                # Of all variants, for ratios are taken within a round.
                 for cell in [cell for group in active for cell in group.cells]:
                     cell.discard(number)
             else:
@@ -427,9 +437,11 @@ class Rounds:
         self.checks += [g.checked for g in self._groups if g.checked is not None and not g.lost]
 
     def _shuffled(self, groups: list[_Group]) -> list[_Group]:
+        # Counts rounds that are taken again as well, so that these get another order.
         self._turns += 1
         words = (self.trial.plan.name, self.trial.size, "order", self.seed, self._turns)
         order = [groups[i] for i in generator(*words).permutation(len(groups))]
+        # The sort is stable: within the GPU's variants, and within the CPU's, the order stays shuffled.
         return sorted(order, key=lambda group: not group.variant.needs_gpu)
 
     def _turn(self, group: _Group, number: int, *, is_last: bool) -> None:
@@ -437,6 +449,7 @@ class Rounds:
         self._prepare(group.variant)
         n = 1 if self.quick else _SAMPLES if number < MIN_ROUNDS else _MORE_SAMPLES
         for cell in group.cells:
+            # The last one is always sampled, since it must be its output that is checked at the end.
             if cell is group.cells[-1] or not cell.finished(number):
                 cell.take(number, n, self.session.machine.host)
         if group.variant.needs_gpu:
@@ -523,6 +536,7 @@ class Cell:
         """
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
+        # A quick run, with one sample a turn, does not pay for a second one.
         pending = self._next() if self.warm and n > 1 else None
         # What follows a launch may be long although the launch is short.
         if pending is not None and host.now_ns() - begin < _LONG_NS:
@@ -530,6 +544,7 @@ class Cell:
         for _ in range(min(n, MAX_SAMPLES - len(self.ns))):
             sample = pending or self._next()
             pending = None
+            # Events resolve about half a microsecond, so 0 can come out, and no ratio can be taken of that.
             self.ns.append(max(1, sample))
             self.rounds.append(number)
             self.paces.append(self.timer.pace_ns)
@@ -584,6 +599,7 @@ class Cell:
             True when the budget is spent and there were five rounds (three, when a sample takes over 0.2 s);
             from the fifth round on also by the stopping rule of `stopping.enough`.
         """
+        # There are none before the first round, or where the only round was too hot and is taken again.
         if not self.ns:
             return False
         if self.spent_s >= self.budget_s:
@@ -622,6 +638,7 @@ class Cell:
             tuple(rounds),
             n_calls=samples.n_calls,
             method=samples.method,
+            # Only the device's timer flushes.
             cache=cache if self.clock == "device" else "warm",
             host_bound=samples.host_bound,
             floor_ns=samples.floor_ns,
@@ -729,6 +746,7 @@ class Progress:
         self._task: Any = None
 
     def __enter__(self) -> Progress:
+        # Imported here: without a terminal nobody sees a bar.
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress as Bar

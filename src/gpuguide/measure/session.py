@@ -61,6 +61,7 @@ class Machine:
     gpu: GpuClock | None = None
     info: DeviceInfo | None = None
     spaces: dict[str, Space] = field(default_factory=lambda: {"host": HOST})
+    # A factory: as a plain default, the function and its address would stand in the reference's signature.
     read_clocks: Callable[[], ClockReading] = field(default_factory=lambda: device.clocks)
     host: HostClock = field(default_factory=SystemClock)
 
@@ -158,6 +159,7 @@ class Session:
             )
         self._host = self.clock or SystemClock()
         self._start_ns = self._host.now_ns()
+        # `self.machine` is not asked for its clock: that would look for a GPU now.
         given = None if self.given_machine is None else self.given_machine.host
         self.host_pace = PaceSince.now((self.clock or given or self._host).pace)
 
@@ -186,6 +188,7 @@ class Session:
         if self.ceilings is None:
             gpu, info = self.machine.gpu, self.machine.info
             if gpu is None or info is None:
+                # Without a GPU this raises, with the cure. With one, the session was told to do without it.
                 info = device.require_gpu()
                 raise ArgumentError(
                     f"This session was given a machine without a GPU; there is a {info.name}."
@@ -201,6 +204,7 @@ class Session:
 
     def free_memory(self) -> None:
         """Give what CuPy's pools hold and nobody uses back to the driver, and note how much they held."""
+        # A set, for in the simulator two names stand for one memory.
         for space in set(self.machine.spaces.values()):
             self.peak_memory_bytes = max(self.peak_memory_bytes, pool_bytes(space))
             free_pools(space)
@@ -219,6 +223,7 @@ class Session:
     def add_array(self, name: str, new: KeptArray) -> None:
         """Keep an array; on a page, a name can be used once."""
         self._refuse_twice("array", name, self.arrays)
+        # Outside of a page an array of the same name is replaced, so only the new one counts.
         n_bytes = bytes_of({**self.arrays, name: new}.values())
         if n_bytes > MOST_BYTES:
             raise ArgumentError(
@@ -233,6 +238,7 @@ class Session:
         self.claims.append(new)
 
     def _refuse_twice(self, kind: str, name: str, known: Any) -> None:
+        # Somebody at a prompt runs a cell again and means the newer one; on a page it would hide the first.
         if (self.recording or self.drawing) and name in known:
             a = "an" if kind == "array" else "a"
             raise ArgumentError(
@@ -240,6 +246,7 @@ class Session:
             )
 
 
+# The first one is for those who call a study from a prompt, without a session of their own.
 _sessions: list[Session] = [Session()]
 
 
@@ -357,8 +364,10 @@ def fact(
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ArgumentError(f"fact: name must be a word of letters, digits and underscores; got {name!r}.")
+    # To Python, np.float32 is no float and np.int64 no int: the checks below would let them pass.
     plain = value.item() if isinstance(value, np.generic) else value
     taken = tuple(float(sample) for sample in samples)
+    # `Fact` refuses these, too, but cannot say which fact it was.
     for what, numbers in (("value", (plain,)), ("every sample", taken)):
         for number in numbers:
             if isinstance(number, float) and not math.isfinite(number):
@@ -394,12 +403,14 @@ def keep(name: str, array: Any) -> NDArray[Any]:
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ArgumentError(f"keep: name must be a word of letters, digits and underscores; got {name!r}.")
+    # CuPy's arrays have `get` and NumPy's have none; to ask for that does not import CuPy.
     on_host = array.get() if callable(getattr(array, "get", None)) else array
     try:
         kept = written_down(on_host)
     except (ArgumentError, ValueError) as error:
         raise ArgumentError(f"keep {name!r}: {error}") from None
     current().add_array(name, kept)
+    # A copy, so that what is returned stays what was kept, whatever becomes of the caller's array.
     own = np.array(on_host)
     own.setflags(write=False)
     return own

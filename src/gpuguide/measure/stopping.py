@@ -49,6 +49,7 @@ def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float =
     n = len(samples_ns)
     if n == 0:
         return False
+    # Before the least number of samples: a call that takes longer than its budget is not made ten times.
     if n >= MAX_SAMPLES or spent_s >= budget_s:
         return True
     if n < (_MIN_SLOW_SAMPLES if max(samples_ns) > SLOW_NS else _MIN_SAMPLES):

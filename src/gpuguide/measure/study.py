@@ -149,12 +149,14 @@ class Study(Plan):
             raise ArgumentError(
                 f"Study {self.name!r} has a variant {name!r}; give yours another name, such as 'mine'."
             )
+        # The first two, name and call, are arguments of their own here.
         known = [item.name for item in fields(Variant)][2:]
         for option in options:
             if option not in known:
                 near = difflib.get_close_matches(option, known, n=1)
                 hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
                 raise ArgumentError(f"with_variant takes no option {option!r}.{hint}")
+        # `kernels` is not handed on: the variants of this study use them already.
         return replace(self, variants=(*self.variants, Variant(name, call, **options)))
 
     def run(
@@ -222,6 +224,7 @@ class Study(Plan):
             A variant's result is wrong.
         """
         machine = current().machine
+        # Every launcher must take n = 0, although nothing can be timed there.
         chosen = self.sizes if sizes is None else check_sizes(f"Study {self.name!r}", sizes, least=0)
         reasons = {variant.name: _cannot_run(variant, machine) for variant in self.chosen(variants)}
         able = [variant for variant in self.chosen(variants) if not reasons[variant.name]]

@@ -56,7 +56,9 @@ MAX_QUEUED_CALLS = 256
 _SHORT_NS = 50_000  # calls below this are timed many at once
 _BATCH_NS = 1_000_000  # how long many calls together should last
 _MAX_GRAPH_CALLS = 2_000
+# Where the delay begins: above what the host needs for a launch, 8 to 81 us on the GPU build machine.
 _DELAY_NS = 200_000
+# Once or twice the host may have been late by chance.
 _MISSES_AT_LIMIT = 3
 _SETTLED_NS = 100_000_000  # a call that takes longer is not called again to warm up or to estimate it
 _SLOW_FIRST_NS = 500_000_000  # a first call may compile; above this it is not made again to find out
@@ -164,6 +166,7 @@ class DeviceTimer:
             ns, hidden = self._attempt()
             if hidden or self.host_bound:
                 return ns
+            # The host was late: this sample holds some of its time and is dropped.
             if self.delay_ns < MAX_DELAY_NS:
                 self.delay_ns = min(2 * self.delay_ns, MAX_DELAY_NS)
             else:
@@ -182,11 +185,13 @@ class DeviceTimer:
                 self.reset()
             if self.cold:
                 gpu.flush()
+            # A span must hold the whole launch; a delay would hide part of it.
             if not self.host_bound:
                 gpu.delay(self.delay_ns)
             start = gpu.record()
             self.launch()
             stop = gpu.record()
+            # Asked before anything waits, for after `elapsed_ns` no event is pending.
             hidden = gpu.pending(start)
             return gpu.elapsed_ns(start, stop), hidden
 
@@ -219,6 +224,7 @@ class HostTimer:
     before: Call | None = None
     finish: Call | None = None
     after: Call | None = None
+    # A factory, so that the reference does not print the class itself as the default.
     context: Callable[[], AbstractContextManager[Any]] = field(default_factory=lambda: nullcontext)
     host_bound: bool = False
     threads: int = 1
@@ -238,6 +244,7 @@ class HostTimer:
 
     def _attempt(self, read_pace: Callable[[], int]) -> tuple[int, int]:
         """Return the nanoseconds of one sample, and of the pace loop beside it."""
+        # Looked up and made before the clock starts.
         call, repeats = self.call, range(self.n_calls)
         with self.context(), quiet():
             _run(self.before)
@@ -311,6 +318,7 @@ def device_timer(
         gpu.synchronize()
     timer = DeviceTimer(gpu, launch, cold=cold, reset=reset)
     call_ns = _estimate(timer)
+    # The second of two calls would find what the first one changed, or left in the cache.
     alone = not batchable or reset is not None or (cold and len(calls) == 1)
     if call_ns < _SHORT_NS and not timer.host_bound and not alone:
         timer = _many(timer, call_ns, len(calls), capturable)
@@ -365,6 +373,7 @@ def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> De
 
 def _graph(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
     """Return a timer of a graph that lasts at least 1 ms; inside it calls are shorter than one alone."""
+    # A guess from calls timed alone; what the graph itself takes then says how many it must hold.
     n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, _MAX_GRAPH_CALLS)
     graph = _captured(timer, n)
     longer = _multiple(n * _BATCH_NS / max(1, graph.sample()), n_sets, _MAX_GRAPH_CALLS)
@@ -375,6 +384,7 @@ def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
     """Return `timer`; raise when its graph takes less than empty kernels do, so that it holds none."""
     call_ns = timer.sample() / timer.n_calls
     floor_ns = _floor(timer.gpu, "graph")
+    # Work that went into another stream leaves the graph empty: an error, not a fast kernel.
     if call_ns < floor_ns / 2:
         raise ArgumentError(
             f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each "
@@ -405,6 +415,7 @@ def _batch(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
         batch.sample()
         if not batch.host_bound and batch.delay_ns < MAX_DELAY_NS:
             return batch
+        # Fewer than one call for each set of buffers would leave some of them out.
         if n <= n_sets:
             break
         n = _multiple(n / 2, n_sets, n // 2)
@@ -418,6 +429,7 @@ def _multiple(n: float, of: int, limit: int) -> int:
 
 def _floor(gpu: GpuClock, method: str) -> int:
     """Return the nanoseconds of an empty kernel timed by `method`, measured once for each clock."""
+    # An empty kernel costs the same beside every variant, so one measurement serves them all.
     if method not in gpu.floors:
         timer = DeviceTimer(gpu, gpu.empty)
         _estimate(timer)
@@ -460,9 +472,11 @@ def launch_timer(
     HostTimer
         Warmed up by two calls.
     """
+    # Its context, stream and way to settle are the same; only where the clock stops is another place.
     timer = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
     round_trip_ns = known_ns if known_ns > _SETTLED_NS else max(1, timer.sample())
     n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 40 // round_trip_ns)))
+    # The clock stops before the wait: what counts is the host's part alone.
     return replace(timer, n_calls=n_calls, finish=None, after=gpu.synchronize)
 
 
@@ -537,6 +551,7 @@ def host_timer(
     if known_ns > _SETTLED_NS:
         return timer
     first_ns = timer.sample()
+    # Between calls that change their input there would have to be a reset, and inside the clock.
     if first_ns > _SLOW_FIRST_NS or reset is not None:
         return timer
     return replace(timer, n_calls=max(1, math.ceil(_BATCH_NS / max(1, timer.sample()))))
@@ -594,6 +609,7 @@ def _time(
     if n_samples is not None and not 1 <= n_samples <= MAX_SAMPLES:
         raise ArgumentError(f"expected 1 to {MAX_SAMPLES} samples, got n_samples={n_samples}")
     clock = host or SystemClock()
+    # Before the timer is made, for the budget includes its warm-up.
     start_ns = clock.now_ns()
     timer = make()
     if n_samples is not None:
@@ -764,6 +780,7 @@ def keep_busy(gpu: GpuClock, *, seconds: float = 0.2, host: HostClock | None = N
     end = clock.now_ns() + int(seconds * 1e9)
     with gpu.use():
         while clock.now_ns() < end:
+            # On an H200 about two milliseconds of reading between two looks at the clock.
             for _ in range(MAX_QUEUED_CALLS // 4):
                 gpu.flush()
             gpu.synchronize()

@@ -75,6 +75,7 @@ def gpu_clock() -> GpuClock:
     """
     gpu = current().machine.gpu
     if gpu is None:
+        # Without a GPU this raises, with the cure. With one, the session was told to do without it.
         info = require_gpu()
         raise ArgumentError(f"This session was given a machine without a GPU; there is a {info.name}.")
     return gpu
@@ -117,6 +118,7 @@ def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> 
     gpu, host = gpu_clock(), current().machine.host
     with gpu.use():
         clocks = {name: _beside_pace(read, host, gpu) for name, read in readings.items()}
+        # Once before it counts: a first reading may compile.
         for take in clocks.values():
             take()
         keep_busy(gpu, host=host)
@@ -265,6 +267,7 @@ def beside_compilation(
 
     def fresh() -> Any:
         all_fresh.append(numba().njit(function.py_func))
+        # Outside of the clock: what compiling leaves behind would else be freed in some sample.
         gc.collect()
         return all_fresh[-1]
 
@@ -277,6 +280,7 @@ def beside_compilation(
         never_called = fresh()
         with quiet():
             begin = host.now_ns()
+            # Not by a call, which would be in the time as well.
             never_called.compile(function.signatures[0])
             return (host.now_ns() - begin) / 1e9
 
@@ -314,6 +318,7 @@ def whole_turns(take: Callable[[], Mapping[str, float]], n_turns: int) -> dict[s
     if n_turns < 1:
         raise ArgumentError(f"whole_turns: n_turns must be at least 1; got {n_turns}.")
     reading = _beside_pace(take, current().machine.host)
+    # The turn that is not counted: it may compile.
     reading()
     rows = _turns({"turn": reading}, n_turns)["turn"]
     return {name: [row[name] for row in rows] for name in rows[0]}
@@ -361,6 +366,7 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
         raise ArgumentError(f"measure_map: n_rounds must be at least 1; got {n_rounds}.")
     gpu, host = gpu_clock(), current().machine.host
     _passed(study, size, "exact")
+    # Timed on these, as in a study: exact inputs are small whole numbers, or even constant.
     trial = _passed(study, size, "random")
     clocks: dict[str, Reading] = {}
     for variant in study.variants:
@@ -393,8 +399,10 @@ def _turns(
     with current().steps.step("timing"):
         for _ in range(n_turns):
             before()
+            # NumPy hands texts back as a type of its own.
             names = list(readings) if order is None else map(str, order.permutation(list(readings)))
             turns.append({name: readings[name]() for name in names})
+    # One clock in company spoils its turn: what is compared or added up must come from the same moment.
     slowest = [max(pace_ns for _, pace_ns in turn.values()) for turn in turns]
     chosen, _ = current().machine.host.pace.kept(slowest)
     return {name: [turns[i][name][0] for i in chosen] for name in readings}

@@ -23,6 +23,7 @@ from pathlib import Path
 
 __all__ = ["FIELDS", "UnknownSyntaxError", "digest", "digest_file", "form", "reads_docstrings"]
 
+# Part of every digest, so that digests of two forms never agree by chance.
 _VERSION = "gpuguide canonical form 2"
 
 _DEFINITION = "decorator_list name type_params args body"
@@ -205,6 +206,7 @@ def form(source: str, docstrings: bool = False) -> str:
     '(Module body=[(AugAssign target=(Name id=x) op=(Add) value=int:0x10)])'
     """
     tree = _parse(source)
+    # Without docstrings: one that mentions `__doc__` reads nothing.
     code = _write(tree, annotations=True)
     docstrings = docstrings or bool(_DOCSTRING_READERS.search(code))
     annotations = bool(_ANNOTATION_READERS.search(code))
@@ -253,6 +255,7 @@ def _parse(source: str) -> ast.Module:
 
 
 def _text(source: str) -> str:
+    # As Python reads it, so that a digest does not depend on how a checkout ends its lines.
     return source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -320,6 +323,7 @@ class _Writer:
         if isinstance(value, _Written):
             return value
         if isinstance(value, str):
+            # A name, whose letters JSON writes in ASCII.
             return json.dumps(value)[1:-1]
         return _constant(value)
 
@@ -334,6 +338,7 @@ class _Writer:
             fields["body"] = [*kept, *node.body[1:]]
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             fields["returns"] = self._counting(node.returns)
+        # A function in a class is outside of its body again: annotations of variables there are no fields.
         outside, self._in_class = self._in_class, isinstance(node, ast.ClassDef)
         written = self._with_fields(kind, fields.items())
         self._in_class = outside
@@ -498,8 +503,10 @@ def _constant(value: object) -> str:
     if isinstance(value, str):
         return f"str:{json.dumps(value)}"
     if isinstance(value, int):
+        # In base 16: Python refuses to write more than 4300 decimal digits.
         return f"int:{value:#x}"
     if isinstance(value, float):
+        # To the last bit, and -0.0 is not 0.0.
         return f"float:{value.hex()}"
     if isinstance(value, complex):
         return f"complex:{value.real.hex()},{value.imag.hex()}"

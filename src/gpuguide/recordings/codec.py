@@ -53,6 +53,7 @@ def to_json(obj: Any) -> dict[str, Any]:
     {'bytes_read': 8, 'bytes_written': 0, 'flops': 0, 'unit': 'fp32'}
     """
     plain: dict[str, Any] = _plain(obj, "")
+    # What could not be read back is refused now, while its author is at hand.
     from_json(type(obj), plain, "")
     return plain
 
@@ -88,6 +89,7 @@ def from_json(cls: type[T], data: Any, where: str) -> T:
     Traceback (most recent call last):
     gpuguide.errors.RecordingError: study.traffic.bytes_written: expected an integer from 0 to 2**63, got -4
     """
+    # The colon tells `_error` where the file ends and the path of fields begins.
     result: T = _read(cls, data, f"{where}: " if where.endswith(".json") else where, {})
     return result
 
@@ -167,10 +169,12 @@ the gpuguide that wrote it
     if not isinstance(data, dict):
         raise RecordingError(f"expected an object, got {_shown(data)}", file=where)
     version = data.pop("schema_version", None)
+    # Not `isinstance`: True is an int, and equals 1.
     if type(version) is not int or version != SCHEMA_VERSION:
         cure = "record again, or install the gpuguide that wrote it"
         message = f"expected {SCHEMA_VERSION}, got {_shown(version)}: {cure}"
         raise RecordingError(message, file=where, field="schema_version")
+    # Python's JSON takes NaN, Infinity, and integers of thousands of digits.
     _refuse_numbers(data, f"{where}: ")
     return data
 
@@ -224,6 +228,7 @@ def _read_tuple(kinds: Sequence[Any], value: Any, path: str, limits: Mapping[str
     if kinds[-1] is Ellipsis:
         fits = isinstance(value, list) and len(value) <= MOST_ITEMS
         _expect(fits, f"a list of at most {MOST_ITEMS} items", value, path)
+        # Seven of ten values of a recording are samples and rounds; one by one they take most of the time.
         if kinds[0] in (int, float) and _are_numbers(value, kinds[0], limits.get("minimum", 0)):
             return tuple(value)
         kinds = [kinds[0]] * len(value)
@@ -251,6 +256,7 @@ def _read_record(cls: Any, value: Any, path: str) -> Any:
         raise _error(path, str(error)) from error
 
 
+# `get_type_hints` evaluates the text of every annotation, which takes long for thousands of records.
 @cache
 def _kinds(cls: Any) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
@@ -259,6 +265,7 @@ def _kinds(cls: Any) -> dict[str, Any]:
 
 def _fits(kind: Any, value: Any, limits: Mapping[str, Any]) -> bool:
     """Tell whether a scalar is of a kind and within its limits."""
+    # First, for to Python True is an int.
     if kind is bool or isinstance(value, bool):
         return kind is bool and isinstance(value, bool)
     if kind is str:
@@ -268,7 +275,7 @@ def _fits(kind: Any, value: Any, limits: Mapping[str, Any]) -> bool:
 
 
 def _are_numbers(values: list[Any], kind: type = float, least: float = -LARGEST) -> bool:
-    """Tell at once whether all are numbers within limits: samples are many, each on its own takes long."""
+    """Tell at once whether all are numbers within limits: samples are many, and one by one takes long."""
     kinds = (int,) if kind is int else (int, float)
     return all(type(value) in kinds and least <= value <= LARGEST for value in values)
 
@@ -295,6 +302,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else f"a list of {len(value)} items"
     if isinstance(value, int) and abs(value) > LARGEST:
+        # Python refuses to write integers of more than 4300 digits.
         return f"an integer of {value.bit_length()} bits"
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]}... ({len(value)} characters)"
@@ -334,6 +342,7 @@ def _refuse_numbers(value: Any, path: str) -> None:
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
+    # JSON lets the last of two equal keys win, so that two readers may see two things in one file.
     if len(data) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -355,4 +364,5 @@ def _layout(value: Any, indent: int) -> str:
 
 
 def _line(value: Any) -> str:
+    # Letters as they are, for people read recordings in a diff.
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -20,7 +20,7 @@ CeilingRow = tuple[str, float, str]
 
 @dataclass(frozen=True)
 class Odd:
-    """What is not in a former cell as it is in the newest run."""
+    """What differs in a former cell from the same cell of the newest run."""
 
     rounds: tuple[int, ...]
     method: str
@@ -106,6 +106,7 @@ def _ceiling_rows(ceilings: Ceilings | None) -> tuple[CeilingRow, ...] | None:
 def _cell_run(cell: Measurement, newest: Measurement) -> CellRun:
     made = cell.summary
     rounds = made.rounds if made else ()
+    # Rounds from 0 on without a gap need not be written.
     usual = rounds == tuple(range(len(rounds)))
     odd = Odd(() if usual else rounds, cell.method, cell.host_bound, cell.traffic, cell.reason, cell.notes)
     return (
@@ -114,6 +115,7 @@ def _cell_run(cell: Measurement, newest: Measurement) -> CellRun:
         cell.floor_ns,
         tuple(map(_whole, made.quartiles_ns)) if made else (),
         tuple(map(_whole, made.round_medians_ns)) if made else (),
+        # Nearly always all is as in the newest run, and a page has room for 150 KB.
         None if odd == _like(newest) else odd,
     )
 
@@ -123,6 +125,7 @@ def _like(newest: Measurement) -> Odd:
 
 
 def _whole(value: float) -> float:
+    # "1200" instead of "1200.0", of which a file holds thousands.
     return int(value) if value == int(value) else value
 
 

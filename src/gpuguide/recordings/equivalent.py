@@ -158,8 +158,10 @@ def _objections(entry: Entry) -> Iterable[str]:
         sound = len(cell.old_ns) == len(cell.new_ns) == N_TURNS and all(0 < ns < math.inf for ns in times)
         if not sound:
             yield f"{cell.what} on clock {cell.clock}: expected {N_TURNS} times of each tree, all above 0"
+            # The ratios below would divide by what is not there, or by 0.
             return
     found = ratios(entry.cells)
+    # Without a clock that must be there, an entry without times would hold.
     for clock in entry.clocks or ("any",):
         if clock not in found:
             yield f"there are no times of clock {clock}"
@@ -203,6 +205,7 @@ def with_entries(parts: Mapping[str, str], entries: Iterable[Entry]) -> tuple[di
     reached = [dict(parts)]
     for entry in entries:
         if not verdict(entry):
+            # Where one part of a page reads docstrings, all are digested with them: both kinds are tried.
             carried = [_carried(each, entry, docstrings) for each in reached for docstrings in (False, True)]
             reached += [each for each in carried if each and each not in reached]
     return tuple(reached)
@@ -273,6 +276,7 @@ def _read(recorded: Path) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
         return (), (str(error),)
 
 
+# By the text: each page of a build asks for the entries, and a changed file must not answer from before.
 @functools.lru_cache(maxsize=8)
 def _parsed(text: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     try:
@@ -315,6 +319,7 @@ def _text(value: object) -> str:
 
 def sealed(entry: Entry) -> Entry:
     """Give an entry with the digest of all that it says."""
+    # Without the seal itself, which cannot be part of what it is made from.
     whole = asdict(entry) | {"seal": ""}
     seal = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
     return Entry(**{name: getattr(entry, name) for name in whole if name != "seal"}, seal=seal)

@@ -110,6 +110,7 @@ def read_file(folder: Path, name: str) -> bytes:
     try:
         if not path.is_file():
             raise FileNotFoundError
+        # Asked first, so that a file of gigabytes is refused before it fills the memory.
         size = path.stat().st_size
         if size > MOST_BYTES:
             raise RecordingError(f"expected at most {MOST_BYTES} bytes, got {size}.", file=where)
@@ -170,6 +171,7 @@ def read_manifest(folder: Path) -> Manifest:
     where = label(folder, MANIFEST)
     plain = parse(read_file(folder, MANIFEST), where)
     keys = plain.get("keys")
+    # Counted in plain data, before a record is made of each of perhaps many thousand items.
     for name, listed, most in (
         ("files", plain.get("files"), len(_MEMBERS)),
         ("runs", plain.get("runs"), MOST_RUNS - 1),
@@ -178,6 +180,7 @@ def read_manifest(folder: Path) -> Manifest:
         if isinstance(listed, list) and len(listed) > most:
             raise RecordingError(f"expected at most {most}, got {len(listed)}.", file=where, field=name)
     manifest = from_json(Manifest, plain, where)
+    # A folder that was copied or renamed must not pass for another machine's or page's recording.
     for field, got, expected in (
         ("page", manifest.page, folder.name),
         ("machine", manifest.machine, folder.parent.name),
@@ -263,6 +266,7 @@ def replace_files(folder: Path, files: Mapping[str, bytes], manifest: bytes) -> 
     try:
         for name, data in files.items():
             _write(folder / _by_content(FileEntry(name, sha256(data), "")), data)
+        # Last: until here a reader sees the old run, and from here on the new one.
         _write(folder / MANIFEST, manifest)
     except OSError as error:
         if error.errno not in _FULL:
@@ -301,15 +305,18 @@ def refuse_foreign(folder: Path) -> None:
         try:
             read_manifest(folder)
         except RecordingError as error:
+            # Any other damage is ours to replace, after `put_aside` has kept it.
             if error.field in ("machine", "page", "provenance.machine"):
                 raise
 
 
 def _write(path: Path, data: bytes) -> None:
+    # In the same folder: a file can be renamed in one step only inside of one file system.
     part = path.with_name(f".{path.name}.tmp")
     try:
         part.write_bytes(data)
         os.replace(part, path)
+    # Whatever ended it, an interruption too, must not leave half a file.
     except BaseException:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
@@ -341,6 +348,7 @@ def locked(folder: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
+    # The folder, for every file in it is replaced, and a lock on a replaced file holds nobody.
     handle = os.open(folder, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):
@@ -352,6 +360,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def put_aside(folder: Path) -> None:
     """Copy a damaged recording under other names, so that what is written in its place loses nothing."""
+    # Not moved: what is there stays as it is until the new recording takes its place in one step.
     for name in (MANIFEST, *_MEMBERS):
         path = folder / name
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= MOST_BYTES:
@@ -366,8 +375,10 @@ def _by_content(entry: FileEntry) -> str:
 MOST_SAMPLES = 100
 """Most samples of one measurement; longer batches instead."""
 
+# A folder, and a part of a URL: no dot, no slash, and no capitals, which some file systems do not tell apart.
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+# In which file a field stands, for messages; what is not named here is in the measurements.
 _FILES = dict.fromkeys(("machine", "page", "provenance", "keys"), MANIFEST)
 _FILES |= {"cells": TRANSCRIPT, "runs": EARLIER, "arrays": ARRAYS}
 _LISTED_RUN = re.compile(r"runs\[\d+\]\.(?:provenance|measuring)")
@@ -411,6 +422,7 @@ def check_contents(recording: Recording) -> None:
         place.expect(bool(_SLUG.fullmatch(name)), field, "lower-case letters, digits, '-' and '_'", name)
     machine = recording.provenance.machine
     place.expect(machine == recording.machine, "provenance.machine", repr(recording.machine), machine)
+    # The folder is not stored, and holds a path of this machine.
     for field, text in _texts(dataclasses.replace(recording, folder=None), ""):
         check_text(text, file=place.file(field), field=field)
     _check_date(recording.provenance.utc_date, "provenance", place)
@@ -439,6 +451,7 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
         for key, item in value.items():
             yield path, key
             yield from _texts(item, f"{path}.{key}")
+    # Samples are most of a recording, and hold no text.
     elif isinstance(value, tuple) and not _are_samples(value):
         for i, item in enumerate(value):
             yield from _texts(item, f"{path}[{i}]")
@@ -465,6 +478,7 @@ def _check_keys(keys: Keys, place: _Place) -> None:
         place.expect(bool(_DIGEST.fullmatch(digest)), f"keys.parts[{i}][1]", "a SHA-256", digest)
     cells = [name for name in names if name.startswith("cell ")]
     place.expect(cells == [f"cell {i + 1}" for i in range(len(cells))], "keys.parts", "cells in order", cells)
+    # Else a key could claim to be current whatever its parts say.
     expected = Keys.of(keys.parts).measuring
     place.expect(
         keys.measuring == expected, "keys.measuring", f"{expected!r}, the hash of the parts", keys.measuring
@@ -619,10 +633,12 @@ def run_id_of(manifest: Manifest) -> str:
 
 
 def _with_run(text: str, run_id: str) -> bytes:
+    # Only the first, the field itself: what a page has printed may hold the same words.
     return text.replace(_NO_RUN, _RUN.format(run_id), 1).encode()
 
 
 def _measured(recording: Recording) -> Measured:
+    # Each study holds the ceilings of its session; they are written once.
     shared = [name for name, study in recording.studies.items() if study.ceilings == recording.ceilings]
     with_ceilings = tuple(shared) if recording.ceilings is not None else ()
     studies = {
@@ -706,6 +722,7 @@ def _stamp(folder: Path) -> tuple[int, int, int] | None:
         found = (folder / MANIFEST).stat()
     except OSError:
         return None
+    # A replaced manifest is another file, even if it is as long and of the same moment.
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
@@ -746,6 +763,7 @@ def _decode(folder: Path, *, complete: bool) -> Recording:
     if ARRAYS in entries:
         arrays = _document(KeptArrays, folder, entries[ARRAYS], manifest).arrays
         recording = replace(recording, arrays=arrays)
+    # A wheel has no transcripts; a build must not take that for a page without outputs.
     if complete or (folder / TRANSCRIPT).exists():
         cells = _document(Transcript, folder, entries[TRANSCRIPT], manifest).cells
         told = (CellOutput(c.cell, c.digest, "\n".join(c.stdout), c.shows, c.study, c.names) for c in cells)
@@ -765,6 +783,7 @@ def _document(kind: type[D], folder: Path, entry: FileEntry, manifest: Manifest)
         raise RecordingError(
             f"expected {expected!r}, as in {MANIFEST}, got {got!r}.", file=where, field="run_id"
         )
+    # The run id is made from this hash, so a file with a borrowed run id is found out.
     if sha256(data.decode().replace(_RUN.format(got), _NO_RUN, 1).encode()) != entry.content:
         raise RecordingError("does not say what the manifest was made from.", file=where, field="run_id")
     return document

@@ -99,6 +99,7 @@ def _cell(
 ) -> Followed | None:
     """Follow a time, or how many times as fast as the baseline it is; None where no run has it."""
     former = [(run.provenance.start, run.studies.get(study.name)) for run in recording.runs]
+    # Without the others, or it would answer for all runs at once.
     newest = (recording.provenance.start, replace(study, others=()))
     found = [
         (start, None if each is None else _in_one(each, variant, size, baseline, clock))
@@ -125,6 +126,7 @@ def _in_one(run: Results, variant: str, size: int, baseline: str | None, clock: 
 
 def _facts(recording: Recording) -> Iterator[Followed]:
     for fact in recording.facts.values():
+        # What one run found is followed, and not the median over all of them.
         newest = fact.newest if isinstance(fact, FactOverStarts) else fact
         former = [(run.provenance.start, run.facts.get(fact.name)) for run in recording.runs]
         found = [(start, _number(each)) for start, each in [*former, (recording.provenance.start, newest)]]

@@ -283,6 +283,7 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
     modules = {name: _source(name, src) for name in names if module_path(name, src).is_file()}
     now = _digests(cells, modules)
     changes_of = [[name for name, digest in parts.items() if now.get(name) != digest] for parts in reached]
+    # The one with the fewest changes is nearest to what was recorded; of several, what most entries lead to.
     changed = min(reversed(changes_of), key=len)
     return (
         *_cell_changes(cells_then, [now[name] for name in cells], where),
@@ -292,6 +293,7 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
 
 def _cell_changes(then: Sequence[str], now: Sequence[str], where: str) -> Iterable[str]:
     """Align the cells, so that one that is put in between does not make all later ones look changed."""
+    # `autojunk` leaves out what occurs often in a long list; here every cell counts.
     steps = difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes()
     for kind, i, i_end, j, j_end in steps:
         if kind == "equal":
@@ -334,6 +336,7 @@ def _records(source: str, what: str) -> str:
             named = {
                 number
                 for method in node.body
+                # `__post_init__` and its like act without being called by name.
                 if isinstance(method, ast.FunctionDef) and not re.fullmatch("__.+__", method.name)
                 for number in range(_first_line(method), (method.end_lineno or 0) + 1)
             }
@@ -344,6 +347,7 @@ def _records(source: str, what: str) -> str:
 
 
 def _first_line(node: ast.ClassDef | ast.FunctionDef) -> int:
+    # A decorator stands above the line that Python gives for a definition.
     return min(each.lineno for each in (node, *node.decorator_list))
 
 

@@ -51,6 +51,7 @@ def check_json(text: str, file: str) -> None:
         If it exceeds a limit.
     """
     # Without its escapes, a text lies between two quotes: every second piece is outside of texts.
+    # Escaped backslashes go first: the quotation mark after one is a real one.
     outside = "".join(text.replace("\\\\", "").replace('\\"', "").split('"')[::2])
     n = outside.count(",") + outside.count(":")
     if n > MOST_VALUES:

@@ -78,6 +78,7 @@ def _entry(entry: object, field: str, path: Path, today: date) -> Pending:
     page, reason, since = (entry[key] for key in keys)
     for key, text in (("page", page), ("reason", reason)):
         _expect(isinstance(text, str) and bool(text.strip()), "a text", text, f"{field}.{key}", path)
+    # Not `isinstance`: a datetime is a date as well, and cannot be compared with one.
     _expect(type(since) is date and since <= today, "a past day as 2026-11-21", since, f"{field}.date", path)
     waited = (today - since).days
     if waited > MOST_DAYS:

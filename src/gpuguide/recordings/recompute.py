@@ -40,6 +40,7 @@ def _differences(recording: Recording) -> Iterator[str]:
         yield from _fact(fact)
     for name, study in recording.studies.items():
         try:
+            # The table asks for every median, rate and share: what cannot be worked out shows here.
             study.table().text()
         except GpuGuideError as error:
             yield f"studies.{name}: no table can be made of it: {error}"
@@ -69,6 +70,7 @@ def _ceiling(item: Ceiling) -> Iterator[str]:
     if not (item.samples_ns and item.work):
         return
     seconds = median(item.samples_ns) / 1e9
+    # A launch is a time, and its work the number of launches.
     value = seconds / item.work if item.unit == "s" else item.work / seconds
     if not math.isclose(value, item.value, rel_tol=1e-6):
         yield f"ceilings.{item.mix}.value: its samples give {value:.6g}, it says {item.value:.6g}."

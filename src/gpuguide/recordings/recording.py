@@ -256,6 +256,7 @@ class CellText:
 
     cell: int
     digest: str
+    # Line by line, so that a diff shows which one has changed.
     stdout: tuple[str, ...]
     shows: str
     study: StudyDescription | None

@@ -37,6 +37,7 @@ MOST_RUNS = 9
 LEAST_STARTS_KEPT = 3
 """Machine starts whose runs stay however large the page gets: fewer give no range."""
 
+# Beyond the end of a range, for one start in ten lies outside of it by chance.
 _LEAVES = 0.05
 _MOST_NAMED = 3
 
@@ -61,7 +62,7 @@ def add_run(
         The new run, with the former ones where code, versions and GPU are still the same: nine runs at most.
         A run that is there already is not counted twice.
     warnings : tuple of str
-        That it begins anew, and why; which device times are not where the former runs let expect them.
+        That it begins anew, and why; which device times lie outside of the range that the former runs give.
 
     Raises
     ------
@@ -90,6 +91,7 @@ def add_run(
         for run in (*former.runs, _summarised(former))
     )
     warnings = tuple(_unexpected(runs, new))
+    # The newest run is one of the nine.
     whole = replace(new, runs=runs[1 - MOST_RUNS :])
     refuse_mixed(whole)
     while not fits(whole) and _n_starts(replace(whole, runs=whole.runs[1:])) >= LEAST_STARTS_KEPT:
@@ -203,7 +205,7 @@ def refuse_mixed(recording: Recording) -> None:
 
 
 def in_terms_of(study: Results, former: Results) -> Results:
-    """Return what a former run measured as the newest run's study tells it: its variants, sizes and words."""
+    """Return what a former run measured, with the variants, sizes and words of the newest run's study."""
     cells = {_cell(each): each for each in former.measurements}
     kept = ("n_calls", "method", "host_bound", "floor_ns", "traffic", "reason", "notes", "summary")
 
@@ -229,6 +231,7 @@ def _summarised(recording: Recording) -> FormerRun:
     return FormerRun(
         measuring=recording.keys.measuring,
         provenance=recording.provenance,
+        # Samples are what makes a recording large; notes are told by the newest run.
         facts={name: replace(fact, samples=(), note="") for name, fact in recording.facts.items()},
         ceilings=_medians(recording.ceilings),
         studies={
@@ -267,6 +270,7 @@ def _minor(provenance: Provenance) -> str:
 
 def _date(provenance: Provenance) -> datetime:
     date = datetime.fromisoformat(provenance.utc_date)
+    # Dates with and without a zone cannot be compared.
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
@@ -308,7 +312,7 @@ def _refuse_other_cells(former: Recording, new: Recording) -> None:
 
 
 def _unexpected(runs: tuple[FormerRun, ...], new: Recording) -> Iterator[str]:
-    """Warn of device times that lie far outside of where the former runs let expect them."""
+    """Warn of device times that lie far outside of the range that the former runs give."""
     starts = [run.provenance.start for run in runs]
     found = []
     n = 0
@@ -338,6 +342,8 @@ def _unexpected(runs: tuple[FormerRun, ...], new: Recording) -> Iterator[str]:
 
 
 def _times(cell: Measurement) -> bool:
+    # Only the device's times are steady enough: those of the host differ from start to start without a cause
+    # in the code.
     return cell.clock == "device" and cell.n > 0 and not cell.host_bound and cell.median_s > 0
 
 

@@ -183,6 +183,7 @@ def load_or_none(
     """
     try:
         folder = _folder(page, machine, root or ROOT)
+    # UnknownNameError is one; a damaged recording is another matter.
     except LookupError:
         return None
     return over_starts(read(folder, complete=complete))
@@ -194,6 +195,7 @@ def _folder(page: str, machine: str | None, root: Path) -> Path:
         raise unknown("machine", machine, known)
     wanted = known if machine is None else (machine,)
     for name in wanted:
+        # Found by listing, so that no path is made of what a caller wrote.
         if page in pages(name, root):
             return root / name / page
     raise unknown("page", page, sorted({each for name in wanted for each in pages(name, root)}))
@@ -250,8 +252,10 @@ def add(recording: Recording, root: Path | None = None) -> tuple[Recording, tupl
     """
     recording = without_history(recording)
     check_contents(recording)
+    # First by itself: a run that is unsound or too large must fail before anything is locked or read.
     encode(recording)
     folder = (root or ROOT) / recording.machine / recording.page
+    # Before the lock, which makes the folder and would follow a link; and again when nobody else can write.
     refuse_foreign(folder)
     with locked(folder):
         refuse_foreign(folder)
@@ -265,7 +269,7 @@ def add(recording: Recording, root: Path | None = None) -> tuple[Recording, tupl
 
 
 def save(recording: Recording, root: Path | None = None) -> Recording:
-    """Add a run as `add` does, for whom its warnings are nothing."""
+    """Add a run as `add` does, for callers that have no use for its warnings."""
     return add(recording, root)[0]
 
 

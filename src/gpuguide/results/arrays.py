@@ -68,6 +68,7 @@ class KeptArray:
         if wanted > MOST_ARRAY_BYTES:
             raise ArgumentError(f"KeptArray: expected at most {MOST_ARRAY_BYTES} bytes; got {wanted}.")
         n = sum(map(len, self.data))
+        # Base64 writes three bytes as four letters: a wrong length is refused before anything is decoded.
         if n != 4 * -(-wanted // 3):
             raise ArgumentError(
                 f"KeptArray.data: expected {4 * -(-wanted // 3)} characters for shape {self.shape} of "
@@ -75,6 +76,7 @@ class KeptArray:
             )
         if len(self._bytes()) != wanted:
             raise ArgumentError(f"KeptArray.data: expected {wanted} bytes; got {len(self._bytes())}.")
+        # NumPy trusts these bytes: a 2 would be neither True nor False.
         if self.dtype == "bool" and self._bytes().strip(b"\x00\x01"):
             raise ArgumentError("KeptArray.data: expected bytes 0 and 1 for a bool array; got others.")
 

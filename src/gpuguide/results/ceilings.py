@@ -140,6 +140,7 @@ class Ceilings:
         if not below or not above:
             kind = f"ceiling for a mix of which {fraction:.0%} is read"
             raise unknown(kind, "memory", [item.mix for item in self.items])
+        # A mix that was measured itself is on both sides.
         (left, low), (right, high) = below[-1], above[0]
         return low if right == left else low + (high - low) * (fraction - left) / (right - left)
 
@@ -276,4 +277,5 @@ def _at_most_one(share: float, measurement: Measurement, what: str) -> float:
             f"{measurement.variant!r} at {measurement.size} would reach {share:.1%} of the {what} ceiling. "
             "Expected at most 102 %: check its traffic model, and measure the ceilings again."
         )
+    # A little above 1, the ceiling itself came out low; nothing is shown above 100 %.
     return min(share, 1.0)

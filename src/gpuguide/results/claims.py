@@ -138,6 +138,7 @@ class ReachesShare:
     at: int
     at_least: float
 
+    # Without an annotation it is no field: nobody can ask for a share of another clock.
     clock = "device"
 
     def __post_init__(self) -> None:
@@ -238,6 +239,7 @@ def decide(claim: Claim, results: Results) -> Verdict:
     figures = claim.figures(results)
     unit = figures[0].found.unit
     why = _mixed(held, in_runs, unit) if holds is None else ""
+    # A share compares no two variants, so there is nothing to exchange.
     swapped = _swapped(claim, results) if holds and isinstance(claim, Faster) else None
     times = (_time_figure(claim, results, name) for name in claim.variants)
     return Verdict(ClaimResult(text, holds, low, high, unit, swapped), (*figures, *times), why)
@@ -301,6 +303,7 @@ def _called(results: Results, name: str, *, threads: bool = False) -> str:
     """Call a variant by its label, in quotation marks unless that is a proper name: NumPy, cuda.grid."""
     info = results.variant(name)
     label = info.label or name
+    # "grid" could be read as a word of the sentence, and needs its marks; "NumPy" cannot.
     plain = label.isalpha() and label in (label.lower(), label.upper())
     called = f"“{label}”" if plain or " " in label else label
     if not threads or info.threads is None:

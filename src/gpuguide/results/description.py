@@ -68,6 +68,7 @@ class StudyDescription:
 
     def __str__(self) -> str:
         rows = [_HEADINGS, *self.rows]
+        # The last column is not filled up: what a variant does may be a long sentence.
         widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADINGS) - 1)]
         table = [
             "  ".join(

@@ -168,7 +168,7 @@ class History:
             )
         return self._counted, "where", "what", tuple(columns), tuple(rows)
 
-    def words(self) -> str:
+    def in_words(self) -> str:
         """Say in sentences how far each number moved, for those who cannot see the chart."""
         said = []
         for number in self.numbers:

@@ -538,6 +538,7 @@ class Fact:
     def __post_init__(self) -> None:
         check_fields(self)
         kind = "a text" if self.unit == "text" else "a number"
+        # To Python, True is a number.
         if isinstance(self.value, bool) or isinstance(self.value, str) != (self.unit == "text"):
             raise ArgumentError(
                 f"Fact {self.name!r}: expected {kind} for unit {self.unit!r}; got {self.value!r}."
@@ -597,6 +598,7 @@ class Fact:
         # A count stays one: three starts, two of which agree, have no half.
         is_count = all(isinstance(fact.value, int) for _, fact in same_unit)
         value: float | int | str = round(over.value) if is_count else over.value
+        # What is counted comes out the same in every run, and needs no range of half a per cent.
         if len({fact.value for _, fact in same_unit}) == 1:
             value, exact = newest.value, float(newest.value)
             over = dataclasses.replace(over, value=exact, low=exact, high=exact)

@@ -244,6 +244,7 @@ class Results:
     @cached_property
     def runs(self) -> tuple[Results, ...]:
         """Each run by itself, oldest first; this one is the last."""
+        # Without the others, or a question to one run would be asked of all of them again.
         return (*self.others, dataclasses.replace(self, others=()) if self.others else self)
 
     @property
@@ -290,10 +291,13 @@ class Results:
         """Return one cell of the newest run, None where it has none; raise for an unknown name."""
         clock = self.variant(variant).clock if clock is None else clock
         cell = self._cells.get((variant, size, clock))
-        if cell is None and size not in self._known_sizes:
-            raise unknown("size", size, self.sizes)
-        if cell is None and clock not in CLOCKS:
-            raise unknown("clock", clock, CLOCKS)
+        # Looked at only where there is no cell: this is asked for as often as there are cells.
+        if cell is None:
+            self.variant(variant)
+            if size not in self._known_sizes:
+                raise unknown("size", size, self.sizes)
+            if clock not in CLOCKS:
+                raise unknown("clock", clock, CLOCKS)
         return cell
 
     def by_run(
@@ -341,7 +345,7 @@ class Results:
         baseline: str | None = None,
         clock: str | None = None,
     ) -> Quantity:
-        """Return one quantity over all runs, by name: its median over the starts, and what another one's is.
+        """Return one quantity over all runs, by name: its median over the starts, and another start's range.
 
         Parameters
         ----------
@@ -424,7 +428,7 @@ class Results:
         Series
             Two tuples of the same length, ``sizes`` and ``medians_s``.
         """
-        self.measurement(variant, self.sizes[0], clock) if self.sizes else self.variant(variant)
+        self.variant(variant)  # for its error: a study without sizes has no cell that would raise it
         times = {
             size: self.time(variant, size, clock).value
             for size in self.sizes
@@ -453,6 +457,7 @@ class Results:
         """
         first, second = (dict(zip(*self.series(name), strict=True)) for name in (a, b))
         sizes = sorted(first.keys() & second.keys())
+        # A draw is neither: it begins no lead of `b`, and is no size at which `b` was slower.
         not_faster = [i for i, size in enumerate(sizes) if second[size] >= first[size]]
         slower = [size for size in sizes if second[size] > first[size]]
         if not slower or not_faster[-1] == len(sizes) - 1:
@@ -493,6 +498,7 @@ class Results:
         ]
         starts = starts_words(self.n_starts)
         caption = f"{self.title} ({self.dtype}, {self.cache} cache{', quick run' * self.quick}, {starts})"
+        # The region says something only where there are several.
         columns = COLUMNS if len({str(row.raw["clock"]) for row in rows}) > 1 else COLUMNS[1:]
         notes = self.warnings
         if any(row.cells.get("range") for row in rows):
@@ -521,6 +527,7 @@ class Results:
             unlike = [f"timed in unlike ways: of {len(cells)} runs {', '.join(counted)}"]
         else:
             unlike = []
+        # The newest run's words come first, each once.
         words = dict.fromkeys(word for each in reversed(said) for word in each)
         return (*(_in_runs(word, sum(word in each for each in said), len(cells)) for word in words), *unlike)
 
@@ -625,6 +632,7 @@ class Results:
         newest = self.measurement(info.name, size, clock)
         if self.others and not newest.n:
             cells = [run.measurement(info.name, size, clock) for run in self.runs]
+            # Skipped in the newest run and measured before: method and traffic are told as they were then.
             newest = next((cell for cell in reversed(cells) if cell.n), newest)
         label = info.label or info.name
         moves = newest.traffic is not None
@@ -634,6 +642,7 @@ class Results:
             "launch": self._maybe(info.name, size, "launch"),
             "rate": self._maybe(info.name, size, "rate", clock) if moves else None,
             "flop_rate": self._maybe(info.name, size, "flop_rate", clock) if moves else None,
+            # A share asks for the variant's own clock, and would stand in the row of another.
             "share": self._maybe(info.name, size, "share") if moves and own else None,
         }
         remarks = self.remarks(info.name, size, clock)
@@ -700,6 +709,7 @@ def _cache(measured: Measurement, l2_bytes: int | None) -> str:
     """Say how much of a working set the L2 can hold, where that is why there is no share."""
     if measured.clock != "device" or not in_l2(measured, l2_bytes):
         return ""
+    # `in_l2` has seen that both are there.
     assert measured.traffic is not None
     assert l2_bytes is not None
     return "in L2" if measured.traffic.bytes_total <= l2_bytes else "partly in L2"
@@ -763,12 +773,14 @@ def _ratio(start: str, baseline: Measurement, candidate: Measurement) -> InRun:
                 f"be taken; got {cell.quartiles_s[0]:g} s among them."
             )
     base, cand = baseline.round_medians_s(), candidate.round_medians_s()
+    # By round, so that a drift of the machine hits both sides of each ratio.
     ratios = [base[i] / cand[i] for i in sorted(base.keys() & cand.keys()) if cand[i] > 0]
     if len(ratios) >= 3:
         low, value, high = quartiles(ratios)
         return InRun(start, value, low, high, len(ratios))
     first, second = baseline.quartiles_s, candidate.quartiles_s
     value = quartiles(ratios)[1] if ratios else first[1] / second[1]
+    # The quickest of one by the slowest of the other: as far apart as the quartiles allow.
     low, high = first[0] / second[2], first[2] / second[0]
     return InRun(start, value, min(low, value), max(high, value), max(1, len(ratios)))
 

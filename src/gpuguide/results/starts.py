@@ -103,12 +103,14 @@ def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, 
     positive = all(value > 0 for _, value in values)
     starts = list(_by_start(values, positive).values())
     k = len(starts)
+    # The median is shown, and the range laid around the mean of the logarithms, as the formula wants it.
     value = _median(starts, positive)
     if k < LEAST_STARTS:
         return Expected(value, value, value, k, len(values))
     scaled = [math.log(start) for start in starts] if positive else starts
     middle = math.fsum(scaled) / k
     deviation = math.sqrt(math.fsum((each - middle) ** 2 for each in scaled) / (k - 1))
+    # Nine runs at most are kept, so the end of the table is never passed.
     half = _T[min(k - 1, max(_T))] * deviation * math.sqrt(1 + 1 / k)
     low, high = middle - half, middle + half
     if positive:
@@ -166,6 +168,7 @@ def drift(values: Sequence[tuple[str, float]]) -> Drift | None:
     agreement = sum((a < b) - (a > b) for a, b in combinations(starts, 2))
     if len(starts) < _LEAST_FOR_DRIFT or _chance_of_order(len(starts), abs(agreement)) > 0.05:
         return None
+    # Rounded, since 1.1 - 1 is 0.10000000000000009.
     return Drift(round(starts[-1] / starts[0] - 1, 12), len(starts))
 
 
@@ -240,7 +243,7 @@ class Quantity:
 
     @classmethod
     def of(cls, found: Expected, unit: str, n: int, ratio_of: str = "", most: float = math.inf) -> Quantity:
-        """Name the unit of what is expected, and the most that it can be."""
+        """Make a quantity of what is expected, with its unit and the most that it can be."""
         low, high = min(most, found.low), min(most, found.high)
         return cls(min(most, found.value), low, high, unit, n, ratio_of, found.n_starts, found.n_runs)
 
@@ -270,6 +273,7 @@ class Quantity:
         """
         words = [starts_words(self.n_starts)]
         if self.n_runs > self.n_starts:
+            # Where each start has one run, the starts say it.
             words.append(f"{self.n_runs} runs")
         if self.n:
             counted = "round" if self.ratio_of or self.unit == "ratio" else "sample"

@@ -157,6 +157,7 @@ class Table:
         lines = ['<table class="gpuguide-results">', f"<caption>{escape(self.caption)}</caption>"]
         lines += [f"<thead><tr>{head}</tr></thead>"]
         for group in self._groups():
+            # One body a group: a header of that scope speaks for its `tbody`.
             header = f'<th scope="rowgroup" rowspan="{len(group)}">{_power(group[0].group)}</th>'
             rows = [f'<th scope="row">{escape(row.label)}</th>{self._html_cells(row)}' for row in group]
             lines += ["<tbody>", f"<tr>{header}{rows[0]}</tr>"]
@@ -182,6 +183,7 @@ class Table:
         if not self.rows:
             return ""
         stream = io.StringIO()
+        # The csv module would end lines as Windows does.
         writer = csv.DictWriter(stream, list(self.rows[0].raw), lineterminator="\n")
         writer.writeheader()
         writer.writerows(dict(row.raw) for row in self.rows)

@@ -245,6 +245,7 @@ def _rounded(value: float, unit: str, low: float | None, high: float | None) -> 
     """Return a value with the digits that are shown."""
     digits = _digits(value, low, high)
     if unit == "share" and value:
+        # To the second decimal, which is the last whole per cent.
         digits = max(digits, min(_SURE_DIGITS, _exponent(value) + 3))
     rounded = _with_digits(value, digits)
     if low is None or high is None or low <= rounded <= high:
@@ -259,6 +260,7 @@ def _digits(value: float, low: float | None, high: float | None) -> int:
         return 2
     if _are_equal(low, high):
         return _PLAIN_DIGITS
+    # A logarithm that should be whole may lie a hair above, and would cost a digit.
     certain = _exponent(value) - math.ceil(_half_width(low, high) - 1e-9) + 1
     return min(MOST_DIGITS, max(1 if _is_wide(value, low, high) else 2, certain))
 
@@ -284,7 +286,7 @@ def _are_equal(low: float, high: float) -> bool:
 
 
 def _is_wide(value: float, low: float, high: float) -> bool:
-    """Tell whether a value moves by half: what two digits would say of it is not so."""
+    """Tell whether an interval is half as wide as its value, so that two digits would say too much."""
     return high - low >= abs(value) / 2
 
 
@@ -298,6 +300,7 @@ def _exponent(value: float) -> int:
 
 
 def _with_digits(value: float, digits: int) -> Decimal:
+    # By way of text, whose format rounds to significant digits.
     return Decimal(f"{value:.{digits - 1}e}")
 
 

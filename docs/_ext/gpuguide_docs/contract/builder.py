@@ -59,6 +59,7 @@ def _not_written(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return [
         name
         for name, path in written.items()
+        # Sphinx notes when it read a document in microseconds.
         if path.exists() and path.stat().st_mtime_ns // 1000 < env.all_docs[name]
     ]
 

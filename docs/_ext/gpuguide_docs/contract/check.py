@@ -72,11 +72,14 @@ PARTS = (
     "next",
 )
 _OPEN_LINES = 30
+# Shorter paragraphs, such as lead-ins, may stand on several pages.
 _SHARED_WORDS = 8
+_SHOWN_LETTERS = 60
 _CLOCKS = re.compile(
     r"perf_counter|time\.time\(|%timeit|%%time|cupyx\.profiler|cuda\.Event\(|get_elapsed_time"
 )
 _NUMBER = re.compile(r"\d")
+# Where a sample takes longer, three of them are enough to stop.
 _SLOW_S = 0.2
 _HINTS, _QUESTIONS = 2, 2
 #: Kinds of pages that have parts, exercises and charts.
@@ -113,7 +116,7 @@ class Rule:
     Attributes
     ----------
     code : str
-        ``"C1"`` to ``"C13"``, or a word for what can be neither waived nor unwritten.
+        ``"C1"`` to ``"C14"``, or a word for what can be neither waived nor unwritten.
     asks : str
         What it asks for, in a few words.
     check : callable
@@ -122,6 +125,8 @@ class Rule:
         Kinds of pages that it holds for.
     recorded : bool
         Whether it looks at the recording: without a current one it is not applied.
+    lesson : bool
+        Whether it holds only for pages that follow the rules of a lesson.
     """
 
     code: str
@@ -129,6 +134,7 @@ class Rule:
     check: Callable[[PageFacts], Iterator[str]]
     kinds: tuple[str, ...] = _TAUGHT
     recorded: bool = False
+    lesson: bool = False
 
 
 class PageFacts:
@@ -171,6 +177,11 @@ class PageFacts:
         """What its measured numbers refer to, each with the parts that it stands in."""
         return [(parse_reference(use.key), use.parts) for use in self.source.of("measured")]
 
+    @property
+    def minutes(self) -> int:
+        """Minutes that it takes to read: typed, or worked out."""
+        return self.source.minutes if self.page.is_lesson else self.page.minutes
+
     def others(self) -> Iterator[PageFacts]:
         """Give the pages before this one that are written."""
         for page in self.site.pages:
@@ -194,7 +205,7 @@ def check_entry(facts: PageFacts) -> Iterator[str]:
         yield f"the title has {len(page.title.split())} words; 1 to 6 are allowed"
     if not 2 <= len(page.objectives) <= 4:
         yield f"{len(page.objectives)} objectives; 2 to 4 are allowed"
-    if page.minutes < 1:
+    if facts.minutes < 1:
         yield "minutes must be at least 1"
     for key, shown in (("title", source.title), ("question", source.question)):
         if getattr(page, key) != shown:
@@ -217,7 +228,7 @@ def check_words(facts: PageFacts) -> Iterator[str]:
     if pairs:
         yield f"{pairs} times two pieces of code without a sentence between them"
     for use in facts.source.code:
-        if use.n_lines > _OPEN_LINES:
+        if use.cell.place == "open" and use.n_lines > _OPEN_LINES:
             yield f"line {use.cell.lineno}: open code of {use.n_lines} lines; {_OPEN_LINES} are allowed"
     for kernel in facts.source.of("kernel"):
         for definition in shown_code(kernel).split("\n\n\n"):
@@ -248,7 +259,8 @@ def check_parts(facts: PageFacts) -> Iterator[str]:
 
 def check_bare(facts: PageFacts) -> Iterator[str]:
     """C4: a bare cell, without the guide's package, and its output."""
-    bare = [use for use in facts.source.code if "bare" in use.parts and use.cell.kind == "recorded"]
+    code = [use for use in facts.source.code if use.cell.kind == "recorded" and use.cell.place == "open"]
+    bare = [use for use in code if "bare" in use.parts]
     plain = [use for use in bare if "gpuguide" not in use.imports and "gg." not in use.cell.content]
     if not plain:
         yield "no recorded cell in part 'bare' that does without gpuguide"
@@ -470,8 +482,26 @@ def check_needs(facts: PageFacts) -> Iterator[str]:
     if needs.gpus and provenance.peak_memory_bytes and provenance.peak_memory_bytes > needs.gib * 2**30:
         used = provenance.peak_memory_bytes / 2**30
         yield f"the run used {used:.1f} GiB of GPU memory, needs says {needs.gib:g}"
-    if provenance.run_time_s and provenance.run_time_s > 60 * facts.page.minutes:
+    if provenance.run_time_s and provenance.run_time_s > 60 * facts.minutes:
         yield f"the run took {provenance.run_time_s:.0f} s, longer than reading the page"
+
+
+def check_evidence(facts: PageFacts) -> Iterator[str]:
+    """C14: each cause has its evidence, and what was counted or measured is linked."""
+    for passage in facts.source.paragraphs:
+        for sentence in passage.bare_causes:
+            yield (
+                f"line {passage.line}: a cause without evidence, {_shortened(sentence)!r}; "
+                "write :evidence:`count NAME`, variant, counter or opinion after it"
+            )
+    for use in facts.source.of("evidence"):
+        if use.node["of"] and use.node["shown"] and not list(use.node.findall(nodes.reference)):
+            what = "its row" if use.node["evidence"] == "counter" else "its code, or its row"
+            yield f"line {use.line}: evidence {use.key!r} leads nowhere; show {what} on this page"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}..."
 
 
 def check_shown(facts: PageFacts) -> Iterator[str]:
@@ -649,6 +679,7 @@ RULES = (
     Rule("C11", "exercise", check_exercise, KINDS),
     Rule("C12", "terms and links", check_links),
     Rule("C13", "memory and time", check_needs, KINDS, recorded=True),
+    Rule("C14", "causes with evidence", check_evidence, KINDS, lesson=True),
     Rule("shown", "the source's code", check_shown, KINDS),
     Rule("style", "no clock, no fallback", check_style, KINDS),
     Rule("recorded", "only measures", check_recorded_cells, KINDS),
@@ -688,6 +719,8 @@ class PageReport:
         What the rules say that it names.
     excused : bool
         Whether the page stands in ``pending.toml``.
+    evidence : list of str
+        Of a lesson, what its causes rest on, in order.
     """
 
     page: str
@@ -700,6 +733,7 @@ class PageReport:
     draft: str = ""
     unwritten: list[Violation] = field(default_factory=list)
     excused: bool = False
+    evidence: list[str] = field(default_factory=list)
 
 
 def check_page(site: Site, page: Page, documents: Documents) -> PageReport:
@@ -721,8 +755,11 @@ def check_page(site: Site, page: Page, documents: Documents) -> PageReport:
     report.violations += [*_waivers(page), *_unknown_unwritten(page)]
     report.draft = ", ".join(f"{rule.code} ({rule.asks})" for rule in RULES if rule.code in page.unwritten)
     for rule in RULES:
-        if page.kind in rule.kinds and not (rule.recorded and page.format == "myst"):
+        applies = page.kind in rule.kinds and (page.is_lesson or not rule.lesson)
+        if applies and not (rule.recorded and page.format == "myst"):
             report.marks[rule.code] = _apply(rule, facts, report)
+    if page.is_lesson:
+        report.evidence = [f"{use.key} (line {use.line})" for use in facts.source.of("evidence")]
     return report
 
 
@@ -842,6 +879,7 @@ def check_entries(layout: Layout) -> list[Violation]:
 
 def report(reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:
     """Print a table and what must be mended; say whether the contract holds, strictly if it is published."""
+    # Without a terminal rich takes 80 columns, and the table has one for each rule.
     console = Console(width=None if sys.stdout.isatty() else 180, highlight=False)
     _print(console, reports, others)
     return _verdict(console, reports, others, strict=strict)
@@ -859,6 +897,10 @@ def _print(console: Console, reports: list[PageReport], others: list[Violation])
     for report in reports:
         for reason in report.waived:
             console.print(f"{report.page}: {reason}", markup=False)
+        if report.evidence:
+            console.print(
+                f"{report.page}: causes rest on {', '.join(report.evidence)}", markup=False, soft_wrap=True
+            )
     for violation in [*(each for report in reports for each in report.violations), *others]:
         console.print(
             f"{violation.page}: {violation.rule}: {violation.message}", markup=False, soft_wrap=True

@@ -30,7 +30,7 @@ _PYTHON = ("python", "py", "ipython")
 #: What the extension and myst-nb put on a page besides the page's own words.
 _ADDED_TEXT = (
     "gg-byline gg-measured-card gg-checks gg-claims gg-download-wheel gg-exercise gg-placeholder gg-pool "
-    "gg-results gg-you-will cell_output"
+    "gg-results gg-strip gg-you-will cell_output"
 )
 _ADDED = frozenset(_ADDED_TEXT.split())
 _ADDED_NODES = (
@@ -43,6 +43,9 @@ _ADDED_NODES = (
 # Sphinx has made them round, the list of pages and the variants' labels have them as they are typed.
 _PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")
 _NO_WORDS = (nodes.literal, nodes.problematic, nodes.raw, nodes.image)
+_MARK = " [evidence] "
+_SENTENCES = re.compile(r"(?<=[.!?])\s+(?!\[evidence\])|(?<=\[evidence\])\s+")
+_CAUSE = re.compile(r"\bbecause\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,20 @@ class CodeUse:
 
 @dataclass(frozen=True)
 class Passage:
-    """A heading or a paragraph, without literals, and its first line; a number is the word ``N``."""
+    """A heading or a paragraph, without literals, and its first line; a number is the word ``N``.
+
+    In `marked`, ``[evidence]`` stands in the place of each role of that name.
+    """
 
     text: str
     line: int
+    marked: str = ""
+
+    @property
+    def bare_causes(self) -> list[str]:
+        """Sentences that state a cause and have no evidence."""
+        sentences = _SENTENCES.split(self.marked)
+        return [each for each in sentences if _CAUSE.search(each) and _MARK.strip() not in each]
 
 
 @dataclass
@@ -102,6 +115,8 @@ class PageSource:
         ``"text"``, ``"code"`` or ``"kernel"`` (code shown by the directive) for each stretch.
     headings, paragraphs, uses, code : list
         In order.
+    minutes : int
+        Worked out from the text; 0 for a page whose minutes are typed.
     figures : list of (int, str)
         Text to be searched for typed figures; it may have several lines, and the number is the first one's.
     """
@@ -115,6 +130,7 @@ class PageSource:
     uses: list[Use] = field(default_factory=list)
     code: list[CodeUse] = field(default_factory=list)
     figures: list[tuple[int, str]] = field(default_factory=list)
+    minutes: int = 0
 
     @property
     def n_words(self) -> int:
@@ -161,9 +177,15 @@ def read_source(document: nodes.document, text: str, script: Path | None = None)
     """Read a document as Sphinx keeps it; the text is what Sphinx read, the script what that was made of."""
     cells = [cell for cell in read_cells(script) if cell.kind != "comment"] if script else []
     reader = _Reader(text, cells if script else None)
+    reader.source.minutes = document.get("minutes", 0)
     reader.read(document)
     reader.put_in_order([cell for cell in cells if cell.is_code])
     return reader.source
+
+
+def _stretch(cell: Cell) -> str:
+    """Say what a cell is to the flow of a page: of a folded one, readers see the title."""
+    return "text" if cell.place == "folded" else "stated" if _states(cell) else "code"
 
 
 def _states(cell: Cell) -> bool:
@@ -201,7 +223,8 @@ class _Reader:
         for cell in cells:
             above = [parts for line, parts in self._sections if line < cell.lineno]
             self.source.code.append(CodeUse(cell, above[-1] if above else ()))
-            self._stretches.append((cell.lineno, "stated" if _states(cell) else "code"))
+            if cell.place != "end":
+                self._stretches.append((cell.lineno, _stretch(cell)))
         for _, kind in sorted(self._stretches, key=itemgetter(0)):
             # What is stated of a result belongs to the code above that measured it.
             if not (kind == "stated" and self.source.order[-1:] == ["code"]):
@@ -212,6 +235,11 @@ class _Reader:
         self._line = self._line_of(node)
         if "kernel" in node or "exercise" in node:
             self._shown(node)
+        elif "rungs" in node:
+            self._use("rungs", node["rungs"], self._line, node)
+        elif "rung" in node:
+            self._use("rung", node["rung"], self._line, node)
+            self.read(node)
         elif isinstance(node, _ADDED_NODES) or _ADDED.intersection(node["classes"]):
             return
         elif isinstance(node, nodes.literal_block):
@@ -231,7 +259,7 @@ class _Reader:
     def _line_of(self, node: nodes.Element) -> int:
         """Give the line of the text that was read."""
         said = node.line or self._line
-        named = (str(node[key]) for key in ("question", "exercise", "kernel") if key in node)
+        named = (str(node[key]) for key in ("question", "exercise", "kernel", "rungs", "rung") if key in node)
         words = (node.rawsource or next(named, "")).strip().split("\n")[0]
         near = (said, said - 1, said + 1, said - 2, said + 2, said - 3, said + 3)
         within = (line for line in near if 0 < line <= len(self._read))
@@ -252,15 +280,16 @@ class _Reader:
         elif line and heading:
             self.source.headings.append(Passage(words, line))
         elif line and isinstance(node, nodes.paragraph | nodes.term):
-            self._prose(words)
+            marked = " ".join("".join(_words(node, _MARK)).split())
+            self._prose(words, marked)
         if line:
             self.source.figures.append((line, "".join(_typed(node))))
             self._roles(node)
 
-    def _prose(self, words: str) -> None:
+    def _prose(self, words: str, marked: str = "") -> None:
         line = self._own(self._line)
         if words:
-            self.source.paragraphs.append(Passage(words, line))
+            self.source.paragraphs.append(Passage(words, line, marked))
             self._stretches.append((line, "text"))
 
     def _roles(self, block: nodes.TextElement) -> None:
@@ -317,18 +346,22 @@ def _role(node: nodes.Element) -> tuple[str, str]:
         return "problem", node["why"]
     if isinstance(node, addnodes.pending_xref) and node["reftype"] in ("term", "doc", "ref"):
         return node["reftype"], node["reftarget"]
+    if "evidence" in node:
+        return "evidence", f"{node['evidence']} {node['of']}".strip()
     return ("rule", node.astext()) if "gg-rule" in node["classes"] else ("", "")
 
 
-def _words(node: nodes.Node) -> Iterator[str]:
-    """Give what readers see of a text, without literals; a number counts as one word."""
+def _words(node: nodes.Node, mark: str = "") -> Iterator[str]:
+    """Give what readers see of a text, without literals; a number counts as one word, evidence as none."""
     for child in node.children:
         if isinstance(child, nodes.Text):
             yield child.astext()
         elif _is_number(child):
             yield "N"
-        elif not isinstance(child, _NO_WORDS):
-            yield from _words(child)
+        elif isinstance(child, nodes.Element) and "evidence" in child:
+            yield mark
+        elif not isinstance(child, _NO_WORDS) and not _is_rung_number(child):
+            yield from _words(child, mark)
 
 
 def _typed(node: nodes.Node) -> Iterator[str]:
@@ -338,8 +371,13 @@ def _typed(node: nodes.Node) -> Iterator[str]:
             yield child.astext()
         elif _is_number(child) or isinstance(child, (*_NO_WORDS, addnodes.pending_xref)):
             yield " " + "\n" * child.rawsource.count("\n")
-        else:
+        elif not _is_rung_number(child):
             yield from _typed(child)
+
+
+def _is_rung_number(node: nodes.Node) -> bool:
+    """Tell whether a node is what the build put before the heading of a rung."""
+    return isinstance(node, nodes.Element) and "gg-no" in node["classes"]
 
 
 def _is_number(node: nodes.Node) -> TypeGuard[nodes.Element]:

@@ -34,10 +34,13 @@ _MEASURED = (
 )
 _FRACTION = r"(?:half|a\s(?:third|quarter|fifth|tenth|hundredth|thousandth)|two\sthirds|three\squarters)"
 _ABOUT = rf"(?:about\s+|over\s+)?(?:{_DIGITS}|{_WORD})\b"
+# Number words need a comparison after them: "three times" alone counts something.
 _THAN = r"(?=\s*(?:over|against|what|better|cheaper|shorter|longer|more\sthan|less))"
+# "10 times" is a speed-up where the clause ends; in "10 times a day" it is a count.
 _STOP = r"(?=\s*(?:[.,;:)]|$|with|over|against|what|better|cheaper|shorter|longer|more\sthan|less))"
 _COUNT = rf"(?:{_SMALL}|{_UNITS_OF_TEN}|{_TENS}|hundreds?|thousands?)"
 
+# (?-i:...) holds units in which capitals matter: mW is not MW.
 _TABLE = (
     ("rate", rf"{_NUMBER}{_GAP}{_RATE}"),
     ("rate", rf"{_DIGITS}{_GAP}(?-i:[GTMP]FLOPS|[GT]Bps)"),
@@ -114,6 +117,7 @@ def _in_line(number: int, text: str) -> list[TypedFigure]:
         for match in pattern.finditer(text):
             line = number + text.count("\n", 0, match.start())
             found.append(TypedFigure(line, kind, " ".join(match.group().split())))
+            # Blanked, so that no later pattern finds a part of it again.
             text = text[: match.start()] + re.sub(r"[^\n]", " ", match.group()) + text[match.end() :]
     return found
 

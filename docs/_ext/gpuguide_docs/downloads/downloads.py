@@ -50,9 +50,10 @@ def _read(app: Sphinx, document: nodes.document) -> None:
                 f"{page.name}.py": script_text(cells),
             }
     offered = _live_notebook(docname)
-    links = (node["reftarget"] for node in document.findall(addnodes.download_reference))
-    # The byline of a page with a script links its notebook, too, and that one is written above.
-    if not own and f"/{offered}" in links:
+    # A page of the gallery links a notebook of such a name, too, and has written it above.
+    if not own and any(
+        node["reftarget"] == f"/{offered}" for node in document.findall(addnodes.download_reference)
+    ):
         cells = _exported(app, partial(export_live_page, site, docname, document))
         texts |= {offered.name: notebook_text(cells, offered.stem)} if cells else {}
     for name, text in texts.items():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["export_live_page", "export_page"]
 
 _IMPORTS = "import matplotlib.pyplot as plt\nimport numpy as np\n\nimport gpuguide as gg"
+# What the build puts into the namespace of drawn cells, a download has to make for itself.
 _PRESET = {
     "facts": "from gpuguide.measure.session import current\n\nfacts = current().facts",
     "arrays": (
@@ -88,6 +89,9 @@ def export_live_page(site: Site, docname: str, read: nodes.document, site_url: s
 
 
 def _for_download(cell: Cell) -> Cell:
+    if cell.place != "open":
+        header = f"# wrong: {cell.title}" if cell.is_wrong else f"# {cell.title}"
+        return Cell(cell.kind, cell.index, f"{header}\n{cell.body}", cell.lineno)
     if cell.kind != "drawn":
         return cell
     lines = [line for line in cell.content.splitlines() if not line.strip().startswith("# draw")]

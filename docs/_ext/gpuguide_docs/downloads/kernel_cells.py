@@ -87,6 +87,7 @@ class KernelCells:
                 handed.append((start, start, f"{_NOTE}\n"))
             edits += handed
         text = code.encode()
+        # From the end, so that the places before stay right.
         for start, end, new in sorted(edits, reverse=True):
             text = text[:start] + new.encode() + text[end:]
         return text.decode()
@@ -100,6 +101,7 @@ class KernelCells:
             if len(kept) < len(node.names):
                 start, end = _span(node, code)
                 line = ast.unparse(ast.ImportFrom(node.module, kept, 0)) if kept else ""
+                # Where nothing is left of the line, its line break goes, too.
                 yield start, end + (not kept), line
         elif isinstance(node, ast.Attribute | ast.Name):
             module, _, name = self._path(node).rpartition(".")
@@ -170,6 +172,7 @@ class KernelCells:
 
 def _span(node: ast.stmt | ast.expr, code: str) -> tuple[int, int]:
     """Give a node's first byte, and the byte behind its last."""
+    # Columns of a syntax tree count bytes of UTF-8, not characters.
     lines = code.encode().splitlines(keepends=True)
     before = [sum(map(len, lines[: line - 1])) for line in (node.lineno, node.end_lineno or node.lineno)]
     return before[0] + node.col_offset, before[1] + (node.end_col_offset or 0)

@@ -13,6 +13,7 @@ from sphinx import addnodes
 
 __all__ = ["ExportError", "Piece", "code_node", "escape", "markdown_node", "pieces", "ready_node"]
 
+# An underscore inside a word is no markup.
 _SPECIAL = re.compile(r"[\\`*<$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _SKIPPED = (
     nodes.comment,

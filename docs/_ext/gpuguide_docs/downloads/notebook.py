@@ -50,6 +50,7 @@ def notebook_text(cells: Iterable[Piece], name: str) -> str:
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
             "language_info": {"name": "python"},
         },
+        # The first format in which cells have identifiers.
         nbformat_minor=5,
     )
     nbformat.validate(notebook)

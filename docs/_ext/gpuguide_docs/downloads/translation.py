@@ -19,6 +19,7 @@ from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.references import measured_on, parse_reference
+from gpuguide_docs.show.rungs import strip_node, strip_table
 from gpuguide_docs.show.site import Site
 
 __all__ = ["PageTranslation"]
@@ -87,18 +88,28 @@ class PageTranslation:
         """Give what takes a node's place; None if it stays, and what is in it is looked at."""
         if _LEFT_OUT.intersection(node["classes"]):
             return []
-        if isinstance(node, number_node):
-            return [markdown_node("", self._number(node))]
-        if isinstance(node, addnodes.pending_xref) and node["reftype"] in ("doc", "ref"):
-            return [markdown_node("", self._reference(node))]
+        words = self._words(node)
+        if words is not None:
+            return [markdown_node("", words)]
         if isinstance(node, dropdown_main) and "study" not in node:
             self._replace(node)
             title, *content = node.children
             return [nodes.container("", *content, classes=["fold"], summary=title.astext())]
+        if isinstance(node, strip_node):
+            self._replace(node)
+            return [strip_table(node)]
         if isinstance(node, code_node):
             return [code_node("", code=self._kernels.page_cell(node["code"]))]
         shown = self._shown(node)
         return [shown] if shown else None
+
+    def _words(self, node: nodes.Element) -> str | None:
+        """Give the Markdown of a number or of a link to another page; None for other nodes."""
+        if isinstance(node, number_node):
+            return self._number(node)
+        if isinstance(node, addnodes.pending_xref) and node["reftype"] in ("doc", "ref"):
+            return self._reference(node)
+        return None
 
     def _shown(self, node: nodes.Element) -> nodes.Element | None:
         """Give what a directive of the guide shows, or a cell that myst-nb ran, by the key that it left."""

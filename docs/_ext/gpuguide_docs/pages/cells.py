@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
-__all__ = ["DRAW", "WRONG", "Block", "Cell", "CellKind", "cells_from_blocks", "read_cells"]
+from sphinx.errors import ExtensionError
+
+__all__ = ["DRAW", "WRONG", "Block", "Cell", "CellKind", "Place", "cells_from_blocks", "read_cells"]
 
 DRAW = "# draw"
 WRONG = "# wrong:"
+_HEADER = re.compile(r"# ?(?P<word>record|fold|wrong, ?fold)(:(?P<title>.*)|$)")
+# sphinx-gallery takes the comment right under ``# %%`` for text.
+_HEADER_AS_TEXT = re.compile(r"draw|(draw|record|fold|wrong|wrong, ?fold):.*")
 
 CellKind = Literal["text", "recorded", "drawn", "comment"]
+Place = Literal["open", "folded", "end"]
 
 
 class Block(NamedTuple):
@@ -61,7 +68,34 @@ class Cell:
     @property
     def is_wrong(self) -> bool:
         """Whether the cell is wrong on purpose (its first line says what is)."""
-        return self.kind == "recorded" and self.first_line.startswith(WRONG)
+        word = self._header["word"] if self._header else ""
+        return self.kind == "recorded" and (self.first_line.startswith(WRONG) or word.startswith("wrong"))
+
+    @property
+    def place(self) -> Place:
+        """Where the page shows a recorded cell: open, folded, or folded at the end of the page."""
+        if self._header is None:
+            return "open"
+        return "end" if self._header["word"] == "record" else "folded"
+
+    @property
+    def title(self) -> str:
+        """What the header of a cell says; empty for one without."""
+        if self.kind == "drawn":
+            return self.first_line.removeprefix(DRAW).lstrip(":").strip()
+        return (self._header["title"] or "").strip() if self._header else ""
+
+    @property
+    def body(self) -> str:
+        """The code without its header."""
+        if self._header is None:
+            return self.content
+        lines = self.content.split("\n")
+        return "\n".join(lines[next(i for i, line in enumerate(lines) if line.strip()) + 1 :])
+
+    @property
+    def _header(self) -> re.Match[str] | None:
+        return _HEADER.fullmatch(self.first_line) if self.kind == "recorded" else None
 
 
 def _kind(block: Block) -> CellKind:
@@ -73,30 +107,51 @@ def _kind(block: Block) -> CellKind:
     try:
         has_code = bool(ast.parse(block.content).body)
     except SyntaxError:
+        # Whoever runs the cell reports the error, with its line.
         has_code = True
     return "recorded" if has_code else "comment"
 
 
-def cells_from_blocks(blocks: Iterable[tuple[str, str, int]]) -> tuple[Cell, ...]:
+def cells_from_blocks(
+    blocks: Iterable[tuple[str, str, int]], script: Path | str = "the page"
+) -> tuple[Cell, ...]:
     """Cells of sphinx-gallery's blocks, in order.
 
     Parameters
     ----------
     blocks : iterable of (type, content, lineno)
         As ``split_code_and_text_blocks`` returns them.
+    script : path-like, optional
+        File that messages name.
 
     Returns
     -------
     tuple of Cell
-        One a block.
+        One for each block.
+
+    Raises
+    ------
+    sphinx.errors.ExtensionError
+        If a header has no title, or stands where it would be taken for text.
     """
     seen: Counter[str] = Counter()
     cells = []
     for block in (Block(*each) for each in blocks):
         kind = _kind(block)
         cells.append(Cell(kind, seen[kind], block.content, block.lineno))
+        _check_header(cells[-1], script)
         seen[kind] += 1
     return tuple(cells)
+
+
+def _check_header(cell: Cell, script: Path | str) -> None:
+    where = f"{script}, line {cell.lineno}"
+    if cell.kind == "text" and _HEADER_AS_TEXT.fullmatch(cell.content.strip()):
+        header = f"# {cell.content.strip()}"
+        raise ExtensionError(f"{where}: {header!r} would be shown as text; leave a line empty above it")
+    if cell.place != "open" and not cell.title:
+        header = cell.first_line.rstrip(": ")
+        raise ExtensionError(f"{where}: expected a title, as in '{header}: What stands here'")
 
 
 def read_cells(path: Path | str) -> tuple[Cell, ...]:
@@ -115,4 +170,4 @@ def read_cells(path: Path | str) -> tuple[Cell, ...]:
     from sphinx_gallery.py_source_parser import split_code_and_text_blocks
 
     _, blocks = split_code_and_text_blocks(str(path))
-    return cells_from_blocks(cast("Iterable[tuple[str, str, int]]", blocks))
+    return cells_from_blocks(cast("Iterable[tuple[str, str, int]]", blocks), path)

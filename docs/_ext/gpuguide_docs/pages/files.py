@@ -44,6 +44,7 @@ def write_if_changed(path: Path, data: bytes | str) -> bool:
     if path.is_file() and path.read_bytes() == raw:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
+    # A build that is interrupted here leaves the old file whole.
     part = path.with_name(path.name + ".part")
     part.write_bytes(raw)
     os.replace(part, path)

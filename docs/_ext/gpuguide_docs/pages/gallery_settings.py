@@ -64,15 +64,19 @@ def gallery_conf(layout: Layout) -> dict[str, Any]:
         "plot_gallery": False,
         "within_subsection_order": ListedOrder(tuple(page.name for page in read_pages(layout))),
         "doc_module": ("gpuguide",),
+        # Only then does sphinx-gallery hand on what stands in for a script's variables: the page as replayed.
         "inspect_global_variables": True,
         "remove_config_comments": True,
         "show_signature": False,
+        # Nothing was run, so there are no times; the pages of times would load scripts from other hosts.
         "write_computation_times": False,
         "min_reported_time": 1e9,
+        # The extension writes the downloads, with numbers and kernels in them.
         "download_all_examples": False,
         "notebook_extensions": set(),
         "image_scrapers": (),
         "reset_modules": (),
+        # Other processes would not have the replacements of `replay.seams`, and would run the scripts.
         "parallel": False,
         "binder": {},
     }

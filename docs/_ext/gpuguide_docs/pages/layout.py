@@ -34,7 +34,7 @@ class Layout:
 
     @property
     def examples(self) -> Path:
-        """The page scripts, one folder a section."""
+        """The page scripts, one folder for each section."""
         return self.root / "examples"
 
     @property
@@ -59,7 +59,7 @@ class Layout:
 
     @property
     def recorded(self) -> Path:
-        """The recordings, one folder a machine and page; a build never writes below it."""
+        """The recordings, one folder for each machine and page; a build never writes below it."""
         return self.source / "gpuguide" / "recorded"
 
     @property

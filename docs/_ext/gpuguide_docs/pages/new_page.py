@@ -372,6 +372,7 @@ def write_page(layout: Layout, name: str, section: str) -> list[Path]:
 
 def _insert_entry(path: Path, entry: str, earlier: list[str]) -> None:
     """Put an entry after the last of these pages, before any other without one."""
+    # Cut as text, not parsed and written anew: comments and layout of the file stay.
     head, *entries = re.split(r"(?m)^(?=\[\[page\]\])", path.read_text(encoding="utf-8"))
     names = [re.search(r'(?m)^name = "(\w+)"', each) for each in entries]
     places = [place for place, found in enumerate(names) if found and found[1] in earlier]

@@ -114,6 +114,7 @@ def _spreading(write: Callable[..., None]) -> Callable[..., None]:
 
 def setup(app: Sphinx) -> None:
     """Order the documents before they are read and before they are written."""
+    # Several builds may follow one another in one process, as in the tests.
     if not hasattr(Builder._write_parallel, "__wrapped__"):
         Builder._write_parallel = _spreading(Builder._write_parallel)  # type: ignore[method-assign]
     app.connect("env-before-read-docs", _order)

@@ -17,6 +17,7 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "LEVELS",
+    "RULES",
     "Experiment",
     "Needs",
     "Page",
@@ -30,6 +31,8 @@ KINDS = ("tutorial", "case", "clock", "how_to", "explanation")
 LEVELS = ("beginner", "intermediate", "advanced")
 #: A script below ``examples`` with recorded outputs, or a MyST file below ``docs`` that measures nothing.
 FORMATS = ("script", "myst")
+#: Sets of rules that a page can follow: the former ones, without a name, or those of a lesson.
+RULES = ("lesson",)
 _MYST_KINDS = ("how_to", "explanation")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -110,7 +113,7 @@ class Page:
     section, name, title, question, kind, level : str
         `name` is unique in the guide and names the script, the recording and (by default) the topic.
     minutes : int
-        Reading time.
+        Reading time; 0 for a page whose minutes are worked out from its text.
     needs : Needs
         GPUs, memory and packages.
     objectives : tuple of str
@@ -133,6 +136,8 @@ class Page:
         ``"script"``, or ``"myst"`` for a page that is written by hand and has no recording.
     top_bar : bool
         Whether it stands in the site's top bar: its section then lists it without holding it.
+    rules : str
+        ``"lesson"`` for a page that follows the rules of a lesson; empty for one that follows the former.
     """
 
     section: str
@@ -154,6 +159,12 @@ class Page:
     topic: str = ""
     format: str = "script"
     top_bar: bool = False
+    rules: str = ""
+
+    @property
+    def is_lesson(self) -> bool:
+        """Whether the page follows the rules of a lesson."""
+        return self.rules == "lesson"
 
     @property
     def docname(self) -> str:
@@ -258,6 +269,7 @@ def _document(layout: Layout) -> dict[str, Any]:
     from gpuguide.recordings.limits import read_toml, toml_text
 
     try:
+        # By the reader of recordings: tomllib alone takes over a minute for a key of 50 000 dotted parts.
         document = read_toml(toml_text(layout.pages_toml), layout.pages_toml.name)
     except FileNotFoundError:
         raise PagesError(f"{layout.pages_toml} is missing: it lists the guide's sections and pages") from None
@@ -270,7 +282,16 @@ def _document(layout: Layout) -> dict[str, Any]:
 
 def _page(entry: Mapping[str, Any], number: int) -> Page:
     where = f"page {entry.get('name', f'number {number}')!r}"
-    values = _checked(entry, _PAGE_KEYS, where)
+    # The other sets of rules have no typed minutes.
+    computed = "rules" in entry
+    values = _checked(entry, {**_PAGE_KEYS, "minutes": (_count, not computed)}, where)
+    if computed:
+        _one_of(values["rules"], RULES, f"{where}: rules")
+        if "minutes" in values:
+            raise PagesError(
+                f"{where}: minutes of a {values['rules']} are worked out from its text; delete the key"
+            )
+        values["minutes"] = 0
     if not _NAME.fullmatch(values["name"]):
         raise PagesError(f"{where}: name must be lower-case letters, digits and '_'")
     _one_of(values["kind"], KINDS, f"{where}: kind")
@@ -304,6 +325,7 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int:
+    # To Python, True is an integer.
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("an integer, zero or more")
     return value
@@ -365,6 +387,7 @@ _PAGE_KEYS: _Keys = {
     "machine": (_text, False),
     "topic": (_text, False),
     "format": (_text, False),
+    "rules": (_text, False),
     "top_bar": (_flag, False),
 }
 

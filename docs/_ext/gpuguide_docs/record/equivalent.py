@@ -293,6 +293,7 @@ def record_turn(options: Sequence[str] = ()) -> Recorder:
         with tempfile.TemporaryDirectory() as folder:
             copy = Layout(Path(folder))
             for name in _MEASURED:
+                # Without the recordings: a run must stand alone, and not be added to former ones.
                 ignored = shutil.ignore_patterns("__pycache__", "recorded")
                 shutil.copytree(layout.root / name, copy.root / name, ignore=ignored)
             copy.recorded.mkdir()
@@ -342,6 +343,7 @@ def tree_of(old: str, root: Path) -> Iterator[Layout]:
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ArgumentError(f"{old!r} is no folder, and no commit: {done.stderr.strip()}")
+        # The filter is the default from Python 3.14 on, and 3.12 warns where none is named.
         shutil.unpack_archive(archive, folder, filter="data")
         yield Layout(Path(folder))
 

@@ -15,7 +15,8 @@ from gpuguide_docs.pages.cells import Cell
 __all__ = ["CellError", "plain_text", "refuse_figures", "run_cell", "value_text"]
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-# What a reader of recordings refuses: see gpuguide.recordings.plain_text.
+# What a reader of recordings refuses: see gpuguide.recordings.plain_text. Written out again, since only code
+# of this room, which is in the measuring key, may decide what a recording says.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -51,6 +52,7 @@ def run_cell(cell: Cell, namespace: dict[str, Any], script: str) -> tuple[str, o
     """
     printed = io.StringIO()
     try:
+        # Empty lines in front, so that tracebacks count lines as the script does.
         tree = ast.parse("\n" * (cell.lineno - 1) + cell.content, script)
         with contextlib.redirect_stdout(printed):
             value = _execute(tree, namespace, script)
@@ -89,6 +91,7 @@ def _line(error: BaseException, script: str, default: int) -> int:
     if isinstance(error, SyntaxError) and error.filename == script and error.lineno:
         return error.lineno
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == script]
+    # The innermost line of the page itself; frames further in are those of libraries.
     return next((line for line in reversed(lines) if line), default)
 
 

@@ -51,6 +51,7 @@ class MemoryWatch:
             handle = self._nvml.nvmlDeviceGetHandleByIndex(0)
             return int(self._nvml.nvmlDeviceGetMemoryInfo(handle).used)
         except Exception:
+            # That memory cannot be read is no reason to lose the page.
             self._nvml = None
             return 0
 

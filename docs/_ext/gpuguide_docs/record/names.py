@@ -50,6 +50,7 @@ def _finder(code: Iterable[str], namespace: Mapping[str, Any] | None, imports: M
     from sphinx_gallery.backreferences import NameFinder
 
     finder = NameFinder(dict(namespace or {}))
+    # Drawn cells import nothing, so the names that they find are put in here.
     finder.imported_names.update(imports)
     for part in code:
         finder.visit(ast.parse(part))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PageRun", "main", "named_results", "run_page", "save_checked"]
 
+# Device times of two runs lie 0.4 % apart in the middle, so this is more than noise.
 _DRIFT = 0.02
 
 
@@ -243,6 +244,7 @@ def run_page(
     with recording_session(
         quick=told.quick, budget_s=told.budget, ceilings=ceilings, commit=told.commit, steps=steps
     ) as session:
+        # Opening the GPU takes time that must not count as the first cell's.
         with steps.step(START):
             _ = session.machine
         with steps.step("copy sentinel"):
@@ -278,6 +280,7 @@ def run_page(
     )
     if told.quick:
         return tuple(warned), None
+    # Asked again: on some systems nothing ended this process when its recorder died.
     stop_without(told.recorder)
     with steps.step("saving"):
         saved, remarks = save_checked(recording, told.into or layout.recorded)
@@ -383,6 +386,7 @@ def _measure_ceilings(path: Path) -> None:
     clock: Any = CupyClock()
     found = measure(clock, device)
     path.write_text(json.dumps(to_json(found)), encoding="utf-8")
+    # Every page of the session will read this file, so it must hold just what was measured.
     if _read_ceilings(path) != found:
         path.unlink()
         raise RecordingError("the ceilings are not read back as they were measured")
@@ -424,6 +428,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from gpuguide.measure.step_timer import StepTimer
 
     said: dict[str, Any] = {"warnings": [], "machine": "", "runs": 0, "starts": 0}
+    # The message stays if a cell calls sys.exit, which is no Exception.
     message, steps = "the page ended the process", StepTimer()
     try:
         with steps.step(START):
@@ -441,6 +446,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 said["runs"], said["starts"] = _counted(saved)
         message = ""
     except (CellError, GpuGuideError) as error:
+        # Paths begin at the root: where the tree lies on that machine helps nobody.
         message = str(error).replace(f"{told.root.resolve()}{os.sep}", "")
     except Exception as error:
         message = f"{type(error).__name__}: {error}"

@@ -37,8 +37,9 @@ def commit_of(root: Path) -> str:
     Returns
     -------
     str
-        From git, with ``+dirty`` when files differ; else ``GPUGUIDE_COMMIT``, else ``"unknown"``. A build
-        machine may have neither git nor a checkout; the measuring key decides, the commit informs.
+        ``GPUGUIDE_COMMIT`` where it is set; else from git, with ``+dirty`` when files differ; else
+        ``"unknown"``. A build machine may have neither git nor a checkout; the measuring key decides, the
+        commit informs.
     """
     given = os.environ.get("GPUGUIDE_COMMIT", "")
     if given:

@@ -23,7 +23,9 @@ from gpuguide_docs.record.provenance import commit_of, start_of_recording
 __all__ = ["Course", "Interrupted", "chosen_pages", "former_times", "interruptible", "main", "told"]
 
 BUDGET_SPENT = 3
+# A page that is begun later would end after the budget.
 _LAST_START = 0.9
+# What is shorter would read 0.0 s.
 _LEAST_SHOWN_S = 0.05
 _DESCRIPTION = """Measure pages on this machine, one process a page.
 
@@ -97,6 +99,7 @@ class _Recorder:
         self.arguments = arguments
         self.folder = folder
         self.common = ["--root", str(layout.root), "--commit", commit_of(layout.root)]
+        # Asked once: where the kernel does not tell, each answer is another.
         self.common += ["--start", start_of_recording()]
         self.common += ["--machine", arguments.machine] if arguments.machine else []
         self.common += ["--into", str(arguments.into.resolve())] if arguments.into else []

@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 
+# Counted up when drawings are kept in another form, so that none of the old form is read.
 _SCHEMA = "4"
 
 
@@ -96,6 +97,7 @@ def _is_of_matplotlib(value: object) -> bool:
     flat: Iterable[object] = ()
     if isinstance(value, list | tuple):
         flat = value
+    # plt.subplots returns an array of axes.
     elif type(value).__name__ == "ndarray" and str(getattr(value, "dtype", "")) == "object":
         flat = value.ravel()  # type: ignore[attr-defined]
     items = list(flat)
@@ -145,11 +147,13 @@ def drawing_key(states: States, cells: tuple[Cell, ...], digest: str) -> str:
 
 @functools.cache
 def _tools() -> str:
+    # Another version of either may draw other bytes from the same code.
     return f"matplotlib {version('matplotlib')} numpy {version('numpy')}"
 
 
 @functools.lru_cache(maxsize=4)
 def _contents(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
+    # The stamps only tell the cache that a file was edited between two builds of one process.
     # The bytes, not the canonical form: drawing anew after an edit of a comment costs little.
     whole = hashlib.sha256()
     for path in paths:
@@ -200,6 +204,7 @@ def draw(
             outputs = tuple(run(cell, shared, str(script), states.guide) for cell in cells)
     except CellError as error:
         if isinstance(error.__cause__, _OtherPageWaitsError):
+            # Not kept: the next build may have the other page's recording.
             return Drawing((None,) * len(cells))
         raise
     drawing = Drawing(outputs, shared.stated())
@@ -302,6 +307,7 @@ def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | No
             raise RecordingError(f"expected outputs of {n_cells} cells, got {len(outputs)}")
         for path, digest in reads:
             read = Path(path)
+            # The kept file is data, and may name folders of recordings alone.
             if read.parents[1:2] not in ((states.layout.recorded,), (recordings.ROOT,)) or read.is_symlink():
                 raise RecordingError(f"expected a folder of recordings, got {path!r}")
             if file_digest(read / "run.json") != digest or _waits(read, page, states):
@@ -371,4 +377,5 @@ def _draw_page(states: States, page: Page, cells: tuple[Cell, ...]) -> None:
     try:
         draw(states, page.name, cells, state.recording, state.digest, page.script(states.layout))
     except CellError:
+        # Replay meets the error again, at the page's turn, and reports it with its line.
         return

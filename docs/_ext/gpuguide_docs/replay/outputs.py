@@ -22,6 +22,7 @@ __all__ = [
     "admonition",
     "check_svg",
     "comment",
+    "folded_cell",
     "image",
     "literal",
     "raw_html",
@@ -31,7 +32,9 @@ __all__ = [
 ]
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
+# Control characters have no place in HTML; tab and line break do.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# What str.splitlines takes for the end of a line.
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _INDENT = "   "
 
@@ -71,7 +74,7 @@ class Drawing:
     Parameters
     ----------
     outputs : tuple of Output or None
-        One a cell; None when the cells read the recording of another page that waits to be measured.
+        One for each cell; None when the cells read the recording of another page that waits to be measured.
     stated : Stated
         Facts and claims.
     """
@@ -185,6 +188,30 @@ def comment(text: str) -> str:
     return f"\n..\n{_INDENT}{text}\n\n"
 
 
+def folded_cell(title: str, *, at_end: bool = False, wrong: bool = False, code_only: bool = False) -> str:
+    """Have the cell above folded.
+
+    Parameters
+    ----------
+    title : str
+        One line, that of the fold; shown literally.
+    at_end : bool
+        Whether it stands at the end of the page.
+    wrong : bool
+        Whether it is wrong on purpose.
+    code_only : bool
+        Whether its output stays open, and the code is folded below that.
+
+    Returns
+    -------
+    str
+        A directive; see `gpuguide_docs.show.folded_cells`.
+    """
+    flags = {"at-end": at_end, "wrong": wrong, "code-only": code_only}
+    options = "".join(f"{_INDENT}:{flag}:\n" for flag, given in flags.items() if given)
+    return f"\n.. folded-cell:: {title}\n{options}\n"
+
+
 def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:
     """Write a box.
 
@@ -245,7 +272,9 @@ _OUR_HTML = re.compile(
     r"(?:[^<>]++|</?(?:table|caption|thead|tbody|tfoot|tr|th|td|sup|sub|br|div|span|p|b|strong|em|code|pre)"
     r'(?: (?:class|scope|rowspan|colspan)="[^"<>]*+")*+ ?/?>)*+'
 )
+# url(#name) is a clip path or a marker of the same picture.
 _ACTS = re.compile(r"url\((?!#)|@import|javascript:|expression\(", re.IGNORECASE)
+# Elements that run, fetch, link, or change the picture once it is shown.
 _ACTING = (
     "script",
     "foreignObject",
@@ -386,9 +415,11 @@ def check_svg(data: bytes, file: str) -> None:
         texts = [element.text or ""] if _local(element.tag) == "style" else []
         for name, value in element.attrib.items():
             local = _local(name)
+            # Matplotlib keeps a heat map inside an SVG as PNG.
             fetches = local in ("href", "src") and not value.startswith(("#", "data:image/png;base64,"))
             if local.lower().startswith("on") or fetches:
                 raise RecordingError(f"expected a picture, got the attribute {local!r}", file=file)
+            # An href was looked at above; the path of a line (d) cannot act, and is long.
             texts += [] if local in ("href", "d") else [value]
         if any(_ACTS.search(text) for text in texts):
             raise RecordingError("expected a picture, got a style that acts", file=file)

@@ -15,7 +15,16 @@ from gpuguide_docs.record.execution import CellError
 from gpuguide_docs.record.names import CodeName, page_names
 from gpuguide_docs.replay.drawn_cells import draw
 from gpuguide_docs.replay.figures import FigureFolder
-from gpuguide_docs.replay.outputs import Drawing, Output, Picture, admonition, comment, literal, raw_html
+from gpuguide_docs.replay.outputs import (
+    Drawing,
+    Output,
+    Picture,
+    admonition,
+    comment,
+    folded_cell,
+    literal,
+    raw_html,
+)
 from gpuguide_docs.replay.states import PageState, States
 
 if TYPE_CHECKING:
@@ -24,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["ReplayedPage", "replay"]
 
 _NOT_DRAWN = "The chart that this code draws appears once the page is measured."
+#: Titles of drawn cells that are folded and name none.
+_CHART, _STATED = "Code of this chart", "What is claimed of these results"
 _DRAFT = admonition(
     "Draft, simulator",
     ("Toy sizes in Numba's simulator, on a CPU: no figure and no number here says anything of a GPU.",),
@@ -76,7 +87,7 @@ def replay(
     blocks : sequence of (type, content, lineno)
         As sphinx-gallery parsed the script.
     draft : sequence of Output or None, optional
-        Outputs of a preview, one a block, shown in the place of recorded ones.
+        Outputs of a preview, one for each block, shown in the place of recorded ones.
 
     Returns
     -------
@@ -88,7 +99,7 @@ def replay(
     sphinx.errors.ExtensionError
         If a drawn cell fails, or states a claim that does not hold; names file and line.
     """
-    cells = cells_from_blocks(blocks)
+    cells = cells_from_blocks(blocks, script)
     layout = states.layout
     images = layout.gallery / script.parent.name / "images"
     folder = FigureFolder(layout.docs, images, state.page, states.guide.dark)
@@ -96,8 +107,9 @@ def replay(
     if draft is None:
         drawing = _draw(states, state, script, cells)
         outputs = _outputs(state, cells, drawing)
+    lesson = states.pages[state.page].is_lesson if state.page in states.pages else False
     rendered = tuple(
-        _render(output, folder) if output else _note(cell)
+        _folded(cell, output, lesson=lesson) + (_render(output, folder) if output else _note(cell))
         for cell, output in zip(cells, outputs, strict=True)
     )
     stored: tuple[CodeName, ...] = ()
@@ -157,13 +169,23 @@ def _render(output: Output, folder: FigureFolder) -> str:
     return f"\n{pictures}{literal(output.stdout)}{raw_html(output.html)}\n"
 
 
+def _folded(cell: Cell, output: Output | None, *, lesson: bool) -> str:
+    if cell.kind == "drawn" and lesson:
+        # What shows neither chart nor table states claims or facts.
+        states = output is not None and not (output.pictures or output.html)
+        return folded_cell(cell.title or (_STATED if states else _CHART), at_end=states, code_only=not states)
+    if cell.place == "open":
+        return ""
+    return folded_cell(cell.title, at_end=cell.place == "end", wrong=cell.is_wrong)
+
+
 def _note(cell: Cell) -> str:
     return f"\n.. container:: not-measured\n\n   {_NOT_DRAWN}\n\n" if cell.kind == "drawn" else ""
 
 
 def _shown(cell: Cell, above: str) -> Block:
     kind = "code" if cell.is_code else "text"
-    content = cell.content
+    content = cell.body
     if cell.kind == "drawn":
         content = "\n".join(line for line in content.split("\n") if not line.strip().startswith(DRAW))
     elif cell.kind == "text" and cell.index == 0:

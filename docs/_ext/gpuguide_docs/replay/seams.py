@@ -64,8 +64,8 @@ def moved_seams() -> list[str]:
     Returns
     -------
     list of str
-        One sentence a seam that moved; empty when all is well. Call it before a build, not after: a build
-        puts the replacements in place.
+        One sentence for each seam that moved; empty when all is well. Call it before a build, not after: a
+        build puts the replacements in place.
     """
     moved = []
     for name, expected in SEAMS.items():
@@ -109,6 +109,7 @@ class Gallery:
             "get_subsections": self.sections,
             "_import_matplotlib": _no_matplotlib,
         }
+        # Replaced in the module that calls it, since sphinx-gallery imports functions by name.
         for name in SEAMS:
             module, _, attribute = name.partition(".")
             setattr(_MODULES[module], attribute, replacements[attribute])
@@ -123,6 +124,7 @@ class Gallery:
         script_blocks[:] = page.blocks
         self.kept.update(page.figures)
         script_vars["example_globals"] = _Replayed(page)
+        # sphinx-gallery reads it once the script should have run.
         script_vars["memory_delta"] = 0.0
         return list(page.outputs), 0.0
 
@@ -146,6 +148,7 @@ class Gallery:
     ) -> dict[str, list[dict[str, Any]]]:
         """Give the names that the page replayed, and those that its text refers to."""
         text = [block for block in script_blocks if block.type == "text"]
+        # Those in the code were resolved while the page was recorded.
         explicit: dict[str, list[dict[str, Any]]] = _ORIGINAL_IDENTIFY(text, ref_regex, None, None)
         names = {name: list(found) for name, found in global_variables.page.names.items()}
         for name, found in explicit.items():
@@ -242,9 +245,12 @@ def _begin(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> None:
     """Take over before sphinx-gallery generates its pages."""
+    # A method in its place shows that an earlier build of this process took over already.
     moved = moved_seams() if not getattr(gen_rst.execute_script, "__self__", None) else []
     if moved:
         raise ExtensionError("sphinx-gallery changed where the guide takes over:\n  " + "\n  ".join(moved))
+    # Already here: sphinx-gallery imports Matplotlib when it reads its configuration, before `_begin`.
     gen_gallery._import_matplotlib = _no_matplotlib
     app.add_config_value("gpuguide_draft", "", "env", str)
+    # sphinx-gallery generates at the default priority, 500.
     app.connect("builder-inited", _begin, priority=20)

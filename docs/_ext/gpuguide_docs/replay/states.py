@@ -24,6 +24,7 @@ __all__ = ["PageState", "States", "Status", "states_of_build"]
 Status = Literal["current", "stale", "missing", "pending"]
 
 
+# When modules move, a page has dozens of changes, and its banner would be longer than its text.
 _MOST_NAMED = 6
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["setup", "sweep_gallery"]
 
+# Lies in Sphinx's environment, and is forgotten with it.
 _SHAPE = "gpuguide_shape"
 
 
@@ -128,6 +129,7 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Sweep before and after sphinx-gallery generates its pages, and after the build."""
     app.connect("builder-inited", _sweep_before, priority=30)
+    # After the gallery (500) and its indexes (600).
     app.connect("builder-inited", _sweep_after, priority=900)
     app.connect("env-updated", _rewrite_when_shape_changed)
     app.connect("build-finished", _finish, priority=900)

@@ -38,6 +38,7 @@ def write_states(states: States) -> None:
     files = {folder / f"{page}.txt": states[page] for page in states.pages}
     for path, state in files.items():
         write_if_changed(path, f"{state.fingerprint} {drawing_of(states, state).fingerprint}")
+    # Without its file, a document that shows something of a deleted page is read again, and fails.
     for path in set(folder.iterdir()) - files.keys():
         path.unlink()
 

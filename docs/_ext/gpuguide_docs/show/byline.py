@@ -12,6 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide_docs.show.card import CARD_ID, card_node, download
 from gpuguide_docs.show.history import words_file
+from gpuguide_docs.show.minutes import exercise_minutes, reading_minutes
 from gpuguide_docs.show.numbers import NOT_MEASURED, why_unmeasured
 from gpuguide_docs.show.references import measured_on
 from gpuguide_docs.show.site import site_of
@@ -72,7 +73,10 @@ class PageFrame(SphinxTransform):
         measures = page.format == "script"
         state = site.state(page.name, self.env) if measures else None
         at = _after_answer(section, several=measures)
-        top = [byline_node(site, page, state), you_will_node(page)]
+        minutes = page.minutes
+        if page.is_lesson:
+            minutes = self.document["minutes"] = reading_minutes(self.document)
+        top = [byline_node(site, page, state, minutes), you_will_node(page)]
         recording = state.shown if state else None
         if recording and recording.runs:
             self.env.note_dependency(str(words_file(site.layout, page.name)))
@@ -103,6 +107,8 @@ def _after_answer(section: nodes.section, *, several: bool) -> int:
         if isinstance(node, nodes.paragraph) and not node["classes"]:
             node["classes"].append("gg-answer" if asked else "gg-question")
             asked, answered, place = True, asked, number + 1
+        elif answered and isinstance(node, nodes.container) and "rungs" in node:
+            place = number + 1
         elif not isinstance(node, nodes.title | nodes.comment | nodes.Admonition | nodes.system_message):
             break
     return place
@@ -132,7 +138,7 @@ def needs_text(needs: Needs) -> str:
     return "needs " + ", ".join([gpus, *memory, *needs.extras])
 
 
-def byline_node(site: Site, page: Page, state: PageState | None) -> nodes.Element:
+def byline_node(site: Site, page: Page, state: PageState | None, minutes: int) -> nodes.Element:
     """Build the byline: what the page takes, how it was measured, what one can take away.
 
     Parameters
@@ -143,13 +149,15 @@ def byline_node(site: Site, page: Page, state: PageState | None) -> nodes.Elemen
         The page that it stands on.
     state : PageState or None
         Of its recording; None for a page that measures nothing.
+    minutes : int
+        That it takes to read.
 
     Returns
     -------
     docutils.nodes.Element
         One line.
     """
-    parts = {"needs": _promise(site, page)}
+    parts = {"needs": _promise(site, page, minutes)}
     if state is not None:
         parts |= {"measured": _measured(state, bool(page.needs.gpus)), "downloads": _downloads(page)}
     line = nodes.paragraph()
@@ -160,8 +168,10 @@ def byline_node(site: Site, page: Page, state: PageState | None) -> nodes.Elemen
     return nodes.container("", line, classes=["gg-byline"])
 
 
-def _promise(site: Site, page: Page) -> Iterator[nodes.Node]:
-    yield nodes.Text(f"{page.minutes} min · ")
+def _promise(site: Site, page: Page, minutes: int) -> Iterator[nodes.Node]:
+    beside = exercise_minutes(page) if page.is_lesson else 0
+    exercise = f", exercise{'s' if len(page.exercises) > 1 else ''} {beside} min" if beside else ""
+    yield nodes.Text(f"{minutes} min{exercise} · ")
     for number, name in enumerate(page.after):
         yield nodes.Text("after " if number == 0 else ", ")
         yield _page_link(site, site.page(name), page.docname)

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from gpuguide_docs.pages.layout import Layout
     from gpuguide_docs.pages.pages_toml import Page
 
-__all__ = ["CARD_ID", "card_node", "card_rows", "download"]
+__all__ = ["CARD_ID", "CARD_TITLE", "card_node", "card_rows", "download"]
 
 CARD_ID = "how-this-was-measured"
+CARD_TITLE = "How this was measured"
 _SHARED = "host shared during"
 
 
@@ -50,7 +51,7 @@ def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element
     rows += _field("how to cite", nodes.Text(_citation(page, recording)))
     # The identifier is inside: browsers unfold what holds the target of a link.
     inside = nodes.container("", *history_node(layout, recording), rows, ids=[CARD_ID])
-    return fold("How this was measured", inside, classes=("gg-measured-card",))
+    return fold(CARD_TITLE, inside, classes=("gg-measured-card",))
 
 
 def card_rows(recording: Recording) -> list[tuple[str, str]]:
@@ -210,6 +211,7 @@ def download(text: str, path: str, *, up: bool = False) -> addnodes.download_ref
     sphinx.addnodes.download_reference
         Sphinx copies the file and sets the address.
     """
+    # Recordings lie outside the source folder, at which Sphinx begins such a path.
     target = f"/../{path}" if up else f"/{path}"
     label = nodes.inline("", text, classes=["gg-download"])
     return addnodes.download_reference("", "", label, reftarget=target, reftype="download", refdomain="")

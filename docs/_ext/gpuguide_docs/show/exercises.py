@@ -59,6 +59,7 @@ class ExerciseDirective(SphinxDirective):
             # Without this a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
             raise self.error(f"exercise: {error}") from None
+        # The contract and the downloads find the exercise by this.
         node["exercise"] = self.arguments[0]
         self.set_source_info(node)
         return [node]
@@ -115,6 +116,7 @@ def show_exercise(env: BuildEnvironment, document: nodes.document, name: str) ->
     for part in node.findall(nodes.container):
         if part["ids"]:
             document.set_id(part)
+    # Links lead to the exercise's own page, even if another page shows it as well.
     home = home_of(site_of(env), name)
     if home is None or home.docname == env.docname:
         label = exercise_id(name)
@@ -161,6 +163,7 @@ def _heading(exercise: Exercise) -> nodes.rubric:
     link = nodes.reference("", "#", refid=exercise_id(exercise.name), classes=["headerlink"])
     link["reftitle"] = "Link to this exercise"
     heading = nodes.rubric("", "", nodes.Text(f"Exercise: {exercise.title}"), link)
+    # Without a level Sphinx writes a rubric as a paragraph, which is no heading to a screen reader.
     heading["heading-level"] = 3
     return heading
 

@@ -56,6 +56,7 @@ class GpuGuideCells:
     ) -> None:
         import matplotlib
 
+        # Builds run where there is no screen.
         matplotlib.use("agg")
         import matplotlib.pyplot as plt
         import numpy as np

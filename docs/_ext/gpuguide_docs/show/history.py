@@ -35,7 +35,9 @@ def history_node(layout: Layout, recording: Recording) -> list[nodes.Node]:
     images = []
     for theme, path in _files(layout, recording.page).items():
         uri = "/" + path.relative_to(layout.docs).as_posix()
-        images.append(nodes.image(uri=uri, alt=moved.words(), classes=["recorded-figure", f"only-{theme}"]))
+        images.append(
+            nodes.image(uri=uri, alt=moved.in_words(), classes=["recorded-figure", f"only-{theme}"])
+        )
     lead = nodes.paragraph("", "How three of this page\u2019s numbers moved, each in per cent of its median:")
     return [lead, nodes.container("", *images, classes=["gg-chart"])]
 
@@ -63,7 +65,7 @@ def draw_histories(layout: Layout, workers: int = 1) -> list[str]:
         if moved is None or not moved.moved:
             continue
         known |= {*_files(layout, name).values(), words_file(layout, name), _note(layout, name)}
-        write_if_changed(words_file(layout, name), moved.words())
+        write_if_changed(words_file(layout, name), moved.in_words())
         key = drawing_key(states, (), states[name].digest)
         if not _is_drawn(layout, name, key):
             to_draw.append((name, partial(_draw, layout, name, moved, key)))

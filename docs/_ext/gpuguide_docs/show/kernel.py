@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError
+from gpuguide_docs.show.folded import fold
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.site import site_of
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["KernelDirective", "names_option", "setup", "shown_source"]
+__all__ = ["KernelDirective", "kernel_block", "names_option", "setup", "shown_source"]
 
 
 def names_option(text: str | None) -> list[str]:
@@ -62,11 +64,36 @@ def shown_source(source: ModuleSource, names: list[str]) -> str:
     return "\n\n\n".join(source.cut(name) for name in names)
 
 
+def kernel_block(source: ModuleSource, names: list[str]) -> nodes.container:
+    """Show definitions, and leave in the document what they are.
+
+    Parameters
+    ----------
+    source : ModuleSource
+        The module.
+    names : list of str
+        What to show, in this order.
+
+    Returns
+    -------
+    docutils.nodes.container
+        With the code, and the keys ``kernel`` and ``names``.
+    """
+    code = shown_source(source, names)
+    shown = nodes.container("", nodes.literal_block(code, code, language="python"), classes=["gg-kernel"])
+    # The contract and the downloads find the code by these.
+    shown["kernel"], shown["names"] = source.module, names
+    return shown
+
+
 class KernelDirective(SphinxDirective):
-    """``.. kernel:: MODULE`` with ``:names:`` shows definitions and links their reference page."""
+    """``.. kernel:: MODULE`` with ``:names:`` shows definitions and links their reference page.
+
+    ``:fold: TITLE`` folds them.
+    """
 
     required_arguments = 1
-    option_spec: ClassVar = {"names": names_option}
+    option_spec: ClassVar = {"names": names_option, "fold": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         """Show the code, or name what the module has instead."""
@@ -75,15 +102,15 @@ class KernelDirective(SphinxDirective):
             source = ModuleSource(site_of(self.env).layout.source, module)
             self.env.note_dependency(str(source.path))
             names = self.options.get("names") or list(source.names)
-            code = shown_source(source, names)
+            shown = kernel_block(source, names)
         except GpuGuideError as error:
             self.env.note_reread()
             raise self.error(f"kernel: {error}") from None
-        block = nodes.literal_block(code, code, language="python")
-        self.set_source_info(block)
-        shown = nodes.container("", block, self._origin(module, names), classes=["gg-kernel"])
-        shown["kernel"], shown["names"] = module, names
-        self.set_source_info(shown)
+        shown += self._origin(module, names)
+        for node in (shown, shown[0]):
+            self.set_source_info(node)
+        if "fold" in self.options:
+            return [fold(self.options["fold"], shown, classes=("gg-cell",))]
         return [shown]
 
     def _origin(self, module: str, names: list[str]) -> nodes.paragraph:

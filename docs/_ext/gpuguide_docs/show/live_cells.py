@@ -32,7 +32,7 @@ c.InteractiveShellApp.exec_lines = [
 ]
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": None, "metadata": {"Date": None, "Creator": None}}
 """
-# By so much the line that myst-nb gives the output of a cell lies behind the line on which the cell begins.
+# The line that myst-nb gives the output of a cell lies this far below the one on which the cell begins.
 _LINES_TOO_MANY = 2
 
 

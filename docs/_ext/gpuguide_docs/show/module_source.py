@@ -131,6 +131,18 @@ class ModuleSource:
         froms = [f"from {module} import {', '.join(sorted(set(of)))}" for module, of in from_modules.items()]
         return sorted({*plain, *froms}, key=_import_order)
 
+    def with_read(self, name: str) -> list[str]:
+        """Name a definition and all of the module's own that it reads, in the module's order."""
+        found = {name}
+        waiting = [name]
+        while waiting:
+            read = {
+                used for used in _free_names(self._definition(waiting.pop())) if used in self._definitions
+            }
+            waiting += read - found
+            found |= read
+        return [each for each in self._definitions if each in found]
+
     def private_constants(self, names: Iterable[str]) -> list[str]:
         """List the module's own variables with a private name that definitions read: nobody imports those."""
         used = [used for name in names for used in _free_names(self._definition(name))]

@@ -13,7 +13,9 @@ from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
+    from gpuguide.recordings.recording import Recording
     from gpuguide_docs.replay.states import PageState
     from gpuguide_docs.show.site import Site
 
@@ -22,8 +24,10 @@ __all__ = [
     "ClaimedRole",
     "MeasuredRole",
     "RuleRole",
+    "measured_number",
     "number_node",
     "setup",
+    "unmeasured_number",
     "why_unmeasured",
 ]
 
@@ -43,7 +47,7 @@ class _NumberRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Give the number, or an error that the next build meets again."""
         try:
-            text, detail, kind = self.number(site_of(self.env))
+            number = self.number(site_of(self.env))
         except GpuGuideError as error:
             # Without this a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
@@ -51,8 +55,7 @@ class _NumberRole(SphinxRole):
             wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
             wrong["why"] = str(error)
             return [wrong], [message]
-        node = number_node(self.rawtext, text, classes=[kind], detail=detail, role=self.name, key=self.text)
-        node["tip"] = f"gg-tip-{self.env.new_serialno('gg-tip')}"
+        node = _node(self.env, self.text, self.name, number, self.rawtext)
         self.set_source_info(node)
         return [node], []
 
@@ -97,6 +100,46 @@ class RuleRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Give the text as it stands; the check for typed figures passes over it."""
         return [nodes.inline(self.rawtext, self.text, classes=["gg-rule"])], []
+
+
+def measured_number(env: BuildEnvironment, key: str, recording: Recording) -> number_node:
+    """Give the number that the role ``measured`` shows for a reference, to a directive that derives it.
+
+    Parameters
+    ----------
+    env : BuildEnvironment
+        That reads the document.
+    key : str
+        The reference, as in the role.
+    recording : Recording
+        Of the page that it names.
+
+    Returns
+    -------
+    number_node
+        With what hover, focus or tap shows.
+
+    Raises
+    ------
+    GpuGuideError
+        If the recording has no such number.
+    """
+    number = resolve(parse_reference(key), recording)
+    return _node(env, key, "measured", (number.text, number.detail, "gg-measured"))
+
+
+def _node(
+    env: BuildEnvironment, key: str, role: str, number: tuple[str, str, str], raw: str = ""
+) -> number_node:
+    text, detail, kind = number
+    node = number_node(raw, text, classes=[kind], detail=detail, role=role, key=key)
+    node["tip"] = f"gg-tip-{env.new_serialno('gg-tip')}"
+    return node
+
+
+def unmeasured_number(env: BuildEnvironment, key: str, state: PageState) -> number_node:
+    """Give what stands in the place of a number while its page has none."""
+    return _node(env, key, "measured", (NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"))
 
 
 def why_unmeasured(state: PageState) -> str:

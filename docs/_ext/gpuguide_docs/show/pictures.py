@@ -51,6 +51,7 @@ class DrawingDirective(SphinxDirective):
                 self.env.note_reread()
                 raise self.error(f"drawing: {unknown('drawing', stem, known)}")
         twins = [self._image(name, words, "only-light"), self._image(f"{name}-dark", words, "only-dark")]
+        # The contract and the downloads find the drawing by this, and only once.
         twins[0]["drawing"] = name
         # The others scroll on a narrow screen, as charts do.
         if _FOR_PHONES in (folder / f"{name}.svg").read_text(encoding="utf-8"):
@@ -82,6 +83,7 @@ class DrawnDirective(SphinxDirective):
         except KeyError:
             raise self.error(f"drawn: no page {name!r} in examples/pages.toml") from None
         note_use(self.env, layout, name)
+        # A written page is read again for a change of its source alone, and this code draws it.
         for path in states.drawing_code:
             self.env.note_dependency(path)
         if state.shown is None:

@@ -113,6 +113,7 @@ class OneCompilation(SandboxedEnvironment):
 
 def setup(app: Sphinx) -> None:
     """Offer the side bar; take the place of two parts of numpydoc and sphinx-gallery."""
+    # numpydoc makes an environment for each docstring, and each would compile the template again.
     docscrape_sphinx.SandboxedEnvironment = OneCompilation
     app.setup_extension("sphinx_gallery.gen_gallery")
     app.add_directive("minigallery", NotingMiniGallery, override=True)

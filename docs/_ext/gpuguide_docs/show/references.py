@@ -152,6 +152,7 @@ def parse_size(text: str) -> int:
 
 
 def _evaluate(node: ast.expr) -> int:
+    # Not isinstance: to Python, True is an integer.
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     if not isinstance(node, ast.BinOp):
@@ -162,6 +163,7 @@ def _evaluate(node: ast.expr) -> int:
             return left + right
         case ast.Sub():
             return left - right
+        # Bounded, so that 9**9**9 is an error and not a long wait.
         case ast.Mult() if max(left, right) < 2**64:
             return left * right
         case ast.Pow() if 0 <= right < 64 and left < 2**32:

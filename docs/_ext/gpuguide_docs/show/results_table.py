@@ -90,7 +90,9 @@ class ResultsDirective(_RecordedDirective):
         files += download("JSON", f"{stem}.json")
         summary = f"Table: {results.title}, every size"
         table = fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))
+        # The downloads find the study by these, and write its files.
         table["page"], table["study"] = page, name
+        table["variants"] = [info.name for info in results.variants]
         return [table]
 
 
@@ -133,6 +135,7 @@ class FindingDirective(SphinxDirective):
         for paragraph in content:
             if isinstance(paragraph, nodes.paragraph):
                 paragraph["classes"].append("gg-finding")
+                # The contract knows captions by this, and tells one from the next.
                 paragraph["caption"] = self.lineno
         return content
 

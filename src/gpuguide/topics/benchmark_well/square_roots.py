@@ -92,6 +92,7 @@ def far_guesses(
     (True, [0.0, 0.0, 0.0, 0.0])
     """
     if exact:
+        # The root of a square of a whole number is exact.
         number = rng.integers(1, math.isqrt(int(LARGEST)), n).astype(dtype) ** 2
     else:
         number = 1 + (LARGEST - 1) * uniform(rng, n, dtype)

@@ -38,6 +38,7 @@ def without_waiting(call: Call, gpu: GpuClock) -> float:
     """
     gpu.synchronize()
     start = perf_counter()
+    # Fewer than the queue holds: when it is full, a launch waits for the GPU.
     for _ in range(100):
         call()
     return (perf_counter() - start) / 100

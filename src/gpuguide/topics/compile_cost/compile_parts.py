@@ -33,6 +33,7 @@ def first_call() -> None:
     """
     clock = SystemClock()
     marks = [clock.now_ns()]
+    # Not at the top of the module, because this import is timed.
     numba: Any = import_module("numba")
     marks.append(clock.now_ns())
     topic = import_module("gpuguide.topics.compile_cost.study")
@@ -124,6 +125,7 @@ def _process(
         raise FirstCallError(
             f"{command[-1]}: exit status {done.returncode}\n{done.stderr[-2000:]}"
         )
+    # The last line is the whole time, which time_first_call adds and reads.
     said = json.loads(done.stdout.splitlines()[-2])
     if said["hits"] != hits:
         raise FirstCallError(
@@ -222,6 +224,7 @@ def average_with_compiler(n_turns: int = 7) -> Seconds:
     clock = SystemClock()
 
     def turn() -> dict[str, float]:
+        # Two, because compiled code is kept with its function, and both clocks want a compilation.
         fresh, other = numba.njit(loops), numba.njit(loops)
         marks = [clock.now_ns()]
         for _ in range(CALLS):

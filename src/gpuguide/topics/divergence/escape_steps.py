@@ -23,6 +23,7 @@ TILE_ROWS, TILE_COLS = 4, 8
 _PART = 1 << 14
 
 
+# The inputs need it for their order before the check does.
 @lru_cache(maxsize=4)
 def escape_reference(n: int) -> np.ndarray:
     """Let all pixels of a part take a step at a time; those that are out stay at 0 and count no more.
@@ -36,6 +37,7 @@ def escape_reference(n: int) -> np.ndarray:
         range(0, n, _PART),
         8 * steps.nbytes,
     )
+    # All callers get this one array, which the cache keeps.
     steps.flags.writeable = False
     return steps
 
@@ -71,6 +73,7 @@ def tile_order(n: int) -> np.ndarray:
     [0, 1, 2, 3, 4, 5, 6, 7, 16, 17]
     """
     row, col = np.divmod(np.arange(n), width_of(n))
+    # Any factor above the number of tiles in a row would do; n is.
     tile = row // TILE_ROWS * n + col // TILE_COLS
     return np.argsort(tile, kind="stable").astype(np.int32)
 

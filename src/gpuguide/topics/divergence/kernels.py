@@ -4,7 +4,7 @@ import numpy as np
 from numba import cuda
 
 NUMBERS_PER_BLOCK = 2048
-# Numbers have 20 binary places, so that whole numbers do and every machine counts the same steps.
+# Fixed-point numbers, 20 binary places: with integers every machine counts alike.
 LEFT, TOP, SPAN = -9 * 2**18, -3 * 2**19, 3 * 2**20
 
 
@@ -12,6 +12,7 @@ LEFT, TOP, SPAN = -9 * 2**18, -3 * 2**19, 3 * 2**20
 def shift_recipe(v):
     """Scramble the bits of a number by shifts."""
     for _ in range(128):
+        # Numba widens each result to 64 bits; uint32 cuts it back to 32.
         v = np.uint32(v ^ (v << 13))
         v = np.uint32(v ^ (v >> 17))
         v = np.uint32(v ^ (v << 5))
@@ -112,6 +113,7 @@ def regrouped_kernel(out):
     for j in range(cuda.threadIdx.x, n_open[0], cuda.blockDim.x):
         i = open_numbers[j]
         number = np.uint32(i + 2)
+        # The odd numbers up to 31 have been tried.
         out[i] = odd_divisor(number, np.uint32(33), number)
 
 
@@ -120,6 +122,7 @@ def steps_inside(re, im):
     """Count steps until a number leaves the circle of radius 2, in 20 binary places."""
     x = y = steps = 0
     while steps < 256:
+        # A product has 40 binary places; the shift leaves 20 of them.
         xx = x * x >> 20
         yy = y * y >> 20
         if xx + yy > 4 << 20:

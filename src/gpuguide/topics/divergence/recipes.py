@@ -42,6 +42,7 @@ def _scrambled(v: int, once: Callable[[int], int]) -> int:
 
 
 def _shift_once(v: int) -> int:
+    # Python's integers have no end, so what 32 bits would lose is cut off here.
     v ^= v << 13 & _BITS
     v ^= v >> 17
     return v ^ v << 5 & _BITS

@@ -66,10 +66,12 @@ def measure_first_call(n_processes: int = 1) -> dict[str, tuple[float, ...]]:
             timeout=timeout_s,
             check=True,
         )
+        # The last line is the whole time, which time_first_call adds and reads.
         printed.append(json.loads(done.stdout.splitlines()[-2]))
         return done.stdout
 
     whole = time_first_call(f"{__name__}:first_call", n_processes=n_processes, run=run)
+    # The first process is not counted, as in `whole`.
     counted = zip(*printed[1:], strict=True)
     parts = {
         name: tuple(ns / 1e9 for ns in column)

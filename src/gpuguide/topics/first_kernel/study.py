@@ -98,7 +98,7 @@ def increment_with_copies(x_host: np.ndarray) -> None:
 def increment_with_copies_pinned(x_host: np.ndarray) -> None:
     """Do the same with an array in pinned memory, which the GPU copies by itself."""
     x_device = cupy().empty(x_host.shape, x_host.dtype)
-    # asarray would copy it once more.
+    # asarray would first copy it into pinned memory of CuPy's own.
     stream = cupy().cuda.get_current_stream()
     x_device.set(x_host, stream=stream)
     increment_grid(x_device)

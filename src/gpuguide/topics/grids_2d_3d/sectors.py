@@ -56,6 +56,7 @@ def sectors_per_request(
     _check(shape, threads_per_block, axes, itemsize)
     lengths = tuple(shape[axis] for axis in axes)
     grid = grid_2d if len(shape) == 2 else grid_3d
+    # grid_2d and grid_3d take a shape whose last axis is that of x.
     blocks_per_grid = grid(tuple(reversed(lengths)), threads_per_block)  # type: ignore[arg-type]
     strides = tuple(prod(shape[axis + 1 :]) * itemsize for axis in axes)
     offsets = _offsets(lengths, strides, blocks_per_grid, threads_per_block)

@@ -38,6 +38,7 @@ extern "C" __global__ void copy_passes(const uint4* a, uint4* out, long long n, 
 }
 """
 THREADS, MAX_BYTES = 512, 2**30
+# What do_bench itself writes before each call.
 TRITON_FLUSH_BYTES = 256 * 2**20
 DURATIONS = {"5 us": 5e-6, "100 us": 1e-4, "1 ms": 1e-3, "50 ms": 5e-2}
 COLD = ("100 us", "1 ms", "50 ms")
@@ -95,6 +96,7 @@ def make_copy(n_bytes: int, passes: int) -> Copy:
     cp.cuda.Device().synchronize()
     kernel = cp.RawKernel(SOURCE, "copy_passes")
     sm_count = cp.cuda.Device().attributes["MultiProcessorCount"]
+    # Four blocks of 512 threads are the most that a multiprocessor holds.
     blocks = max(1, min(sm_count * 4, -(-n // THREADS)))
     args = (a, out, cp.int64(n), cp.int32(passes))
     return Copy(n * 16, passes, lambda: kernel((blocks,), (THREADS,), args))
@@ -107,6 +109,7 @@ def make_copies() -> dict[str, Copy]:
 
 def _sized(seconds: float) -> Copy:
     """Return a copy that lasts about `seconds`: by its size, and above 1 GiB by its passes."""
+    # A guess of a terabyte per second to begin with; each measurement corrects it.
     shape = (int(seconds * 1e12), 1)
     for _ in range(2):
         copy = make_copy(*bounded(*shape))
@@ -197,6 +200,7 @@ def graph_by_triton(copy: Copy, duration: str) -> Row:
     cp = cupy()
 
     def launch() -> None:
+        # do_bench_cudagraph captures PyTorch's stream, so the launch must go there.
         with cp.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
             copy.launch()
 
@@ -259,6 +263,7 @@ def nvbench_process(shapes: dict[str, Sequence[int]], answer: str) -> None:
                 with cp.cuda.ExternalStream(launch.get_stream().addressof()):
                     copy.launch()
 
+            # Its batches are warm, and only its cold, isolated runs are compared.
             state.exec(launcher, batched=False)
 
         bench.register(benchmark).set_name(name.replace(" ", "_"))

@@ -41,6 +41,7 @@ def without_synchronising(call: Call, synchronize: Call, n_samples: int = 50) ->
     for _ in range(n_samples):
         synchronize()
         start = perf_counter()
+        # Fewer than the queue holds: when it is full, a launch waits for the GPU.
         for _ in range(100):
             call()
         samples.append((perf_counter() - start) / 100)

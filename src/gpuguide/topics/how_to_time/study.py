@@ -28,6 +28,7 @@ from gpuguide.topics.how_to_time.kernels import add_one_kernel, add_one_threads
 
 THREADS_PER_BLOCK = 256
 THREADS = int(get_num_threads())
+# From 128 on, because on a slow CPU the GPU wins at 1024 numbers already.
 SIZES = (2**7, 2**10, 2**13, 2**16, 2**19, 2**22, 2**26)
 QR_SIZES = tuple(rows**2 for rows in (64, 128, 256, 512, 1024, 2048))
 
@@ -64,7 +65,7 @@ def add_one_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
 def add_one_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     x_device = cupy().empty(x_host.shape, x_host.dtype)
-    # asarray would copy it once more.
+    # asarray would first copy it into pinned memory of CuPy's own.
     stream = cupy().cuda.get_current_stream()
     x_device.set(x_host, stream=stream)
     add_one(x_device, x_device)
@@ -94,6 +95,7 @@ class QrCheck:
         m = prepared.shape[0]
         q, r = output[:m], output[m:]
         tolerance = 4.0 * m * float(np.finfo(prepared.dtype).eps)
+        # A matrix of zeros has nothing to divide by.
         scale = float(xp.abs(prepared).max()) or 1.0
         differences = {
             "Q has no orthonormal columns": xp.abs(q.T @ q - xp.eye(m)),

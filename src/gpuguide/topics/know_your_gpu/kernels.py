@@ -75,5 +75,6 @@ def block_sums_kernel(a, out):
         if thread < half:
             sums[thread] += sums[thread + half]
         half //= 2
+    # It wrote the last sum itself, so that no barrier is needed here.
     if thread == 0:
         out[cuda.blockIdx.x] = sums[0]

@@ -53,6 +53,7 @@ def study(kernels: Kernels = None) -> Study:
         reference=block_sums_reference,
         output=lambda n, dtype: ((-(-(n // np.dtype(dtype).itemsize) // TILE),), dtype),
         dtype="float32",
+        # As the kernel adds: sixteen one after the other, then a tree over 256 threads.
         tolerance=Tolerance(
             c=4, serial=16, scale=lambda a: block_sums_reference(np.abs(a)), threads=256
         ),

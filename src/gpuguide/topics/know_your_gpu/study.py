@@ -109,5 +109,6 @@ def _pattern_inputs(
     n = n_bytes // np.dtype(dtype).itemsize
     a = np.resize(np.arange(PATTERN + 1, dtype=dtype), n)
     b = uniform(rng, n, dtype)
+    # Nowhere larger than a, so that the larger of the two is a, as the other variants write it.
     b *= a
     return a, np.floor(b, out=b) if exact else b

@@ -24,6 +24,7 @@ from gpuguide.topics.launch_overhead.kernels import (
     elementwise_kernel,
 )
 
+# So little work that a launch takes longer than what it launches.
 ELEMENTS = 1024
 THREADS_PER_BLOCK = 256
 BLOCKS_PER_GRID = ELEMENTS // THREADS_PER_BLOCK
@@ -74,6 +75,7 @@ def launch_wrapping_and_waiting(*arrays: Any, n_arrays: int = 3) -> None:
 def launch_raw(*arrays: Any, n_arrays: int = 3) -> None:
     """Launch a kernel in CUDA C++ through CuPy: the arrays and their length."""
     kernel, chosen = kernel_and_arrays(RAW_KERNELS, arrays, n_arrays)
+    # CuPy would hand over a Python int as 64 bits, and the kernel takes 32.
     kernel((BLOCKS_PER_GRID,), (THREADS_PER_BLOCK,), (*chosen, np.int32(ELEMENTS)))
 
 

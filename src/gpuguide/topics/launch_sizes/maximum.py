@@ -19,6 +19,7 @@ from gpuguide.measure.study import Study
 from gpuguide.topics.launch_sizes.kernels import GRID_STRIDE_KERNELS, KERNELS
 
 THREADS_PER_BLOCK = 256
+# Of 256 threads: as many as a multiprocessor of an NVIDIA H200 holds at once.
 BLOCKS_PER_SM = 8
 SIZES = (2**12, 2**16, 2**20, 2**24, 2**26, 2**28)
 SIMULATED_MULTIPROCESSORS = 2
@@ -124,6 +125,7 @@ def maximum_inputs(
     return pair
 
 
+# Asked at each launch, so the answer is kept.
 @functools.cache
 def multiprocessors() -> int:
     """Count this GPU's multiprocessors; the simulator passes for a GPU with two."""

@@ -99,6 +99,7 @@ def residency(stamps: np.ndarray, bytes_per_block: int) -> Residency:
     if not bool(((begin <= loaded) & (loaded <= end) & (begin < end)).all()):
         raise MismatchError("A block's clock ran backwards: not all blocks left their stamps.")
     names, place = np.unique(multiprocessor, return_inverse=True)
+    # Any stamp takes the place of these.
     first = np.full(names.size, np.iinfo(np.int64).max)
     last = np.full(names.size, np.iinfo(np.int64).min)
     np.minimum.at(first, place, begin)

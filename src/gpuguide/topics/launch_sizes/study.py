@@ -27,6 +27,7 @@ from gpuguide.topics.launch_sizes.maximum import (
 
 ELEMENTS = 2**26
 ITEMS = (1, 2, 4, 8)
+# 33 threads take two warps, of which the second has 31 threads without work.
 COVERING_THREADS = (32, 33, 64, 128, 256, 512, 1024)
 LOOPING_THREADS = (32, 64, 128, 256, 512, 1024)
 LOOPING_ITEMS = (1, 4)

@@ -75,6 +75,7 @@ def maximum_numpy_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None
         part = slice(start, start + step)
         np.maximum(flat_a[part], flat_b[part], out=flat_out[part])
 
+    # map alone would neither wait for the threads nor raise their errors.
     list(thread_pool().map(one, range(0, out.size, step)))
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+# A predicate such as @!%p1 may stand before an instruction; labels and directives are passed over.
 _OPCODE = re.compile(r"^\s*(?:@!?%p\d+\s+)?([a-z]\w*(?:\.\w+)*)\s", re.MULTILINE)
 _MOVES = ("ld", "st", "mov", "atom", "red", "shfl")
 

@@ -75,6 +75,7 @@ def _inputs(
 
 def launch_counter(kernel: Any, kept: Any, doses: int, out: Any) -> None:
     """Launch a thread for each element."""
+    # `range_int32_kernel` counts in 32 bits.
     if not 0 <= doses < 2**31:
         raise ArgumentError(f"doses must be an integer from 0 to 2147483647; got {doses!r}.")
     n = launch.check(kept=kept, out=out, ndim=1, dtype="float32")

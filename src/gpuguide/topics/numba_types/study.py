@@ -50,6 +50,7 @@ def level_reference(kept: np.ndarray) -> np.ndarray:
 
 def launch_level(kernel: Any, kept: Any, out: Any) -> None:
     """Look at the arrays, and launch a thread for each element."""
+    # `wide_study` hands the same kernel arrays of float64.
     wide = getattr(kept, "dtype", None) == np.float64
     n = launch.check(kept=kept, out=out, ndim=1, dtype="float64" if wide else "float32")
     if n:

@@ -145,11 +145,13 @@ class PrimesCheck:
             raise MismatchError(
                 f"It counts {got:,} primes below {prepared:,}; there are {right:,}."
             )
+        # The lowest bit that differs.
         bit = ((got ^ right) & -(got ^ right)).bit_length() - 1
         number, verdict = 64 * at + 2 * bit + 1, "prime" if got >> bit & 1 else "not prime"
         raise MismatchError(f"It calls {number:,} {verdict}, which is wrong (word {at:,}).")
 
 
+# Two, for the limit of a study and the smaller one of its exact check.
 @lru_cache(maxsize=2)
 def _expected(limit: int, on_gpu: bool) -> Any:
     answer = primes_reference(limit, cupy() if on_gpu else np)

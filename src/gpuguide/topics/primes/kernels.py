@@ -112,7 +112,7 @@ def all_odd_kernel(limit, out):
 def cross_off_kernel(limit, out):
     """Each row of blocks crosses off the multiples of an odd number that still stands."""
     step = 2 * cuda.blockIdx.x + 3
-    # If another block crosses this number off too late, the work is in vain, but no harm.
+    # If another block crosses it off only later, this work is wasted, but does no harm.
     if out[step >> 6] >> ((step >> 1) & 31) & 1 == 0:
         return
     first = cuda.threadIdx.x + cuda.blockIdx.y * cuda.blockDim.x
@@ -162,7 +162,7 @@ def segment_kernel(limit, n_steps, steps_known, out):
     low = cuda.blockIdx.x * SEGMENT
     for i in range(thread, SEGMENT, width):
         crossed[i] = 1 if low + i == 0 else 0  # 1 is no prime
-    cuda.syncthreads()
+    cuda.syncthreads()  # all bytes are cleared before one is set
     for k in range(1, min(n_steps, SHORT_STEPS) + 1):
         if not steps_known or out[k >> 5] >> (k & 31) & 1:
             step = 2 * k + 1
@@ -177,7 +177,7 @@ def segment_kernel(limit, n_steps, steps_known, out):
             while i < SEGMENT:
                 crossed[i] = 1
                 i += step
-    cuda.syncthreads()
+    cuda.syncthreads()  # all steps are done before bytes become bits
     for word in range(thread, SEGMENT // 32, width):
         left = limit // 2 - low - 32 * word
         if left > 0:

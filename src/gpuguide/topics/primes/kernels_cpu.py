@@ -7,6 +7,7 @@ from numba import njit, prange
 
 SEGMENT = 2**18
 """Odd numbers of a segment: their bits take 32 KiB, which fits into the L1 cache of a core."""
+# After so many words the multiples of 3, 5, 7 and 11 fall on the same bits again.
 WHEEL_WORDS = 3 * 5 * 7 * 11
 
 
@@ -63,6 +64,7 @@ def sieve_words(low, n_odds, primes, words):
         words[-1] &= np.uint32((1 << (n_odds & 31)) - 1)
     found = 0
     for word in words:
+        # Count the bits by pairs, by fours and by bytes, and add up the bytes.
         x = word - ((word >> np.uint32(1)) & np.uint32(0x55555555))
         x = (x & np.uint32(0x33333333)) + ((x >> np.uint32(2)) & np.uint32(0x33333333))
         x = (x + (x >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
@@ -85,6 +87,7 @@ def sieve_parallel(limit, root, out):
     primes = odd_primes(13, root)
     wheel = np.full(WHEEL_WORDS, 0xFFFFFFFF, np.uint32)
     period = 32 * WHEEL_WORDS
+    # The second period: in the first, multiples below p * p would be left out.
     sieve_words(period, 2 * period, odd_primes(3, 11), wheel)
     n_segments = (limit // 2 + SEGMENT - 1) // SEGMENT
     found = 1
@@ -93,6 +96,7 @@ def sieve_parallel(limit, root, out):
         for w in range(words.size):
             words[w] = wheel[(k * SEGMENT // 32 + w) % WHEEL_WORDS]
         if k == 0:
+            # The wheel also crosses off 3, 5, 7 and 11 themselves, and 1 is no prime.
             words[0] = (words[0] | np.uint32(0x2E)) & np.uint32(0xFFFFFFFE)
         found += sieve_words(k * SEGMENT, limit // 2, primes, words)
     out[-1] = found

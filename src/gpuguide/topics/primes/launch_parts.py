@@ -68,6 +68,7 @@ def time_launch_a_number(
     def turn() -> dict[str, float]:
         begin = clock.now_ns()
         for number in numbers:
+            # Without a clock between the steps, so that the whole holds nothing else.
             check_alone(number, gpu.synchronize, lambda: None)
         spent_ns = [clock.now_ns() - begin]
         spent_ns += np.sum(

@@ -19,6 +19,7 @@ THREADS_PER_BLOCK = 1024
 GRANULE = 1024
 """Odd numbers that a block's share and a segment are multiples of: a warp packs as many at a time."""
 
+# The size of Tables in `kernels_segmented`, and room for its other shared variables; tests compare both.
 TABLE_BYTES = 28_480
 STATIC_BYTES = 256
 
@@ -50,6 +51,7 @@ def round_up(n: int) -> int:
 def primes_segmented(limit: int, out: Any) -> None:
     """Sieve segments in shared memory, a block on each multiprocessor, and count them."""
     checked_limit(limit, out)
+    # The blocks add to the last word, the number of primes.
     (out.data + 4 * n_words(limit)).memset_async(0, 4)
     if limit < 2:
         return
@@ -68,6 +70,7 @@ def sm_count_and_shared_bytes() -> tuple[int, int]:
     return _of_device(int(cupy().cuda.runtime.getDevice()))
 
 
+# Asked at each launch, so the driver's answer is kept.
 @lru_cache(maxsize=16)
 def _of_device(device_id: int) -> tuple[int, int]:
     info = current()

@@ -56,5 +56,6 @@ def primes_sieve_shared(limit: int, out: Any) -> None:
         segment_kernel[1, THREADS_PER_BLOCK](root, n_steps_below(root), False, out)
     if limit > 1:
         n_segments = -(-(limit // 2) // SEGMENT)
+        # The first block writes bits that others read as steps: what they hold already.
         segment_kernel[n_segments, THREADS_PER_BLOCK](limit, n_steps, True, out)
     count(limit, out)

@@ -146,6 +146,7 @@ def count_study(kernels: Kernels = None) -> Study:
 
     Where primesieve is not installed, its rows say so.
     """
+    # No size of the study is as small, so every cell of these rows shows the reason.
     there: dict[str, Any] = {"max_size": 1, "max_size_reason": NO_PRIMESIEVE}
     which = ""
     if primesieve():

@@ -38,6 +38,7 @@ def sort_numpy_threads(x: np.ndarray, out: np.ndarray) -> None:
         np.concatenate(pieces, out=mine)
         mine.sort()
 
+    # map alone would neither wait for the threads nor raise their errors.
     list(thread_pool().map(one, range(THREADS)))
 
 

@@ -16,6 +16,7 @@ CHUNK = 2**25
 COMPARED_WITH_PYTHON = 2**12
 _THREADS, _MAX_BLOCKS = 256, 1024
 
+# Multipliers of the random generator SplitMix64. One is added, or zeros would not count.
 SOURCE = r"""
 extern "C" __global__ void order_and_fingerprint(
         const float* x, long long n, long long n_pairs, unsigned long long* found) {

@@ -41,6 +41,7 @@ class SparseDictionary:
     def __init__(self) -> None:
         rng = np.random.default_rng(2022)
         self.keys = np.sort(rng.permutation(LARGEST_KEY)[:N_KEYS] + 1).astype(np.int32)
+        # Knuth's multiplier gives keys that lie side by side words that have little in common.
         numbers = self.keys.astype(np.int64) * 2_654_435_761 % 10**7
         letters = np.full((N_KEYS, 8), ord("v"), np.uint8)
         for place in range(7):
@@ -166,9 +167,11 @@ def lookup_inputs(
         queries = np.linspace(0, LARGEST_KEY + 1, n).astype(dtype)
     else:
         queries = rng.integers(1, LARGEST_KEY + 1, n, dtype=dtype)
+        # Of random numbers alone only one in ten would be a key.
         queries[::2] = dictionary.keys[rng.integers(0, N_KEYS, (n + 1) // 2)]
     return (
         queries,
+        # Copies, because every size gets the one dictionary that is kept.
         dictionary.keys.copy(),
         dictionary.words.copy(),
         dictionary.starts.copy(),

@@ -68,6 +68,7 @@ def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any
     n = checked_size(queries, keys, words, starts, out)
     if n:
         blocks_per_grid = min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS)
+        # The last of the ten steps that are taken in shared memory.
         fine_step = max(top_step(keys) >> 9, 1)
         lookup_shared_top_kernel[blocks_per_grid, THREADS_PER_BLOCK](
             queries, keys, words, fine_step, out
@@ -87,6 +88,7 @@ def lookup_bucket(queries: Any, keys: Any, words: Any, starts: Any, out: Any) ->
 def lookup_traffic(n: int, dtype: Any) -> Traffic:
     """Count unique bytes: queries and words once each, and of the dictionary at most all of it."""
     itemsize = np.dtype(dtype).itemsize
+    # A search among a million keys meets twenty of them.
     met = itemsize * min(20 * n, N_KEYS) + 8 * min(n, N_KEYS)
     return Traffic(bytes_read=n * itemsize + met, bytes_written=8 * n)
 

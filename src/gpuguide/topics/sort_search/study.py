@@ -54,7 +54,7 @@ def sort_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
 def sort_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     x_device = cupy().empty(x_host.shape, x_host.dtype)
-    # asarray would copy it once more.
+    # asarray would first copy it into pinned memory of CuPy's own.
     stream = cupy().cuda.get_current_stream()
     x_device.set(x_host, stream=stream)
     cupy().sort(x_device).get(out=out_host)

@@ -29,6 +29,7 @@ from gpuguide.topics.ufuncs.kernels_kepler import (
 from gpuguide.topics.ufuncs.study import ALL_THREADS
 
 MOST_ECCENTRIC = 0.8
+# A step has a sine, a cosine, two products, four differences and a division.
 OPERATIONS = 1 + 9 * STEPS
 SIZES = (32**3, 128**3)
 
@@ -41,6 +42,7 @@ def anomaly_reference(mean: np.ndarray, eccentricity: np.ndarray) -> np.ndarray:
     """
     mean, eccentricity = (np.asarray(x, np.float64) for x in (mean, eccentricity))
     low, high = mean.copy(), mean + eccentricity
+    # More halvings than float64 has binary places.
     for _ in range(60):
         middle = (low + high) / 2
         too_high = middle - eccentricity * np.sin(middle) > mean
@@ -76,6 +78,7 @@ class KeplerCheck:
         largest = float(distances.max()) if distances.size else 0.0
         if not math.isfinite(largest):
             raise MismatchError("An element of the result is no finite number.")
+        # The equation is met to within rounding; the smallest slope says how far off that may be.
         return largest, 4 * float(np.finfo(np.float32).eps) / (1 - MOST_ECCENTRIC)
 
 

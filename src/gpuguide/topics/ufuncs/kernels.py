@@ -62,6 +62,7 @@ larger_on_cpu = numba.njit(larger)
 @numba.njit(parallel=True)
 def maximum_cpu_loop(a, b, out):
     """Share out a plain loop among all CPU threads."""
+    # Numba does not check indices: other shapes would be written past their end.
     if a.shape != out.shape or b.shape != out.shape:
         raise ValueError("expected three arrays of one shape")
     for i in numba.prange(out.size):

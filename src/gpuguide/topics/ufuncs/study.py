@@ -57,6 +57,7 @@ def maximum_cpu_threads(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 def maximum_ufunc(a: Any, b: Any, out: Any) -> None:
     """Call the GPU's ufunc on arrays that lie on the GPU."""
     if launch.check(a=a, b=b, out=out, ndim=1, dtype="float32"):
+        # Unlike CuPy's, Numba's ufuncs do not follow CuPy's current stream.
         gpu_ufunc()(a, b, out=out, stream=current_stream())
 
 

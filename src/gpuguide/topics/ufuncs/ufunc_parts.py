@@ -17,6 +17,7 @@ from gpuguide.measure.turns import whole_turns
 from gpuguide.topics.ufuncs.kernels import SIGNATURES, gpu_ufunc, larger
 
 Seconds = dict[str, list[float]]
+# Much longer than a launch keeps the host, so that a call that waits stands out.
 BUSY_NS = 2_000_000
 
 
@@ -55,6 +56,7 @@ def first_call_parts(a_host: np.ndarray, b_host: np.ndarray, n_turns: int = 5) -
     device = [cuda.to_device(x) for x in (a_host, b_host, np.empty_like(a_host))]
 
     def turn() -> dict[str, float]:
+        # Two, because a compiled kernel is kept with its ufunc, and both clocks want a compilation.
         whole, other = fresh_ufunc(), fresh_ufunc()
         (kernel,) = (kernel for _, kernel in other.functions.values())
         marks = [perf_counter()]

@@ -23,6 +23,7 @@ def polynomial_kernel(x, out):
     """Each thread works out one number."""
     i = cuda.grid(1)
     if i < x.size:
+        # Numba compiles these numbers into the kernel: no memory is read for them.
         total = COEFFICIENTS[0]
         for k in range(1, DEGREE + 1):
             total = total * x[i] + COEFFICIENTS[k]

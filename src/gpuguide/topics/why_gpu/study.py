@@ -87,7 +87,7 @@ def polynomial_gpu_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None
 def polynomial_gpu_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     x_device, out_device = (cupy().empty(x_host.shape, np.float32) for _ in range(2))
-    # asarray would copy it once more.
+    # asarray would first copy it into pinned memory of CuPy's own.
     stream = cupy().cuda.get_current_stream()
     x_device.set(x_host, stream=stream)
     polynomial_gpu(x_device, out_device)
@@ -130,6 +130,7 @@ def study(kernels: Kernels = None) -> Study:
         sizes=SIZES,
         inputs=_inputs,
         reference=polynomial_reference,
+        # Each degree rounds twice: after a product and after a sum.
         tolerance=Tolerance(c=2, serial=2 * DEGREE, scale=sum_of_coefficients),
         dtype="float32",
         input_note="uniform random numbers from 0 to 1; whole numbers from -3 to 3 for the exact check",

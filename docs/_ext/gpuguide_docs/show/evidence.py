@@ -1,0 +1,177 @@
+"""The role ``evidence``: what a cause on a page rests on, linked to the code or the row that shows it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import SphinxRole
+from sphinx_design.dropdown import dropdown_main
+
+from gpuguide.errors import ArgumentError, GpuGuideError, unknown
+from gpuguide_docs.show.numbers import NOT_MEASURED
+from gpuguide_docs.show.site import site_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+    from gpuguide.recordings.recording import Recording
+    from gpuguide_docs.pages.pages_toml import Page
+    from gpuguide_docs.show.site import Site
+
+__all__ = ["EVIDENCE", "EvidenceLinks", "EvidenceRole", "setup"]
+
+#: Kind of evidence -> the word that readers see.
+EVIDENCE = {"count": "counted", "variant": "measured", "counter": "measured", "opinion": "not tested"}
+_PYTHON = ("python", "Python")
+
+
+class EvidenceRole(SphinxRole):
+    """``:evidence:`count warp_steps```, ``variant NAME``, ``counter NAME`` or ``opinion``, after a cause."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Give the word in brackets, or an error that the next build meets again."""
+        try:
+            kind, name = _parsed(self.text)
+            shown = self._is_shown(kind, name)
+        except GpuGuideError as error:
+            self.env.note_reread()
+            message = self.inliner.reporter.error(f"{self.name} {self.text!r}: {error}", line=self.lineno)
+            wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
+            wrong["why"] = str(error)
+            return [wrong], [message]
+        word = EVIDENCE[kind] if shown else NOT_MEASURED
+        node = nodes.inline(self.rawtext, f"[{word}]", classes=["gg-evidence"])
+        node["evidence"], node["of"], node["shown"] = kind, name, shown
+        self.set_source_info(node)
+        return [node], []
+
+    def _is_shown(self, kind: str, name: str) -> bool:
+        """Say whether there is anything to show yet; GpuGuideError where the page has no such thing."""
+        if kind == "opinion":
+            return True
+        site = site_of(self.env)
+        page = site.page_of(self.env.docname)
+        if page is None:
+            raise ArgumentError("Expected a page of examples/pages.toml; elsewhere there is only opinion.")
+        if kind == "count":
+            files = _topic_files(site, page)
+            for path in files:
+                self.env.note_dependency(str(path))
+            _known("count", name, _counts(site, page, files))
+            return True
+        state = site.state(page.name, self.env) if page.format == "script" else None
+        if state is None or state.shown is None:
+            return False
+        _known(kind, name, _variants(state.shown) if kind == "variant" else _counters(state.shown))
+        return True
+
+
+def _parsed(text: str) -> tuple[str, str]:
+    kind, _, name = text.strip().partition(" ")
+    if kind not in EVIDENCE:
+        raise unknown("kind of evidence", kind, EVIDENCE)
+    if (kind == "opinion") == bool(name.strip()):
+        wanted = "takes no name" if kind == "opinion" else "needs a name"
+        raise ArgumentError(f"{kind} {wanted}: write count NAME, variant NAME, counter NAME or opinion.")
+    return kind, name.strip()
+
+
+def _known(kind: str, name: str, names: list[str]) -> None:
+    if name not in names:
+        raise unknown(kind, name, names)
+
+
+def _topic_files(site: Site, page: Page) -> list[Path]:
+    path = site.layout.source.joinpath("gpuguide", "topics", *page.topic.split("."))
+    return sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+
+
+def _counts(site: Site, page: Page, files: list[Path]) -> list[str]:
+    """Name what can count work: functions of the topic, and functions and facts of the page's own cells."""
+    sources = [path.read_text(encoding="utf-8") for path in files if path.exists()]
+    if page.format == "script":
+        sources.append(page.script(site.layout).read_text(encoding="utf-8"))
+    return [name for source in sources for name in _made_in(source)]
+
+
+def _made_in(source: str) -> Iterator[str]:
+    """Give the functions that code defines, and the facts that it states."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "gg.fact" and call.args:
+            first = call.args[0]
+            if isinstance(first, ast.Constant):
+                yield str(first.value)
+
+
+def _variants(recording: Recording) -> list[str]:
+    return [info.name for results in recording.studies.values() for info in results.variants]
+
+
+def _counters(recording: Recording) -> list[str]:
+    # No recording holds the GPU's counters yet; until one does, every counter is unknown.
+    return list(getattr(recording, "counters", ()))
+
+
+class EvidenceLinks(SphinxTransform):
+    """Links each piece of evidence to what shows it on its page, wherever that stands."""
+
+    # When all cells and rungs stand where they belong.
+    default_priority = 398
+
+    def apply(self, **_kwargs: object) -> None:
+        """Link what can be linked; the contract names what cannot."""
+        for node in list(self.document.findall(nodes.inline)):
+            if node.get("of") and node["shown"]:
+                target = self._target(node["evidence"], node["of"])
+                if target is not None:
+                    words = node.astext().strip("[]")
+                    link = nodes.reference("", words, refid=self._id(target, node["of"]), internal=True)
+                    node[:] = [nodes.Text("["), link, nodes.Text("]")]
+
+    def _target(self, kind: str, name: str) -> nodes.Element | None:
+        found: dict[int, nodes.Element] = {}
+        for node in self.document.findall(nodes.Element):
+            rank = _rank(node, kind, name)
+            if rank:
+                found.setdefault(rank, node)
+        return found[min(found)] if found else None
+
+    def _id(self, target: nodes.Element, name: str) -> str:
+        if not target["ids"]:
+            taken = {each for node in self.document.findall(nodes.Element) for each in node["ids"]}
+            wanted = f"evidence-{nodes.make_id(name)}"
+            target["ids"].append(wanted if wanted not in taken else f"{wanted}-{len(taken)}")
+        return str(target["ids"][0])
+
+
+def _rank(node: nodes.Element, kind: str, name: str) -> int:
+    """Say how well a node shows a piece of evidence: 1 is best, 0 not at all."""
+    if kind == "counter":
+        return int(node.get("counter") == name)
+    if kind == "variant" and node.get("rung") == name:
+        return 1
+    if "kernel" in node and name in node["names"]:
+        return 2
+    if kind == "variant" and isinstance(node, dropdown_main) and name in node.get("variants", ()):
+        return 3
+    is_code = isinstance(node, nodes.literal_block) and node.get("language") in _PYTHON
+    # A kernel's own block is inside what was found above.
+    return 4 if is_code and name in _made_in(node.astext()) else 0
+
+
+def setup(app: Sphinx) -> None:
+    """Register role and transform."""
+    app.add_role("evidence", EvidenceRole())
+    app.add_transform(EvidenceLinks)

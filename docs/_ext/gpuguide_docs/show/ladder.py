@@ -1,0 +1,222 @@
+"""A ladder: the rungs of a study in its order, and which of its numbers the table and the strips show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from gpuguide.errors import ArgumentError
+from gpuguide.results.results import Results
+from gpuguide.results.units import format_quantity
+
+__all__ = ["MOST_ROWS", "Cell", "Ladder", "Work", "ladder_of"]
+
+#: With more rows the table would not stay on the first screen of a phone.
+MOST_ROWS = 9
+_TELLING = 0.1
+_UNITS = {
+    "fp32": "the FP32 units",
+    "fp64": "the ordinary FP64 units",
+    "fp64_tensor": "the FP64 tensor cores",
+    "tf32": "the TF32 tensor cores",
+    "fp16_tensor": "the FP16 tensor cores",
+    "bf16_tensor": "the BF16 tensor cores",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of a study: what the role ``measured`` would be given, and the size that it is of."""
+
+    key: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a rung does of its work: in words, the number, and the same number of the rung above."""
+
+    words: str
+    cell: Cell
+    before: Cell | None
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Rungs on one clock, each above the next, and rows beside them; all in the study's order.
+
+    Attributes
+    ----------
+    results : Results
+        Of the study.
+    clock : str
+        Of every rung.
+    rungs : tuple of str
+        Variants with a number, from 1.
+    beside : tuple of str
+        Variants without one: on another clock, wrong on purpose, or asked for.
+    wrong : frozenset of str
+        Those that are wrong on purpose.
+    sizes : tuple of int
+        At which times are listed, in rising order.
+    """
+
+    results: Results
+    clock: str
+    rungs: tuple[str, ...]
+    beside: tuple[str, ...]
+    wrong: frozenset[str]
+    sizes: tuple[int, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Rungs and what stands beside them."""
+        return tuple(info.name for info in self.results.variants if info.name in {*self.rungs, *self.beside})
+
+    def above(self, name: str) -> str:
+        """Return the rung above; empty for the first one and for what stands beside."""
+        at = self.rungs.index(name) if name in self.rungs else 0
+        return self.rungs[at - 1] if at else ""
+
+    def time(self, name: str, size: int) -> Cell | None:
+        """Return the time of a row; None where it does not reach the size."""
+        return Cell(self._key(name, size, "time"), size) if self._value(name, size) is not None else None
+
+    def last_time(self, name: str) -> Cell | None:
+        """Return the time at the largest listed size that a row reaches."""
+        return self._first_of(self.time(name, size) for size in self._falling)
+
+    def gain(self, name: str) -> Cell | None:
+        """Return the gain over the rung above, at the largest listed size that both reach."""
+        above = self.above(name)
+        both = (size for size in self._falling if above and self._has(name, size, "speedup", above))
+        return self._first_of(Cell(self._key(name, size, f"speedup({above})"), size) for size in both)
+
+    def work(self, name: str) -> Work | None:
+        """Return the larger share of a ceiling, else a rate, where the rung's last time stands."""
+        last = self.last_time(name)
+        found = self._work(name, last.size) if last else None
+        if last is None or found is None:
+            return None
+        words, quantity = found
+        above = self.above(name)
+        before = above and self._has(above, last.size, quantity)
+        return Work(
+            words,
+            Cell(self._key(name, last.size, quantity), last.size),
+            Cell(self._key(above, last.size, quantity), last.size) if before else None,
+        )
+
+    @cached_property
+    def best(self) -> frozenset[tuple[str, int]]:
+        """The fastest rung at each size."""
+        fastest = set()
+        for size in self.sizes:
+            times = {name: time for name in self.rungs if (time := self._value(name, size)) is not None}
+            if len(times) > 1:
+                fastest.add((min(times, key=times.__getitem__), size))
+        return frozenset(fastest)
+
+    @property
+    def _falling(self) -> tuple[int, ...]:
+        return self.sizes[::-1]
+
+    def _key(self, name: str, size: int, quantity: str) -> str:
+        return f"{self.results.name}[{name}, {size}].{quantity}"
+
+    def _value(self, name: str, size: int) -> float | None:
+        try:
+            return self.results.time(name, size).value
+        except ArgumentError:
+            return None
+
+    def _has(self, name: str, size: int, quantity: str, baseline: str | None = None) -> bool:
+        try:
+            self.results.quantity(name, size, quantity, baseline)
+        except ArgumentError:
+            return False
+        return True
+
+    def _work(self, name: str, size: int) -> tuple[str, str] | None:
+        traffic = self.results.measurement(name, size).traffic
+        if traffic is None:
+            return None
+        ceilings = {
+            "share": "share of the memory ceiling",
+            "flop_share": f"share of what {_UNITS.get(traffic.unit, traffic.unit)} can do",
+        }
+        shares = {
+            quantity: self.results.quantity(name, size, quantity).value
+            for quantity in ceilings
+            if self._has(name, size, quantity)
+        }
+        # Where memory or the launch decides, hardly any of the arithmetic units' share is reached.
+        if "share" in shares or shares.get("flop_share", 0.0) >= _TELLING:
+            largest = max(shares, key=shares.__getitem__)
+            return ceilings[largest], largest
+        if self._has(name, size, "rate"):
+            return f"rate, {format_quantity(traffic.bytes_total, 'B')} moved", "rate"
+        if self._has(name, size, "flop_rate"):
+            return f"rate, {format_quantity(traffic.flops, '1')} operations", "flop_rate"
+        return None
+
+    @staticmethod
+    def _first_of(cells: Iterable[Cell | None]) -> Cell | None:
+        return next((cell for cell in cells if cell is not None), None)
+
+
+def ladder_of(
+    results: Results,
+    rungs: Sequence[str],
+    beside: Sequence[str] = (),
+    wrong: Iterable[str] = (),
+    sizes: Sequence[int] = (),
+) -> Ladder:
+    """Build the ladder of a page.
+
+    Parameters
+    ----------
+    results : Results
+        Of the study.
+    rungs : sequence of str
+        Variants that are rungs on the page, in any order.
+    beside : sequence of str
+        Variants to be shown beside them.
+    wrong : iterable of str
+        Those of the rungs that are wrong on purpose.
+    sizes : sequence of int
+        To be listed; without any, all of the study's.
+
+    Returns
+    -------
+    Ladder
+        Rungs that are wrong, or on another clock than most of the others, stand beside.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variant or size.
+    ArgumentError
+        If the table would have too many rows, or more than three sizes.
+    """
+    infos = {name: results.variant(name) for name in (*rungs, *beside)}
+    for size in sizes:
+        results.measurement(results.variants[0].name, size)
+    order = [info.name for info in results.variants]
+    right = sorted({*rungs} - {*wrong} - {*beside}, key=order.index)
+    clocks = Counter(infos[name].clock for name in right)
+    # Of two clocks with as many rungs, that of the later ones.
+    clock = max(reversed([infos[name].clock for name in right]), key=clocks.__getitem__, default="")
+    numbered = tuple(name for name in right if infos[name].clock == clock)
+    others = tuple(sorted(set(infos) - {*numbered}, key=order.index))
+    ladder = Ladder(results, clock, numbered, others, frozenset(wrong), tuple(sorted(sizes or results.sizes)))
+    if len(sizes) > 3:
+        raise ArgumentError(f"A table of rungs lists one to three sizes; got {len(sizes)}.")
+    if len(ladder.rows) > MOST_ROWS:
+        raise ArgumentError(
+            f"A table of rungs has at most {MOST_ROWS} rows; got {len(ladder.rows)}: "
+            f"{', '.join(ladder.rows)}. Take some out of :beside:."
+        )
+    return ladder

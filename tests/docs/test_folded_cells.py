@@ -1,0 +1,172 @@
+"""Cells that a page folds: where they stand on the page, in its downloads, and what they do not change."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from mini_project import Project
+from sphinx.errors import ExtensionError
+
+from gpuguide.recordings.keys import Keys, measuring_key, recorded_cells
+from gpuguide_docs.pages.cells import cells_from_blocks, read_cells
+
+TOY = "examples/start/toy.py"
+BY_HAND = "import numpy as np\n\nvalues"
+TRIED = ":evidence:`opinion`\n#\n# .. try-it::\n#\n#    Add *five* numbers."
+STUDY = "from gpuguide.topics.toy import study as toy"
+
+
+@pytest.fixture(scope="module")
+def unfolded(built) -> str:
+    return built.page()
+
+
+@pytest.fixture(scope="module")
+def folded(make_project) -> Project:
+    """The recorded project with headers put in; nothing is recorded again."""
+    project = make_project()
+    project.edit(TOY, BY_HAND, f"# wrong, fold: Sums <by hand>, *slowly*\n{BY_HAND}")
+    project.edit(TOY, STUDY, f"# record: The study\n{STUDY}")
+    project.edit(TOY, "# The study runs.", f"# The study runs. {TRIED}")
+    ran = project.build()
+    assert ran.code == 0, ran.output
+    return project
+
+
+def body(page: str) -> str:
+    return page[page.index("<h1>") :].replace("<summary>\n", "<summary>")
+
+
+def test_a_header_leaves_a_recording_current(folded):
+    assert "Not measured since" not in folded.page()
+    assert "6 |not a substitution|" in folded.page()
+
+
+def test_a_header_changes_no_digest():
+    page = '"Title"\n# %%\n# Text.\n\nx = 1\n'
+    headed = page.replace("x = 1", "# {}: A title\nx = 1")
+    plain = measuring_key(recorded_cells(page), [])
+    for word in ("record", "fold", "wrong, fold"):
+        assert measuring_key(recorded_cells(headed.format(word)), []) == plain
+    assert measuring_key(recorded_cells(headed.format("draw")), []) == Keys.of([])
+
+
+def test_the_package_and_the_extension_split_headed_cells_the_same(tmp_path):
+    headers = ("# record: A", "# fold: B", "# wrong, fold: C", "# draw: D", "# draw", "# wrong: E", "x = 0")
+    page = '"Title"\n' + "".join(f"# %%\n# Text.\n\n{header}\nx = 1\n\n" for header in headers)
+    (tmp_path / "page.py").write_text(page)
+    ours = [cell.content.strip() for cell in read_cells(tmp_path / "page.py") if cell.kind == "recorded"]
+    assert ours == [cell.strip() for cell in recorded_cells(page)]
+    assert len(ours) == 5
+
+
+def test_a_side_path_is_folded_where_it_stands_with_its_output(folded):
+    page = body(folded.page())
+    found = re.search(r'<details class="([^"]*)">\s*<summary>(.*?)</summary>(.*?)</details>', page, re.DOTALL)
+    classes, title, inside = found.groups()
+    assert set(classes.split()) == {"gg-fold", "gg-cell", "gg-wrong-fold"}
+    assert title == "Sums &lt;by hand&gt;, *slowly*"
+    assert "6 |not a substitution|" in inside
+    assert "# wrong" not in page
+    # Browsers open a fold that holds the target of a link.
+    assert 'id="cell-sums-by-hand-slowly"' in inside
+    assert page.index("Nothing but NumPy") < page.index("<details") < page.index("The study runs")
+
+
+def test_bookkeeping_is_folded_at_the_end_with_what_was_measured(folded):
+    page = body(folded.page())
+    card = page.index("How this was measured</summary>")
+    at_end = page.index("<summary>The study</summary>")
+    assert page.index("The study runs") < page.index("only-light") < card < at_end
+    assert page.index('id="how-this-was-measured"') < at_end < page.index("<caption>Sums")
+    assert page.index("measuring key") > at_end
+    assert page.count("How this was measured</summary>") == 1
+
+
+def test_without_a_recording_bookkeeping_has_a_fold_of_its_own(make_project):
+    project = make_project()
+    project.edit(TOY, STUDY, f"# record: The study\nmore = 1\n{STUDY}")
+    ran = project.build()
+    assert ran.code == 0, ran.output
+    page = body(project.page())
+    assert "Not measured since" in page
+    assert 0 < page.index("How this was measured</summary>") < page.index("<summary>The study</summary>")
+
+
+def test_a_fold_is_an_ordinary_cell_of_the_downloads(folded):
+    notebook = json.loads((folded.layout.gallery / "downloads" / "toy.ipynb").read_text())
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in notebook["cells"]]
+    code = [source for kind, source in cells if kind == "code"]
+    assert code[1].startswith("# wrong: Sums <by hand>, *slowly*\nimport numpy as np")
+    assert code[2].startswith("# The study\nfrom gpuguide.topics.toy")
+    assert "plot_time" in code[-1], "the study runs before the chart that needs it"
+    assert any("runs. [not tested]\n\n> **Try it.** Add *five* numbers." in source for _, source in cells)
+    assert not any("<details>" in source for _, source in cells)
+    script = (folded.layout.gallery / "downloads" / "toy.py").read_text()
+    assert "# %%\n# The study\nfrom gpuguide.topics.toy" in script
+
+
+def test_a_lesson_folds_what_draws_below_the_caption_and_what_claims_at_the_end(make_project):
+    project = make_project()
+    entry = 'name = "toy"\ntitle = "Toy sums"\nquestion = "How long does a sum take?"\n'
+    typed = 'kind = "tutorial"\nlevel = "beginner"\nminutes = 5\n'
+    lesson = typed.replace("minutes = 5", 'rules = "lesson"')
+    project.edit("examples/pages.toml", entry + typed, entry + lesson)
+    found = "# Time grows with the size.\n\n# draw\ngg.plot_time(results)\n"
+    named = found.replace("# draw", "# draw: Time, drawn")
+    caption = "\n# %%\n# .. finding::\n#\n#    Larger is slower.\n#\n# What follows.\n"
+    project.edit(TOY, found, named + caption)
+    ran = project.build()
+    assert ran.code == 0, ran.output
+    page = body(project.page())
+    assert "1 min ·" in page
+    parts = ("only-light", "Larger is slower.", "<summary>Time, drawn</summary>", "What follows.")
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    card = page.index("How this was measured</summary>")
+    assert card < page.index("<summary>What is claimed of these results</summary>")
+    assert page.count("<details class=") == 3
+    notebook = (project.layout.gallery / "downloads" / "toy.ipynb").read_text()
+    assert "<details>" not in notebook
+    assert '"gg.plot_time(results)"' in notebook
+
+
+def test_a_page_without_headers_is_built_as_before(unfolded):
+    assert "gg-cell" not in unfolded
+    assert "folded-cell" not in unfolded
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "place", "title", "wrong"),
+    [
+        ("# record: The study\nx = 1", "recorded", "end", "The study", False),
+        ("\n# fold: A: side path\nx = 1", "recorded", "folded", "A: side path", False),
+        ("# wrong, fold: One launch\nx = 1", "recorded", "folded", "One launch", True),
+        ("# wrong: One launch\nx = 1", "recorded", "open", "", True),
+        ("# folding: x\nx = 1", "recorded", "open", "", False),
+        ("x = 1\n# fold: late", "recorded", "open", "", False),
+        ("# fold: only a comment", "comment", "open", "", False),
+        ("# draw\nx = 1", "drawn", "open", "", False),
+    ],
+)
+def test_the_first_line_says_where_a_cell_stands(code, kind, place, title, wrong):
+    (cell,) = cells_from_blocks([("code", code, 1)])
+    assert (cell.kind, cell.place, cell.title, cell.is_wrong) == (kind, place, title, wrong)
+    if place != "open":
+        assert cell.body == "x = 1"
+
+
+@pytest.mark.parametrize("code", ["# fold\nx = 1", "# record:\nx = 1", "# wrong, fold: \nx = 1"])
+def test_a_fold_needs_a_title(code):
+    with pytest.raises(
+        ExtensionError, match=r"page\.py, line 3: expected a title, as in '# \w+(, \w+)?: What"
+    ):
+        cells_from_blocks([("code", code, 3)], "page.py")
+
+
+@pytest.mark.parametrize("text", ["record: The study", "fold: A\n", "wrong, fold: A", "draw", "draw: late"])
+def test_a_header_right_under_the_mark_of_a_text_cell_is_refused(text):
+    with pytest.raises(ExtensionError, match=r"page\.py, line 7: .* leave a line empty above it"):
+        cells_from_blocks([("text", text, 7)], "page.py")

@@ -1,0 +1,188 @@
+"""What only a lesson has: evidence for its causes, minutes worked out from its text; and the box to try."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from docutils import nodes
+from small_site import PAGES, build, generated, page, recording, write
+from tiny_pool import use_pool
+
+from gpuguide_docs.contract import check as contract
+from gpuguide_docs.contract.page_source import Documents
+from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.minutes import reading_minutes
+from gpuguide_docs.show.numbers import number_node
+from gpuguide_docs.show.site import site_of
+
+LESSON = PAGES.replace("minutes = 15\n", 'rules = "lesson"\nexercises = ["add_one"]\n', 1)
+MORE = ("sphinx_design", *(f"gpuguide_docs.show.{name}" for name in ("evidence", "try_it", "folded_cells")))
+SCRIPT = '''"""
+First page
+==========
+
+What is measured?
+"""
+
+# %%
+# The answer.
+
+# %%
+# Steps
+# -----
+#
+{body}
+#
+# .. kernel:: gpuguide.topics.toy
+#    :names: add_one_kernel
+#    :fold: How steps are counted
+#
+# .. results:: sample
+
+n = 3
+gg.fact("marks", n, unit="1")
+'''
+KERNEL = 'href="#evidence-add-one-kernel">counted</a>]</span>'
+
+
+def built(tmp_path, monkeypatch, *body, status="current", pages=LESSON):
+    """The page, the warnings and the application; each text of the body is a paragraph."""
+    use_pool(monkeypatch, tmp_path / "pool")
+    text = "\n#\n".join(f"# {each}" for each in body)
+    files = {"examples/pages.toml": pages, "examples/start/first.py": SCRIPT.replace("{body}", text)}
+    layout = write(tmp_path, files)
+    script = layout.examples / "start" / "first.py"
+    made = recording(tmp_path) if status == "current" else None
+    files |= {"docs/index.rst": "Index\n=====\n", "docs/gallery/start/first.rst": generated(script)}
+    files["docs/gallery/start/second.rst"] = "Second page\n===========\n\nAnd then?\n\nNothing.\n"
+    state = PageState("first", status, made)
+    app, warnings = build(tmp_path, files, {"first": state}, monkeypatch, more=MORE)
+    return page(tmp_path, "gallery/start/first"), warnings, app
+
+
+def test_a_count_leads_to_its_code_in_its_fold(tmp_path, monkeypatch):
+    html, warnings, _ = built(tmp_path, monkeypatch, "It waits. :evidence:`count add_one_kernel`")
+    assert warnings == ""
+    assert '<span class="gg-evidence">[<a class="reference internal" ' + KERNEL in html
+    folded = html[html.index("How steps are counted</summary>") :]
+    assert 'id="evidence-add-one-kernel"' in folded[: folded.index("</details>")]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "target"),
+    [
+        ("count marks", "counted", "evidence-marks"),
+        ("variant numba", "measured", "evidence-numba"),
+        ("opinion", "not tested", ""),
+    ],
+)
+def test_evidence_says_what_a_cause_rests_on(tmp_path, monkeypatch, text, shown, target):
+    html, warnings, _ = built(tmp_path, monkeypatch, f"It waits. :evidence:`{text}`")
+    assert warnings == ""
+    (said,) = re.findall(r'<span class="gg-evidence">(.*?)</span>', html)
+    assert re.sub(r"<[^>]+>", "", said) == f"[{shown}]"
+    assert (f'href="#{target}"' in said) == (f'id="{target}"' in html) == bool(target)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("count add_one_kernl", "Unknown count 'add_one_kernl'. Did you mean 'add_one_kernel'"),
+        ("variant nmba", "Unknown variant 'nmba'. Did you mean 'numba'?"),
+        ("counter l2_writes", "Unknown counter 'l2_writes'. There is none at all."),
+        ("opinions", "Unknown kind of evidence 'opinions'. Did you mean 'opinion'?"),
+        ("opinion mine", "opinion takes no name"),
+        ("variant", "variant needs a name"),
+    ],
+)
+def test_what_is_unknown_is_named_with_the_nearest(tmp_path, monkeypatch, text, message):
+    _, warnings, _ = built(tmp_path, monkeypatch, f"It waits. :evidence:`{text}`")
+    assert message in warnings
+
+
+def test_without_a_recording_nothing_is_called_measured(tmp_path, monkeypatch):
+    html, warnings, _ = built(tmp_path, monkeypatch, "It waits. :evidence:`variant numba`", status="missing")
+    assert warnings == ""
+    assert '<span class="gg-evidence">[not measured yet]</span>' in html
+
+
+BARE = "Because warps wait, it is slow."
+CAUSES = (
+    (f"{BARE} :evidence:`opinion`", ""),
+    (f"{BARE} :evidence:`opinion` It is slow because it waits, too.", "'It is slow because it waits, too.'"),
+    (BARE, "'Because warps wait, it is slow.'"),
+    (f"Fast. :evidence:`opinion` {BARE}", "'Because warps wait, it is slow.'"),
+    (f"{BARE} :evidence:`count add_one`", "evidence 'count add_one' leads nowhere"),
+)
+
+
+@pytest.mark.parametrize(("text", "message"), CAUSES)
+def test_a_cause_of_a_lesson_has_evidence(tmp_path, monkeypatch, text, message):
+    _, _, app = built(tmp_path, monkeypatch, text)
+    here = site_of(app.env)
+    report = contract.check_page(here, here.page("first"), Documents(app.env, here.layout))
+    found = [each.message for each in report.violations if each.rule == "C14"]
+    assert report.marks["C14"] == ("fails" if message else "ok")
+    assert len(found) == bool(message)
+    assert all(message in each and each.startswith("line 15: ") for each in found)
+    assert report.evidence == [f"{kind} (line 15)" for kind in re.findall(r":evidence:`([^`]*)`", text)]
+
+
+def test_other_pages_need_no_evidence(tmp_path, monkeypatch):
+    pages = PAGES.replace("minutes = 15\n", 'minutes = 15\nexercises = ["add_one"]\n', 1)
+    html, _, app = built(tmp_path, monkeypatch, BARE, pages=pages)
+    here = site_of(app.env)
+    report = contract.check_page(here, here.page("first"), Documents(app.env, here.layout))
+    assert "C14" not in report.marks
+    assert "15 min · needs" in html
+
+
+def test_the_byline_of_a_lesson_has_its_own_minutes_and_those_of_its_exercise(tmp_path, monkeypatch):
+    html, warnings, app = built(tmp_path, monkeypatch, " ".join(["word"] * 700), ".. try-it::\n#\n#    Run.")
+    assert warnings == ""
+    assert "4 min, exercise 5 min · needs 1 GPU" in html
+    here = site_of(app.env)
+    assert contract.PageFacts(here, here.page("first"), Documents(app.env, here.layout)).minutes == 4
+
+
+def words(n):
+    return nodes.paragraph("", " ".join(["word"] * n))
+
+
+def code(n, language="Python"):
+    return nodes.literal_block("", "\n\n".join(["x = 1"] * n), language=language)
+
+
+@pytest.mark.parametrize(
+    ("parts", "minutes"),
+    [
+        ([words(180 * 3)], 3),
+        ([words(180), code(24)], 3),
+        ([words(180), code(24, "none")], 1),
+        ([nodes.literal_block("", "x = 1\n" * 99, language="Python", changed=[2], open=[1, 2, 3])] * 16, 2),
+        ([code(60), nodes.container("", nodes.image(), classes=["gg-chart"])] * 6, 31),
+        ([nodes.table("", nodes.title("", "One two"))] * 12, 2),
+        ([nodes.image(drawing="warp"), nodes.image()] * 12, 2),
+        ([words(180), fold("More", words(1800), code(240))], 1),
+        ([words(180), nodes.container("", words(1800), exercise="add_one")], 1),
+        ([nodes.paragraph("", "", *(number_node("", "1 000 000 s") for _ in range(360)))], 2),
+        ([], 1),
+    ],
+)
+def test_minutes_are_those_of_words_open_code_and_pictures(parts, minutes):
+    copies = [part.deepcopy() for part in parts]
+    assert reading_minutes(nodes.section("", *copies)) == minutes
+
+
+def test_the_box_to_try_begins_with_its_words(tmp_path, monkeypatch):
+    body = (
+        ".. try-it:: Try this first\n#\n#    Replace ``1`` with *two*.",
+        ".. try-it::\n#\n#    * one\n#    * two",
+    )
+    html, warnings, _ = built(tmp_path, monkeypatch, *body)
+    assert warnings == ""
+    assert html.count('<div class="gg-try admonition">') == 2
+    assert '<p><strong class="gg-try-lead">Try this first.</strong> Replace <code' in html
+    assert '<p><strong class="gg-try-lead">Try it.</strong></p>' in html

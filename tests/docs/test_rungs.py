@@ -1,0 +1,382 @@
+"""The table of rungs and the strips: rows, links and gains come from the page and its recording."""
+
+import re
+from html import unescape
+
+import pytest
+from docutils import nodes
+from small_site import build, generated, page, recording
+
+from gpuguide.errors import ArgumentError
+from gpuguide.results.records import VariantInfo
+from gpuguide_docs.contract.page_source import Documents
+from gpuguide_docs.downloads.exporter import export_page
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.show.changed_lines import changed_block, changed_lines, changed_node, definition_in
+from gpuguide_docs.show.ladder import ladder_of
+from gpuguide_docs.show.numbers import number_node
+from gpuguide_docs.show.rungs import strip_cell, strip_node
+from gpuguide_docs.show.site import site_of
+from study_results import SIZES, VARIANTS, cell, make, missing
+
+SCRIPT = '''"""
+First page
+==========
+
+What is measured?
+"""
+
+# %%
+# The fastest takes :measured:`add[eight, 2**26].time`.
+#
+# .. rungs:: add
+#    :at: 2**10, 2**26
+#    :beside: numpy, copied
+
+# %%
+# One element
+# -----------
+# An idea.
+#
+# .. rung:: one
+
+from numba import cuda
+
+
+@cuda.jit
+def one(x):
+    x[0] += 1
+
+
+one[1, 1](x)
+
+# %%
+# More of it.
+#
+# .. rung:: slow
+
+# wrong: waits each time
+slow[1, 1](x)
+
+# %%
+# Eight elements
+# --------------
+# An idea.
+#
+# .. rung:: eight
+
+eight[1, 1](x)
+print("eight")
+
+# %%
+# Four elements
+# -------------
+# Another idea.
+#
+# .. rung:: four
+
+four[1, 1](x)
+
+# %%
+# And so on.
+'''
+KERNELS = '''"""Kernels."""
+
+from numba import cuda
+
+ITEMS = 4
+
+
+def width():
+    return ITEMS
+
+
+@cuda.jit
+def four(x):
+    x[:ITEMS] += width()
+
+
+@cuda.jit
+def eight(x):
+    x[: 2 * ITEMS] += 1
+'''
+STUDY = make(
+    variants=(
+        *VARIANTS,
+        VariantInfo("slow", "Waiting"),
+        VariantInfo("eight", "Eight a thread"),
+        VariantInfo("copied", "Eight, pinned copy", clock="end_to_end"),
+    ),
+    measurements=(
+        cell("numpy", SIZES[0], 2_000),
+        missing("numpy", SIZES[2], "too long"),
+        cell("one", SIZES[0], 4_000),
+        cell("one", SIZES[1], 8_000),
+        missing("one", SIZES[2], "too long"),
+        cell("four", SIZES[0], 2_000),
+        cell("four", SIZES[1], 3_000),
+        cell("four", SIZES[2], 160_000),
+        cell("slow", SIZES[0], 9_000),
+        cell("eight", SIZES[0], 3_000),
+        cell("eight", SIZES[2], 140_000),
+        cell("copied", SIZES[2], 9_000_000, clock="end_to_end"),
+    ),
+)
+
+
+def built(tmp_path, monkeypatch, script=SCRIPT, status="current", kernels=KERNELS, **state):
+    path = tmp_path / "examples" / "start" / "first.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(script, encoding="utf-8")
+    (tmp_path / "src/gpuguide/topics/toy.py").unlink(missing_ok=True)
+    files = {
+        "docs/index.rst": "Index\n=====\n\nHello.\n",
+        "docs/gallery/start/first.rst": generated(path),
+        "src/gpuguide/topics/toy/kernels.py": kernels,
+        "src/gpuguide/topics/toy/__init__.py": "",
+    }
+    read = recording(tmp_path, studies={"add": STUDY}, names={"results": "add"})
+    states = {"first": PageState("first", status, read, **state)}
+    app, warnings = build(tmp_path, files, states, monkeypatch)
+    return app, warnings, page(tmp_path, "gallery/start/first")
+
+
+def rows(html):
+    table = re.search(r'<table class="gg-rungs.*?</table>', html, re.DOTALL)[0]
+    table = re.sub(r'<span class="gg-tip".*?</span>', "", table, flags=re.DOTALL)
+    lines = re.findall(r"<tr.*?</tr>", table, re.DOTALL)
+    plain = [
+        [re.sub(r"<[^>]+>", "", each) for each in re.findall(r"<t[hd].*?</t[hd]>", x, re.DOTALL)]
+        for x in lines
+    ]
+    return [[each.strip() for each in row] for row in plain]
+
+
+def test_the_rows_are_the_rungs_of_the_page_in_the_order_of_the_study(tmp_path, monkeypatch):
+    _, warnings, html = built(tmp_path, monkeypatch)
+    assert warnings == ""
+    assert rows(html) == [
+        ["elements", "2¹⁰", "2²⁶", "gain"],
+        ["NumPy, CPU", "2.0 µs", "–", ""],
+        ["1 One a thread", "4.0 µs", "–", ""],
+        ["2 Four a thread", "2.0 µs", "160 µs", "2.0×"],
+        ["Waiting, wrong on purpose", "9.0 µs", "–", ""],
+        ["3 Eight a thread", "3.0 µs", "140 µs", "1.1×"],
+        ["Eight, pinned copy, end to end", "–", "9.0 ms", ""],
+    ]
+
+
+def test_a_row_leads_to_its_section_or_to_the_rung(tmp_path, monkeypatch):
+    _, _, html = built(tmp_path, monkeypatch)
+    table = re.search(r'<table class="gg-rungs.*?</table>', html, re.DOTALL)[0]
+    targets = re.findall(r'href="#([\w-]+)">', table)
+    assert targets == ["one-element", "four-elements", "rung-slow", "eight-elements"]
+    assert all(f'id="{target}"' in html for target in targets)
+    assert '<h2><span class="gg-no">3</span> Eight elements' in html
+
+
+def test_the_fastest_rung_of_a_size_is_bold_and_rows_beside_are_grey(tmp_path, monkeypatch):
+    _, _, html = built(tmp_path, monkeypatch)
+    bold = re.findall(r'<td class="gg-best"><p><span[^>]*>([^<]+)<', html)
+    assert bold == ["2.0 µs", "140 µs"]
+    lines = re.findall(r'<tr class="([^"]*)">', html)[1:7]
+    assert ["gg-beside" in each for each in lines] == [True, False, False, True, False, True]
+
+
+def test_the_byline_stands_below_the_table(tmp_path, monkeypatch):
+    _, _, html = built(tmp_path, monkeypatch)
+    assert html.index("gg-answer") < html.index("gg-rungs-note") < html.index("gg-byline")
+
+
+def strips(app):
+    document = app.env.get_doctree("gallery/start/first")
+    return {
+        strip["strip"]: {each["kind"]: each.astext() for each in strip.findall(strip_cell)}
+        for strip in document.findall(strip_node)
+    }
+
+
+def test_a_strip_has_time_gain_work_and_a_place_for_a_counter(tmp_path, monkeypatch):
+    app, _, html = built(tmp_path, monkeypatch)
+    found = strips(app)
+    assert found["eight"] == {
+        "time": "140 µs 2²⁶ elements",
+        "gain": "1.1× over Four a thread",
+        "work": "96 % before: 84 %",
+        "counter": "",
+    }
+    assert found["four"]["gain"] == "2.0× over One a thread, 2¹⁰ elements"
+    # In the cache a share of the memory's ceiling would mislead.
+    assert found["one"] == {"time": "4.0 µs 2¹⁰ elements", "work": "2.0 GB/s", "counter": ""}
+    assert "<dt>share of the memory ceiling</dt>" in html
+    assert "gg-strip-counter" not in html
+
+
+def test_the_gain_of_a_strip_is_the_cell_of_the_table(tmp_path, monkeypatch):
+    app, _, _ = built(tmp_path, monkeypatch)
+    document = app.env.get_doctree("gallery/start/first")
+    keys = [node["key"] for node in document.findall(number_node) if ".speedup" in node["key"]]
+    assert sorted(keys) == sorted(2 * ["add[eight, 67108864].speedup(four)", "add[four, 1024].speedup(one)"])
+
+
+def test_a_rung_is_one_block_of_kernel_launch_and_strip(tmp_path, monkeypatch):
+    app, _, _ = built(tmp_path, monkeypatch)
+    document = app.env.get_doctree("gallery/start/first")
+    rungs = {node["rung"]: node for node in document.findall(nodes.container) if "rung" in node}
+    code = {
+        name: [block.astext() for block in node.findall(nodes.literal_block)] for name, node in rungs.items()
+    }
+    assert [len(blocks) for blocks in code.values()] == [1, 1, 2, 2]
+    assert code["eight"][0].startswith("ITEMS = 4\n\n\n@cuda.jit\ndef eight(x):")
+    # What a rung above has shown is not shown again.
+    assert code["four"][0].startswith("def width():")
+    assert code["four"][1] == "four[1, 1](x)"
+    assert rungs["slow"]["wrong"]
+    assert not rungs["four"]["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("status", "why"), [("missing", "this page was never measured"), ("stale", "the code changed")]
+)
+def test_without_a_recording_nothing_is_shown_but_that(tmp_path, monkeypatch, status, why):
+    script = SCRIPT.replace(":measured:`add[eight, 2**26].time`", "much")
+    app, warnings, html = built(tmp_path, monkeypatch, script, status)
+    assert warnings == ""
+    assert f'<span class="gg-unmeasured">not measured yet</span>: {why}' in html
+    assert "gg-rungs" not in html
+    assert strips(app)["four"] == {"time": "not measured yet"}
+    assert "µs" not in html
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("rungs:: add", "rungs:: ad", "rungs 'ad': Unknown study 'ad'. Did you mean 'add'?"),
+        (":at: 2**10, 2**26", ":at: 2**10, 2**25", "Unknown size 33554432"),
+        (":at: 2**10, 2**26", ":at: 10, n", "'n' is not a size"),
+        ("#    :at: 2**10, 2**26\n", "", "list one to three sizes, as in :at: 10**4, 10**6"),
+        (":at: 2**10, 2**26", ":at: 2**10, 2**20, 2**26, 2**26", "lists one to three sizes; got 4"),
+        ("numpy, copied", "nmpy", "Unknown variant 'nmpy'. Did you mean 'numpy'?"),
+        (".. rung:: four", ".. rung:: fuor", "rung 'fuor': Unknown variant 'fuor'. Did you mean 'four'?"),
+        (".. rung:: four", ".. rung:: eight", "stands more than once on page 'first'"),
+    ],
+)
+def test_an_error_names_what_is_wrong_in_each_build(tmp_path, monkeypatch, old, new, message):
+    assert old in SCRIPT
+    for _ in range(2):
+        _, warnings, _ = built(tmp_path, monkeypatch, SCRIPT.replace(old, new))
+        assert message in warnings
+
+
+LONG = "\n".join(["", "", "@cuda.jit", "def eight(x):", *(f"    x[{i}] += {i}" for i in range(16))])
+LATER = LONG.replace("eight", "four").replace("x[7] += 7", "x[7] += 8")
+
+
+def test_of_a_long_kernel_that_changed_little_the_changed_lines_stand_open(tmp_path, monkeypatch):
+    app, warnings, html = built(
+        tmp_path, monkeypatch, kernels=f"{KERNELS.partition('@cuda')[0]}{LONG}\n{LATER}\n"
+    )
+    assert warnings == ""
+    (block,) = app.env.get_doctree("gallery/start/first").findall(changed_block)
+    lines = block.astext().split("\n")
+    assert block.parent["names"] == ["four"]
+    assert [lines[number - 1] for number in block["changed"]] == ["    x[7] += 8"]
+    assert [lines[number - 1] for number in block["open"]] == [
+        "@cuda.jit",
+        "def four(x):",
+        "    x[6] += 6",
+        "    x[7] += 8",
+        "    x[8] += 8",
+    ]
+    (pre,) = re.findall(r'gg-changed[^>]*>\s*<div class="highlight"><pre>(.*?)</pre>', html, re.DOTALL)
+    # The copy button takes what is there, seen or not.
+    assert unescape(re.sub(r"<[^>]+>", "", pre)) == f"{block.astext()}\n"
+    unseen = re.findall(r'<span class="gg-same">(.*?)</span><span class="gg-left-out"', pre, re.DOTALL)
+    assert [re.sub(r"<[^>]+>", "", each).count("\n") for each in unseen] == [6, 7]
+    assert "<summary>All 18 lines</summary>" in html
+
+
+@pytest.mark.parametrize(
+    ("above", "kernel", "changed"),
+    [
+        (LONG, LATER, [12]),
+        (LONG, LATER.replace("x[8]", "y[8]"), [12, 13]),
+        (LONG, re.sub(r"x\[\d\]", "y", LATER), []),
+        (LONG[:200], LATER[:200], []),
+        ("", LATER, []),
+    ],
+    ids=["one line", "two lines", "half of it", "a short one", "nothing above"],
+)
+def test_the_lines_that_changed(above, kernel, changed):
+    assert changed_lines(kernel, above) == changed
+
+
+def test_no_mark_takes_the_place_of_a_single_line():
+    block = changed_node(LATER.strip(), LATER.strip(), LONG.replace("x[2]", "y[2]").strip())
+    assert block["changed"] == [5, 10]
+    # Of the lines between, 3 is alone, 7 and 8 are not.
+    assert block["open"] == [1, 2, 3, 4, 5, 6, 9, 10, 11]
+
+
+def test_the_second_rung_shows_its_whole_kernel(tmp_path, monkeypatch):
+    script = re.sub(r"# More of it.*?slow\[1, 1\]\(x\)\n\n# %%\n", "", SCRIPT, flags=re.DOTALL)
+    script = re.sub(r"from numba.*?one\[1, 1\]\(x\)\n", "pass\n", script, flags=re.DOTALL)
+    kernels = f"{KERNELS.partition('@cuda')[0]}{LONG.replace('eight', 'one')}\n{LONG.replace('6', '7')}\n"
+    app, _, _ = built(tmp_path, monkeypatch, script, kernels=kernels)
+    assert not list(app.env.get_doctree("gallery/start/first").findall(changed_block))
+
+
+def test_the_function_of_a_cell_is_a_kernel_too():
+    assert definition_in("x = 1\n\n@cuda.jit\ndef one(x):\n    pass\n\none(x)", "one") == (
+        "@cuda.jit\ndef one(x):\n    pass"
+    )
+    assert definition_in("one(x)", "one") == definition_in("two words", "one") == ""
+
+
+def test_a_table_has_at_most_nine_rows():
+    names = [f"v{number}" for number in range(10)]
+    results = make(variants=tuple(VariantInfo(name, name) for name in names), measurements=())
+    assert len(ladder_of(results, names[:9]).rows) == 9
+    with pytest.raises(ArgumentError, match="at most 9 rows; got 10"):
+        ladder_of(results, names)
+
+
+def test_rungs_on_another_clock_than_most_stand_beside():
+    ladder = ladder_of(STUDY, ["numpy", "eight", "one", "four", "copied"])
+    assert ladder.rungs == ("one", "four", "eight")
+    assert ladder.beside == ("numpy", "copied")
+    assert [ladder.above(name) for name in ladder.rows] == ["", "", "one", "four", ""]
+
+
+def test_the_contract_sees_rungs_and_counts_none_of_their_words(tmp_path, monkeypatch):
+    app, _, _ = built(tmp_path, monkeypatch)
+    source = Documents(app.env, Layout(tmp_path)).page(site_of(app.env).page("first"))
+    script = SCRIPT.splitlines()
+    assert [(use.kind, use.key) for use in source.of("rungs", "rung")] == [
+        ("rungs", "add"),
+        ("rung", "one"),
+        ("rung", "slow"),
+        ("rung", "eight"),
+        ("rung", "four"),
+    ]
+    assert all(f".. {use.kind}:: {use.key}" in script[use.line - 1] for use in source.of("rungs", "rung"))
+    assert [use.key for use in source.of("measured")] == ["add[eight, 2**26].time"]
+    assert [heading.text for heading in source.headings] == ["One element", "Eight elements", "Four elements"]
+    assert source.n_words == 16
+
+
+def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
+    app, _, _ = built(tmp_path, monkeypatch)
+    site = site_of(app.env)
+    cells = export_page(site, site.page("first"), app.env.get_doctree("gallery/start/first"))
+    text = "\n\n".join(piece.text for piece in cells if piece.kind == "markdown")
+    assert (
+        "| elements | 2¹⁰ | 2²⁶ | gain |\n| --- | --- | --- | --- |\n|  NumPy, CPU | 2.0 µs | – |  |" in text
+    )
+    assert "| 2 Four a thread | 2.0 µs | 160 µs | 2.0× |" in text
+    strip = "| time on the GPU | gain | share of the memory ceiling |\n| --- | --- | --- |\n"
+    assert f"{strip}| 140 µs 2²⁶ elements | 1.1× over Four a thread | 96 % before: 84 % |" in text
+    code = [piece.text for piece in cells if piece.kind == "code"]
+    assert 'eight[1, 1](x)\nprint("eight")' in code
+    assert any("def eight(x):" in each for each in code)
