@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from gpuguide.recordings import store as recordings
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.record.execution import CellError
+from gpuguide_docs.replay import drawn_cells
 from gpuguide_docs.replay.drawn_cells import draw, drawing_key, drawing_of, run_drawn_cell
 from gpuguide_docs.replay.states import States
 from gpuguide_docs.show.guide import GpuGuide
@@ -180,3 +182,34 @@ def test_a_kept_drawing_asks_for_no_file_elsewhere(project, tmp_path):
     data["cells"][0]["stdout"] = ["poison"]
     outputs.write_text(json.dumps(data))
     assert drawn(project, OTHER) == first
+
+
+def test_a_lesson_is_drawn_for_phones_too(project, monkeypatch):
+    (before,) = drawn(project).outputs
+    assert [picture.narrow for picture in before.pictures] == [b""]
+    monkeypatch.setattr(drawn_cells, "has_lesson_rules", lambda page: page.name == "toy")
+    made = drawn(project)
+    (picture,) = made.outputs[0].pictures
+    assert (picture.data, picture.alt) == (before.pictures[0].data, before.pictures[0].alt)
+    assert b"<svg" in picture.narrow
+    assert picture.narrow != picture.data
+    stamped = stamps(project)
+    assert drawn(project) == made
+    assert stamps(project) == stamped
+
+
+def test_a_lesson_shows_the_narrow_chart_to_phones(project):
+    was = "ROOT = Path(__file__).resolve().parent\n"
+    lesson = 'rules.has_lesson_rules = lambda page: page.name == "toy"\n'
+    project.edit("conf.py", was, f"{was}from gpuguide_docs.pages import rules\n{lesson}")
+    ran = project.build("-j", "2")
+    assert ran.code == 0, ran.output
+    shown = re.findall(r'<img alt="([^"]*)" class="([^"]*)" src="[./]*_images/([^"]*)"', project.page())
+    assert [(classes.replace("recorded-figure ", ""), file) for _, classes, file in shown] == [
+        ("gg-wide only-light", "toy-1-light.svg"),
+        ("gg-wide only-dark", "toy-1-dark.svg"),
+        ("gg-narrow only-light", "toy-1-narrow-light.svg"),
+        ("gg-narrow only-dark", "toy-1-narrow-dark.svg"),
+    ]
+    assert len({alt for alt, _, _ in shown}) == 1
+    assert "gg-narrow" not in project.page("pictures", "later")

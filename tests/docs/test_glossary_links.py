@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import pytest
 from small_site import build, page, recording
 
+from gpuguide_docs.pages.rules import has_lesson_rules
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show import glossary_links
-from gpuguide_docs.show.glossary_links import glossary_terms, has_lesson_rules
+from gpuguide_docs.show.glossary_links import glossary_terms
 
 GLOSSARY = """\
 Glossary

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpuguide.results.results import Results
 
 __all__ = [
+    "END_OF_A_LINE",
     "End",
     "Ranged",
     "colour_of",
@@ -40,6 +41,9 @@ End = tuple[float, float, str, str]
 
 #: A drawn number: where it stands on the other axis, the number, its colour.
 Ranged = tuple[float, Quantity | Fact, str]
+
+#: Label of the artist that writes a line's name at its end.
+END_OF_A_LINE = "name at the end of a line"
 
 _MARKERS = "osD^vPX*"
 #: How wide the marks of a chart are, the hollow and larger ones left out.
@@ -221,7 +225,7 @@ def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
     # They were only pushed up; moved back as a whole, they lie around the ends of their lines.
     placed -= (placed - heights).mean()
     for (x, y, label, colour), height, target in zip(ends, heights, placed, strict=True):
-        ax.annotate(
+        name = ax.annotate(
             label,
             (x, y),
             xytext=(9, target - height),
@@ -232,6 +236,8 @@ def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
             fontsize=9.5,
             annotation_clip=False,
         )
+        # A narrow chart has a legend instead.
+        name.set_label(END_OF_A_LINE)
 
 
 def mark_crossover(ax: Axes, results: Results, slower: str, faster: str) -> None:

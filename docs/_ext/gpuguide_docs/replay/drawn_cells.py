@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +22,7 @@ from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.on_all_cores import on_all_cores
 from gpuguide_docs.pages.pages_toml import Page
+from gpuguide_docs.pages.rules import has_lesson_rules
 from gpuguide_docs.record.execution import CellError, run_cell, value_text
 from gpuguide_docs.replay.guide import Guide, PageCells
 from gpuguide_docs.replay.outputs import Drawing, Output, Picture, read_kept, save_outputs
@@ -41,10 +43,12 @@ __all__ = [
 
 
 # Counted up when drawings are kept in another form, so that none of the old form is read.
-_SCHEMA = "3"
+_SCHEMA = "4"
 
 
-def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> Output:
+def run_drawn_cell(
+    cell: Cell, cells: PageCells, script: str, guide: Guide, *, narrow: bool = False
+) -> Output:
     """Run one drawn cell as the guide draws; a warning of Matplotlib or NumPy in it is an error.
 
     Parameters
@@ -57,6 +61,8 @@ def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> O
         File that messages name.
     guide : Guide
         Saves the figures.
+    narrow : bool
+        Whether they are saved for phones, too.
 
     Returns
     -------
@@ -72,7 +78,7 @@ def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> O
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("error", category)
         printed, value = run_cell(cell, cells.namespace, script)
-        return Output(*text_and_markup(printed, value), _pictures(guide))
+        return Output(*text_and_markup(printed, value), _pictures(guide, narrow=narrow))
 
 
 def text_and_markup(printed: str, value: object) -> tuple[str, str]:
@@ -98,14 +104,18 @@ def _is_of_matplotlib(value: object) -> bool:
     return bool(items) and all(_is_of_matplotlib(item) for item in items)
 
 
-def _pictures(guide: Guide) -> tuple[Picture, ...]:
+def _pictures(guide: Guide, *, narrow: bool) -> tuple[Picture, ...]:
     """Save Matplotlib's open figures, in order, and close them; none where it was not even imported."""
     plt = sys.modules.get("matplotlib.pyplot")
     if plt is None:
         return ()
     figures = [plt.figure(number) for number in plt.get_fignums()]
     try:
-        return tuple(map(guide.picture, figures))
+        pictures = tuple(map(guide.picture, figures))
+        if not narrow:
+            return pictures
+        twins = map(guide.narrow, figures)
+        return tuple(replace(picture, narrow=twin) for picture, twin in zip(pictures, twins, strict=True))
     finally:
         plt.close("all")
 
@@ -190,7 +200,8 @@ def draw(
     try:
         with _reads(page, states) as reads:
             shared = states.guide.page_cells(recording)
-            outputs = tuple(run_drawn_cell(cell, shared, str(script), states.guide) for cell in cells)
+            run = partial(run_drawn_cell, narrow=_draws_narrow(states, page))
+            outputs = tuple(run(cell, shared, str(script), states.guide) for cell in cells)
     except CellError as error:
         if isinstance(error.__cause__, _OtherPageWaitsError):
             # Not kept: the next build may have the other page's recording.
@@ -233,7 +244,13 @@ def drawing_of(states: States, state: PageState) -> Drawing:
 
 
 def _folder(states: States, page: str, cells: tuple[Cell, ...], digest: str) -> Path:
-    return states.layout.cache / "drawn" / page / drawing_key(states, cells, digest)[:32]
+    form = "n" if _draws_narrow(states, page) else ""
+    return states.layout.cache / "drawn" / page / f"{drawing_key(states, cells, digest)[:32]}{form}"
+
+
+def _draws_narrow(states: States, page: str) -> bool:
+    # A chart on a page written by hand is drawn under another name.
+    return page in states.pages and has_lesson_rules(states.pages[page])
 
 
 class _OtherPageWaitsError(Exception):

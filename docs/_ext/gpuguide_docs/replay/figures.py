@@ -59,10 +59,18 @@ class FigureFolder:
         """
         self.pictures.append(picture)
         stem = f"{self.page}-{len(self.pictures)}"
-        light = self._write(f"{stem}-light.svg", picture.data)
-        dark = self._write(f"{stem}-dark.svg", self.dark(picture.data))
+        if not picture.narrow:
+            return chart(self._twins(stem, picture.data, picture.alt, "recorded-figure"))
+        wide = self._twins(stem, picture.data, picture.alt, "recorded-figure gg-wide")
+        return chart(
+            wide + self._twins(f"{stem}-narrow", picture.narrow, picture.alt, "recorded-figure gg-narrow")
+        )
+
+    def _twins(self, stem: str, data: bytes, alt: str, classes: str) -> str:
+        light = self._write(f"{stem}-light.svg", data)
+        dark = self._write(f"{stem}-dark.svg", self.dark(data))
         twins = ((light, "only-light"), (dark, "only-dark"))
-        return chart("".join(image(path, picture.alt, f"recorded-figure {theme}") for path, theme in twins))
+        return "".join(image(path, alt, f"{classes} {theme}") for path, theme in twins)
 
     def _write(self, name: str, data: bytes) -> str:
         path = self.folder / name

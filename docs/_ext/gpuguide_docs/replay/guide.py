@@ -41,5 +41,8 @@ class Guide(Protocol):
     def picture(self, figure: Figure) -> Picture:
         """Save a figure in light colours, the same bytes each time, with its alternative text."""
 
+    def narrow(self, figure: Figure) -> bytes:
+        """Save a figure for a phone, after `picture` has saved it; nothing where it would not fit."""
+
     def dark(self, svg: bytes) -> bytes:
         """Give the dark twin of a picture."""

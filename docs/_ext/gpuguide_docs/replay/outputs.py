@@ -49,10 +49,13 @@ class Picture:
         An SVG file, drawn in the light colours.
     alt : str
         Alternative text.
+    narrow : bytes
+        The same chart for a phone; empty where there is none.
     """
 
     data: bytes
     alt: str
+    narrow: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,8 @@ class _KeptPicture:
     file: str
     sha256: str
     alt: str
+    # Of the narrow twin; empty where there is none.
+    narrow_sha256: str
 
 
 @dataclass(frozen=True)
@@ -317,7 +322,11 @@ def save_outputs(
             continue
         named = {f"{i}-{k}.svg": picture for k, picture in enumerate(output.pictures)}
         files |= {name: picture.data for name, picture in named.items()}
-        pictures = (_KeptPicture(name, _sha256(each.data), each.alt) for name, each in named.items())
+        files |= {_narrow(name): picture.narrow for name, picture in named.items() if picture.narrow}
+        pictures = (
+            _KeptPicture(name, _sha256(each.data), each.alt, _sha256(each.narrow) if each.narrow else "")
+            for name, each in named.items()
+        )
         cells.append(_KeptOutput(_stored(output.stdout), _stored(output.html), tuple(pictures)))
     text = dumps(_Kept(tuple((reads or {}).items()), stated or Stated(), tuple(cells)))
     for name, data in files.items():
@@ -371,12 +380,22 @@ def _output(folder: Path, cell: _KeptOutput) -> Output:
             raise RecordingError(
                 "expected names such as 0-1.svg", file=label(folder, _OUTPUTS), field="pictures"
             )
-        data = read_file(folder, each.file)
-        if _sha256(data) != each.sha256:
-            raise RecordingError("the picture is another than was kept", file=label(folder, each.file))
-        check_svg(data, label(folder, each.file))
-        pictures.append(Picture(data, each.alt))
+        data = _kept_svg(folder, each.file, each.sha256)
+        narrow = _kept_svg(folder, _narrow(each.file), each.narrow_sha256) if each.narrow_sha256 else b""
+        pictures.append(Picture(data, each.alt, narrow))
     return Output("\n".join(cell.stdout), html, tuple(pictures))
+
+
+def _narrow(name: str) -> str:
+    return f"{name.removesuffix('.svg')}-narrow.svg"
+
+
+def _kept_svg(folder: Path, file: str, sha256: str) -> bytes:
+    data = read_file(folder, file)
+    if _sha256(data) != sha256:
+        raise RecordingError("the picture is another than was kept", file=label(folder, file))
+    check_svg(data, label(folder, file))
+    return data
 
 
 def check_svg(data: bytes, file: str) -> None:

@@ -108,6 +108,12 @@ class GpuGuide:
 
         return Picture(save_svg(figure), alt_text(figure))
 
+    def narrow(self, figure: Figure) -> bytes:
+        """Lay a figure out anew as `gpuguide.charts.narrow` does."""
+        from gpuguide.charts.narrow import narrow_svg
+
+        return narrow_svg(figure) or b""
+
     def dark(self, svg: bytes) -> bytes:
         """Put each colour's dark partner in its place."""
         from gpuguide.charts.style import to_dark
