@@ -13,6 +13,7 @@ from gpuguide.errors import GpuGuideError
 from gpuguide.recordings.history import history
 from gpuguide.recordings.keys import Keys
 from gpuguide.recordings.recording import Recording
+from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.records import Fact, Measurement, Traffic
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
@@ -50,7 +51,7 @@ def recording() -> Recording:
 
 
 def measurement() -> Measurement:
-    return Measurement("four_per_thread", 2**28, "device", tuple(range(123_000, 123_030)), tuple(range(30)))
+    return Measurement("four_per_thread", 2**28, "device", tuple(range(100_123_000, 100_123_100)), (0,) * 100)
 
 
 def study() -> object:
@@ -74,6 +75,14 @@ RETURNED: dict[str, Callable[[], object]] = {
     "load().keys": lambda: recording().keys,
     "load().runs[0]": lambda: recording().runs[0],
     "load().provenance": lambda: recording().provenance,
+    "load().facts[...]": lambda: Fact("first_call", 0.5, "s", tuple(0.123456789 + n for n in range(100))),
+    "Results.table()": lambda: sample_results().table(),
+    "machine_ceilings": lambda: Ceilings(
+        tuple(
+            Ceiling(mix, 4.2e12, "B/s", tuple(range(1000, 1100)), 2**40, "how it was measured")
+            for mix in ("read", "write", "copy", "two_to_one", "h2d", "d2h", "both_ways")
+        )
+    ),
     "history": lambda: history(recording(), every=True),
 }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gpuguide.errors import ImplausibleError, unknown
-from gpuguide.results.records import Measurement, Traffic, check_fields, one_of, refuse_twice
+from gpuguide.results.records import Measurement, Traffic, brief, check_fields, one_of, refuse_twice
+from gpuguide.results.units import format_quantity
 
 __all__ = ["MEMORY_MIXES", "Ceiling", "Ceilings", "in_l2"]
 
@@ -66,6 +67,9 @@ class Ceiling:
     work: int = 0
     kernel: str = ""
 
+    def __repr__(self) -> str:
+        return brief(self)
+
     def __post_init__(self) -> None:
         check_fields(self)
 
@@ -89,6 +93,10 @@ class Ceilings:
     """
 
     items: tuple[Ceiling, ...] = ()
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{item.mix} {format_quantity(item.value, item.unit)}" for item in self.items)
+        return f"<Ceilings: {best or 'none'}>"
 
     def __post_init__(self) -> None:
         refuse_twice("Ceilings", "mix", [item.mix for item in self.items])

@@ -148,6 +148,22 @@ CLOCKS = ("device", "launch", "end_to_end", "host", "first_call")
 """The regions of a program that are timed apart."""
 
 
+# More values of a tuple are not shown; so many of them are.
+_MOST_WRITTEN, _WRITTEN = 6, 3
+
+
+def brief(thing: Any) -> str:
+    """Write a data class as Python does, but of a long tuple the first values and how many there are."""
+    shown = (f"{each.name}={_cut(getattr(thing, each.name))}" for each in dataclasses.fields(thing))
+    return f"{type(thing).__qualname__}({', '.join(shown)})"
+
+
+def _cut(value: object) -> str:
+    if not isinstance(value, tuple) or len(value) <= _MOST_WRITTEN:
+        return repr(value)
+    return f"({', '.join(map(repr, value[:_WRITTEN]))}, ... {len(value)} in all)"
+
+
 @dataclass(frozen=True)
 class Traffic:
     """What one call must move and compute, by its model.
@@ -337,6 +353,9 @@ class Measurement:
     reason: str = ""
     notes: tuple[str, ...] = ()
     summary: Summary | None = None
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -535,6 +554,9 @@ class Fact:
     samples: tuple[float, ...] = field(default=(), metadata=SIGNED)
     note: str = ""
 
+    def __repr__(self) -> str:
+        return brief(self)
+
     def __post_init__(self) -> None:
         check_fields(self)
         kind = "a text" if self.unit == "text" else "a number"
@@ -621,6 +643,9 @@ class FactOverStarts(Fact):
 
     over: Quantity | None = None
     newest: Fact | None = None
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def shown(self) -> str:

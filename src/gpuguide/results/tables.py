@@ -101,6 +101,9 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Table {self.caption!r}: {len(self.rows)} row{'' if len(self.rows) == 1 else 's'}>"
+
     def __str__(self) -> str:
         return self.text()
 
