@@ -74,6 +74,7 @@ def test_a_count_leads_to_its_code_in_its_fold(tmp_path, monkeypatch):
     ("text", "shown", "target"),
     [
         ("count marks", "counted", "evidence-marks"),
+        ("count steps", "counted", ""),
         ("variant numba", "measured", "evidence-numba"),
         ("opinion", "not tested", ""),
     ],
