@@ -19,11 +19,14 @@ from topic_sizes import SIZES
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide import topics
-from gpuguide.catalogue import _makers, studies, topic_names
+from gpuguide.catalogue import _is_outdated, _makers, studies, topic_names
 from gpuguide.errors import ArgumentError, UnknownNameError
+from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.edited import kernels_in
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
+from gpuguide.recordings.store import load_or_none
+from gpuguide.results.records import Measurement
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.primes.bits import primes_reference
@@ -165,6 +168,31 @@ def test_whatever_a_study_uses_can_be_exchanged(name: str) -> None:
 
 
 # Launches ---------------------------------------------------------------------------------------------------
+
+
+def recorded_cells(name: str) -> Iterator[Measurement]:
+    """What was recorded of a study, unless its code has changed since."""
+    topic, _, study = name.partition(".")
+    recording = load_or_none(topic)
+    if recording is not None and study in recording.studies and not _is_outdated(recording):
+        yield from recording.studies[study].measurements
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_declared_work_is_counted_exactly_and_as_it_was_recorded(name: str) -> None:
+    """At sizes of at most a million, for a count may take long."""
+    study = STUDIES[name]
+    dtype = np.dtype(study.dtype)
+    for variant in study.variants:
+        # Twice, for a count must not depend on what was counted before.
+        once, again = (variant.counted(study.sizes[0], dtype, EXAMPLE_DEVICE) for _ in range(2))
+        assert once == again
+    for cell in recorded_cells(name):
+        if cell.size <= 10**6 and cell.work:
+            work = study.variant(cell.variant).counted(cell.size, dtype, None)
+            assert [(each.name, each.count) for each in cell.work] == [
+                (each.name, each.count) for each in work
+            ]
 
 
 @pytest.fixture
