@@ -1,6 +1,7 @@
 """The table of rungs and the strips: rows, links and gains come from the page and its recording."""
 
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -9,7 +10,7 @@ from small_site import build, generated, page, recording
 
 from gpuguide.errors import ArgumentError
 from gpuguide.results.counters import Counted, KernelCounts
-from gpuguide.results.records import VariantInfo
+from gpuguide.results.records import VariantInfo, Work
 from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.pages.layout import Layout
@@ -126,7 +127,23 @@ STUDY = make(
 )
 
 
-def built(tmp_path, monkeypatch, script=SCRIPT, status="current", kernels=KERNELS, counters=(), **state):
+COUNTED = {
+    "one": (Work("warp_steps", 9_000), Work("marks", 500)),
+    "four": (Work("marks", 50_000_000_000),),
+    "eight": (Work("tests", 7), Work("marks", 2_500_000_000, ceiling=2e13)),
+}
+
+
+def built(
+    tmp_path,
+    monkeypatch,
+    script=SCRIPT,
+    status="current",
+    kernels=KERNELS,
+    counters=(),
+    study=STUDY,
+    **state,
+):
     path = tmp_path / "examples" / "start" / "first.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(script, encoding="utf-8")
@@ -137,7 +154,7 @@ def built(tmp_path, monkeypatch, script=SCRIPT, status="current", kernels=KERNEL
         "src/gpuguide/topics/toy/kernels.py": kernels,
         "src/gpuguide/topics/toy/__init__.py": "",
     }
-    read = recording(tmp_path, studies={"add": STUDY}, names={"results": "add"}, counters=counters)
+    read = recording(tmp_path, studies={"add": study}, names={"results": "add"}, counters=counters)
     states = {"first": PageState("first", status, read, **state)}
     app, warnings = build(
         tmp_path, files, states, monkeypatch, more=("sphinx_design", "gpuguide_docs.show.evidence")
@@ -250,6 +267,29 @@ def test_a_counter_that_nobody_read_is_said_to_be_missing(tmp_path, monkeypatch)
 def test_an_unknown_counter_is_an_error(tmp_path, monkeypatch):
     _, warnings, _ = built(tmp_path, monkeypatch, ASKED.replace("bank_conflicts", "conflicts"))
     assert "Unknown counter 'conflicts'" in warnings
+
+
+def test_a_strip_shows_declared_work_its_rate_and_those_of_the_rung_above(tmp_path, monkeypatch):
+    cells = tuple(replace(each, work=COUNTED.get(each.variant, ())) for each in STUDY.measurements if each.n)
+    app, warnings, html = built(tmp_path, monkeypatch, study=replace(STUDY, measurements=cells))
+    assert warnings == ""
+    found = {name: strip["work"] for name, strip in strips(app).items() if "work" in strip}
+    assert found == {
+        "one": "9000 at 2.2 G/s",
+        # Of what both count; the share is of the ceiling that this one declares.
+        "eight": "2.50 billion at 18 T/s 89 % of the ceiling; before: 50.0 billion at 310 T/s",
+        "four": "50.0 billion at 310 T/s",
+        "slow": "910 MB/s",
+    }
+    assert re.findall(r'gg-strip-work"><dt>([^<]*)<', html) == [
+        "warp steps",
+        "rate, 8.2 kB moved",
+        "marks",
+        "marks",
+    ]
+    rungs = app.env.get_doctree("gallery/start/first").findall(nodes.container)
+    counts = {node["rung"]: node["counts"] for node in rungs if "rung" in node}
+    assert counts == {"one": "warp_steps", "slow": "", "eight": "marks", "four": "marks"}
 
 
 def test_the_gain_of_a_strip_is_the_cell_of_the_table(tmp_path, monkeypatch):

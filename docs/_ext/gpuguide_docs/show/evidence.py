@@ -97,7 +97,7 @@ def _topic_files(site: Site, page: Page) -> list[Path]:
 
 
 def _counts(site: Site, page: Page, files: list[Path]) -> list[str]:
-    """Name what can count work: functions of the topic, and functions and facts of the page's own cells."""
+    """Name what counts work: functions and declared work of the topic, functions and facts of the cells."""
     sources = [path.read_text(encoding="utf-8") for path in files if path.exists()]
     if page.format == "script":
         sources.append(page.script(site.layout).read_text(encoding="utf-8"))
@@ -114,6 +114,8 @@ def _made_in(source: str) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef):
             yield node.name
     for call in ast.walk(tree):
+        if isinstance(call, ast.keyword) and call.arg == "work" and isinstance(call.value, ast.Dict):
+            yield from (str(key.value) for key in call.value.keys if isinstance(key, ast.Constant))
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "gg.fact" and call.args:
             first = call.args[0]
             if isinstance(first, ast.Constant):
@@ -172,7 +174,9 @@ def _rank(node: nodes.Element, kind: str, name: str) -> int:
         return 3
     is_code = isinstance(node, nodes.literal_block) and node.get("language") in _PYTHON
     # A kernel's own block is inside what was found above.
-    return 4 if is_code and name in _made_in(node.astext()) else 0
+    if is_code and name in _made_in(node.astext()):
+        return 4
+    return 5 if kind == "count" and node.get("counts") == name else 0
 
 
 def setup(app: Sphinx) -> None:

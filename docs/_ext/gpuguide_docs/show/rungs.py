@@ -102,8 +102,16 @@ class _Shown:
     recording: Recording
     env: BuildEnvironment
 
-    def number(self, cell: Cell) -> nodes.Node:
-        return measured_number(self.env, cell.key, self.recording)
+    def number(self, cell: Cell, *, short: bool = False) -> nodes.Node:
+        return measured_number(self.env, cell.key, self.recording, short=short)
+
+    def numbers(self, cells: Sequence[Cell]) -> list[nodes.Node]:
+        """Show a count and its rate; what is counted stands beside them."""
+        shown: list[nodes.Node] = []
+        for cell in cells:
+            shown += [nodes.Text(" at ")] if shown else []
+            shown.append(self.number(cell, short=True))
+        return shown
 
     def label(self, name: str) -> str:
         return self.ladder.results.variant(name).label
@@ -275,6 +283,8 @@ class LadderParts(SphinxTransform):
                 )
             shown = self._ladder(owners[0], rungs, recording, None)
         rung += _strip(shown, name, rung["counter"])
+        done = shown.ladder.done(name)
+        rung["counts"] = done.counts if done else ""  # evidence leads here where no code counts it
 
 
 def _exists(source: Any, module: str) -> bool:
@@ -413,7 +423,7 @@ def _strip(shown: _Shown, name: str, counter: str) -> strip_node:
     ladder = shown.ladder
     clock = REGIONS[ladder.results.variant(name).clock].sentence
     cells = []
-    time, gain, work = ladder.last_time(name), ladder.gain(name), ladder.work(name)
+    time, gain, done = ladder.last_time(name), ladder.gain(name), ladder.done(name)
     if time is not None:
         cells.append(_cell("time", clock, shown.number(time), _of_size(ladder, time)))
     else:
@@ -422,11 +432,13 @@ def _strip(shown: _Shown, name: str, counter: str) -> strip_node:
         below = f"over {shown.label(ladder.above(name))}"
         below += "" if gain == time or (time and gain.size == time.size) else f", {_of_size(ladder, gain)}"
         cells.append(_cell("gain", "gain", shown.number(gain), below))
-    if work is not None:
+    if done is not None:
         small = nodes.inline("", "", classes=["gg-small"])
-        if work.before is not None:
-            small += [nodes.Text("before: "), shown.number(work.before)]
-        cells.append(strip_cell("", "", shown.number(work.cell), kind="work", title=work.words))
+        if done.share is not None:
+            small += [shown.number(done.share), nodes.Text(" of the ceiling")]
+        if done.before:
+            small += [nodes.Text("; before: " if small.children else "before: "), *shown.numbers(done.before)]
+        cells.append(strip_cell("", "", *shown.numbers(done.cells), kind="work", title=done.words))
         cells[-1] += [nodes.Text(" "), small] if small.children else []
     if counter:
         cells.append(_counter_cell(shown, name, counter, time))
