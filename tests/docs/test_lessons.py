@@ -13,7 +13,7 @@ from gpuguide_docs.contract import check as contract
 from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.folded import fold
-from gpuguide_docs.show.minutes import reading_minutes
+from gpuguide_docs.show.minutes import reading_of
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.site import site_of
 
@@ -174,7 +174,7 @@ def code(n, language="Python"):
 )
 def test_minutes_are_those_of_words_open_code_and_pictures(parts, minutes):
     copies = [part.deepcopy() for part in parts]
-    assert reading_minutes(nodes.section("", *copies)) == minutes
+    assert reading_of(nodes.section("", *copies)).minutes == minutes
 
 
 def test_the_box_to_try_begins_with_its_words(tmp_path, monkeypatch):
