@@ -74,6 +74,7 @@ def test_a_count_leads_to_its_code_in_its_fold(tmp_path, monkeypatch):
     ("text", "shown", "target"),
     [
         ("count marks", "counted", "evidence-marks"),
+        ("count steps", "counted", ""),
         ("variant numba", "measured", "evidence-numba"),
         ("opinion", "not tested", ""),
     ],
@@ -91,7 +92,7 @@ def test_evidence_says_what_a_cause_rests_on(tmp_path, monkeypatch, text, shown,
     [
         ("count add_one_kernl", "Unknown count 'add_one_kernl'. Did you mean 'add_one_kernel'"),
         ("variant nmba", "Unknown variant 'nmba'. Did you mean 'numba'?"),
-        ("counter l2_writes", "Unknown counter 'l2_writes'. There is none at all."),
+        ("counter l2_writes", "Unknown counter 'l2_writes'. Did you mean 'l2_write_sectors'?"),
         ("opinions", "Unknown kind of evidence 'opinions'. Did you mean 'opinion'?"),
         ("opinion mine", "opinion takes no name"),
         ("variant", "variant needs a name"),
