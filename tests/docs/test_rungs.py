@@ -9,6 +9,7 @@ from docutils import nodes
 from small_site import build, generated, page, recording
 
 from gpuguide.errors import ArgumentError
+from gpuguide.results.counters import Counted, KernelCounts
 from gpuguide.results.records import VariantInfo, Work
 from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.downloads.exporter import export_page
@@ -133,7 +134,16 @@ COUNTED = {
 }
 
 
-def built(tmp_path, monkeypatch, script=SCRIPT, status="current", kernels=KERNELS, study=STUDY, **state):
+def built(
+    tmp_path,
+    monkeypatch,
+    script=SCRIPT,
+    status="current",
+    kernels=KERNELS,
+    counters=(),
+    study=STUDY,
+    **state,
+):
     path = tmp_path / "examples" / "start" / "first.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(script, encoding="utf-8")
@@ -144,9 +154,11 @@ def built(tmp_path, monkeypatch, script=SCRIPT, status="current", kernels=KERNEL
         "src/gpuguide/topics/toy/kernels.py": kernels,
         "src/gpuguide/topics/toy/__init__.py": "",
     }
-    read = recording(tmp_path, studies={"add": study}, names={"results": "add"})
+    read = recording(tmp_path, studies={"add": study}, names={"results": "add"}, counters=counters)
     states = {"first": PageState("first", status, read, **state)}
-    app, warnings = build(tmp_path, files, states, monkeypatch)
+    app, warnings = build(
+        tmp_path, files, states, monkeypatch, more=("sphinx_design", "gpuguide_docs.show.evidence")
+    )
     return app, warnings, page(tmp_path, "gallery/start/first")
 
 
@@ -205,20 +217,56 @@ def strips(app):
     }
 
 
-def test_a_strip_has_time_gain_work_and_a_place_for_a_counter(tmp_path, monkeypatch):
+def test_a_strip_has_time_gain_and_work(tmp_path, monkeypatch):
     app, _, html = built(tmp_path, monkeypatch)
     found = strips(app)
     assert found["eight"] == {
         "time": "140 µs 2²⁶ elements",
         "gain": "1.1× over Four a thread",
         "work": "96 % before: 84 %",
-        "counter": "",
     }
     assert found["four"]["gain"] == "2.0× over One a thread, 2¹⁰ elements"
     # In the cache a share of the memory's ceiling would mislead.
-    assert found["one"] == {"time": "4.0 µs 2¹⁰ elements", "work": "2.0 GB/s", "counter": ""}
+    assert found["one"] == {"time": "4.0 µs 2¹⁰ elements", "work": "2.0 GB/s"}
     assert "<dt>share of the memory ceiling</dt>" in html
     assert "gg-strip-counter" not in html
+
+
+def counted(variant, conflicts):
+    values = (("registers", 32.0), ("bank_conflicts", conflicts))
+    return Counted("add", variant, 2**26, (KernelCounts(variant, 1e-3, values, "barrier"),))
+
+
+ASKED = SCRIPT.replace(".. rung:: eight\n", ".. rung:: eight\n#    :counter: bank_conflicts\n")
+
+
+def test_a_strip_shows_the_counter_that_its_rung_asks_for(tmp_path, monkeypatch):
+    script = ASKED.replace(
+        "# An idea.\n#\n# .. rung:: one", "# Fewer. :evidence:`counter bank_conflicts`\n#\n# .. rung:: one"
+    )
+    both = (counted("four", 8e6), counted("eight", 0.0))
+    app, warnings, html = built(tmp_path, monkeypatch, script, counters=both)
+    assert warnings == ""
+    assert strips(app)["eight"]["counter"] == "0 before: 8 million"
+    assert "<dt>extra turns of shared memory because of bank conflicts</dt>" in html
+    # Evidence leads to the strip, the first place that shows the counter.
+    document = app.env.get_doctree("gallery/start/first")
+    (cell,) = (each for each in document.findall(strip_cell) if each["kind"] == "counter")
+    assert f'href="#{cell["ids"][0]}"' in html
+    assert f'id="{cell["ids"][0]}"' in html
+
+
+def test_a_counter_that_nobody_read_is_said_to_be_missing(tmp_path, monkeypatch):
+    said = "# It has :measured:`add[eight, 2**26].counter(registers)`. The fastest takes"
+    app, warnings, html = built(tmp_path, monkeypatch, ASKED.replace("# The fastest takes", said))
+    assert warnings == ""
+    assert strips(app)["eight"]["counter"] == "not counted yet"
+    assert html.count("not counted yet") >= 2
+
+
+def test_an_unknown_counter_is_an_error(tmp_path, monkeypatch):
+    _, warnings, _ = built(tmp_path, monkeypatch, ASKED.replace("bank_conflicts", "conflicts"))
+    assert "Unknown counter 'conflicts'" in warnings
 
 
 def test_a_strip_shows_declared_work_its_rate_and_those_of_the_rung_above(tmp_path, monkeypatch):

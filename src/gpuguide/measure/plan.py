@@ -123,6 +123,9 @@ class Variant:
         One sentence; by default the first line of the call's docstring.
     target : str
         For ``clock="first_call"``: ``"module:function"``, called without arguments in each fresh process.
+    output : callable, optional
+        ``output(n, dtype)`` returns shape and dtype of its result where that is laid out in another way than
+        the study's. The study's `check` then has to know both.
 
     Raises
     ------
@@ -159,6 +162,7 @@ class Variant:
     max_size_reason: str = ""
     note: str = ""
     target: str = ""
+    output: Callable[[int, np.dtype[Any]], tuple[Any, Any]] | None = None
 
     def __post_init__(self) -> None:
         """Check the arguments and fill in the label and the note."""
@@ -463,6 +467,11 @@ class Plan:
             raise ArgumentError(
                 f"{where}: check must have prepare(inputs) and compare(output, prepared); got {self.check!r}."
             )
+        own = [variant.name for variant in self.variants if variant.output is not None]
+        if own and self.check is None:
+            raise ArgumentError(
+                f"{where}: {own[0]!r} has an output of its own, so the study needs check= to compare both."
+            )
         if self.equal and self.reference is None:
             raise ArgumentError(f"{where}: equal=True asks for a result equal to reference=; got check=.")
         if not isinstance(self.tolerance, Tolerance):
@@ -537,10 +546,13 @@ class Plan:
             )
         return made
 
-    def output_spec(self, n: int, inputs: tuple[Any, ...]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return shape and dtype of the result: the study's `output`, or those of the first input."""
-        if self.output is not None:
-            shape, dtype = self.output(n, np.dtype(self.dtype))
+    def output_spec(
+        self, n: int, inputs: tuple[Any, ...], variant: Variant | None = None
+    ) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and dtype of a result: the variant's `output`, the study's, or as the first input."""
+        output = (variant.output if variant else None) or self.output
+        if output is not None:
+            shape, dtype = output(n, np.dtype(self.dtype))
             return (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
         if not inputs or not isinstance(inputs[0], np.ndarray):
             raise ArgumentError(

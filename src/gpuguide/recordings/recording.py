@@ -11,6 +11,7 @@ from typing import TypeVar
 from gpuguide.recordings.keys import Keys
 from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceilings
+from gpuguide.results.counters import Counted
 from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
@@ -142,6 +143,8 @@ class Recording:
         Small arrays that the page kept, by name.
     cells : tuple of CellOutput
         Empty where the transcript is absent, as in an installed package.
+    counters : tuple of Counted
+        What the GPU's hardware counters said of this code; kept beside the runs, and not written with them.
     runs : tuple of FormerRun
         The former runs, oldest first; provenance and all above are the newest run's.
     folder : Path or None
@@ -159,6 +162,7 @@ class Recording:
     names: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, KeptArray] = field(default_factory=dict)
     cells: tuple[CellOutput, ...] = ()
+    counters: tuple[Counted, ...] = ()
     runs: tuple[FormerRun, ...] = ()
     folder: Path | None = None
 
@@ -188,6 +192,9 @@ class Recording:
         ]
         if self.arrays:
             lines.append(f" {_counted(self.arrays, 'array')}: {_listed(self.arrays)}")
+        if self.counters:
+            cells = (f"{each.study}[{each.variant}, {format_size(each.size)}]" for each in self.counters)
+            lines.append(f" counters of {_listed(cells)}")
         return "\n".join(lines) + ">"
 
 

@@ -13,6 +13,7 @@ from sphinx.util.docutils import SphinxRole
 from sphinx_design.dropdown import dropdown_main
 
 from gpuguide.errors import ArgumentError, GpuGuideError, unknown
+from gpuguide.results.counters import COUNTERS
 from gpuguide_docs.show.numbers import NOT_MEASURED
 from gpuguide_docs.show.site import site_of
 
@@ -67,7 +68,11 @@ class EvidenceRole(SphinxRole):
         state = site.state(page.name, self.env) if page.format == "script" else None
         if state is None or state.shown is None:
             return False
-        _known(kind, name, _variants(state.shown) if kind == "variant" else _counters(state.shown))
+        if kind == "counter":
+            if name not in COUNTERS:
+                raise unknown("counter", name, COUNTERS)
+            return name in _counters(state.shown)
+        _known(kind, name, _variants(state.shown))
         return True
 
 
@@ -122,8 +127,7 @@ def _variants(recording: Recording) -> list[str]:
 
 
 def _counters(recording: Recording) -> list[str]:
-    # No recording holds the GPU's counters yet; until one does, every counter is unknown.
-    return list(getattr(recording, "counters", ()))
+    return sorted({name for cell in recording.counters for name in cell.names})
 
 
 class EvidenceLinks(SphinxTransform):
@@ -161,7 +165,7 @@ class EvidenceLinks(SphinxTransform):
 def _rank(node: nodes.Element, kind: str, name: str) -> int:
     """Say how well a node shows a piece of evidence: 1 is best, 0 not at all."""
     if kind == "counter":
-        return int(node.get("counter") == name)
+        return int(name in node.get("counters", ()))
     if kind == "variant" and node.get("rung") == name:
         return 1
     if "kernel" in node and name in node["names"]:

@@ -9,6 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from gpuguide.errors import ArgumentError, UnknownNameError, unknown
+from gpuguide.results.counters import COUNTERS, counted_at
 from gpuguide.results.results import HOST_BOUND, QUANTITIES, WORK_QUANTITIES
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import REGIONS, size_words
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from gpuguide.results.results import Results
     from gpuguide.results.starts import Quantity
 
-__all__ = ["Number", "Reference", "measured_on", "parse_reference", "parse_size", "resolve"]
+__all__ = ["NOT_COUNTED", "Number", "Reference", "measured_on", "parse_reference", "parse_size", "resolve"]
 
+#: What stands in the place of a counter that was not read for the present code.
+NOT_COUNTED = "not counted yet"
+
+_COUNTER = "counter"
 _SIDES = ("slower_at", "faster_at")
 _HOST_BOUND_WORDS = "a span that includes the host's time, for the host could not keep the GPU busy"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -47,12 +52,13 @@ class Reference:
     ----------
     page : str
         Name of the page; empty for the page that the reference stands on.
-    kind : {"cell", "crossover", "fact"}
-        A quantity of one variant at one size, where one variant overtakes another, or a single fact.
+    kind : {"cell", "counter", "crossover", "fact"}
+        A quantity or a counter of one variant at one size, where one variant overtakes another, or a single
+        fact.
     name : str
         Name of the study or the fact.
     variant, quantity, baseline : str
-        Of a cell; `baseline` only with the quantity ``speedup``.
+        Of a cell; `baseline` only with the quantity ``speedup``, and the name of a counter with ``counter``.
     work : str
         Of a cell, the declared work that the quantity is of; with ``work`` and ``gain`` always, with ``rate``
         and ``share`` where it is meant.
@@ -65,7 +71,7 @@ class Reference:
     """
 
     page: str
-    kind: Literal["cell", "crossover", "fact"]
+    kind: Literal["cell", "counter", "crossover", "fact"]
     name: str
     variant: str = ""
     size: int = 0
@@ -119,6 +125,12 @@ def parse_reference(text: str) -> Reference:
 
 def _cell(page: str, match: re.Match[str], text: str) -> Reference:
     quantity, given = match["quantity"], match["given"] or ""
+    if quantity == _COUNTER:
+        if given not in COUNTERS:
+            raise unknown("counter", given, COUNTERS)
+        return Reference(
+            page, "counter", match["study"], match["variant"], parse_size(match["size"]), quantity, given
+        )
     if quantity not in QUANTITIES:
         raise unknown("quantity", quantity, QUANTITIES)
     work = given if quantity in WORK_QUANTITIES else ""
@@ -262,6 +274,9 @@ def resolve(reference: Reference, recording: Recording) -> Number:
             raise unknown("fact or study", reference.name, [*recording.facts, *recording.studies])
         text, detail = _fact(recording.facts[reference.name])
         short = text
+    elif reference.kind == "counter":
+        text, detail = _counter(reference, recording)
+        short = text
     else:
         if reference.name not in recording.studies:
             raise unknown("study", reference.name, recording.studies)
@@ -282,6 +297,20 @@ def _with_noun(text: str, reference: Reference) -> str:
 def _fact(fact: Fact) -> tuple[str, str]:
     parts = (fact.note or fact.name.replace("_", " "), fact.basis)
     return fact.shown, "; ".join(part for part in parts if part)
+
+
+def _counter(reference: Reference, recording: Recording) -> tuple[str, str]:
+    if not recording.counters:
+        return NOT_COUNTED, "the hardware counters of this code were not read yet"
+    cell = counted_at(recording.counters, reference.name, reference.variant, reference.size)
+    counter, kernel = COUNTERS[reference.baseline], cell.longest
+    parts = [counter.words]
+    if len(cell.kernels) > 1:
+        of_all = counter.of_all == "sum"
+        parts.append(f"all {len(cell.kernels)} kernels" if of_all else f"the longest kernel, {kernel.name}")
+    if reference.baseline == "stall_cycles" and kernel.stall:
+        parts.append(f"the profiler calls it {kernel.stall}")
+    return cell.shown(reference.baseline), "; ".join([*parts, "counted once, caches empty"])
 
 
 def _quantity(reference: Reference, results: Results) -> tuple[str, str]:
