@@ -2,7 +2,7 @@
 
 The rules are those of the guide's method page. A *timer* is made once for a call: it warms up, chooses how
 to time it, and measures what an empty kernel costs. Each `sample()` of it is the nanoseconds of `n_calls`
-calls. `time_device` and its sisters make a timer and sample it until that is enough; a study makes all its
+calls. `time_device` and `time_host` make a timer and sample it until that is enough; a study makes all its
 timers first and samples them in shuffled rounds.
 """
 
@@ -28,6 +28,7 @@ __all__ = [
     "Call",
     "DeviceTimer",
     "HostTimer",
+    "NoWorkError",
     "Samples",
     "Timer",
     "collect",
@@ -39,9 +40,7 @@ __all__ = [
     "launch_timer",
     "next_sample",
     "time_device",
-    "time_end_to_end",
     "time_host",
-    "time_launch",
 ]
 
 Call = Callable[[], Any]
@@ -101,6 +100,10 @@ class Samples:
     def seconds(self) -> tuple[float, ...]:
         """Seconds per call, one for each sample."""
         return tuple(ns / self.n_calls / 1e9 for ns in self.ns)
+
+
+class NoWorkError(ArgumentError):
+    """A call put no work into the clock's stream."""
 
 
 class Timer(Protocol):
@@ -307,7 +310,7 @@ def device_timer(
     Raises
     ------
     ArgumentError
-        There is no call, or a graph of it does nothing: its work goes into another stream.
+        There is no call; as `NoWorkError`, a graph of it does nothing: its work goes into another stream.
     """
     calls = _as_calls(call)
     launch: Call = calls[0] if len(calls) == 1 else _rotation(calls)
@@ -386,7 +389,7 @@ def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
     floor_ns = _floor(timer.gpu, "graph")
     # Work that went into another stream leaves the graph empty: an error, not a fast kernel.
     if call_ns < floor_ns / 2:
-        raise ArgumentError(
+        raise NoWorkError(
             f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each "
             f"and an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream; "
             "a launch that names none goes there (kernel[grid, block](x) in Numba)."
@@ -660,71 +663,6 @@ def time_device(
         device_timer, call, gpu, cold=cold, reset=reset, batchable=batchable, capturable=capturable
     )
     return _time(make, host, n_samples, budget_s)
-
-
-def time_launch(
-    call: Call,
-    gpu: GpuClock,
-    *,
-    n_samples: int | None = None,
-    budget_s: float = BUDGET_S,
-    host: HostClock | None = None,
-) -> Samples:
-    """Return host times of launching `call`; see `launch_timer`.
-
-    Parameters
-    ----------
-    call : callable
-        Puts work into the current stream and does not wait for it.
-    gpu : GpuClock
-        The clock; the call runs with its stream as the current one.
-    n_samples : int, optional
-        How many samples, 1 to 100; by default until that is enough.
-    budget_s : float
-        Seconds for everything, the warm-up included.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-
-    Returns
-    -------
-    Samples
-        Of up to 256 launches each.
-    """
-    return _time(partial(launch_timer, call, gpu, host=host, budget_s=budget_s), host, n_samples, budget_s)
-
-
-def time_end_to_end(
-    call: Call,
-    gpu: GpuClock,
-    *,
-    n_samples: int | None = None,
-    reset: Call | None = None,
-    budget_s: float = BUDGET_S,
-    host: HostClock | None = None,
-) -> Samples:
-    """Return host times of `call` and the synchronisation after it.
-
-    Parameters
-    ----------
-    call : callable
-        The work, transfers included.
-    gpu : GpuClock
-        The clock; the call runs with its stream as the current one.
-    n_samples : int, optional
-        How many samples, 1 to 100; by default until that is enough.
-    reset : callable, optional
-        Restores what the call changes; called before each sample, untimed.
-    budget_s : float
-        Seconds for everything, the warm-up included.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-
-    Returns
-    -------
-    Samples
-        Of one call each.
-    """
-    return _time(partial(end_to_end_timer, call, gpu, host=host, reset=reset), host, n_samples, budget_s)
 
 
 def time_host(

@@ -16,7 +16,6 @@ __all__ = [
     "SI",
     "RegionWords",
     "format_ends",
-    "format_interval",
     "format_quantity",
     "format_size",
     "size_words",
@@ -33,6 +32,8 @@ SI: dict[str, tuple[tuple[int, str], ...]] = {
         (3, " kFLOP/s"),
         (0, " FLOP/s"),
     ),
+    "1/s": ((12, " T/s"), (9, " G/s"), (6, " M/s"), (3, " k/s"), (0, " /s")),
+    "count": ((12, " trillion"), (9, " billion"), (6, " million"), (0, "")),
     "B": ((12, " TB"), (9, " GB"), (6, " MB"), (3, " kB"), (0, " B")),
     "Hz": ((9, " GHz"), (6, " MHz"), (3, " kHz"), (0, " Hz")),
     "W": ((0, " W"), (-3, " mW")),
@@ -106,7 +107,8 @@ def format_quantity(
     Returns
     -------
     str
-        Number and unit; GB/s is 1e9 B/s. Whole numbers of unit ``"1"`` are counts, written in full.
+        Number and unit; GB/s is 1e9 B/s. Whole numbers of unit ``"1"`` are written in full; a ``"count"`` is
+        written in full below a million, and with three digits from there on.
 
     Raises
     ------
@@ -123,17 +125,22 @@ def format_quantity(
     ('152×', '102 %')
     >>> format_quantity(61.7e-6, "s", 45e-6, 85e-6)
     '60 µs'
+    >>> format_quantity(41_538, "count"), format_quantity(27_361_402, "count"), format_quantity(4.1e9, "1/s")
+    ('41 538', '27.4 million', '4.1 G/s')
     """
     if unit == "text" and isinstance(value, str):
         return value
     number = _number(value, unit)
     if unit == "1" and isinstance(number, int):
         return _grouped(Decimal(number))
+    if unit == "count":
+        in_full = abs(number) < 1_000_000
+        return _grouped(Decimal(int(number))) if in_full else _written(_with_digits(number, 3), unit)
     return _written(_rounded(number, unit, low, high), unit)
 
 
-def format_interval(value: float, unit: str, low: float, high: float) -> str:
-    """Write the interval of a quantity, with the digits at which its ends differ.
+def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, str]:
+    """Write both ends of the interval of a quantity, with the digits at which they differ.
 
     Three significant digits at least, two of a wide one. The value as `format_quantity` writes it with this
     interval lies within the ends as written: where that takes it, they are rounded outwards.
@@ -149,8 +156,8 @@ def format_interval(value: float, unit: str, low: float, high: float) -> str:
 
     Returns
     -------
-    str
-        Both ends with their units.
+    tuple of str
+        Each end with its unit.
 
     Raises
     ------
@@ -161,21 +168,10 @@ def format_interval(value: float, unit: str, low: float, high: float) -> str:
 
     Examples
     --------
-    >>> format_interval(213.9e-6, "s", 213.8e-6, 214.1e-6)
-    '213.8 µs to 214.1 µs'
-    >>> format_interval(31.12e-3, "s", 31.12e-3, 49.5e-3)
-    '31 ms to 50 ms'
-    """
-    return " to ".join(format_ends(value, unit, low, high))
-
-
-def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, str]:
-    """Write both ends of an interval as `format_interval` does, each for itself.
-
-    Examples
-    --------
-    >>> format_ends(61.72e-6, "s", 61.6e-6, 61.8e-6)
-    ('61.6 µs', '61.8 µs')
+    >>> format_ends(213.9e-6, "s", 213.8e-6, 214.1e-6)
+    ('213.8 µs', '214.1 µs')
+    >>> format_ends(31.12e-3, "s", 31.12e-3, 49.5e-3)
+    ('31 ms', '50 ms')
     """
     value, low, high = (_number(number, unit) for number in (value, low, high))
     shown = _rounded(value, unit, low, high)

@@ -29,6 +29,7 @@ ORDER: tuple[str, ...] = (
     "halo_read",
     "primes_on_gpu",
     "grid_stride",
+    "count_smaller",
     "float64_by_accident",
     "fusion",
     "divergence",
