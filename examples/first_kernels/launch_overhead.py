@@ -178,6 +178,9 @@ print("a hundred more:", x[0, :4])
 one_launch[blocks_per_grid, threads_per_block](view)
 
 # %%
+# .. results:: hundred
+
+# %%
 # Each array adds to a launch
 # ---------------------------
 #
@@ -302,4 +305,4 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 #
 # Onward: :doc:`Primes </gallery/first_kernels/primes>` begins with thousands of launches and ends with one.
 # Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks that see the work behind a
-# launch, and :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, on another call that waits.
+# launch.

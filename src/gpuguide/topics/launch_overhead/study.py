@@ -122,7 +122,7 @@ def study(kernels: Kernels = None) -> Study:
             kernel_variant(
                 "kernels_alone",
                 with_graph,
-                "the hundred kernels alone",
+                "the hundred kernels, GPU time",
                 mutates=True,
                 simulatable=False,
                 note="The graph, by the GPU's clock.",

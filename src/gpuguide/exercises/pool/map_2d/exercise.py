@@ -36,6 +36,6 @@ EXERCISE = Exercise(
         parameters=("image", "level", "mask"),
     ),
     lanes=("simulator", "compile", "gpu"),
-    pages=("grids_2d_3d",),
+    pages=(),
     tags=("grid", "image", "bounds"),
 )
