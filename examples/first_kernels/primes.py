@@ -22,6 +22,7 @@ What makes a search for primes fast: more threads, less work, or better memory?
 # loop over the numbers becomes the grid, and a thread keeps only the loop over the divisors.
 #
 # .. rung:: thread_per_number
+#    :counter: active_lanes
 
 import cupy as cp
 import numpy as np
@@ -131,6 +132,7 @@ print(np.count_nonzero(numbers), "primes")
 # divisors too.
 #
 # .. rung:: odd_numbers
+#    :counter: active_lanes
 
 is_prime = cp.empty(1_000_000 // 2, dtype=cp.bool_)  # is_prime[i]: is 2 * i + 1 prime?
 odd_numbers[(is_prime.size + 63) // 64, 64](is_prime)
@@ -138,10 +140,9 @@ print(int(is_prime.sum()) + 1, "primes")  # 2 has no place in the array
 
 # %%
 # The divisions only halve, and yet the kernel is
-# :measured:`primes[odd_numbers, 10**6].speedup(thread_per_number)` as fast. The reason shows when you count
-# the steps of each warp's slowest thread alone: there,
-# :measured:`primes[thread_per_number, 10**6].work(warp_steps)` become
-# :measured:`primes[odd_numbers, 10**6].work(warp_steps)`. :evidence:`count warp_steps`
+# :measured:`primes[odd_numbers, 10**6].speedup(thread_per_number)` as fast. Count only the steps of each warp's
+# slowest thread, and you see why: :measured:`primes[thread_per_number, 10**6].work(warp_steps)` in the first
+# kernel, :measured:`primes[odd_numbers, 10**6].work(warp_steps)` in this one. :evidence:`count warp_steps`
 
 # %%
 # Stop at the square root
@@ -156,10 +157,10 @@ print(int(is_prime.sum()) + 1, "primes")
 
 # %%
 # This is the largest gain on the page, and it has nothing to do with GPUs: only
-# :measured:`primes[to_square_root, 10**6].work(warp_steps)` warp steps are left.
-# :evidence:`count warp_steps` The GPU makes :measured:`primes[to_square_root, 10**6].rate(warp_steps)` of
-# them, after :measured:`primes[odd_numbers, 10**6].rate(warp_steps)` in the kernel above. That part of the
-# gain, the count does not explain.
+# :measured:`primes[to_square_root, 10**6].work(warp_steps)` are left. :evidence:`count warp_steps` The rate went
+# from :measured:`primes[odd_numbers, 10**6].rate(warp_steps)` to
+# :measured:`primes[to_square_root, 10**6].rate(warp_steps)`, and that part of the gain the count does not
+# explain.
 
 # %%
 # Sieve of Eratosthenes in global memory
@@ -181,6 +182,7 @@ print(int(is_prime.sum()) + 1, "primes")
 # Then sixteen blocks walk each step, and all of them write to one array in global memory.
 #
 # .. rung:: sieve_global
+#    :counter: store_sectors_per_request
 
 from math import isqrt
 
@@ -207,6 +209,7 @@ print(int(is_prime.sum()) + 1, "primes")
 # run up to the square root.
 #
 # .. rung:: sieve_shared
+#    :counter: bank_conflicts
 
 limit = 1_000_000_000
 root = isqrt(limit - 1)

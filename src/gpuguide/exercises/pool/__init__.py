@@ -28,6 +28,7 @@ ORDER: tuple[str, ...] = (
     "axis_order",
     "halo_read",
     "primes_on_gpu",
+    "smallest_factor",
     "grid_stride",
     "float64_by_accident",
     "fusion",
@@ -40,6 +41,7 @@ ORDER: tuple[str, ...] = (
     "dot",
     "convolution_1d",
     "transpose",
+    "pack_bits",
     "choose_tolerance",
 )
 
