@@ -29,7 +29,7 @@ JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # All builders share the documents that one of them read, so `make check` after `make html` reads none again.
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
-.PHONY: html test doctest check record again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -85,6 +85,9 @@ record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by de
 again: $(READY)  ## hold a fresh machine start against the printed ranges (RECORDED=folder or LEAVE_ONE_OUT=1: no GPU)
 	@$(PY) -m gpuguide_docs.record.again $(PAGES) --budget $(BUDGET) $(if $(RECORDED),--recorded "$(RECORDED)") \
 	  $(if $(INTO),--into "$(INTO)") $(if $(LEAVE_ONE_OUT),--leave-one-out)
+
+counters: $(READY)  ## read hardware counters of the variants that pages name, by Nsight Compute (PAGES="a b")
+	@$(PY) -m gpuguide_docs.counting $(PAGES)
 
 equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
 	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)"

@@ -176,5 +176,9 @@ class FakeGpu:
         self.log.append("synchronize")
         self.host.wait_until(self.free_at)
 
+    def synchronize_all(self) -> None:
+        self.log.append("synchronize all")
+        self.host.wait_until(self.free_at)
+
     def _busy(self, ns: int) -> None:
         self.free_at = max(self.free_at, self.host.now) + ns

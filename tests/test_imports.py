@@ -25,7 +25,7 @@ ROOMS = (
     ("gpuguide_docs.record",),
     ("gpuguide_docs.replay",),
     ("gpuguide_docs.show",),
-    ("gpuguide_docs.downloads", "gpuguide_docs.contract", "gpuguide_docs.preview"),
+    ("gpuguide_docs.downloads", "gpuguide_docs.contract", "gpuguide_docs.counting", "gpuguide_docs.preview"),
     ("gpuguide_docs.extension",),
     ("gpuguide_docs",),
 )

@@ -33,16 +33,16 @@ def launch_sizes() -> Drawing:
     d = Drawing(720, 270)
     left, wait = 150, 250
     d.words(20, 58, "one element", anchor="start")
-    d.words(20, 76, "a thread", anchor="start")
+    d.words(20, 76, "per thread", anchor="start")
     for i in range(2):
         x = left + i * (wait + 40)
         d.box(x, 38, 16, 42, ORANGE)
         for load in range(2):
             d.box(x + 20 + load * 6, 42 + load * 18, wait - 40, 14, BLUE)
         d.box(x + wait - 12, 38, 16, 42, GREEN)
-    d.words(left + wait + 18, 100, "the next thread begins when this one is gone", size=12, colour=MUTED)
+    d.words(left + wait + 18, 104, "the next thread begins when this one is gone", size=16, colour=MUTED)
     d.words(20, 158, "four elements", anchor="start")
-    d.words(20, 176, "a thread", anchor="start")
+    d.words(20, 176, "per thread", anchor="start")
     d.box(left, 124, 16, 100, ORANGE)
     for load in range(8):
         d.box(left + 20 + load * 6, 126 + load * 12, wait - 40, 10, BLUE)
@@ -50,10 +50,10 @@ def launch_sizes() -> Drawing:
         d.box(left + wait + 30 + store * 20, 124, 16, 100, GREEN)
     d.line(left, 236, 700, 236)
     d.arrow(690, 236, 704, 236)
-    d.words(left, 256, "start", colour=ORANGE, anchor="start", size=12)
-    d.words(left + 110, 256, "loads on their way", colour=BLUE, anchor="start", size=12)
-    d.words(left + 290, 256, "stores", colour=GREEN, anchor="start", size=12)
-    d.words(704, 256, "time", anchor="end", size=12, colour=MUTED)
+    d.words(left, 258, "start", colour=ORANGE, anchor="start", size=16)
+    d.words(left + 70, 258, "loads on their way", colour=BLUE, anchor="start", size=16)
+    d.words(left + 290, 258, "stores", colour=GREEN, anchor="start", size=16)
+    d.words(704, 258, "time", anchor="end", size=16, colour=MUTED)
     return d
 
 

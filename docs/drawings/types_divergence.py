@@ -15,7 +15,7 @@ _THREADS, _LANE = 8, 13
 
 
 def numba_types() -> Drawing:
-    """Draw three ways from kept[i] to out[i]: widened once, widened for each dose, never widened."""
+    """Draw three ways from kept[i] to level[i]: widened once, widened for each dose, never widened."""
     d = Drawing(720, 300)
     rows = (
         ("Python floats", ((532, True, "all doses in 64 bits"),)),
@@ -30,7 +30,7 @@ def numba_types() -> Drawing:
         for width, wide, words in parts:
             _bits(d, x, middle, width, wide=wide, words=words)
             x += width + 4
-        _bits(d, 630, middle, 70, wide=False, words="out[i]")
+        _bits(d, 630, middle, 70, wide=False, words="level[i]")
     d.box(20, 276, 20, _NARROW / 2, BLUE)
     d.words(48, 286, "32 bits", **_NOTE)
     d.box(120, 271, 20, _WIDE / 2, ORANGE)

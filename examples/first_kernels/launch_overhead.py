@@ -313,7 +313,7 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # The kernel behind it is the best one of :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`.
 #
 # .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: maximum_four_kernel
+#    :names: four_elements
 #
 # The sizes lie close together where work and launch should cross. For either way the first size with more
 # work than launch is kept.
@@ -321,7 +321,7 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 from gpuguide.topics.launch_sizes import maximum as maximum_topic
 
 sizes = [2**k for k in (12, 16, 20, 21, 22, 23, 24, 25, 26, 28)]
-work = maximum_topic.study().run(variants=["cupy", "four"], sizes=sizes)
+work = maximum_topic.study().run(variants=["cupy", "four_elements"], sizes=sizes)
 
 # %%
 

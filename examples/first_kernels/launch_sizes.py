@@ -5,408 +5,270 @@ Launch sizes
 How many threads, how many blocks, and how much work for each?
 """
 # %%
-# With four elements a thread the maximum of two vectors runs at :measured:`maximum[four, 2**28].share` of
-# what this memory can do. With one element a thread it reaches :measured:`maximum[one, 2**28].share`, and
-# CuPy's ``maximum`` reaches :measured:`maximum[cupy, 2**28].share`. They differ in little but the shape of
-# the :term:`launch`.
+# CuPy's ``maximum`` of two vectors reaches :measured:`maximum[cupy, 2**28].share` of what this memory can
+# do. A kernel with four elements per thread reaches :measured:`maximum[four_elements, 2**28].share`. They
+# differ in little but the shape of the launch. Two limits hide in it: starting blocks takes time, and too
+# few bytes on their way leave the memory idle.
+#
+# .. rungs:: maximum
+#    :at: 2**16, 2**24, 2**28
+#    :beside: cupy
 
 # %%
-# .. rst-class:: part-idea
+# One element per thread
+# ----------------------
 #
-# Keep many loads on their way
-# ----------------------------
+# Choosing the larger of two numbers is nothing for a GPU. Getting the numbers is all the work, so this
+# kernel should be as fast as the memory. Each thread takes the element that has its own index, in blocks of
+# 128 threads. CuPy launches its ufuncs in the same shape.
 #
-# Taking the larger of two numbers is nothing for a GPU. Getting the numbers is all the work. A load takes
-# long, which is its :term:`latency`, and meanwhile the :term:`thread` that asked for it can only wait. So the
-# memory stays busy only if many other loads are on their way.
-#
-# How many, depends on three choices. *Threads a block* and *blocks* decide how many threads are there to ask.
-# *Elements a thread* decides how many loads each of them has on its way before it waits. And a thread that is
-# done has to make room for the next one, which takes time as well.
-#
-# .. drawing:: launch_sizes
-#
-#     Two rows over time. A thread with one element starts, has two loads on their way, and stores; then the
-#     next thread starts and does the same. A thread with four elements starts once, has eight loads on their
-#     way that overlap almost entirely, and stores four times.
+# .. rung:: one_element
 
-# %%
-# .. rst-class:: part-bare
-#
-# A warning that counts blocks
-# ----------------------------
-#
-# This :term:`kernel` takes any launch. Its threads loop over the vectors in steps of the whole :term:`grid`,
-# so one :term:`block` is enough for a right result. Numba looks at the number of blocks and warns when there
-# are few.
-
-import textwrap
-import warnings
+import math
 
 import cupy as cp
 import numpy as np
-from numba import config, cuda
+from numba import cuda
+
+
+@cuda.jit(device=True)
+def larger(x, y):
+    """Return the larger of two numbers, and NaN if one of them is that."""
+    return x if x > y or math.isnan(x) else y
 
 
 @cuda.jit
-def any_launch(a, b, out):
+def one_element(a, b, out):
+    """Each thread takes the element that has its own index."""
     i = cuda.grid(1)
-    stride = cuda.gridsize(1)
-    while i < out.size:
-        out[i] = max(a[i], b[i])
-        i += stride
+    if i < out.size:
+        out[i] = larger(a[i], b[i])
 
 
 a, b = cp.random.random((2, 2**26), dtype=cp.float32)
 out = cp.empty_like(a)
-config.CUDA_LOW_OCCUPANCY_WARNINGS = 1  # Numba's own setting
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    for blocks_per_grid in (1, 16, 4096):
-        any_launch[blocks_per_grid, 256](a, b, out)
-config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # from here on, small grids are meant
-for warning in caught:
-    print(textwrap.fill(f"{warning.category.__name__}: {warning.message}", 85))
+one_element[math.ceil(out.size / 128), 128](a, b, out)
 print("GPU:  ", out[:4])
 print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 
 # %%
-# The warning compares with a fixed number of blocks. It knows neither this GPU nor this kernel. What it is
-# worth will be seen among the rules of thumb below.
+# .. try-it::
+#
+#    Write ``100`` for both ``128``. The result stays right: the guard ``i < out.size`` looks after the last
+#    block. But the hardware deals in warps of 32 threads, so a block of 100 takes the room of 128.
+#
+# At 2\ :sup:`28` elements CuPy's ufunc takes :measured:`maximum[cupy, 2**28].time` and this kernel
+# :measured:`maximum[one_element, 2**28].time`. Their code differs, and the shape of their launch is the
+# same.
 
 # %%
-# .. rst-class:: part-predict
-#
-# How many bytes can be on their way?
-# -----------------------------------
-#
-# A :term:`multiprocessor` can hold a certain number of threads, if it has enough :term:`registers <register>`
-# for them. The share that it holds is the kernel's :term:`occupancy`, and it can be worked out from the
-# compiler's figures before anything runs. Each thread of ours loads two ``float32`` for each of its elements,
-# which is eight bytes. Threads held, times elements, times eight bytes: that is the most that can be on its
-# way to one multiprocessor.
 
+# record: The ladder at six sizes, every result compared to the last bit
 import gpuguide as gg
-from gpuguide.machine.launch import occupancy
-from gpuguide.topics.launch_sizes.maximum import maximum
-from gpuguide.topics.launch_sizes.kernels import KERNELS
-
-gpu = gg.require_gpu()
-small = [gg.numba_view(x[:4096]) for x in (a, b, out)]
-facts = {}
-for items, name in ((1, "one"), (2, "two"), (4, "four"), (8, "eight")):
-    maximum(*small, items_per_thread=items)
-    (registers,) = KERNELS[items].get_regs_per_thread().values()
-    held = occupancy(256, registers, 0, gpu)
-    most = 256 * held.blocks_per_sm * items * 8
-    facts[name] = gg.fact(
-        f"most_{name}", most, unit="B", note="threads x 8 bytes x elements"
-    )
-    print(
-        f"{name:5} a thread: {registers:2} registers,"
-        f" occupancy {held.share:4.0%}, {most / 1e3:4.0f} kB"
-    )
-
-# %%
-# If loads on their way are what counts, more elements a thread should help until the memory has all that it
-# can handle. Beyond that they should do nothing.
-
-# %%
-# .. rst-class:: part-code
-#
-# One maximum in six kernels
-# --------------------------
-#
-# **One a thread.** The usual kernel. The comparison stands in a function of its own, with the rule for NaN
-# that NumPy and CuPy have: NaN wins.
-#
-# .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: larger, maximum_one_kernel
-#
-# **Four a thread.** All eight loads stand before the first store. The compiler keeps them there, because it
-# cannot know whether ``out`` is the same memory as ``a``. The elements of a thread lie a block's width apart,
-# so that neighbours still load from neighbours and each access stays a :term:`coalesced access`. Two a thread
-# looks the same.
-#
-# .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: maximum_four_kernel
-#
-# **Eight a thread.** Two small arrays, which end up in registers, save some typing.
-#
-# .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: maximum_eight_kernel
-#
-# **Grid-stride.** A :term:`grid-stride loop` frees the number of blocks from the length of the vectors. There
-# is a version of it with four elements a turn, too.
-#
-# .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: maximum_grid_stride_kernel, maximum_four_grid_stride_kernel
-#
-# The launchers take the three choices as arguments.
-#
-# .. kernel:: gpuguide.topics.launch_sizes.maximum
-#    :names: maximum, maximum_grid_stride
-#
-# **CuPy maximum** is the rival that needs no kernel.
-#
-# .. kernel:: gpuguide.topics.launch_sizes.maximum
-#    :names: maximum_cupy
-
-# %%
-# .. rst-class:: part-check
-#
-# A hundred launches, one result
-# ------------------------------
-#
-# Every launch of this page, those in the maps included, has to give what the :term:`reference` says, to the
-# last bit and with NaN in either input and in both. Here is the comparison over six sizes. Another one picks
-# the shapes that rules of thumb are about.
-
-from gpuguide.topics.launch_sizes import study as launch_sizes
-from gpuguide.topics.launch_sizes import maximum as maximum_topic
-
-study = maximum_topic.study()
-study
-
-# %%
-# .. rst-class:: part-measure
-#
-# Threads, blocks, elements
-# -------------------------
-#
-# Three sentences about the five variants are checked against the :term:`samples <sample>`: each must hold in
-# every run.
-
-results = study.run()
-
-# %%
-
-# draw
-gg.claim(results, "four", share_at_least=0.98, at=2**28)
-gg.claim(results, "eight", share_at_least=0.98, at=2**28)
-gg.claim(results, "four", faster_than=("one", "cupy"), at=2**28)
-
-# %%
-# Two more sentences are about the shapes.
-
-rules = launch_sizes.rules_study().run()
-
-# %%
-
-# draw
-gg.claim(rules, "threads_64", faster_than="threads_33", at=2**26)
-gg.claim(rules, "blocks_16", faster_than="blocks_4", at=2**26)
-
-# %%
-# Then the maps: three choices in 112 shapes, and CuPy's ``maximum``. Each is checked and then timed five
-# times, in turns, on the clock of the :term:`device` alone.
-
 from gpuguide.measure.turns import measure_map
+from gpuguide.topics.launch_sizes import maximum, study as launch_sizes
+from gpuguide.topics.launch_sizes.kernels import four_elements, grid_stride
 
-n = launch_sizes.ELEMENTS
-ceiling = {item.mix: item.value for item in gg.machine_ceilings().items}["two_to_one"]
-for name, samples in measure_map(launch_sizes.shapes_study(), n).items():
-    shares = [round(12 * n / sample / ceiling, 4) for sample in samples]
-    gg.fact(f"map_{name}", float(np.median(shares)), unit="share", samples=shares)
-print(f"{n:,} elements, held against {ceiling / 1e12:.2f} TB/s")
+results = maximum.study().run()
+shapes = launch_sizes.shapes_study().run()
+empty_grids = launch_sizes.empty_study().run()
 
 # %%
-# .. checks:: maximum
-#
-# .. checks:: rules
-#
-# The first map has threads a block against elements a thread, with as many blocks as cover the vectors.
+
+# record: The shapes of both charts, each checked and then timed in turns
+times = measure_map(launch_sizes.map_study(), launch_sizes.ELEMENTS)
+for name, samples in times.items():
+    gg.fact(f"map_{name}", float(np.median(samples)), unit="s", samples=samples)
+print(f"{len(times)} shapes at {launch_sizes.ELEMENTS:,} elements")
+
+# %%
 
 # draw
-threads, items = (32, 33, 64, 128, 256, 512, 1024), (1, 2, 4, 8)
-gg.plot_heatmap(
-    [[100 * facts[f"map_t{t}_i{i}_all"].value for i in items] for t in threads],
-    rows=threads,
-    columns=items,
-    row_name="threads a block",
-    column_name="elements a thread",
-    value_name="% of the ceiling",
-)
+gg.claim(results, "four_elements", share_at_least=0.98, at=2**28)
+gg.claim(results, "four_elements", faster_than=("cupy", "grid_stride"), at=2**28)
+gg.claim(shapes, "half_the_threads", faster_than="blocks_that_stay", at=2**26)
+gg.claim(shapes, "blocks_that_stay", faster_than="blocks_of_1024", at=2**26)
+most, many = (empty_grids.quantity("t128", size, "time").value for size in (2**24, 2**21))
+gg.fact("start_empty", (most - many) / (2**24 - 2**21), unit="s", note="an empty block")
+for name, threads in (("one_element", 128), ("larger_blocks", 256)):
+    time = results.quantity(name, 2**28, "time").value
+    gg.fact(f"start_{name}", time / (2**28 / threads), unit="s", note="time / blocks")
 
 # %%
-# .. finding::
+# The first limit: blocks take time to start
+# ------------------------------------------
 #
-#    With 256 threads a block, one element a thread reaches :measured:`map_t256_i1_all` of the
-#    :term:`ceiling`, two reach :measured:`map_t256_i2_all` and four :measured:`map_t256_i4_all`.
-#
-# In the second map each thread loops, one element a turn. Blocks are counted for each multiprocessor.
-
-# draw
-threads, blocks = (32, 64, 128, 256, 512, 1024), (1, 2, 4, 8, 16, 32, 64)
-names = [[f"t{t}_i1_b{n}" for n in blocks] + [f"t{t}_i1_all"] for t in threads]
-gg.plot_heatmap(
-    [[100 * facts[f"map_{name}"].value for name in row] for row in names],
-    rows=threads,
-    columns=[*blocks, "all"],
-    row_name="threads a block",
-    column_name="blocks a multiprocessor (all: one thread an element)",
-    value_name="% of the ceiling",
-)
-
-# %%
-# .. finding::
-#
-#    Four blocks of 128 threads a multiprocessor reach :measured:`rules[blocks_4, 2**26].share`, sixteen reach
-#    :measured:`rules[blocks_16, 2**26].share`. One thread an element, without a loop, reaches
-#    :measured:`rules[threads_128, 2**26].share`.
-#
-# .. results:: maximum
-#
-# .. results:: rules
-
-# %%
-# .. rst-class:: part-reading
-#
-# What was on its way
-# -------------------
-#
-# The maps fit the idea, but they do not prove it. So let the kernel tell. In the next cell the first thread
-# of each block notes the clock of its multiprocessor three times: at its start, when all of the block's loads
-# have arrived, and at its end. Adding up these lives and waits gives how many blocks were there at a time,
-# and how many bytes were on their way.
-
-from gpuguide.topics.launch_sizes.kernels import stamped_kernel
-from gpuguide.topics.launch_sizes.residency import measure_residency
-
-print("threads  elements  occupancy  measured  kB on their way  cycles waited")
-shapes = [(threads, 1) for threads in (32, 64, 128, 256, 512, 1024)] + [(256, 4)]
-for threads, items in shapes:
-    seen = measure_residency(a, b, out, items, threads)
-    registers = stamped_kernel(items).compiled.num_regs
-    held = occupancy(threads, registers, 0, gpu)
-    there = seen.blocks_per_sm / held.blocks_per_sm
-    name = f"t{threads}_i{items}"
-    gg.fact(f"there_{name}", there, unit="share", note="blocks there / blocks that fit")
-    gg.fact(
-        f"in_flight_{name}",
-        seen.bytes_in_flight,
-        unit="B",
-        note="a multiprocessor, average",
-    )
-    gg.fact(
-        f"wait_{name}",
-        round(seen.wait_cycles),
-        unit="1",
-        note="cycles, start to last load",
-    )
-    print(
-        f"{threads:7} {items:9} {held.share:10.0%} {there * held.share:9.0%}"
-        f" {seen.bytes_in_flight / 1e3:16.1f} {seen.wait_cycles:14.0f}"
-    )
-
-# %%
-# .. list-table:: Bytes on their way to one multiprocessor
-#    :header-rows: 1
-#
-#    * -
-#      - predicted, at most
-#      - measured, on average
-#    * - one element a thread, 128 threads
-#      - :measured:`most_one`
-#      - :measured:`in_flight_t128_i1`
-#    * - four elements a thread, 256 threads
-#      - :measured:`most_four`
-#      - :measured:`in_flight_t256_i4`
-#
-# With one element a thread in blocks of 128, :measured:`there_t128_i1` of the blocks that fit are there at a
-# time. Each waits for its only loads and is gone, and the next one has to be started. In blocks of 256 the
-# hardware starts half as many, and :measured:`there_t256_i1` are there. But threads that are there do not
-# suffice: they keep :measured:`in_flight_t256_i1` on their way. With four elements :measured:`there_t256_i4`
-# of the blocks are there, and each thread has four times as much to wait for. The wait grows, too, from
-# :measured:`wait_t256_i1` cycles to :measured:`wait_t256_i4`, because the memory has more to do.
-#
-# CuPy's kernel can now be placed on the map. An ``ElementwiseKernel``, which works like its ufuncs, shows the
-# code that CuPy has made of it.
-
-elementwise = cp.ElementwiseKernel(
-    "float32 a, float32 b", "float32 out", "out = max(a, b)", "larger"
-)
-elementwise(a, b, out)
-for line in elementwise.cached_code.splitlines():
-    if "unroll" in line or "CUPY_FOR" in line:
-        print(line.strip())
-
-# %%
-# ``CUPY_FOR`` is a grid-stride loop with one element a turn that must not be unrolled. CuPy launches it with
-# 128 threads a block and a thread for every element. This is one cell of the first map, and there our own
-# kernel reaches :measured:`rules[threads_128, 2**26].share` where CuPy's :term:`ufunc` reaches
-# :measured:`rules[cupy, 2**26].share`. The code in the loop differs, the shape of the launch is the same:
-# little on its way, and a new block after every wait. So CuPy's lower share is due to the shape of its
-# launch, not to its index arithmetic.
-#
-# The same at all sizes, as bytes over time:
-
-# draw
-gg.plot_rate(results)
-
-# %%
-# .. finding::
-#
-#    At 2\ :sup:`28` elements four a thread are :measured:`maximum[four, 2**28].speedup(cupy)` as fast as CuPy
-#    maximum, and :measured:`maximum[four, 2**28].speedup(one)` as fast as one a thread. The
-#    :term:`grid-stride loop` with one element a turn reaches :measured:`maximum[grid_stride, 2**28].share` of
-#    the ceiling.
-#
-# A grid-stride loop has a price of its own. To unroll it, the compiler works out at the start how many turns
-# there will be, with a division. A thread that stays for many turns does not notice. We think that one that
-# leaves after the first turn would.
-#
-# With four elements a turn each thread has more on its way, so fewer of them are needed.
-
-# draw
-threads, blocks = (32, 64, 128, 256, 512, 1024), (1, 2, 4, 8, 16, 32, 64)
-names = [[f"t{t}_i4_b{n}" for n in blocks] + [f"t{t}_i4_all"] for t in threads]
-gg.plot_heatmap(
-    [[100 * facts[f"map_{name}"].value for name in row] for row in names],
-    rows=threads,
-    columns=[*blocks, "all"],
-    row_name="threads a block",
-    column_name="blocks a multiprocessor (all: four elements a thread)",
-    value_name="% of the ceiling",
-)
-
-# %%
-# .. finding::
-#
-#    Four blocks of 256 threads a multiprocessor reach :measured:`map_t256_i4_b4` with four elements a turn,
-#    and :measured:`map_t256_i1_b4` with one.
-#
-# What does a block cost that has nothing to do? This kernel is empty but for a receipt, which the last block
-# writes so that the grid can be checked.
+# To cover 2\ :sup:`28` elements, this launch needs 2\ :sup:`21` blocks. What do their starts take? A kernel
+# that does nothing can tell.
 #
 # .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: empty_kernel
-#
-# .. kernel:: gpuguide.topics.launch_sizes.study
-#    :names: empty_grid
+#    :names: empty
 
 # %%
-# It runs with 128 threads a block and with 1024 threads a block, from one block to 2\ :sup:`24`.
+# As many empty blocks take :measured:`empty[t128, 2**21].time`. Each further one adds
+# :measured:`start_empty`, and the kernel above takes :measured:`start_one_element` for each of its own. So
+# it does not wait for the memory. It waits for its blocks to start. :evidence:`count blocks_covering`
+#
+# The cure is fewer blocks. With 256 threads in each, half as many are enough.
+#
+# .. rung:: larger_blocks
 
-empty = launch_sizes.empty_study().run()
+one_element[math.ceil(out.size / 256), 256](a, b, out)
 
 # %%
-# .. checks:: empty
-#
-# A few blocks take about as long as a single one. After that the time grows with their number.
+# Now each block takes :measured:`start_larger_blocks`, longer than its start. Something else has become the
+# limit.
 
 # draw
-gg.plot_time(empty)
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import MUTED, SERIES, describe
+
+figure, ax = plt.subplots()
+words = []
+for items, colour, marker in (
+    (1, SERIES[0], "o"),
+    (2, SERIES[1], "s"),
+    (4, SERIES[2], "^"),
+):
+    widths = (32, 64, 128, 256, 512, 1024)
+    blocks = [2**26 / threads / items / 1e6 for threads in widths]
+    times = [1e6 * facts[f"map_t{threads}_i{items}_all"].value for threads in widths]
+    label = f"{items} element{'s' * (items > 1)} per thread"
+    ax.plot(blocks, times, marker, color=colour, label=label)
+    words.append(f"{label}: {min(times):.0f} to {max(times):.0f} µs")
+start = facts["start_empty"].value
+ax.plot([0, 2**21 / 1e6], [0, 2**21 * start * 1e6], color=MUTED, label="empty blocks")
+ax.set(
+    xlabel="blocks (millions)", ylabel="µs (kernel only)", xlim=(0, None), ylim=(0, None)
+)
+ax.legend()
+describe(ax, f"Time of 2^26 elements against blocks. {'; '.join(words)}.")
 
 # %%
 # .. finding::
 #
-#    One block of 128 threads takes :measured:`empty[t128, 1].time`. 2\ :sup:`21` of them, as many as CuPy
-#    launches for 2\ :sup:`28` elements, take :measured:`empty[t128, 2**21].time` without doing anything.
-#    CuPy's whole kernel takes :measured:`maximum[cupy, 2**28].time`. So what holds it up is the start of its
-#    blocks. Fewer blocks with more to do each are the cure.
+#    On the right, the time is that of starting the blocks: blocks of 64 threads take
+#    :measured:`shapes[threads_64, 2**26].time`, half as many of 128 take
+#    :measured:`shapes[threads_128, 2**26].time`. On the left, blocks no longer matter, and elements per
+#    thread do.
+
+# %%
+# The second limit: too few bytes on their way
+# --------------------------------------------
 #
-# The notebook that this maximum comes from gave rules of thumb. Here they are, measured.
+# This limit stands alone where no block has to be started. In a grid-stride loop a fixed number of blocks
+# covers vectors of any length: each thread takes an element, then the one a whole grid further on. Eight
+# blocks of 256 threads fill a multiprocessor of this GPU.
+#
+# .. rung:: grid_stride
+
+multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
+grid_stride[8 * multiprocessors, 256](a, b, out)
+
+# %%
+# The gain is small, and it has a cause of its own: blocks that come and go leave gaps. With large blocks
+# one sees it better. Blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if they
+# cover the vectors, and :measured:`shapes[blocks_that_stay, 2**26].share` if two of them stay on each
+# multiprocessor. :evidence:`variant blocks_that_stay`
+#
+# But the loop still reaches only :measured:`maximum[grid_stride, 2**28].share` of the ceiling. A load takes
+# long, and the thread that asked for it can only wait. Here each thread waits for two numbers of four
+# bytes. There is room for 2048 threads, so at most 16 384 bytes are on their way to a multiprocessor.
+#
+# .. drawing:: launch_sizes
+#
+#     Two rows over time. A thread with one element starts, has two loads on their way, and stores; then the
+#     next thread starts and does the same. A thread with four elements starts once, has eight loads on
+#     their way that overlap almost entirely, and stores four times.
+
+# %%
+# Four elements per thread
+# ------------------------
+#
+# So let each thread wait for more. All eight loads stand before the first store. The elements of a thread
+# lie a block's width apart, so that neighbours still load from neighbours and each access stays coalesced.
+#
+# .. rung:: four_elements
+
+four_elements[math.ceil(out.size / (4 * 256)), 256](a, b, out)
+
+# %%
+# This launch also has fewer blocks. To see the bytes alone, give the loop four elements per turn, and
+# change how many threads there are. The chart has loops only, whose blocks are started once.
+
+# draw
+figure, ax = plt.subplots()
+words = []
+for items, colour, marker in ((1, SERIES[0], "o"), (4, SERIES[2], "^")):
+    waiting, shares = [], []
+    for width in (64, 256, 1024):  # threads per block
+        for blocks in (1, 2, 4, 8, 16, 32):
+            if 128 <= width * blocks <= 2048:
+                time = facts[f"map_t{width}_i{items}_b{blocks}"].value
+                waiting.append(width * blocks * items * 8 / 1024)
+                shares.append(100 * 12 * 2**26 / time / ceilings.get("two_to_one").value)
+    label = f"{items} element{'s' * (items > 1)} per turn"
+    ax.plot(waiting, shares, marker, color=colour, markerfacecolor="none", label=label)
+    words.append(f"{label}: {min(shares):.0f} to {max(shares):.0f} %")
+ax.set_xscale("log", base=2)
+ax.set(
+    xlabel="KiB that can be on their way to a multiprocessor", ylabel="% of the ceiling"
+)
+ax.set(
+    xticks=[1, 2, 4, 8, 16, 32, 64], xticklabels=[1, 2, 4, 8, 16, 32, 64], ylim=(0, 100)
+)
+ax.legend()
+describe(ax, f"Share of the ceiling against bytes on their way. {'; '.join(words)}.")
+
+# %%
+# .. finding::
+#
+#    Blocks of 64, 256 and 1024 threads lie on one point where they have the same bytes on their way. With
+#    four elements per turn, half the threads reach :measured:`shapes[half_the_threads, 2**26].share`; with
+#    one, all that fit reach :measured:`shapes[blocks_that_stay, 2**26].share`.
+#
+# So the memory wants more bytes on their way. :evidence:`variant half_the_threads` At equal bytes, more
+# threads are even a little better. But a multiprocessor runs out of threads, and a thread does not run out
+# of elements. How many bytes are enough is the memory's bandwidth times its latency: a GPU with slower
+# memory needs fewer.
+#
+# One thing is left: at full occupancy, the loop with four elements per turn stays below the kernel without
+# a loop. We do not know why.
+
+# %%
+# Occupancy counts threads
+# ------------------------
+#
+# The share of a multiprocessor's threads that a kernel can have there is its occupancy. It follows from the
+# registers that the compiler gives each thread, and needs no clock.
+
+limits = cp.cuda.Device().attributes
+most_threads = limits["MaxThreadsPerMultiProcessor"]
+
+
+def occupancy(kernel, threads_per_block):
+    registers = max(kernel.get_regs_per_thread().values())
+    by_registers = limits["MaxRegistersPerMultiprocessor"] // (
+        registers * threads_per_block
+    )
+    blocks = min(most_threads // threads_per_block, by_registers)
+    return blocks * threads_per_block / most_threads
+
+
+for kernel, elements in ((one_element, 1), (four_elements, 4)):
+    share = occupancy(kernel, 256)
+    n_bytes = share * most_threads * elements * 8
+    print(f"{kernel.__name__:13} {share:.0%} of the threads, {n_bytes:,.0f} bytes")
+
+# %%
+# Full occupancy has not made ``one_element`` fast. It says how many threads can wait, and not for how much.
+
+# %%
+# Rules of thumb, measured
+# ------------------------
+#
+# Four rules are often given for the size of a launch. Each is right about something.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -414,82 +276,56 @@ gg.plot_time(empty)
 #    * - rule
 #      - with it
 #      - without it
-#    * - threads a block in multiples of 32 (64 against 33, one element)
-#      - :measured:`rules[threads_64, 2**26].share`
-#      - :measured:`rules[threads_33, 2**26].share`
-#    * - 128 to 512 threads a block (256 against 32, four elements)
-#      - :measured:`map_t256_i4_all`
-#      - :measured:`map_t32_i4_all`
-#    * - two to four blocks a multiprocessor (4 against 16, 128 threads, one element)
-#      - :measured:`rules[blocks_4, 2**26].share`
-#      - :measured:`rules[blocks_16, 2**26].share`
-#    * - fewer blocks cost less (empty, 2\ :sup:`12` against 2\ :sup:`21`, 128 threads)
+#      - what is behind it
+#    * - threads per block in multiples of 32 (64 against 33)
+#      - :measured:`shapes[threads_64, 2**26].share`
+#      - :measured:`shapes[threads_33, 2**26].share`
+#      - 33 threads take the room of 64, so nearly twice the blocks
+#    * - 128 to 512 threads per block (128 against 64)
+#      - :measured:`shapes[threads_128, 2**26].share`
+#      - :measured:`shapes[threads_64, 2**26].share`
+#      - fewer blocks to start
+#    * - two to four blocks per multiprocessor (4 against 16, in a loop)
+#      - :measured:`shapes[four_blocks, 2**26].share`
+#      - :measured:`shapes[sixteen_blocks, 2**26].share`
+#      - too few threads, on this GPU
+#    * - fewer blocks cost less (empty, 2\ :sup:`12` against 2\ :sup:`24`)
 #      - :measured:`empty[t128, 2**12].time`
-#      - :measured:`empty[t128, 2**21].time`
+#      - :measured:`empty[t128, 2**24].time`
+#      - the starts alone
 #
-# The rules were made for another GPU. Four blocks of 128 threads a multiprocessor are too few for this one,
-# as the claim above says. And none of the rules mentions the elements a thread.
+# None of them mentions the elements per thread. Nor does Numba's warning about low occupancy: it speaks
+# below 128 blocks, whatever the GPU and the kernel.
 #
-# Numba's warning is a rule of this kind. It speaks below 128 blocks, whatever the GPU. One block of 256
-# threads for each multiprocessor of this GPU is enough to silence it. With one element a turn they reach
-# :measured:`map_t256_i1_b1`.
+# .. results:: shapes
+#
+# .. kernel:: gpuguide.topics.launch_sizes.maximum
+#    :names: blocks_covering
+#    :fold: How blocks are counted
 
 # %%
-# .. rst-class:: part-when-not-to
+# When four elements do not pay
+# -----------------------------
 #
-# When more work for each thread backfires
-# ----------------------------------------
-#
-# Eight elements a thread need an eighth of the threads. With 4096 elements that is two blocks for a whole
-# GPU. There one a thread takes :measured:`maximum[one, 2**12].time` and eight a thread take
-# :measured:`maximum[eight, 2**12].time`. Neither matters beside the launch, which costs the host
-# :measured:`maximum[one, 2**12].launch`: vectors that short belong on the CPU. A kernel that computes much
-# for each element gains little either, because its arithmetic hides the latency already.
+# With 4096 elements there is nothing to fill: four per thread take
+# :measured:`maximum[four_elements, 2**12].time`, one takes :measured:`maximum[one_element, 2**12].time`,
+# and the host needs :measured:`maximum[one_element, 2**12].launch` for the launch. Nor, we think, do they
+# help a kernel that computes for a long time on each element: while some warps wait, others compute.
+# :evidence:`opinion`
 
 # %%
-# .. rst-class:: part-on-your-gpu
+# Your turn: deal the elements out
+# --------------------------------
 #
-# Fewer multiprocessors, the same law
-# -----------------------------------
-#
-# The bytes that must be on their way are the memory's :term:`bandwidth` times its latency. A GPU with a
-# slower memory needs fewer, so one element a thread comes closer to its ceiling, and the maps are brighter on
-# the left. The limits of a multiprocessor depend on its :term:`compute capability`: many GPUs hold fewer
-# threads than this one. Count blocks in multiples of your multiprocessors, not in numbers from a page.
-#
-# ``gpuguide run launch_sizes`` measures yours.
-
-# %%
-# .. rst-class:: part-your-turn
-#
-# Deal the elements out
-# ---------------------
-#
-# In a loop over the elements it matters which thread takes which. The kernel below gives each thread a piece
-# of the vectors, as one would on a CPU. Its result is right, and memory suffers. Deal the elements out in
-# another way.
+# In a loop it matters which thread takes which element. The kernel below gives each thread a piece of the
+# vectors, as one would on a CPU. Its result is right, and the memory suffers.
 #
 # .. exercise:: grid_stride
-#
-# .. question:: Does full occupancy make a kernel fast?
-#
-#    No. One element a thread has it on paper, and the map shows what it reaches. Occupancy counts threads
-#    that are there. The memory counts loads that are on their way.
-#
-# .. question:: Why do blocks of 33 threads do worse than blocks of 64?
-#
-#    Each block covers about half as many elements, so nearly twice as many blocks have to be started, and
-#    with blocks this small their start is what takes the time. They are no lighter for it: the hardware
-#    deals in :term:`warps <warp>` of 32 threads, so 33 threads take the place of 64. Besides, most of them
-#    begin where no line of memory begins, and their accesses are spread over one line more.
 
 # %%
-# .. rst-class:: part-next
+# Next
+# ----
 #
-# What the host pays
-# ------------------
-#
-# Onward: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` is about the other end of a launch,
-# the :term:`host`. Sideways: :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` has the figures
-# that this kernel has to beat, and :doc:`Know your GPU </gallery/measuring/know_your_gpu>` finds the
-# ceilings. Used here: :func:`gpuguide.plot_heatmap`, :class:`gpuguide.Study`, :func:`gpuguide.claim`.
+# Onward: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on what a launch costs the host.
+# Sideways: :doc:`Know your GPU </gallery/measuring/know_your_gpu>`, on the ceilings that these shares refer
+# to.

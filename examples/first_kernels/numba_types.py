@@ -5,42 +5,37 @@ Numba's types
 What do numbers that are typed into a kernel cost?
 """
 # %%
-# A kernel on ``float32`` arrays has two numbers in its formula, 0.0 and 2.5. Typed as in Python they make it
-# take :measured:`level[python_floats, 2**26].time` for 2\ :sup:`26` elements. With ``np.float32`` around both
-# it takes :measured:`level[float32_only, 2**26].time`, and no array has changed.
+# A kernel on ``float32`` arrays has two constants, 0.0 and 2.5. As Python floats they make it compute in
+# ``float64``. With ``np.float32`` around both it is
+# :measured:`level[float32_only, 2**26].speedup(python_floats)` as fast, and
+# :measured:`level[float32_only, 2**26].speedup(rounded_steps)` as fast as with ``np.float32`` around each
+# result.
+#
+# .. rungs:: level
+#    :at: 2**12, 2**21, 2**26
 
 # %%
-# .. rst-class:: part-idea
+# Type inference: the wider type wins
+# -----------------------------------
 #
-# The wider type wins
-# -------------------
+# Before Numba compiles a kernel, it gives each variable one type. An element has the type of its array. A
+# number typed into the code has Python's type, and Python's floats have 64 bits. Where two types meet, the
+# wider one wins: ``float32`` plus a Python float is ``float64``.
 #
-# Before Numba compiles a :term:`kernel` it gives every variable one type. That is :term:`type inference`. An
-# element has the type of its array. A number typed into the code has Python's, and Python's floats have 64
-# bits. So have its whole numbers. Where two types meet, the wider one wins: a ``float32`` plus a Python float
-# is a ``float64``, and so is a ``float32`` plus an ``int64``.
-#
-# A variable keeps its type for the whole kernel. If one line makes it a ``float64``, it is one on all lines.
-# So a single number can spread. Nobody is told, because a result that is stored in an array of ``float32`` is
-# cut back to 32 bits on its way.
-#
-# The kernel of this page works out how much of a drug is in the blood after 128 doses, with another share
-# ``kept`` for each patient. It can be written in several ways.
+# A variable has one type in the whole kernel, so a single constant can spread to all of it. Nothing warns
+# you, because a result that is stored in a ``float32`` array is cut back to 32 bits on its way.
+# :evidence:`count float_instructions`
 #
 # .. drawing:: numba_types
 #
 #     Three ways from one element to the next array, in bars as high as their bits. With Python's numbers the
 #     element is widened once, all doses are computed in 64 bits, and the result is cut. With rounded steps it
 #     is widened and cut again for every dose. With float32 only it keeps its 32 bits all the way.
-
-# %%
-# .. rst-class:: part-bare
 #
-# Ask the compiler
-# ----------------
+# The kernel below works out how much of a drug a patient has in the blood after 128 doses of 2.5 units, when
+# a share ``kept`` remains from each dose to the next. What its types have become stands in its :term:`PTX`.
 #
-# What the types have become stands in the :term:`PTX`, which each kernel can show. Here is a kernel with one
-# multiplication, and the lines of its PTX that mention 64-bit floats.
+# .. rung:: python_floats
 
 import cupy as cp
 import numpy as np
@@ -48,275 +43,239 @@ from numba import cuda
 
 
 @cuda.jit
-def scale(x, out):
+def python_floats(kept, level):
+    """Each thread gives a patient 128 doses; the constants are Python's floats."""
     i = cuda.grid(1)
-    if i < out.size:
-        out[i] = x[i] * 2.1
+    if i < level.size:
+        x = 0.0
+        for _ in range(128):
+            x = (x + 2.5) * kept[i]
+        level[i] = x
 
 
-x = cp.arange(65_536, dtype=cp.float32)
-out = cp.empty_like(x)
-scale[256, 256](x, out)
-print("GPU:  ", out[:4])
-print("NumPy:", np.arange(4, dtype=np.float32) * 2.1)
-(ptx,) = scale.inspect_asm().values()
-for line in ptx.splitlines():
-    if "f64" in line and ".reg" not in line:
-        print(line.strip())
-
-# %%
-# Three instructions for one: widen, multiply, cut. NumPy does not do this to a Python number; it lets the
-# array decide, and rounds 2.1 to 32 bits first. That is why its last product differs in the last digit. With
-# ``2.0`` in place of ``2.1`` the three lines vanish, because the compiler knows that 32 bits give the same
-# product. A formula of two steps is already too long for that kindness.
-
-# %%
-# .. rst-class:: part-predict
-#
-# Units for one type and for the other
-# ------------------------------------
-#
-# A :term:`multiprocessor` has separate units for ``float32`` and for ``float64``, and fewer of the second
-# kind. Each of the 128 doses is 2.5 units of the drug, and until the next one a patient keeps a share of what
-# is in the blood. That is an addition and a multiplication a dose. The compiler multiplies the bracket out,
-# so that a unit does both in one go. And only eight bytes of memory move for a patient. So the units should
-# set the pace. At their physical peaks 2\ :sup:`26` patients take:
-
-import gpuguide as gg
-
-gpu = gg.require_gpu()
-operations = 2 * 128 * 2**26
-for unit in ("fp32", "fp64"):
-    seconds = operations / gpu.peak_flops(unit)
-    predicted = gg.fact(
-        f"predicted_{unit}", seconds, unit="s", note="operations / physical peak"
-    )
-    print(f"{unit}: {predicted.value * 1e3:.2f} ms at least")
-
-# %%
-# .. rst-class:: part-code
-#
-# Where the 64 bits get in
-# ------------------------
-#
-# **Python floats.** The formula as anybody would type it. What a launcher has to do is the same for all four
-# kernels, so it has a function of its own.
-#
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: python_floats_kernel
-#
-# .. kernel:: gpuguide.topics.numba_types.study
-#    :names: level_python_floats, launch_level
-#
-# **Rounded steps.** Somebody has heard of the trouble and puts ``np.float32`` around the result of every
-# dose. What goes into the formula is still a Python float.
-#
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: rounded_steps_kernel
-#
-# .. kernel:: gpuguide.topics.numba_types.study
-#    :names: level_rounded_steps
-#
-# **One left.** The formula is clean. But the level starts with ``0.0``, and that makes it a ``float64`` for
-# the whole kernel.
-#
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: one_left_kernel
-#
-# .. kernel:: gpuguide.topics.numba_types.study
-#    :names: level_one_left
-#
-# **float32 only.** Every constant says that it has 32 bits.
-#
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: float32_only_kernel
-#
-# .. kernel:: gpuguide.topics.numba_types.study
-#    :names: level_float32_only
-
-# %%
-# So much for the code that was typed. This is the code that was made of it:
-
-from gpuguide.topics.numba_types import loop_counters, study as numba_types, scaling
-from gpuguide.topics.numba_types.float_instructions import float_instructions
-
-kept, level = (gg.numba_view(cp.zeros(65_536, cp.float32)) for _ in range(2))
-for name in ("python_floats", "rounded_steps", "one_left", "float32_only"):
-    getattr(numba_types, f"level_{name}")(kept, level)
-    (ptx,) = getattr(numba_types, f"{name}_kernel").inspect_asm().values()
-    found = float_instructions(ptx)
-    for kind in ("float32", "float64", "conversions"):
-        gg.fact(f"{name}_{kind}", getattr(found, kind), unit="1", note="in the PTX")
+def show(kernel):
+    (ptx,) = kernel.inspect_asm().values()
     print(
-        f"{name:14} {found.float32:4} float32 {found.float64:4} float64"
-        f" {found.conversions:4} conversions"
+        "GPU:  ", level[::16_384], "and f64 stands in the PTX", ptx.count(".f64"), "times"
     )
 
-# %%
-# The first and the third kernel differ in what was typed, and their counts do not:
-# :measured:`python_floats_float64` and :measured:`one_left_float64` instructions in ``float64``. For 128
-# doses the compiler writes all turns of the loop one after the other. In the second kernel it keeps a loop
-# that runs several times, and :measured:`rounded_steps_conversions` conversions stand in its code.
+
+kept = cp.arange(65_536, dtype=cp.float32) / 65_536
+level = cp.empty_like(kept)
+python_floats[256, 256](kept, level)
+show(python_floats)
+x = np.zeros(4, np.float32)
+for _ in range(128):
+    x = (x + 2.5) * np.float32([0, 0.25, 0.5, 0.75])
+print("NumPy:", x)
 
 # %%
-# .. rst-class:: part-check
+# .. try-it::
 #
-# Wrong types, right results
-# --------------------------
+#    Write ``np.float32(0.0)`` and ``np.float32(2.5)`` in the kernel and run the cell again. The levels change
+#    in the last digits at most, and ``f64`` is gone from the PTX. Take ``np.float32`` away from one of the
+#    two: all of it is back.
 #
-# None of the four is wrong. Each has to agree with a :term:`reference` in ``float64``, as closely as
-# ``float32`` allows. That is why no test of results finds this mistake.
-
-study = numba_types.study()
-study
+# NumPy does not do this. There the array decides, and the whole loop has 32 bits.
+#
+# Arrays of ``float64`` take the same kernel :measured:`wide[float64_arrays, 2**26].time`, and the arrays of
+# ``float32`` take it :measured:`level[python_floats, 2**26].time`. Our arrays have half the bytes and gain
+# next to nothing from it: the arithmetic is the same. :evidence:`variant float64_arrays`
 
 # %%
-# .. rst-class:: part-measure
-#
-# What an accident takes
-# ----------------------
-#
-# The study runs at six sizes. The first kernel also runs on arrays of ``float64``, for comparison.
 
-results = study.run()
+# record: The studies: four kernels at six sizes, and the same doses in float64 arrays
+import gpuguide as gg
+from gpuguide.topics.numba_types import study as numba_types
+from gpuguide.topics.numba_types.kernels import (
+    float32_only,
+    one_left,
+    own_counter,
+    range_int32,
+    range_int64,
+    rounded_steps,
+)
+
+results = numba_types.study().run()
 wide = numba_types.wide_study().run()
 
 # %%
+# Rounding each step: two conversions per dose
+# --------------------------------------------
+#
+# The obvious repair is to put ``np.float32`` around the result. But what goes into the formula is still a
+# Python float.
+#
+# .. rung:: rounded_steps
 
-# draw
-gg.claim(results, "float32_only", faster_than="python_floats", at=2**26)
-gg.claim(results, "float32_only", faster_than="rounded_steps", at=2**26)
-gg.claim(results, "python_floats", faster_than="rounded_steps", at=2**26)
+rounded_steps[256, 256](kept, level)
+show(rounded_steps)
 
 # %%
-# .. checks:: level
+# This is the worst of both. Each dose is widened, computed in 64 bits and cut, which takes two conversions.
+# For this GPU,
+# `NVIDIA lists <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 16 of
+# them per clock cycle and multiprocessor, and 64 operations in ``float64``. So two conversions should take as
+# long as eight operations. By the clock, Python floats is
+# :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as fast as rounded steps.
+# :evidence:`count float_instructions`
+
+# %%
+# One float64 constant spreads to the whole kernel
+# ------------------------------------------------
 #
-# .. checks:: wide
+# Here the formula is clean, and only the start is Python's ``0.0``.
 #
-# The lines of Python floats and of one left lie on top of each other.
+# .. rung:: one_left
+
+one_left[256, 256](kept, level)
+show(one_left)
+
+# %%
+# That is enough. The variable ``x`` is ``float64`` on all lines, and the PTX has
+# :measured:`one_left_float64` operations in 64 bits, like that of the first kernel. Mending one constant of
+# two gains nothing over Python floats.
+
+# %%
+# Only float32 constants
+# ----------------------
+#
+# Every constant says that it has 32 bits.
+#
+# .. rung:: float32_only
+
+float32_only[256, 256](kept, level)
+show(float32_only)
+
+# %%
+# The GPU can do twice as many ``float32`` as ``float64`` operations per clock cycle. The gain stays below
+# that: this kernel reaches :measured:`level[float32_only, 2**26].flop_share` of the ``float32``
+# :term:`ceiling`, and Python floats reach :measured:`level[python_floats, 2**26].flop_share` of theirs.
 
 # draw
-gg.plot_time(results)
+gg.plot_time(results, variants=["python_floats", "rounded_steps", "float32_only"])
 
 # %%
 # .. finding::
 #
-#    At 2\ :sup:`26` elements float32 only takes :measured:`level[float32_only, 2**26].time`, which is
-#    :measured:`level[float32_only, 2**26].speedup(python_floats)` as fast as Python floats and
-#    :measured:`level[float32_only, 2**26].speedup(rounded_steps)` as fast as rounded steps. One left takes
-#    :measured:`level[one_left, 2**26].time`.
+#    At 2\ :sup:`26` patients ``float32`` only takes :measured:`level[float32_only, 2**26].time`, Python
+#    floats :measured:`level[python_floats, 2**26].time` and rounded steps
+#    :measured:`level[rounded_steps, 2**26].time`.
+#
+# No test of results finds this mistake. All four kernels agree with the reference as closely as ``float32``
+# allows; the 64-bit ones are merely slower.
 #
 # .. results:: level
+#
+# .. results:: wide
+
+# draw
+gg.claim(results, "float32_only", faster_than="python_floats", at=2**26)
+gg.claim(results, "python_floats", faster_than="rounded_steps", at=2**26, by=4)
 
 # %%
-# .. rst-class:: part-reading
-#
-# All of it, or none
-# ------------------
-#
-# .. list-table:: 2\ :sup:`26` elements
-#    :header-rows: 1
-#
-#    * -
-#      - predicted, at the physical peak
-#      - measured
-#    * - 32 bits
-#      - :measured:`predicted_fp32`
-#      - :measured:`level[float32_only, 2**26].time`
-#    * - 64 bits by accident
-#      - :measured:`predicted_fp64`
-#      - :measured:`level[python_floats, 2**26].time`
-#    * - float64 arrays
-#      - :measured:`predicted_fp64`
-#      - :measured:`wide[float64_arrays, 2**26].time`
-#
-# Neither kernel reaches the peak of its units, and the one in 32 bits stays further from it. So the measured
-# times lie closer together than the predicted ones.
-#
-# The last two rows do the same arithmetic. But arrays of ``float64`` keep results of 64 bits, and the
-# accident cuts them off. Twice the bytes move for them, too.
-#
-# Rounding each step is the worst of both, as a claim above says. The units that turn one type into the other
-# are fewer still, and every dose needs them twice. It reaches
-# :measured:`level[rounded_steps, 2**26].flop_share` of the ``float64`` :term:`ceiling`; Python floats reach
-# :measured:`level[python_floats, 2**26].flop_share`. Mend a constant where it enters.
+
+# record: Instructions in the code of each kernel, and the studies of counters and factors
+from gpuguide.topics.numba_types.instructions import counting_words, float_instructions
+
+for kernel in (rounded_steps, one_left, float32_only):
+    (ptx,) = kernel.inspect_asm().values()
+    found = float_instructions(ptx)
+    for kind in ("float32", "float64", "conversions"):
+        gg.fact(
+            f"{kernel.__name__}_{kind}", getattr(found, kind), unit="1", note="in the PTX"
+        )
+    print(f"{kernel.__name__:14} {found}")
+
+counters = numba_types.counters_study().run()
+scale = numba_types.scale_study().run()
+for kernel in (range_int64, range_int32, own_counter):
+    (ptx,) = kernel.inspect_asm().values()
+    words = gg.fact(f"words_{kernel.__name__}", int(counting_words(ptx)), unit="1")
+    print(f"{kernel.__name__:14} {words.value} words of 32 bits per dose, in the PTX")
 
 # %%
-# Whole numbers have 64 bits as well, and a GPU's integer units have 32. Adding two ``int64`` takes two
-# instructions, and so does comparing them. So what does it cost to count? In the kernels above the compiler
-# knew the number of doses and wrote the loop out. Here it is an argument, and a Python ``int`` arrives in a
-# kernel as ``int64``. **range, int64** is what one types.
+# Loops with range: int64 counters
+# --------------------------------
 #
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: range_int64_kernel
+# Whole numbers have 64 bits, too: those typed into a kernel, those passed to it from Python, and the result
+# of ``cuda.grid``. A GPU's integer units have 32 bits and take two instructions for 64.
 #
-# .. kernel:: gpuguide.topics.numba_types.loop_counters
-#    :names: count_by_range_int64
+# So what does it cost to count? Above, the compiler knew that there are 128 doses and wrote the loop out.
+# Here their number is an argument, and the loop remains.
 #
-# **range, int32** gives ``range`` a number of 32 bits.
-#
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: range_int32_kernel
-#
-# .. kernel:: gpuguide.topics.numba_types.loop_counters
-#    :names: count_by_range_int32
-#
-# **Own counter** does without ``range``.
-#
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: own_counter_kernel
-#
-# .. kernel:: gpuguide.topics.numba_types.loop_counters
-#    :names: count_by_own_counter
+# .. rung:: range_int64
+
+range_int64[256, 256](kept, 128, level)
+print(level[::16_384])
 
 # %%
-# All three get the same 128 doses.
+# Numba's ``range`` keeps a count of what is left, and changes it only if it is above 0. For each dose that
+# is a comparison, a choice between -1 and 0, and an addition. One way to halve them is a number of 32 bits.
+#
+# .. rung:: range_int32
 
-counters = loop_counters.study().run()
+range_int32[256, 256](kept, 128, level)
+print(level[::16_384])
+
+# %%
+# The other way is to do without ``range``. In this loop the compiler recognises a counter, and looks at it
+# once for several doses.
+#
+# .. rung:: own_counter
+
+own_counter[256, 256](kept, 128, level)
+print(level[::16_384])
 
 # %%
 
 # draw
-gg.claim(counters, "range_int32", faster_than="range_int64", at=2**24)
-gg.claim(counters, "own_counter", faster_than="range_int64", at=2**24)
-
-# %%
-# .. checks:: counters
-#
-# The arithmetic of the three is the same. The rest is counting.
-
-# draw
+doses = counters.time("own_counter", 2**24).value
+taken = {info.name: counters.time(info.name, 2**24).value for info in counters.variants}
 gg.plot_decomposition(
     {
-        info.label: {"128 doses": counters.quantity(info.name, 2**24, "time").value}
-        for info in counters.variants
+        counters.variant(name).label: {
+            "while loop": doses,
+            "added by range": time - doses,
+        }
+        for name, time in taken.items()
     }
 )
 
 # %%
 # .. finding::
 #
-#    With ``range`` in 64 bits 2\ :sup:`24` elements take :measured:`counters[range_int64, 2**24].time`, in 32
-#    bits :measured:`counters[range_int32, 2**24].time`. The own counter takes
-#    :measured:`counters[own_counter, 2**24].time`, which is
-#    :measured:`counters[own_counter, 2**24].speedup(range_int64)` as fast as the first.
+#    128 doses for 2\ :sup:`24` patients take :measured:`counters[range_int64, 2**24].time` with ``range`` in
+#    64 bits, :measured:`counters[range_int32, 2**24].time` in 32 bits, and
+#    :measured:`counters[own_counter, 2**24].time` with a counter of one's own.
+#
+# The arithmetic of the three is the same, so the rest is counting. :evidence:`variant own_counter` For each
+# dose, ``range`` works on :measured:`words_range_int64` words of 32 bits in ``int64``, and on
+# :measured:`words_range_int32` in ``int32``. The time that it adds to the ``while`` loop's is
+# :measured:`counting_ratio` as long in 64 bits. :evidence:`count counting_words`
 #
 # .. results:: counters
 #
-# Numba's ``range`` counts down what is left, and looks at every turn whether anything is. The compiler does
-# not see through this: it writes several doses in a row and keeps a look for each. It does see through the
-# ``while``, though its counter has 64 bits, too. There it looks once for several doses.
+# .. kernel:: gpuguide.topics.numba_types.instructions
+#    :names: float_instructions, counting_words
+#    :fold: How instructions are counted
+
+# draw
+gg.claim(counters, "range_int32", faster_than="range_int64", at=2**24, by=1.2)
+gg.claim(counters, "own_counter", faster_than="range_int64", at=2**24, by=2)
+above = {name: time - taken["own_counter"] for name, time in taken.items()}
+ratio = gg.fact(
+    "counting_ratio", above["range_int64"] / above["range_int32"], unit="ratio"
+)
 
 # %%
-# .. rst-class:: part-wrong
+# No exceptions: bad index, overflow, division by zero
+# ----------------------------------------------------
 #
-# Wrong on purpose: a kernel that never complains
-# -----------------------------------------------
-#
-# Types also have limits, and so do arrays. Python would stop at each of the following lines, or at least do
-# what it says. A kernel goes on. To show it safely, ``x`` is a part of a longer array.
+# Python stops at each of the lines below, or gives the right sum. A kernel goes on. To show it safely, ``x``
+# is a part of a longer array.
 
-# wrong: four mistakes, and not a word
+# wrong: four mistakes without a message
 whole = cp.asarray([3, 1, 0, 99], dtype=cp.float32)
 small = cp.asarray([2**31 - 1], dtype=cp.int32)
 x, out = whole[:3], cp.zeros(3, cp.float32)
@@ -331,23 +290,20 @@ def careless(x, small, out):
 
 
 careless[1, 1](x, small, out)
-print("x:                ", x)
-print("x[-1]:            ", out[0])
-print("x[x.size]:        ", out[1])
-print("x[1] / x[2]:      ", out[2])
-print("2147483647 + 1:   ", small[0])
+print("x is", x, "and x[-1], x[x.size], x[1] / x[2] are", out)
+print("2147483647 + 1 is", small[0])
 
 # %%
-# A negative index counts from the end, as in Python, also where it comes from a formula that went wrong. An
-# index beyond the end reads whatever lies there; here it is the rest of the longer array. A division by zero
-# gives infinity. The sum is right in 64 bits and is cut at the store, which makes it negative.
-#
-# With ``debug=True`` a kernel can raise. This is for debugging only: it turns off all optimisation and waits
-# after each :term:`launch`. It finds the division. Indices it does not check, and Numba says so when asked
-# to.
+# A negative index counts from the end, as in Python, even where a wrong formula has made it. An index beyond
+# the end reads whatever lies there. A division by zero gives infinity. The sum is right in 64 bits and
+# becomes negative when it is cut to 32. So check lengths and types on the host, before the launch; the
+# :term:`simulator` finds an index beyond the end.
+
+# %%
 
 
-@cuda.jit(debug=True, opt=False)
+# fold: What debug=True finds
+@cuda.jit(debug=True, opt=False)  # slow: without any optimisation
 def careful(x, out):
     out[0] = x[1] / x[2]
 
@@ -362,81 +318,36 @@ except NotImplementedError as error:
     print("NotImplementedError:", error)
 
 # %%
-# So what can be checked on the :term:`host` should be checked there. The launchers of this guide look at
-# lengths and types before they launch, and the :term:`simulator` sees an index that lies outside.
-
-# %%
-# .. rst-class:: part-when-not-to
+# When float64 costs little
+# -------------------------
 #
-# When the accident costs little
-# ------------------------------
-#
-# The kernel at the top of this page multiplies once for eight bytes. That is so little that the units for
-# ``float64`` have time to spare.
+# A kernel that multiplies each element once, by 2.1, takes
+# :measured:`scale[scale_python_float, 2**26].time` with the Python float and
+# :measured:`scale[scale_float32, 2**26].time` with an ``np.float32``. Eight bytes move for each
+# multiplication, and the units for ``float64`` keep up with that. :evidence:`variant scale_float32`
 #
 # .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: scale_by_python_float_kernel, scale_by_float32_kernel
+#    :names: scale_python_float, scale_float32
+#    :fold: The two kernels
+#
+# .. results:: scale
+#
+# This depends on the GPU. NVIDIA's list has two operations in ``float64`` per clock cycle and multiprocessor
+# for the GPUs of compute capability 8.9, where this one has 64. Where you need ``float64``, for long sums or
+# for differences of nearly equal numbers, use it on purpose, with arrays that keep it.
 
 # %%
-# It runs with a Python float and with a ``float32``.
-
-scales = scaling.study().run()
-
-# %%
-# .. checks:: scale
+# Your turn: degrees in 32 bits
+# -----------------------------
 #
-# With a Python float it takes :measured:`scale[python_float, 2**26].time` for 2\ :sup:`26` elements, with a
-# ``float32`` :measured:`scale[float32, 2**26].time`. What keeps both below the memory's rate is not their
-# arithmetic: one element is too little work for a thread, as
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows.
-#
-# Where ``float64`` is needed, for long sums or for differences of nearly equal numbers, use it: on purpose,
-# and with arrays that keep it.
-
-# %%
-# .. rst-class:: part-on-your-gpu
-#
-# Two units in place of sixty-four
-# --------------------------------
-#
-# A multiprocessor of this GPU has 128 units for ``float32`` and 64 for ``float64``. On most consumer GPUs it
-# has 128 and two. There the same accident costs far more, and even the kernel with a single multiplication
-# can feel it. The counts of instructions carry over, since the compiler is the same; so does the price of
-# counting, because all GPUs have 32-bit integer units.
-#
-# ``gpuguide run numba_types`` measures yours.
-# :doc:`Know your GPU </gallery/measuring/know_your_gpu>` finds the ceilings.
-
-# %%
-# .. rst-class:: part-your-turn
-#
-# Degrees in 32 bits
-# ------------------
-#
-# Here is a kernel that is right and works in ``float64``, although no array does. Find all numbers that do
-# this, whole ones included. The check reads the compiled code.
+# This kernel is right and works in ``float64``, although no array does. Find all the numbers to blame, whole
+# ones included. The check reads the compiled code.
 #
 # .. exercise:: float64_by_accident
-#
-# .. question:: Is np.float32(level + 2.5) as good as level + np.float32(2.5)?
-#
-#    For a single addition the compiler may find out that it is. In general the first one widens, adds in 64
-#    bits and cuts. Put the conversion around what enters, not around what leaves.
-#
-# .. question:: A kernel takes row and column apart by i // columns and i % columns. In which type?
-#
-#    In ``int64``, since ``cuda.grid`` gives 64 bits. No GPU has an instruction that divides whole numbers;
-#    the compiler writes many, and for 64 bits many more. It first looks whether both numbers fit into 32
-#    bits, which helps. ``np.uint32`` around both makes the look needless. A :term:`grid` with two axes needs
-#    no division at all.
 
 # %%
-# .. rst-class:: part-next
+# Next
+# ----
 #
-# Types are settled
-# -----------------
-#
-# Onward: :doc:`Divergence </gallery/first_kernels/divergence>` is about :term:`threads <thread>` of one
-# :term:`warp` that want different things. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`
-# states the types of a :term:`ufunc` in its signatures. Used here: :func:`gpuguide.fact`,
-# :func:`gpuguide.numba_view`, :class:`gpuguide.Study`.
+# Onward: :doc:`Divergence </gallery/first_kernels/divergence>`, on the threads of a warp that want different
+# things. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, whose signatures state types.

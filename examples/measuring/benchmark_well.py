@@ -105,13 +105,13 @@ print(f"{least.value * 1e6:.0f} us at the physical peak, for 2**26 elements")
 # (not a number), so is the result, as in NumPy.
 #
 # .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: larger, maximum_one_kernel
+#    :names: larger, one_element
 #
 # **Four a thread.** Its rival. A benchmark usually has to decide between two, and a wrong one may decide
 # wrongly.
 #
 # .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: maximum_four_kernel
+#    :names: four_elements
 #
 # One launcher serves both.
 #
@@ -279,7 +279,7 @@ ax.xaxis.set_major_formatter(lambda seconds, _: f"{seconds * 1e6:g} µs")
 from gpuguide.topics.benchmark_well import wrong_clocks
 from gpuguide.measure.turns import beside_launches
 from gpuguide.topics.launch_sizes.maximum import maximum
-from gpuguide.topics.launch_sizes.kernels import maximum_one_kernel
+from gpuguide.topics.launch_sizes.kernels import one_element
 from gpuguide.topics.benchmark_well.square_roots import count_steps, improve
 from gpuguide.measure.turns import gpu_clock, in_turns
 
@@ -354,7 +354,7 @@ signature = "void(float32[::1], float32[::1], float32[::1])"
 
 
 def fresh_call():
-    kernel = cuda.jit(maximum_one_kernel.py_func)
+    kernel = cuda.jit(one_element.py_func)
     return lambda: kernel[2**26 // 256, 256](*large)
 
 
@@ -362,7 +362,7 @@ taken = in_turns(
     {
         "first_call": lambda: wrong_clocks.ten_calls(fresh_call(), gpu),
         "compiled": lambda: wrong_clocks.ten_calls(call_large, gpu),
-        "compiler": lambda: wrong_clocks.compile_alone(maximum_one_kernel, signature),
+        "compiler": lambda: wrong_clocks.compile_alone(one_element, signature),
     },
     n_turns=10,
 )

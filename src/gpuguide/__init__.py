@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gpuguide.errors import GpuGuideError
     from gpuguide.machine.backends import numba_view
     from gpuguide.machine.device import require_gpu
+    from gpuguide.measure.benchmark import benchmark
     from gpuguide.measure.plan import Variant
     from gpuguide.measure.session import keep, machine_ceilings
     from gpuguide.measure.study import Study
@@ -30,6 +31,7 @@ __all__ = [
     "Study",
     "Traffic",
     "Variant",
+    "benchmark",
     "claim",
     "explained",
     "fact",
@@ -57,6 +59,7 @@ _HOMES = {
     "Study": ("measure.study", "Study"),
     "Traffic": ("results.records", "Traffic"),
     "Variant": ("measure.plan", "Variant"),
+    "benchmark": ("measure.benchmark", "benchmark"),
     "claim": ("statements", "claim"),
     "explained": ("statements", "explained"),
     "fact": ("measure.session", "fact"),

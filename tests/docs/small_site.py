@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 WIDTH = 256
+COUNTED = dict(work={"steps": math.ceil})
 
 
 def decorate(function: Callable) -> Callable:

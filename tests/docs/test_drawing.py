@@ -15,7 +15,6 @@ from gpuguide.recordings import store as recordings
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.record.execution import CellError
-from gpuguide_docs.replay import drawn_cells
 from gpuguide_docs.replay.drawn_cells import draw, drawing_key, drawing_of, run_drawn_cell
 from gpuguide_docs.replay.states import States
 from gpuguide_docs.show.guide import GpuGuide
@@ -184,10 +183,15 @@ def test_a_kept_drawing_asks_for_no_file_elsewhere(project, tmp_path):
     assert drawn(project, OTHER) == first
 
 
-def test_a_lesson_is_drawn_for_phones_too(project, monkeypatch):
+def _make_a_lesson(project):
+    entry = 'kind = "tutorial"\nlevel = "beginner"\n'
+    project.edit("examples/pages.toml", f"{entry}minutes = 5\n", f'{entry}rules = "lesson"\n')
+
+
+def test_a_lesson_is_drawn_for_phones_too(project):
     (before,) = drawn(project).outputs
     assert [picture.narrow for picture in before.pictures] == [b""]
-    monkeypatch.setattr(drawn_cells, "has_lesson_rules", lambda page: page.name == "toy")
+    _make_a_lesson(project)
     made = drawn(project)
     (picture,) = made.outputs[0].pictures
     assert (picture.data, picture.alt) == (before.pictures[0].data, before.pictures[0].alt)
@@ -199,9 +203,7 @@ def test_a_lesson_is_drawn_for_phones_too(project, monkeypatch):
 
 
 def test_a_lesson_shows_the_narrow_chart_to_phones(project):
-    was = "ROOT = Path(__file__).resolve().parent\n"
-    lesson = 'rules.has_lesson_rules = lambda page: page.name == "toy"\n'
-    project.edit("conf.py", was, f"{was}from gpuguide_docs.pages import rules\n{lesson}")
+    _make_a_lesson(project)
     ran = project.build("-j", "2")
     assert ran.code == 0, ran.output
     shown = re.findall(r'<img alt="([^"]*)" class="([^"]*)" src="[./]*_images/([^"]*)"', project.page())

@@ -2,14 +2,11 @@
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from small_site import build, page, recording
+from small_site import PAGES, build, page, recording
 
-from gpuguide_docs.pages.rules import has_lesson_rules
 from gpuguide_docs.replay.states import PageState
-from gpuguide_docs.show import glossary_links
 from gpuguide_docs.show.glossary_links import glossary_terms
 
 GLOSSARY = """\
@@ -62,11 +59,14 @@ A :term:`block <block>` of the author's.
 
 def built(root: Path, monkeypatch: pytest.MonkeyPatch, *, lesson: bool = True) -> str:
     """The first page's body, and no warning in its build."""
-    if lesson:
-        monkeypatch.setattr(glossary_links, "has_lesson_rules", lambda page: page.name == "first")
+    pages = PAGES.replace("minutes = 15\n", 'rules = "lesson"\n', 1) if lesson else PAGES
     _, warnings = build(
         root,
-        {"docs/gallery/start/first.rst": FIRST, "docs/glossary.rst": GLOSSARY},
+        {
+            "docs/gallery/start/first.rst": FIRST,
+            "docs/glossary.rst": GLOSSARY,
+            "examples/pages.toml": pages,
+        },
         {"first": PageState("first", "current", recording(root))},
         monkeypatch,
         more=("sphinx_design", "gpuguide_docs.show.glossary_links"),
@@ -112,7 +112,6 @@ def test_a_link_is_the_one_that_the_role_makes(tmp_path, monkeypatch):
     made = built(tmp_path, monkeypatch)
     role = FIRST.replace("*two\nwarps*", "two\n:term:`warps <warp>`")
     monkeypatch.setattr("test_glossary_links.FIRST", role)
-    monkeypatch.setattr(glossary_links, "has_lesson_rules", lambda page: False)
     typed = built(tmp_path / "typed", monkeypatch, lesson=False)
     link = re.compile(r'<a [^>]*#term-warp">.*?</a>')
     assert link.findall(made) == link.findall(typed) != []
@@ -120,12 +119,6 @@ def test_a_link_is_the_one_that_the_role_makes(tmp_path, monkeypatch):
 
 def test_other_pages_are_left_alone(tmp_path, monkeypatch):
     assert links(built(tmp_path, monkeypatch, lesson=False)) == [("block", "block")]
-
-
-def test_only_the_key_of_a_page_turns_it_on():
-    assert has_lesson_rules(SimpleNamespace(rules="lesson"))
-    assert not has_lesson_rules(SimpleNamespace(rules="former"))
-    assert not has_lesson_rules(SimpleNamespace())
 
 
 def test_the_terms_are_those_that_sphinx_finds(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from gpuguide_docs.contract import check as contract
 from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.folded import fold
-from gpuguide_docs.show.minutes import reading_minutes
+from gpuguide_docs.show.minutes import reading_of
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.site import site_of
 
@@ -74,6 +74,7 @@ def test_a_count_leads_to_its_code_in_its_fold(tmp_path, monkeypatch):
     ("text", "shown", "target"),
     [
         ("count marks", "counted", "evidence-marks"),
+        ("count steps", "counted", ""),
         ("variant numba", "measured", "evidence-numba"),
         ("opinion", "not tested", ""),
     ],
@@ -91,7 +92,7 @@ def test_evidence_says_what_a_cause_rests_on(tmp_path, monkeypatch, text, shown,
     [
         ("count add_one_kernl", "Unknown count 'add_one_kernl'. Did you mean 'add_one_kernel'"),
         ("variant nmba", "Unknown variant 'nmba'. Did you mean 'numba'?"),
-        ("counter l2_writes", "Unknown counter 'l2_writes'. There is none at all."),
+        ("counter l2_writes", "Unknown counter 'l2_writes'. Did you mean 'l2_write_sectors'?"),
         ("opinions", "Unknown kind of evidence 'opinions'. Did you mean 'opinion'?"),
         ("opinion mine", "opinion takes no name"),
         ("variant", "variant needs a name"),
@@ -173,7 +174,7 @@ def code(n, language="Python"):
 )
 def test_minutes_are_those_of_words_open_code_and_pictures(parts, minutes):
     copies = [part.deepcopy() for part in parts]
-    assert reading_minutes(nodes.section("", *copies)) == minutes
+    assert reading_of(nodes.section("", *copies)).minutes == minutes
 
 
 def test_the_box_to_try_begins_with_its_words(tmp_path, monkeypatch):
@@ -186,3 +187,10 @@ def test_the_box_to_try_begins_with_its_words(tmp_path, monkeypatch):
     assert html.count('<div class="gg-try admonition">') == 2
     assert '<p><strong class="gg-try-lead">Try this first.</strong> Replace <code' in html
     assert '<p><strong class="gg-try-lead">Try it.</strong></p>' in html
+
+
+def test_objectives_do_not_stand_between_a_lesson_and_its_answer(tmp_path, monkeypatch):
+    html, warnings, _ = built(tmp_path, monkeypatch, "It waits.")
+    assert warnings == ""
+    assert "You will" not in html
+    assert "Doubt it" not in html

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.results.records import Fact, Measurement, VariantInfo
+from gpuguide.results.records import Fact, Measurement, VariantInfo, Work
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
 from gpuguide_docs.show.references import Reference, measured_on, parse_reference, parse_size, resolve
@@ -34,6 +34,8 @@ RECORDING = SimpleNamespace(
         ("p:s[cupy, 2**24].time", Reference("p", "cell", "s", "cupy", 2**24, "time")),
         ("s[cupy,4096**2].rate", Reference("", "cell", "s", "cupy", 4096**2, "rate")),
         (" p : s [ a , 10 ] . speedup ( b ) ", Reference("p", "cell", "s", "a", 10, "speedup", "b")),
+        ("s[a, 10].work(marks)", Reference("", "cell", "s", "a", 10, "work", work="marks")),
+        ("s[a, 10].rate(marks)", Reference("", "cell", "s", "a", 10, "rate", work="marks")),
         ("p:s.crossover(a, b)", Reference("p", "crossover", "s", pair=("a", "b"))),
         (
             "s.crossover(a, b).faster_at",
@@ -56,6 +58,7 @@ def test_the_grammar_takes(text, expected):
         ("s[cupy, 4].tim", "Unknown quantity 'tim'. Did you mean 'time'"),
         ("s[cupy, 4].speedup", "speedup needs a baseline"),
         ("s[cupy, 4].time(numpy)", "time takes no baseline"),
+        ("s[cupy, 4].work", "work needs the name of a work, as in .work(warp_steps)."),
         ("s[cupy, n].time", "'n' is not a size"),
         ("s.crossover(a, b).faster", "Did you mean 'faster_at'"),
     ],
@@ -105,6 +108,35 @@ def test_a_reference_becomes_a_number_with_its_detail(text, shown, said):
     assert number.text == shown
     assert said in number.detail
     assert number.run_id == "r1"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "short", "said"),
+    [
+        (
+            "work(warp_steps)",
+            "27.4 million warp steps",
+            "27.4 million",
+            "Numba: 27\u202f361\u202f402 warp steps; counted on the host; 2²⁰ elements",
+        ),
+        ("rate(warp_steps)", "4.6 T warp steps/s", "4.6 T/s", "Numba, time on the GPU; one machine start"),
+        ("rate(few)", "500 M few/s", "500 M/s", "10 samples; 2²⁰ elements"),
+        ("gain(warp_steps)", "2.0×", "2.0×", "warp steps of NumPy / Numba; counted on the host"),
+        ("share(few)", "50 %", "50 %", "Numba, share of the most few per second that the GPU can do"),
+    ],
+)
+def test_declared_work_is_named_beside_its_number(text, shown, short, said):
+    study = sample_results()
+    counted = {"numba": (Work("warp_steps", 27_361_402), Work("few", 3000, 1e9)), "numpy": ()}
+    counted["numpy"] = (Work("warp_steps", 54_722_804),)
+    variants = tuple(replace(info, device="gpu", clock="device") for info in study.variants)
+    cells = tuple(replace(each, clock="device", work=counted[each.variant]) for each in study.measurements)
+    given = SimpleNamespace(
+        **vars(RECORDING) | {"studies": {"sample": replace(study, variants=variants, measurements=cells)}}
+    )
+    number = resolve(parse_reference(f"sample[numba, 2**20].{text}"), given)
+    assert (number.text, number.short) == (shown, short)
+    assert said in number.detail
 
 
 def several(study, *factors, facts=()):

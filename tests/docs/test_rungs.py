@@ -1,6 +1,7 @@
 """The table of rungs and the strips: rows, links and gains come from the page and its recording."""
 
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -8,7 +9,8 @@ from docutils import nodes
 from small_site import build, generated, page, recording
 
 from gpuguide.errors import ArgumentError
-from gpuguide.results.records import VariantInfo
+from gpuguide.results.counters import Counted, KernelCounts
+from gpuguide.results.records import VariantInfo, Work
 from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.pages.layout import Layout
@@ -125,7 +127,23 @@ STUDY = make(
 )
 
 
-def built(tmp_path, monkeypatch, script=SCRIPT, status="current", kernels=KERNELS, **state):
+COUNTED = {
+    "one": (Work("warp_steps", 9_000), Work("marks", 500)),
+    "four": (Work("marks", 50_000_000_000),),
+    "eight": (Work("tests", 7), Work("marks", 2_500_000_000, ceiling=2e13)),
+}
+
+
+def built(
+    tmp_path,
+    monkeypatch,
+    script=SCRIPT,
+    status="current",
+    kernels=KERNELS,
+    counters=(),
+    study=STUDY,
+    **state,
+):
     path = tmp_path / "examples" / "start" / "first.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(script, encoding="utf-8")
@@ -136,9 +154,11 @@ def built(tmp_path, monkeypatch, script=SCRIPT, status="current", kernels=KERNEL
         "src/gpuguide/topics/toy/kernels.py": kernels,
         "src/gpuguide/topics/toy/__init__.py": "",
     }
-    read = recording(tmp_path, studies={"add": STUDY}, names={"results": "add"})
+    read = recording(tmp_path, studies={"add": study}, names={"results": "add"}, counters=counters)
     states = {"first": PageState("first", status, read, **state)}
-    app, warnings = build(tmp_path, files, states, monkeypatch)
+    app, warnings = build(
+        tmp_path, files, states, monkeypatch, more=("sphinx_design", "gpuguide_docs.show.evidence")
+    )
     return app, warnings, page(tmp_path, "gallery/start/first")
 
 
@@ -197,20 +217,79 @@ def strips(app):
     }
 
 
-def test_a_strip_has_time_gain_work_and_a_place_for_a_counter(tmp_path, monkeypatch):
+def test_a_strip_has_time_gain_and_work(tmp_path, monkeypatch):
     app, _, html = built(tmp_path, monkeypatch)
     found = strips(app)
     assert found["eight"] == {
         "time": "140 µs 2²⁶ elements",
         "gain": "1.1× over Four a thread",
         "work": "96 % before: 84 %",
-        "counter": "",
     }
     assert found["four"]["gain"] == "2.0× over One a thread, 2¹⁰ elements"
     # In the cache a share of the memory's ceiling would mislead.
-    assert found["one"] == {"time": "4.0 µs 2¹⁰ elements", "work": "2.0 GB/s", "counter": ""}
+    assert found["one"] == {"time": "4.0 µs 2¹⁰ elements", "work": "2.0 GB/s"}
     assert "<dt>share of the memory ceiling</dt>" in html
     assert "gg-strip-counter" not in html
+
+
+def counted(variant, conflicts):
+    values = (("registers", 32.0), ("bank_conflicts", conflicts))
+    return Counted("add", variant, 2**26, (KernelCounts(variant, 1e-3, values, "barrier"),))
+
+
+ASKED = SCRIPT.replace(".. rung:: eight\n", ".. rung:: eight\n#    :counter: bank_conflicts\n")
+
+
+def test_a_strip_shows_the_counter_that_its_rung_asks_for(tmp_path, monkeypatch):
+    script = ASKED.replace(
+        "# An idea.\n#\n# .. rung:: one", "# Fewer. :evidence:`counter bank_conflicts`\n#\n# .. rung:: one"
+    )
+    both = (counted("four", 8e6), counted("eight", 0.0))
+    app, warnings, html = built(tmp_path, monkeypatch, script, counters=both)
+    assert warnings == ""
+    assert strips(app)["eight"]["counter"] == "0 before: 8 million"
+    assert "<dt>extra turns of shared memory because of bank conflicts</dt>" in html
+    # Evidence leads to the strip, the first place that shows the counter.
+    document = app.env.get_doctree("gallery/start/first")
+    (cell,) = (each for each in document.findall(strip_cell) if each["kind"] == "counter")
+    assert f'href="#{cell["ids"][0]}"' in html
+    assert f'id="{cell["ids"][0]}"' in html
+
+
+def test_a_counter_that_nobody_read_is_said_to_be_missing(tmp_path, monkeypatch):
+    said = "# It has :measured:`add[eight, 2**26].counter(registers)`. The fastest takes"
+    app, warnings, html = built(tmp_path, monkeypatch, ASKED.replace("# The fastest takes", said))
+    assert warnings == ""
+    assert strips(app)["eight"]["counter"] == "not counted yet"
+    assert html.count("not counted yet") >= 2
+
+
+def test_an_unknown_counter_is_an_error(tmp_path, monkeypatch):
+    _, warnings, _ = built(tmp_path, monkeypatch, ASKED.replace("bank_conflicts", "conflicts"))
+    assert "Unknown counter 'conflicts'" in warnings
+
+
+def test_a_strip_shows_declared_work_its_rate_and_those_of_the_rung_above(tmp_path, monkeypatch):
+    cells = tuple(replace(each, work=COUNTED.get(each.variant, ())) for each in STUDY.measurements if each.n)
+    app, warnings, html = built(tmp_path, monkeypatch, study=replace(STUDY, measurements=cells))
+    assert warnings == ""
+    found = {name: strip["work"] for name, strip in strips(app).items() if "work" in strip}
+    assert found == {
+        "one": "9000 at 2.2 G/s",
+        # Of what both count; the share is of the ceiling that this one declares.
+        "eight": "2.50 billion at 18 T/s 89 % of the ceiling; before: 50.0 billion at 310 T/s",
+        "four": "50.0 billion at 310 T/s",
+        "slow": "910 MB/s",
+    }
+    assert re.findall(r'gg-strip-work"><dt>([^<]*)<', html) == [
+        "warp steps",
+        "rate, 8.2 kB moved",
+        "marks",
+        "marks",
+    ]
+    rungs = app.env.get_doctree("gallery/start/first").findall(nodes.container)
+    counts = {node["rung"]: node["counts"] for node in rungs if "rung" in node}
+    assert counts == {"one": "warp_steps", "slow": "", "eight": "marks", "four": "marks"}
 
 
 def test_the_gain_of_a_strip_is_the_cell_of_the_table(tmp_path, monkeypatch):

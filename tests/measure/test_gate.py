@@ -325,6 +325,28 @@ class TestCheckObject:
         with pytest.raises(MismatchError, match="changed input 0"):
             check(call, plan={"reference": None, "check": SumCheck()})
 
+    def test_a_variant_may_have_an_output_of_its_own(self):
+        """Here one writes pairs, and the sum is the same; each gets an array of its own, guarded."""
+
+        def in_pairs(x, out):
+            np.add(x.reshape(-1, 2), 1, out=out)
+
+        made = plan_of(plan={"reference": None, "check": SumCheck()})
+        (plain,) = made.variants
+        pairs = dataclasses.replace(
+            plain, name="pairs", call=in_pairs, output=lambda n, dtype: ((n // 2, 2), dtype)
+        )
+        trial = Trial(dataclasses.replace(made, variants=(plain, pairs)), N, "random")
+        assert [trial.check(variant).passed for variant in (plain, pairs, plain)] == [True] * 3
+        assert trial.buffers(pairs).output.array.shape == (N // 2, 2)
+        nothing = dataclasses.replace(pairs, call=lambda x, out: None)
+        with pytest.raises(MismatchError, match="NaN"):
+            trial.check(nothing)
+
+    def test_an_output_of_its_own_needs_a_check(self):
+        with pytest.raises(ArgumentError, match="'mine' has an output of its own, so the study needs check="):
+            plan_of(output=lambda n, dtype: (n, dtype))
+
     def test_another_dtype_is_still_refused(self):
         with pytest.raises(MismatchError, match=r"got .*float64"):
             check(

@@ -33,7 +33,7 @@ from gpuguide.measure.ceilings import (
     memory_candidates,
     sentinel_bytes,
 )
-from gpuguide.results.records import Measurement, Traffic
+from gpuguide.results.records import Measurement, Traffic, Work
 
 MS = 1_000_000
 GIB = 2**30
@@ -441,6 +441,13 @@ class TestPlausible:
         )
         with pytest.raises(ImplausibleError, match=message):
             ceilings.check_plausible(cell(Traffic(GIB, GIB), ns=400_000), EXAMPLE_DEVICE)
+
+    def test_above_the_ceiling_that_is_declared_for_its_work(self):
+        done = replace(cell(None, ns=1_000), work=(Work("marks", 10**6, ceiling=1e12),))
+        ceilings.check_plausible(done, EXAMPLE_DEVICE)
+        message = r"four at 268435456: expected at most 1e\+12 marks per second, its .* got 1\.1e\+12"
+        with pytest.raises(ImplausibleError, match=message):
+            ceilings.check_plausible(replace(done, work=(Work("marks", 1_100_000, 1e12),)), EXAMPLE_DEVICE)
 
     def test_what_the_cache_may_hold_is_not_counted(self):
         ceilings.check_plausible(cell(Traffic(2**24, 2**24), ns=1_000), EXAMPLE_DEVICE)

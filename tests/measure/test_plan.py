@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.plan import (
     Variant,
     cpu_variant,
@@ -16,7 +18,7 @@ from gpuguide.measure.plan import (
     kernel_variant,
     streaming_traffic,
 )
-from gpuguide.results.records import Traffic
+from gpuguide.results.records import Traffic, Work
 
 
 def call(x: Any, out: Any) -> None:
@@ -50,3 +52,66 @@ def test_traffic_of_whole_arrays_grows_with_the_size(dtype: Any) -> None:
     assert traffic(1000, dtype) == Traffic(16_000, 8000, 3000, "fp64")
     assert traffic(0, dtype).bytes_total == 0
     assert streaming_traffic(reads=0, writes=1)(10, dtype) == Traffic(0, 80)
+
+
+def marks(n: int) -> int:
+    """Two for each."""
+    return 2 * n
+
+
+def words(n: int, dtype: Any) -> Any:
+    return np.int64(n * np.dtype(dtype).itemsize // 4)
+
+
+def per_second(device: Any) -> float:
+    return 32 * device.sm_count * device.sm_clock_hz
+
+
+def test_work_is_counted_on_the_host_from_the_size_and_the_type() -> None:
+    made = kernel_variant(
+        "it", call, work={"marks": marks, "words": words}, work_ceilings={"marks": per_second}
+    )
+    ceiling = 32 * 132 * 1.98e9
+    dtype = np.dtype("float64")
+    assert made.counted(10, dtype, EXAMPLE_DEVICE) == (Work("marks", 20, ceiling), Work("words", 20))
+    assert type(made.counted(10, dtype, None)[1].count) is int
+    assert made.counted(10, dtype, None) == (Work("marks", 20), Work("words", 20))
+    assert kernel_variant("it", call).counted(10, dtype, EXAMPLE_DEVICE) == ()
+    assert hash(made) == hash(replace(made, work={}, work_ceilings={}))
+
+
+@pytest.mark.parametrize("wrong", [2.0, -1, True, None])
+def test_a_count_that_is_none_is_refused(wrong: Any) -> None:
+    made = cpu_variant("it", call, work={"marks": lambda n: wrong})
+    with pytest.raises(ArgumentError) as error:
+        made.counted(10**6, np.dtype("int8"), None)
+    assert str(error.value) == (
+        "Variant 'it': work 'marks' must be counted exactly, as an integer of at least 0; "
+        f"got {wrong!r} at 10^6."
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"work": marks}, "work must map names to functions, as in {'warp_steps': count}; got <function"),
+        (
+            {"work": {"marks": 3}},
+            "work must map names to functions, as in {'warp_steps': count}; got {'marks'",
+        ),
+        ({"work": {"warp steps": marks}}, "work is named by words such as 'warp_steps'; got 'warp steps'."),
+        (
+            {"work": {"marks": marks}, "work_ceilings": {"mark": per_second}},
+            "work_ceilings: Unknown work 'mark'. Did you mean 'marks'?",
+        ),
+    ],
+)
+def test_work_that_cannot_be_counted_is_refused(options: Any, message: str) -> None:
+    with pytest.raises(ArgumentError) as error:
+        kernel_variant("it", call, **options)
+    assert str(error.value).startswith(f"Variant 'it': {message}")
+
+
+def test_a_cpu_variant_has_no_ceiling_of_a_gpu() -> None:
+    with pytest.raises(ArgumentError, match="work_ceilings are those of a GPU, and it runs on the CPU"):
+        cpu_variant("it", call, work={"marks": marks}, work_ceilings={"marks": per_second})

@@ -22,7 +22,7 @@ from gpuguide.measure.step_timer import StepTimer
 from gpuguide.measure.study import Study
 from gpuguide.measure.timing import Samples
 from gpuguide.results.ceilings import Ceilings
-from gpuguide.results.records import Traffic
+from gpuguide.results.records import Traffic, Work
 
 MS = 1_000_000
 
@@ -133,6 +133,18 @@ class TestRounds:
         assert made.measurement("gpu", 1000).median_s == pytest.approx(102e-6)
         assert made.measurement("gpu", 1000, "launch").median_s == pytest.approx(3e-6)
         assert made.measurement("gpu", 1000, "launch").traffic is None
+
+    def test_declared_work_is_counted_for_each_size_beside_its_ceiling(self):
+        lab = Lab()
+        work = {"work": {"marks": lambda n: 3 * n}}
+        ceiling = {"work_ceilings": {"marks": lambda device: float(device.sm_count * 10**9)}}
+        made = lab.run(
+            study_of(lab.gpu_variant(**work, **ceiling), lab.cpu_variant(**work), sizes=(1000, 2000))
+        )
+        assert made.measurement("gpu", 1000).work == (Work("marks", 3000, 132e9),)
+        assert made.measurement("gpu", 2000).work == (Work("marks", 6000, 132e9),)
+        assert made.measurement("cpu", 2000).work == (Work("marks", 6000),)
+        assert made.measurement("gpu", 2000, "launch").work == ()
 
     def test_variants_are_interleaved_in_shuffled_rounds_the_same_each_time(self):
         def order(seed):

@@ -26,7 +26,7 @@ from gpuguide.recordings.recompute import recompute
 from gpuguide.recordings.recording import FormerRun, Recording, RunEntry
 from gpuguide.recordings.runs import MOST_RUNS, add_run, over_starts
 from gpuguide.results.ceilings import Ceiling, Ceilings
-from gpuguide.results.records import Fact, Measurement, Summary
+from gpuguide.results.records import Fact, Measurement, Summary, Work
 from gpuguide.results.results import Results
 
 KERNEL = 3
@@ -138,7 +138,16 @@ def test_cells_without_samples_odd_rounds_and_own_ceilings_are_kept(tmp_path: Pa
 
     absent = Measurement("numpy", 1024, "host", reason="too slow", method="host")
     odd = Measurement(
-        "numpy", 1024, "host", (5, 7), (1, 4), n_calls=3, method="batch", floor_ns=2, notes=("two modes",)
+        "numpy",
+        1024,
+        "host",
+        (5, 7),
+        (1, 4),
+        n_calls=3,
+        method="batch",
+        floor_ns=2,
+        notes=("two modes",),
+        work=(Work("marks", 8),),
     )
     recordings.save(changed(0, absent, ceilings=None), tmp_path)
     recordings.save(changed(1, odd, ceilings=Ceilings((Ceiling("read", 1.0, "B/s"),))), tmp_path)
@@ -146,6 +155,7 @@ def test_cells_without_samples_odd_rounds_and_own_ceilings_are_kept(tmp_path: Pa
     first, second = (each.studies["sample"] for each in recordings.validate(folder_of(saved)).runs)
     assert first.measurements[0] == dataclasses.replace(absent, traffic=first.measurements[0].traffic)
     assert second.measurements[0].summary == Summary(2, (5.5, 6, 6.5), (1, 4), (5, 7))
+    assert second.measurements[0].work == (Work("marks", 8),)
     assert (second.measurements[0].notes, second.measurements[0].floor_ns) == (("two modes",), 2)
     assert (first.ceilings, second.ceilings) == (None, Ceilings((Ceiling("read", 1.0, "B/s"),)))
 

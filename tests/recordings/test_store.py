@@ -24,7 +24,7 @@ from gpuguide.recordings.recording import CellOutput, Recording
 from gpuguide.recordings.runs import without_history
 from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.description import StudyDescription
-from gpuguide.results.records import Fact, Measurement, Provenance
+from gpuguide.results.records import Fact, Measurement, Provenance, Work
 from gpuguide.results.sample import sample_results
 
 MACHINE, PAGE = "nvidia-h200", "sort_search"
@@ -578,6 +578,21 @@ def test_a_renamed_folder_is_refused(saved: Recording) -> None:
 
 def test_a_sound_recording_follows_from_its_samples(saved: Recording) -> None:
     assert recompute(saved) == ()
+
+
+def test_more_work_than_its_ceiling_allows_is_named(saved: Recording) -> None:
+    study = saved.studies["sample"]
+    seconds = study.measurements[0].median_s
+
+    def with_ceiling(ceiling: float) -> Recording:
+        done = dataclasses.replace(study.measurements[0], work=(Work("marks", 1000, ceiling),))
+        cells = (done, *study.measurements[1:])
+        return dataclasses.replace(saved, studies={"sample": dataclasses.replace(study, measurements=cells)})
+
+    assert recompute(with_ceiling(1000 / seconds)) == ()
+    (problem,) = recompute(with_ceiling(900 / seconds))
+    assert problem.startswith("studies.sample: 'numpy' at 1024: ")
+    assert "marks per second, with a ceiling of" in problem
 
 
 def test_facts_and_ceilings_that_do_not_follow_are_named(saved: Recording) -> None:

@@ -1,9 +1,9 @@
-"""Shapes of launch, grids that do nothing, and what blocks' clock stamps add up to."""
+"""Shapes of launch, the map of them, and grids that do nothing."""
 
 import numpy as np
 import pytest
 
-from compile_lane import needs_compilers, numba_facts, raw_facts
+from compile_lane import needs_compilers, numba_facts
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import ArgumentError, MismatchError, NoGpuError
 from gpuguide.machine.device import EXAMPLE_DEVICE
@@ -13,28 +13,32 @@ from gpuguide.measure.session import Machine, recording_session
 from gpuguide.measure.study import Study
 from gpuguide.measure.turns import measure_map
 from gpuguide.results.ceilings import Ceilings
-from gpuguide.topics.launch_sizes import kernels, residency
+from gpuguide.topics.launch_sizes import kernels
 from gpuguide.topics.launch_sizes import study as launch_sizes
 
 # Shapes -----------------------------------------------------------------------------------------------------
 
 
-def test_every_shape_has_a_variant_of_its_own() -> None:
-    names = [variant.name for variant in launch_sizes.shapes_study().variants]
-    assert len(set(names)) == len(names) == 1 + 7 * 4 + 2 * 6 * 7
-    for threads in (32, 1024):
-        for items in (1, 4):
-            for blocks in (1, 64, None):
-                assert launch_sizes.shape_name(threads, items, blocks) in names
+def test_every_point_of_the_charts_has_a_variant() -> None:
+    names = [variant.name for variant in launch_sizes.map_study().variants]
+    assert len(set(names)) == len(names)
+    for items in (1, 2, 4):
+        for threads in (32, 64, 128, 256, 512, 1024):
+            assert launch_sizes.shape_name(threads, items) in names
+    for items in (1, 4):
+        for threads in (64, 256, 1024):
+            for blocks in (1, 2, 4, 8, 16, 32):
+                drawn = 128 <= threads * blocks <= 2048
+                assert (launch_sizes.shape_name(threads, items, blocks) in names) == drawn
 
 
-def test_the_rules_are_about_shapes_of_the_map() -> None:
-    """The same launches, so that a number of one can be looked up in the other."""
-    shapes = launch_sizes.shapes_study()
-    for name, shape in (("threads_33", "t33_i1_all"), ("blocks_16", "t128_i1_b16")):
-        rule, cell = launch_sizes.rules_study().variant(name), shapes.variant(shape)
-        assert rule.call.keywords == cell.call.keywords
-        assert rule.call.func is cell.call.func
+def test_what_the_text_compares_differs_in_one_thing() -> None:
+    """Blocks that cover, or stay; more threads, or more elements; and so on."""
+    shape = {variant.name: variant.call.keywords for variant in launch_sizes.shapes_study().variants}
+    assert shape["blocks_that_stay"] == shape["blocks_of_1024"] | {"blocks_per_sm": 2}
+    assert shape["sixteen_blocks"] == shape["four_blocks"] | {"blocks_per_sm": 16}
+    threads = {name: each["threads_per_block"] * each.get("blocks_per_sm", 0) for name, each in shape.items()}
+    assert threads["half_the_threads"] == threads["blocks_that_stay"] / 2 == 1024
 
 
 # The map ----------------------------------------------------------------------------------------------------
@@ -92,7 +96,7 @@ def test_the_map_shows_nothing_that_is_wrong(wrong_after: int) -> None:
 
 def test_a_map_without_a_gpu_says_so() -> None:
     with recording_session(given_machine=Machine(), ceilings=Ceilings()), pytest.raises(NoGpuError):
-        measure_map(launch_sizes.shapes_study(), 16)
+        measure_map(launch_sizes.map_study(), 16)
 
 
 # Grids that do nothing --------------------------------------------------------------------------------------
@@ -121,7 +125,7 @@ def test_an_empty_grid_says_what_it_takes() -> None:
 def test_the_empty_kernel_has_next_to_nothing_to_do() -> None:
     from numba import int64
 
-    facts = numba_facts(kernels.empty_kernel, (int64[::1],))
+    facts = numba_facts(kernels.empty, (int64[::1],))
     assert facts.count("ld.global") == facts.spills == 0
     assert facts.count("st.global") == 2
     assert facts.registers <= 16
@@ -134,93 +138,9 @@ def test_from_one_block_to_the_number_of_the_rule_of_thumb_and_far_beyond() -> N
     assert 2**28 // 128 in sizes, "as many blocks as CuPy launches for 2**28 elements"
 
 
-# Residency --------------------------------------------------------------------------------------------------
-
-
-def stamps(*rows: tuple[int, int, int, int]) -> np.ndarray:
-    return np.array(rows, dtype=np.int64)
-
-
-def test_blocks_one_after_the_other_are_one_at_a_time() -> None:
-    found = residency.residency(stamps((3, 0, 8, 10), (3, 10, 18, 20), (3, 20, 28, 30)), 100)
-    assert found.blocks_per_sm == pytest.approx(1)
-    assert found.bytes_in_flight == pytest.approx(80)
-    assert (found.wait_cycles, found.life_cycles) == (8, 10)
-
-
-def test_gaps_between_blocks_count_as_nobody_there() -> None:
-    found = residency.residency(stamps((3, 0, 5, 10), (3, 30, 35, 40)), 100)
-    assert found.blocks_per_sm == pytest.approx(0.5)
-    assert found.bytes_in_flight == pytest.approx(25)
-
-
-def test_each_multiprocessor_has_a_clock_of_its_own() -> None:
-    here, there = [(0, 0, 6, 10), (0, 5, 11, 15)], [(9, 10**12, 10**12 + 6, 10**12 + 10)]
-    both = residency.residency(stamps(*here, *there), 1)
-    alone = [residency.residency(stamps(*rows), 1).blocks_per_sm for rows in (here, there)]
-    assert both.blocks_per_sm == pytest.approx(np.mean(alone))
-
-
-@pytest.mark.parametrize("row", [(0, 0, 0, 0), (0, 5, 4, 6), (0, 5, 7, 6)])
-def test_stamps_that_nobody_wrote_are_noticed(row: tuple[int, int, int, int]) -> None:
-    with pytest.raises(MismatchError, match="ran backwards"):
-        residency.residency(stamps((0, 1, 2, 3), row), 1)
-
-
-def test_measuring_wants_whole_blocks_of_work() -> None:
-    x = np.zeros(1000, np.float32)
-    with pytest.raises(ArgumentError, match="multiple of 512 elements"):
-        residency.measure_residency(x, x, x, 4, 128)
-    with pytest.raises(ArgumentError, match="1, 2, 4 or 8; got 3"):
-        kernels.stamped_kernel(3)
-
-
-@needs_compilers()
-@pytest.mark.parametrize("items", kernels.ITEMS)
-def test_the_stamped_kernel_compiles(items: int) -> None:
-    """The clock is read at the start, once all loads have arrived at the barrier, and at the end."""
-    kernel = kernels.stamped_kernel(items)
-    facts = raw_facts(kernel.source, kernel.name)
-    assert facts.spills == facts.stack_bytes == 0
-    assert facts.count("ld.global") == 2 * items
-    assert facts.count("st.global.f32") == items
-    assert facts.registers <= 40, "as many blocks fit as of the kernel without stamps"
-    body = facts.ptx[facts.ptx.index(".entry") :]
-    marks = [body.index("%clock64"), body.rindex("ld.global"), body.index("bar.red")]
-    marks += [body.index("%clock64", marks[-1]), body.index("st.global"), body.rindex("%clock64")]
-    assert marks == sorted(marks)
-
-
-@needs_compilers()
-@pytest.mark.parametrize(("items", "threads"), [(1, 128), (4, 256)])
-def test_stamps_leave_the_occupancy_as_it_is(items: int, threads: int) -> None:
-    from numba import float32
-
-    from gpuguide.machine.launch import occupancy
-    from gpuguide.topics.launch_sizes.kernels import KERNELS
-
-    stamped = kernels.stamped_kernel(items)
-    registers = (
-        raw_facts(stamped.source, stamped.name).registers,
-        numba_facts(KERNELS[items], (float32[::1],) * 3).registers,
-    )
-    fits = [occupancy(threads, each, 0, EXAMPLE_DEVICE).blocks_per_sm for each in registers]
-    assert fits[0] == fits[1] == 2048 // threads
-
-
 @pytest.mark.gpu
 def test_the_map_on_the_gpu_has_a_time_for_every_shape() -> None:
-    study = launch_sizes.shapes_study()
+    study = launch_sizes.map_study()
     seconds = measure_map(study, 2**20, n_rounds=1)
     assert set(seconds) == set(study.names)
     assert all(sample > 1e-6 for (sample,) in seconds.values())
-
-
-@pytest.mark.gpu
-def test_no_more_blocks_are_resident_than_fit() -> None:
-    import cupy as cp
-
-    a, b = cp.random.random((2, 2**24), dtype=cp.float32)
-    found = residency.measure_residency(a, b, cp.empty_like(a), 1, 128)
-    assert 1 < found.blocks_per_sm <= 16
-    assert 0 < found.wait_cycles < found.life_cycles

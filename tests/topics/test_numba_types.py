@@ -1,21 +1,20 @@
 """Types by accident: results in the simulator, instructions in compiled code, and what launchers take."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts, numba_ptx
 from gpuguide.errors import ArgumentError
-from gpuguide.topics.numba_types import kernels, loop_counters
+from gpuguide.topics.numba_types import kernels
 from gpuguide.topics.numba_types import study as numba_types
-from gpuguide.topics.numba_types.float_instructions import FloatInstructions, float_instructions
+from gpuguide.topics.numba_types.instructions import (
+    FloatInstructions,
+    counting_words,
+    float_instructions,
+)
 
 NAMES = ("python_floats", "rounded_steps", "one_left", "float32_only")
-LEVELS = [getattr(numba_types, f"level_{name}") for name in NAMES]
-COUNTS = [
-    getattr(loop_counters, f"count_by_{name}") for name in ("range_int64", "range_int32", "own_counter")
-]
+COUNTERS = ("range_int64", "range_int32", "own_counter")
 
 
 # Results ----------------------------------------------------------------------------------------------------
@@ -43,12 +42,11 @@ def test_the_reference_agrees_with_a_sum_in_python() -> None:
 # What launchers take ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("launcher", COUNTS, ids=lambda call: call.__name__)
 @pytest.mark.parametrize("doses", [-1, 2**31])
-def test_counters_of_32_bits_are_given_no_more(launcher: Callable[..., None], doses: int) -> None:
+def test_counters_of_32_bits_are_given_no_more(doses: int) -> None:
     x = np.ones(3, np.float32)
     with pytest.raises(ArgumentError, match=f"from 0 to 2147483647; got {doses}"):
-        launcher(x, doses, x)
+        numba_types.give_as_told(kernels.range_int32, x, doses, x)
 
 
 # Compiled code ----------------------------------------------------------------------------------------------
@@ -60,14 +58,14 @@ def test_counters_of_32_bits_are_given_no_more(launcher: Callable[..., None], do
     [("python_floats", 0, 128), ("one_left", 0, 128), ("float32_only", 128, 0)],
 )
 def test_one_literal_decides_where_all_doses_are_computed(name: str, float32: int, float64: int) -> None:
-    found = float_instructions(numba_ptx(getattr(numba_types, f"{name}_kernel"), vectors()))
+    found = float_instructions(numba_ptx(getattr(kernels, name), vectors()))
     assert (found.float32, found.float64) == (float32, float64)
     assert found.conversions == (2 if float64 else 0)
 
 
 @needs_compilers()
 def test_rounding_each_step_converts_there_and_back_in_each() -> None:
-    found = float_instructions(numba_ptx(kernels.rounded_steps_kernel, vectors()))
+    found = float_instructions(numba_ptx(kernels.rounded_steps, vectors()))
     doses = found.float64 // 2
     assert doses > 1
     assert found.float32 == 0
@@ -76,7 +74,7 @@ def test_rounding_each_step_converts_there_and_back_in_each() -> None:
 
 @needs_compilers()
 def test_float64_arrays_leave_nothing_to_convert() -> None:
-    found = float_instructions(numba_ptx(kernels.python_floats_kernel, vectors("float64")))
+    found = float_instructions(numba_ptx(kernels.python_floats, vectors("float64")))
     assert found == FloatInstructions(float32=0, float64=128, conversions=0)
 
 
@@ -85,27 +83,34 @@ def test_a_factor_of_2_1_is_computed_in_64_bits_and_one_of_2_is_not() -> None:
     def doubled(x, out):  # type: ignore[no-untyped-def]
         out[0] = x[0] * 2.0
 
-    by_accident = float_instructions(numba_ptx(kernels.scale_by_python_float_kernel, vectors()))
+    by_accident = float_instructions(numba_ptx(kernels.scale_python_float, vectors()))
     assert by_accident == FloatInstructions(0, 1, 2)
-    assert float_instructions(numba_ptx(kernels.scale_by_float32_kernel, vectors())).float64 == 0
+    assert float_instructions(numba_ptx(kernels.scale_float32, vectors())).float64 == 0
     assert float_instructions(numba_ptx(doubled, vectors())).float64 == 0
 
 
 @needs_compilers()
 def test_range_looks_at_every_turn_and_a_counter_of_ones_own_does_not() -> None:
-    from numba import float32, int64
-
-    signature = (float32[::1], int64, float32[::1])
-    facts = {
-        name: numba_facts(getattr(loop_counters, f"{name}_kernel"), signature)
-        for name in ("range_int64", "range_int32", "own_counter")
-    }
+    facts = {name: numba_facts(getattr(kernels, name), counting()) for name in COUNTERS}
     looks = {name: each.count("setp.gt.s") for name, each in facts.items()}
     assert looks["range_int64"] == looks["range_int32"] >= 4
     assert looks["own_counter"] == 0
     assert facts["range_int64"].count("selp.b64") >= 4
     assert facts["range_int32"].count("setp.gt.s64") == facts["range_int32"].count("selp.b64") == 0
     assert all(each.spills == 0 and each.count("add.f64") == 0 for each in facts.values())
+
+
+@needs_compilers()
+def test_range_counts_three_times_for_each_dose_and_twice_that_in_64_bits() -> None:
+    words = {name: counting_words(numba_ptx(getattr(kernels, name), counting())) for name in COUNTERS}
+    assert (words["range_int64"], words["range_int32"]) == (6, 3)
+    assert words["own_counter"] <= 1
+
+
+def counting() -> tuple[object, ...]:
+    from numba import float32, int64
+
+    return float32[::1], int64, float32[::1]
 
 
 def vectors(kind: str = "float32") -> tuple[object, object]:
@@ -134,6 +139,20 @@ def test_moves_and_other_conversions_are_not_counted() -> None:
 # Data -------------------------------------------------------------------------------------------------------
 
 
+def test_words_of_a_loop_are_those_for_each_addition() -> None:
+    """Of the loop with most additions; what stands outside, and floats, are not counted."""
+    rest = "$L__BB0_1:\n\tadd.f32 %f2, %f1, %f1;\n\tadd.s64 %rd2, %rd1, 1;\n\t@%p1 bra \t$L__BB0_1;\n"
+    body = "".join(
+        (
+            "$L__BB0_2:\n",
+            "\tfma.rn.f32 %f3, %f2, %f1, %f1;\n\tfma.rn.f32 %f3, %f3, %f1, %f1;\n\tmul.f32 %f4, %f3, %f1;\n",
+            "\tadd.s32 %r2, %r1, -2;\n\tsetp.ne.s32 %p1, %r2, 0;\n\tselp.b64 %rd3, -1, 0, %p1;\n",
+            "\t@%p1 bra \t$L__BB0_2;\n",
+        )
+    )
+    assert counting_words(f"\tadd.s64 %rd1, %rd1, 8;\n{rest}\n{body}\n\tret;\n") == (1 + 1 + 2) / 2
+
+
 def test_the_traffic_says_in_which_unit_the_doses_are_computed() -> None:
     narrow, wide = numba_types.float32_traffic(10, "float32"), numba_types.float64_traffic(10, "float32")
     assert (narrow.unit, wide.unit) == ("fp32", "fp64")
@@ -160,10 +179,10 @@ def test_counts_on_the_gpu_are_those_of_the_page() -> None:
 
     x = gg.numba_view(cp.zeros(1024, cp.float32))
     found = {}
-    for name, launcher in zip(NAMES, LEVELS, strict=True):
-        launcher(x, x)
-        signatures = getattr(numba_types, f"{name}_kernel").inspect_asm()
-        (ptx,) = [ptx for types, ptx in signatures.items() if "float32" in str(types)]
+    for name in NAMES:
+        kernel = getattr(kernels, name)
+        numba_types.give_doses(kernel, x, x)
+        (ptx,) = [ptx for types, ptx in kernel.inspect_asm().items() if "float32" in str(types)]
         found[name] = float_instructions(ptx)
     assert found["python_floats"] == found["one_left"]
     assert found["float32_only"].float64 == 0 < found["float32_only"].float32

@@ -782,8 +782,8 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
     Raises
     ------
     ImplausibleError
-        (bytes read + bytes written - L2 cache) / time is above the physical peak of the memory, or
-        FLOPs / time is above that of the unit.
+        (bytes read + bytes written - L2 cache) / time is above the physical peak of the memory,
+        FLOPs / time is above that of the unit, or work / time above the ceiling that was declared for it.
 
     Examples
     --------
@@ -793,9 +793,19 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
     >>> check_plausible(cell, EXAMPLE_DEVICE)
     """
     traffic = measurement.traffic
-    if traffic is None or not measurement.samples_ns or measurement.clock not in ("device", "end_to_end"):
+    if not measurement.samples_ns or measurement.clock not in ("device", "end_to_end"):
         return
     seconds = median(measurement.samples_ns) / measurement.n_calls / 1e9
+    for work in measurement.work:
+        # A little above, the clock was higher than the device says.
+        if work.ceiling and work.count / seconds > 1.02 * work.ceiling:
+            raise ImplausibleError(
+                f"{measurement.variant} at {measurement.size}: expected at most {work.ceiling:.4g} "
+                f"{work.name} per second, its declared ceiling, got {work.count / seconds:.4g}. "
+                "Check the count and the ceiling."
+            )
+    if traffic is None:
+        return
     # What the cache can hold need not have come from memory.
     from_memory = traffic.bytes_read + traffic.bytes_written - device.l2_bytes
     _compare(measurement, "memory", "B/s", from_memory / seconds, device.peak_memory_bandwidth)

@@ -127,6 +127,10 @@ class GpuClock(Protocol):
         """Wait until the stream is empty."""
         ...
 
+    def synchronize_all(self) -> None:
+        """Wait until every stream is empty, also those of others."""
+        ...
+
 
 @contextmanager
 def quiet() -> Iterator[None]:
@@ -287,6 +291,10 @@ class CupyClock:
     def synchronize(self) -> None:
         """Wait until the stream is empty."""
         self._stream.synchronize()
+
+    def synchronize_all(self) -> None:
+        """Wait until every stream of the device is empty."""
+        self._cupy.cuda.Device().synchronize()
 
     @cached_property
     def _flush_buffers(self) -> tuple[Any, Any, int]:

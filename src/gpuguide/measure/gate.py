@@ -74,7 +74,7 @@ class Trial:
     seed: int = 0
     steps: StepTimer = field(default_factory=StepTimer, repr=False)
     call_ns: dict[str, int] = field(default_factory=dict, init=False)
-    _buffers: dict[Space, Buffers] = field(default_factory=dict, init=False, repr=False)
+    _buffers: dict[tuple[Space, str], Buffers] = field(default_factory=dict, init=False, repr=False)
     _prepared: dict[Space, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -85,8 +85,12 @@ class Trial:
 
     @cached_property
     def spec(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Shape and dtype of the result."""
+        """Shape and dtype of the study's result; a variant may have an output of its own."""
         return self.plan.output_spec(self.size, self.inputs)
+
+    def spec_of(self, variant: Variant) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and dtype of a variant's result."""
+        return self.spec if variant.output is None else self.plan.output_spec(self.size, self.inputs, variant)
 
     @cached_property
     def expected(self) -> Expected:
@@ -124,19 +128,20 @@ class Trial:
         Returns
         -------
         Buffers
-            Shared with the other variants of the same memory.
+            Shared with the other variants of the same memory, but for one with an output of its own.
         """
         space = self.spaces[variant.space]
+        key = space, "" if variant.output is None else variant.name
         # Shared, for the inputs of one size may take much of the memory, and copying them takes long.
-        if space not in self._buffers:
+        if key not in self._buffers:
             sharing = [other for other in self.plan.variants if self.spaces.get(other.space) is space]
             # Where every variant allocates its result or works in place, an output would only take memory.
             needs_output = any(other.takes_output for other in sharing)
-            spec = self.spec if needs_output else None
+            spec = self.spec_of(variant) if needs_output else None
             inputs = self.inputs
             with self.steps.step("inputs"):
-                self._buffers[space] = Buffers(space, inputs, spec, self.kind)
-        return self._buffers[space]
+                self._buffers[key] = Buffers(space, inputs, spec, self.kind)
+        return self._buffers[key]
 
     def call(self, variant: Variant) -> Callable[[], Any]:
         """Return the variant's call on its buffers, without arguments."""
@@ -222,7 +227,7 @@ class Trial:
         return _as_array(returned, buffers.space)
 
     def _judge(self, variant: Variant, output: Any) -> Difference:
-        shape, dtype = self.spec
+        shape, dtype = self.spec_of(variant)
         if output.dtype != dtype or output.shape != shape:
             raise MismatchError(
                 f"expected a result of shape {shape}, dtype {dtype}; got {output.shape}, {output.dtype}."

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import functools
 import hashlib
+import inspect
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Protocol
@@ -14,11 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError, unknown
+from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.buffers import blocks, first_difference
 from gpuguide.measure.edited import Kernels, exchanged
 from gpuguide.measure.reference import Tolerance
 from gpuguide.results.description import StudyDescription
-from gpuguide.results.records import Traffic, VariantInfo
+from gpuguide.results.records import Traffic, VariantInfo, Work
 
 __all__ = [
     "Check",
@@ -72,6 +74,12 @@ class Variant:
         CPU threads that it uses.
     traffic : callable, optional
         ``traffic(n, dtype)`` returns the `Traffic` of one call.
+    work : mapping of str to callable
+        What else a call does, counted exactly on the host: ``{"warp_steps": count}``. ``count(n)`` returns an
+        integer; if it has a parameter `dtype`, it is called as ``count(n, dtype)``.
+    work_ceilings : mapping of str to callable
+        For some of the work, the most that a GPU can do per second: ``ceiling(device)`` computes it from the
+        `DeviceInfo`.
     mutates, allocates : bool
         See `call`.
     simulatable : bool
@@ -86,6 +94,9 @@ class Variant:
         One sentence; by default the first line of the call's docstring.
     target : str
         For ``clock="first_call"``: ``"module:function"``, called without arguments in each fresh process.
+    output : callable, optional
+        ``output(n, dtype)`` returns shape and dtype of its result where that is laid out in another way than
+        the study's. The study's `check` then has to know both.
 
     Raises
     ------
@@ -111,6 +122,9 @@ class Variant:
     arrays: str = "cupy"
     threads: int | None = None
     traffic: Callable[[int, np.dtype[Any]], Traffic] | None = None
+    # Mappings have no hash, and the name alone tells variants apart.
+    work: Mapping[str, Callable[..., int]] = field(default_factory=dict, hash=False)
+    work_ceilings: Mapping[str, Callable[[DeviceInfo], float]] = field(default_factory=dict, hash=False)
     mutates: bool = False
     allocates: bool = False
     simulatable: bool = True
@@ -119,6 +133,7 @@ class Variant:
     max_size_reason: str = ""
     note: str = ""
     target: str = ""
+    output: Callable[[int, np.dtype[Any]], tuple[Any, Any]] | None = None
 
     def __post_init__(self) -> None:
         """Check the arguments and fill in the label and the note."""
@@ -143,6 +158,7 @@ class Variant:
         problem = self._contradiction()
         if problem:
             raise ArgumentError(f"{where}: {problem}")
+        self._check_work(where)
         for name in ("threads", "max_size"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < 1):
@@ -160,6 +176,38 @@ class Variant:
         if (self.clock == "first_call") != bool(self.target):
             return "clock='first_call' and target='module:function' need each other."
         return ""
+
+    def _check_work(self, where: str) -> None:
+        for argument, given in (("work", self.work), ("work_ceilings", self.work_ceilings)):
+            if not isinstance(given, Mapping) or not all(map(callable, given.values())):
+                raise ArgumentError(
+                    f"{where}: {argument} must map names to functions, as in {{'warp_steps': count}}; "
+                    f"got {given!r}."
+                )
+        for name in self.work:
+            if not _NAME.fullmatch(name):
+                raise ArgumentError(f"{where}: work is named by words such as 'warp_steps'; got {name!r}.")
+        for name in self.work_ceilings:
+            if name not in self.work:
+                raise ArgumentError(f"{where}: work_ceilings: {unknown('work', name, self.work)}")
+        if self.work_ceilings and self.device == "cpu":
+            raise ArgumentError(f"{where}: work_ceilings are those of a GPU, and it runs on the CPU.")
+
+    def counted(self, size: int, dtype: np.dtype[Any], device: DeviceInfo | None) -> tuple[Work, ...]:
+        """Count the work of one call, and work out its ceilings where the GPU is known."""
+        made = []
+        for name, count in self.work.items():
+            with_dtype = "dtype" in inspect.signature(count).parameters
+            n = count(size, dtype) if with_dtype else count(size)
+            # To Python, True is an integer; a float would be no exact count.
+            if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+                raise ArgumentError(
+                    f"Variant {self.name!r}: work {name!r} must be counted exactly, as an integer of at "
+                    f"least 0; got {n!r} at {size_text(size)}."
+                )
+            ceiling = self.work_ceilings.get(name) if device else None
+            made.append(Work(name, int(n), float(ceiling(device)) if ceiling and device else None))
+        return tuple(made)
 
     @property
     def needs_gpu(self) -> bool:
@@ -390,6 +438,11 @@ class Plan:
             raise ArgumentError(
                 f"{where}: check must have prepare(inputs) and compare(output, prepared); got {self.check!r}."
             )
+        own = [variant.name for variant in self.variants if variant.output is not None]
+        if own and self.check is None:
+            raise ArgumentError(
+                f"{where}: {own[0]!r} has an output of its own, so the study needs check= to compare both."
+            )
         if self.equal and self.reference is None:
             raise ArgumentError(f"{where}: equal=True asks for a result equal to reference=; got check=.")
         if not isinstance(self.tolerance, Tolerance):
@@ -464,10 +517,13 @@ class Plan:
             )
         return made
 
-    def output_spec(self, n: int, inputs: tuple[Any, ...]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return shape and dtype of the result: the study's `output`, or those of the first input."""
-        if self.output is not None:
-            shape, dtype = self.output(n, np.dtype(self.dtype))
+    def output_spec(
+        self, n: int, inputs: tuple[Any, ...], variant: Variant | None = None
+    ) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and dtype of a result: the variant's `output`, the study's, or as the first input."""
+        output = (variant.output if variant else None) or self.output
+        if output is not None:
+            shape, dtype = output(n, np.dtype(self.dtype))
             return (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
         if not inputs or not isinstance(inputs[0], np.ndarray):
             raise ArgumentError(

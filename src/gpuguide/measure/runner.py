@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gpuguide.errors import OutOfMemoryError
+from gpuguide.machine.device import DeviceInfo
 from gpuguide.machine.memory import is_out_of_memory
 from gpuguide.measure.ceilings import check_plausible
 from gpuguide.measure.clocks import GpuClock, HostClock
@@ -282,9 +283,10 @@ class Runner:
         )
 
     def _keep(self, cell: Cell, size: int) -> None:
-        measurement = cell.measurement(size, np.dtype(self.plan.dtype), self.plan.cache)
-        if self.session.machine.info is not None and cell.variant.needs_gpu:
-            check_plausible(measurement, self.session.machine.info)
+        info = self.session.machine.info
+        measurement = cell.measurement(size, np.dtype(self.plan.dtype), self.plan.cache, info)
+        if info is not None and cell.variant.needs_gpu:
+            check_plausible(measurement, info)
         if cell.clock == "host":
             self._forecast.add(
                 cell.variant.name, size, median(measurement.samples_ns) / (1e9 * measurement.n_calls)
@@ -606,7 +608,9 @@ class Cell:
             return n_rounds >= (_MIN_SLOW_ROUNDS if max(self.ns) > SLOW_NS else MIN_ROUNDS)
         return n_rounds >= MIN_ROUNDS and (len(self.ns) >= MAX_SAMPLES or enough(self.kept()[0]))
 
-    def measurement(self, size: int, dtype: np.dtype[Any], cache: str) -> Measurement:
+    def measurement(
+        self, size: int, dtype: np.dtype[Any], cache: str, device: DeviceInfo | None = None
+    ) -> Measurement:
         """Return what was measured as a record.
 
         Parameters
@@ -614,14 +618,16 @@ class Cell:
         size : int
             The size.
         dtype : numpy dtype
-            Of the study, for the traffic.
+            Of the study, for the traffic and the work.
         cache : str
             ``"warm"`` or ``"cold"``.
+        device : DeviceInfo, optional
+            The GPU, for the ceilings of the work.
 
         Returns
         -------
         Measurement
-            With the variant's traffic, unless the clock is the launch's.
+            With the variant's traffic and work, unless the clock is the launch's.
         """
         ns, rounds, shared = self.kept()
         samples = self.timer.samples(ns)
@@ -644,6 +650,7 @@ class Cell:
             floor_ns=samples.floor_ns,
             traffic=None if traffic is None else traffic(size, dtype),
             notes=(*samples.notes, *self.notes),
+            work=() if self.clock == "launch" else self.variant.counted(size, dtype, device),
         )
 
 

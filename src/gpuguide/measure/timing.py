@@ -28,6 +28,7 @@ __all__ = [
     "Call",
     "DeviceTimer",
     "HostTimer",
+    "NoWorkError",
     "Samples",
     "Timer",
     "collect",
@@ -101,6 +102,10 @@ class Samples:
     def seconds(self) -> tuple[float, ...]:
         """Seconds per call, one for each sample."""
         return tuple(ns / self.n_calls / 1e9 for ns in self.ns)
+
+
+class NoWorkError(ArgumentError):
+    """A call put no work into the clock's stream."""
 
 
 class Timer(Protocol):
@@ -307,7 +312,7 @@ def device_timer(
     Raises
     ------
     ArgumentError
-        There is no call, or a graph of it does nothing: its work goes into another stream.
+        There is no call; as `NoWorkError`, a graph of it does nothing: its work goes into another stream.
     """
     calls = _as_calls(call)
     launch: Call = calls[0] if len(calls) == 1 else _rotation(calls)
@@ -386,7 +391,7 @@ def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
     floor_ns = _floor(timer.gpu, "graph")
     # Work that went into another stream leaves the graph empty: an error, not a fast kernel.
     if call_ns < floor_ns / 2:
-        raise ArgumentError(
+        raise NoWorkError(
             f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each "
             f"and an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream; "
             "a launch that names none goes there (kernel[grid, block](x) in Numba)."

@@ -39,7 +39,7 @@ def to_json(obj: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        One item a field, in the order of the fields, defaults written too.
+        One item a field, in the order of the fields, defaults written too, except of `OPTIONAL` fields.
 
     Raises
     ------
@@ -186,7 +186,11 @@ def _plain(value: Any, path: str) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        value = {
+            field.name: getattr(value, field.name)
+            for field in dataclasses.fields(value)
+            if not (field.metadata.get("optional") and getattr(value, field.name) == field.default)
+        }
     if isinstance(value, Mapping):
         return {_key(key, path): _plain(item, _join(path, key)) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -245,10 +249,10 @@ def _read_record(cls: Any, value: Any, path: str) -> Any:
     for name in value:
         if name not in kinds:
             raise _error(path, str(unknown("field", name, kinds)))
-    for name in kinds:
-        if name not in value:
-            raise _error(path, f"expected the field {name!r}, got none")
-    fields = dataclasses.fields(cls)
+    fields = [f for f in dataclasses.fields(cls) if f.name in value or not f.metadata.get("optional")]
+    for f in fields:
+        if f.name not in value:
+            raise _error(path, f"expected the field {f.name!r}, got none")
     read = {f.name: _read(kinds[f.name], value[f.name], _join(path, f.name), f.metadata) for f in fields}
     try:
         return cls(**read)

@@ -9,7 +9,7 @@ from typing import Any
 from gpuguide.errors import GpuGuideError, RecordingError
 from gpuguide.recordings.recording import FormerRun, Recording, RunEntry
 from gpuguide.results.ceilings import Ceiling, Ceilings
-from gpuguide.results.records import SIGNED, Fact, Measurement, Summary, Traffic
+from gpuguide.results.records import OPTIONAL, SIGNED, Fact, Measurement, Summary, Traffic, Work
 from gpuguide.results.results import Results
 
 __all__ = ["Earlier", "earlier_of", "runs_of"]
@@ -28,6 +28,7 @@ class Odd:
     traffic: Traffic | None
     reason: str
     notes: tuple[str, ...]
+    work: tuple[Work, ...] = field(default=(), metadata=OPTIONAL)
 
 
 CellRun = tuple[int, int, int | None, tuple[float, ...], tuple[float, ...], Odd | None]
@@ -108,7 +109,7 @@ def _cell_run(cell: Measurement, newest: Measurement) -> CellRun:
     rounds = made.rounds if made else ()
     # Rounds from 0 on without a gap need not be written.
     usual = rounds == tuple(range(len(rounds)))
-    odd = Odd(() if usual else rounds, cell.method, cell.host_bound, cell.traffic, cell.reason, cell.notes)
+    odd = replace(_like(cell), rounds=() if usual else rounds)
     return (
         cell.n,
         cell.n_calls,
@@ -121,7 +122,7 @@ def _cell_run(cell: Measurement, newest: Measurement) -> CellRun:
 
 
 def _like(newest: Measurement) -> Odd:
-    return Odd((), newest.method, newest.host_bound, newest.traffic, newest.reason, newest.notes)
+    return Odd((), newest.method, newest.host_bound, newest.traffic, newest.reason, newest.notes, newest.work)
 
 
 def _whole(value: float) -> float:
@@ -220,6 +221,7 @@ def _measurement(newest: Measurement, row: CellRun, field_: str, where: str) -> 
         traffic=odd.traffic,
         reason=odd.reason,
         notes=odd.notes,
+        work=odd.work,
     )
     return made
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.results.ceilings import Ceiling
-from gpuguide.results.records import Fact, FactOverStarts, Summary
+from gpuguide.results.records import Fact, FactOverStarts, Measurement, Summary
 from gpuguide.results.statistics import median
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def _differences(recording: Recording) -> Iterator[str]:
             study.table().text()
         except GpuGuideError as error:
             yield f"studies.{name}: no table can be made of it: {error}"
+        for cell in study.measurements:
+            yield from _work(cell, f"studies.{name}: {cell.variant!r} at {cell.size}")
     for i, run in enumerate(recording.runs):
         for name, study in run.studies.items():
             for cell in study.measurements:
@@ -64,6 +66,14 @@ def _summary(made: Summary, where: str) -> Iterator[str]:
     if not low <= middle <= high:
         span = f"{low:.6g} to {high:.6g} ns"
         yield f"{where}: the medians of its rounds lie from {span}, its median is {middle:.6g} ns."
+
+
+def _work(cell: Measurement, where: str) -> Iterator[str]:
+    """Compare the rate of declared work with the ceiling that was declared for it."""
+    for work in cell.work if cell.samples_ns else ():
+        rate = work.count / cell.median_s
+        if work.ceiling and rate > 1.02 * work.ceiling:
+            yield f"{where}: {rate:.4g} {work.noun} per second, with a ceiling of {work.ceiling:.4g}."
 
 
 def _ceiling(item: Ceiling) -> Iterator[str]:

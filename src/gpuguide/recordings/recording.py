@@ -9,6 +9,7 @@ from pathlib import Path
 from gpuguide.recordings.keys import Keys
 from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceilings
+from gpuguide.results.counters import Counted
 from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
@@ -112,6 +113,8 @@ class Recording:
         Small arrays that the page kept, by name.
     cells : tuple of CellOutput
         Empty where the transcript is absent, as in an installed package.
+    counters : tuple of Counted
+        What the GPU's hardware counters said of this code; kept beside the runs, and not written with them.
     runs : tuple of FormerRun
         The former runs, oldest first; provenance and all above are the newest run's.
     folder : Path or None
@@ -129,6 +132,7 @@ class Recording:
     names: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, KeptArray] = field(default_factory=dict)
     cells: tuple[CellOutput, ...] = ()
+    counters: tuple[Counted, ...] = ()
     runs: tuple[FormerRun, ...] = ()
     folder: Path | None = None
 
@@ -155,6 +159,9 @@ class Recording:
         ]
         if self.arrays:
             lines.append(f" {_counted(self.arrays, 'array')}: {_listed(self.arrays)}")
+        if self.counters:
+            cells = (f"{each.study}[{each.variant}, {format_size(each.size)}]" for each in self.counters)
+            lines.append(f" counters of {_listed(cells)}")
         return "\n".join(lines) + ">"
 
 

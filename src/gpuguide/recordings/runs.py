@@ -207,7 +207,7 @@ def refuse_mixed(recording: Recording) -> None:
 def in_terms_of(study: Results, former: Results) -> Results:
     """Return what a former run measured, with the variants, sizes and words of the newest run's study."""
     cells = {_cell(each): each for each in former.measurements}
-    kept = ("n_calls", "method", "host_bound", "floor_ns", "traffic", "reason", "notes", "summary")
+    kept = ("n_calls", "method", "host_bound", "floor_ns", "traffic", "reason", "notes", "summary", "work")
 
     def told(each: Measurement) -> Measurement:
         same = replace(

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuguide.errors import RecordingError, unknown
+from gpuguide.recordings.counters import counters_of
 from gpuguide.recordings.format import (
     MANIFEST,
     MEASUREMENTS,
@@ -72,7 +73,8 @@ def read(folder: Path, *, complete: bool = False) -> Recording:
     RecordingError
         Names file and field.
     """
-    return decode(Path(folder), complete=complete)
+    found = decode(Path(folder), complete=complete)
+    return replace(found, counters=counters_of(Path(folder), found.keys.measuring))
 
 
 def machines(root: Path | None = None) -> tuple[str, ...]:

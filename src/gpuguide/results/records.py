@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLOCKS",
+    "OPTIONAL",
     "SIGNED",
     "CheckResult",
     "ClaimResult",
@@ -30,6 +31,7 @@ __all__ = [
     "Summary",
     "Traffic",
     "VariantInfo",
+    "Work",
     "at_least",
     "check_fields",
     "one_of",
@@ -81,6 +83,9 @@ def at_least(minimum: float) -> dict[str, Any]:
 
 SIGNED = at_least(-(2.0**63))
 """Metadata of a number field that may be negative."""
+
+OPTIONAL = {"optional": True}
+"""Metadata of a field that is written only where it differs from its default, and may be missing."""
 
 
 def check_fields(record: Any) -> None:
@@ -201,6 +206,42 @@ class Traffic:
     def read_fraction(self) -> float:
         """Share of the bytes that are read, 0 where none are moved."""
         return self.bytes_read / self.bytes_total if self.bytes_total else 0.0
+
+
+@dataclass(frozen=True)
+class Work:
+    """How much of one kind of work a call does, counted exactly on the host.
+
+    Parameters
+    ----------
+    name : str
+        What is counted, as a word: ``"warp_steps"``.
+    count : int
+        How many there are in one call.
+    ceiling : float or None
+        The most of them that the GPU can do per second, where the variant declares that.
+
+    Examples
+    --------
+    >>> Work("warp_steps", 27_000_000).noun
+    'warp steps'
+    """
+
+    name: str
+    count: int
+    ceiling: float | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.name.isidentifier():
+            raise ArgumentError(f"Work.name: expected a word such as 'warp_steps'; got {self.name!r}.")
+        if self.ceiling is not None and not self.ceiling > 0:
+            raise ArgumentError(f"Work.ceiling: expected a rate above 0; got {self.ceiling!r}.")
+
+    @property
+    def noun(self) -> str:
+        """The name as it is written in a sentence."""
+        return self.name.replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -325,6 +366,8 @@ class Measurement:
         Warnings: a power cap, two modes.
     summary : Summary or None
         Of a former run, in the place of its samples.
+    work : tuple of Work
+        What the variant declares that one call does, beside its traffic.
 
     Raises
     ------
@@ -353,6 +396,7 @@ class Measurement:
     reason: str = ""
     notes: tuple[str, ...] = ()
     summary: Summary | None = None
+    work: tuple[Work, ...] = field(default=(), metadata=OPTIONAL)
 
     def __repr__(self) -> str:
         return brief(self)
@@ -360,6 +404,7 @@ class Measurement:
     def __post_init__(self) -> None:
         check_fields(self)
         cell = f"Measurement of {self.variant!r} at {self.size}"
+        refuse_twice(cell, "work", [work.name for work in self.work])
         if len(self.samples_ns) != len(self.rounds):
             raise ArgumentError(
                 f"{cell}: expected a round for each of {self.n} samples; got {len(self.rounds)}."

@@ -17,6 +17,7 @@ from gpuguide.results.records import (
     CheckResult,
     Measurement,
     VariantInfo,
+    Work,
     check_fields,
     one_of,
     refuse_twice,
@@ -29,6 +30,7 @@ from gpuguide.results.units import REGIONS, format_quantity, format_size
 __all__ = [
     "HOST_BOUND",
     "QUANTITIES",
+    "WORK_QUANTITIES",
     "Crossover",
     "InRun",
     "Results",
@@ -46,8 +48,13 @@ QUANTITIES = {
     "share": "share",
     "flop_share": "share",
     "speedup": "ratio",
+    "work": "count",
+    "gain": "ratio",
 }
 """The quantities that results are asked for by name, each with its unit."""
+
+WORK_QUANTITIES = {"work": "count", "gain": "ratio", "rate": "1/s", "share": "share"}
+"""Those that a variant's declared work has, each with its unit; without a work the first two say nothing."""
 
 HOST_BOUND = "host-bound"
 """What is said of a cell whose samples are spans, since the host could not keep the queue filled."""
@@ -307,6 +314,7 @@ class Results:
         quantity: str = "time",
         baseline: str | None = None,
         clock: str | None = None,
+        work: str | None = None,
     ) -> tuple[InRun, ...]:
         """Return what each run measured of a quantity, oldest first.
 
@@ -316,6 +324,8 @@ class Results:
             As for `quantity`.
         clock : str, optional
             Of a time or a ratio, the region; by default the variant's own.
+        work : str, optional
+            As for `quantity`.
 
         Returns
         -------
@@ -332,6 +342,8 @@ class Results:
         if (baseline is not None) != (quantity == "speedup"):
             wants = "a baseline" if baseline is None else "no baseline"
             raise ArgumentError(f"Quantity {quantity!r} takes {wants}; got {baseline!r}.")
+        if work is not None or quantity in ("work", "gain"):
+            return self._of_work(variant, size, quantity, work)
         found = self._answers(variant, size, quantity, baseline, clock)
         if not found:
             raise ArgumentError(self._why_not(variant, size, quantity, baseline, clock))
@@ -344,6 +356,7 @@ class Results:
         quantity: str,
         baseline: str | None = None,
         clock: str | None = None,
+        work: str | None = None,
     ) -> Quantity:
         """Return one quantity over all runs, by name: its median over the starts, and another start's range.
 
@@ -355,11 +368,15 @@ class Results:
             One of the study's sizes.
         quantity : str
             ``"time"``, ``"launch"``, ``"rate"``, ``"flop_rate"``, ``"share"``, ``"flop_share"`` or
-            ``"speedup"``.
+            ``"speedup"``; of declared work ``"work"``, ``"gain"``, ``"rate"`` or ``"share"``.
         baseline : str, optional
             Over what a speed-up is taken; wanted there and nowhere else.
         clock : str, optional
             Of a time or a ratio, the region; by default the variant's own.
+        work : str, optional
+            Name of a work that the variant declares: its count, its count in the variant above divided by
+            that (the gain), how much of it is done per second, or which part of its declared ceiling that is.
+            The variant above is the last one before in the study, on the same clock, that declares it.
 
         Returns
         -------
@@ -374,8 +391,30 @@ class Results:
             If no run has samples of the cell, or it has no such quantity (the message says why), or a
             baseline is missing or not wanted.
         """
-        found = self.by_run(variant, size, quantity, baseline, clock)
-        return _over(found, quantity, self._ratio_of(variant, baseline) if baseline is not None else "")
+        found = self.by_run(variant, size, quantity, baseline, clock, work)
+        if work is None:
+            return _over(found, quantity, self._ratio_of(variant, baseline) if baseline is not None else "")
+        if quantity in ("work", "gain"):
+            sides = (self.variant_above(variant, size, work), variant) if quantity == "gain" else ()
+            ratio_of = " / ".join(self.variant(name).label for name in sides)
+            return Quantity.counted(found[-1].value, WORK_QUANTITIES[quantity], ratio_of)
+        return _over(found, quantity, unit=WORK_QUANTITIES[quantity])
+
+    def declared_work(self, variant: str, size: int) -> tuple[Work, ...]:
+        """Return the work that a variant declares at a size; empty where it declares none, or never ran."""
+        cells = (run._cell(variant, size, None) for run in reversed(self.runs))
+        return next((cell.work for cell in cells if cell and cell.work), ())
+
+    def variant_above(self, variant: str, size: int, work: str) -> str:
+        """Return the last variant before one, on the same clock, that declares the same work; else ``""``."""
+        above = ""
+        for info in self.variants:
+            if info.name == variant:
+                break
+            same_clock = info.clock == self.variant(variant).clock
+            if same_clock and any(each.name == work for each in self.declared_work(info.name, size)):
+                above = info.name
+        return above
 
     def time(self, variant: str, size: int, clock: str | None = None) -> Quantity:
         """Return the time of a call over all runs, in seconds: see `quantity`."""
@@ -567,6 +606,47 @@ class Results:
         answers = (run._in_this_run(variant, size, quantity, baseline, clock) for run in self.runs)
         return tuple(answer for answer in answers if answer is not None)
 
+    def _of_work(self, variant: str, size: int, quantity: str, name: str | None) -> tuple[InRun, ...]:
+        """Return a quantity of declared work in each run."""
+        declared = {work.name: work for work in self.declared_work(variant, size)}
+        where = f"{variant!r} at {format_size(size)}"
+        if quantity not in WORK_QUANTITIES or name is None:
+            wants = "takes no work" if name else "takes the name of a work, such as 'warp_steps'"
+            raise ArgumentError(f"Quantity {quantity!r} {wants}; got {name!r}.")
+        if not declared:
+            raise ArgumentError(f"{where} declares no work. Give its variant work={{{name!r}: count}}.")
+        if name not in declared:
+            raise unknown("work", name, declared)
+        work = declared[name]
+        if quantity == "share" and work.ceiling is None:
+            raise ArgumentError(f"{where} has no share: its work {name!r} declares no ceiling.")
+        if quantity in ("work", "gain"):
+            value = float(work.count)
+            if quantity == "gain":
+                value = self._gain(variant, size, work)
+            return (InRun(self.start, value, value, value, 0),)
+        most = 1.0 if quantity == "share" else math.inf
+        # Both grow with the rate, and a longer time is a lower rate.
+        scale = work.count / (work.ceiling or 1.0) if quantity == "share" else float(work.count)
+
+        def per_second(time: float) -> float:
+            return min(most, scale / time)
+
+        return tuple(
+            InRun(run.start, per_second(run.value), per_second(run.high), per_second(run.low), run.n)
+            for run in self.by_run(variant, size)
+        )
+
+    def _gain(self, variant: str, size: int, work: Work) -> float:
+        above = self.variant_above(variant, size, work.name)
+        where = f"{variant!r} at {format_size(size)} has no gain"
+        if not above:
+            raise ArgumentError(f"{where}: no variant above it on its clock counts {work.name!r} there.")
+        if not work.count:
+            raise ArgumentError(f"{where}: it does none of {work.name!r}.")
+        counts = {each.name: each.count for each in self.declared_work(above, size)}
+        return counts[work.name] / work.count
+
     def _maybe(self, variant: str, size: int, quantity: str, clock: str | None = None) -> Quantity | None:
         """Return a quantity, or None where no run has it."""
         found = self._answers(variant, size, quantity, None, clock)
@@ -749,13 +829,13 @@ def _raw(
     }
 
 
-def _over(found: Sequence[InRun], quantity: str, ratio_of: str = "") -> Quantity:
+def _over(found: Sequence[InRun], quantity: str, ratio_of: str = "", unit: str = "") -> Quantity:
     """Return what the runs measured as one quantity over their starts."""
+    unit = unit or QUANTITIES[quantity]
     if len(found) == 1:  # a short way, for there are tables of many cells
         (only,) = found
-        return Quantity(only.value, only.value, only.value, QUANTITIES[quantity], only.n, ratio_of)
+        return Quantity(only.value, only.value, only.value, unit, only.n, ratio_of)
     over = expected([(run.start, run.value) for run in found], [(run.low, run.high) for run in found])
-    unit = QUANTITIES[quantity]
     return Quantity.of(
         over, unit, sum(run.n for run in found), ratio_of, 1.0 if unit == "share" else math.inf
     )

@@ -216,13 +216,13 @@ class Quantity:
     low, high : float
         The range, nine times out of ten; both are the value where fewer than three starts were recorded.
     unit : str
-        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"share"`` or ``"ratio"``.
+        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"1/s"``, ``"share"``, ``"ratio"`` or ``"count"``.
     n : int
         Samples of all runs; of a ratio the rounds.
     ratio_of : str
         For a ratio, what is divided by what and which regions were timed.
     n_starts, n_runs : int
-        Machine starts, and runs on them.
+        Machine starts, and runs on them; 0 for what was counted and not measured.
 
     Examples
     --------
@@ -250,6 +250,11 @@ class Quantity:
     def __str__(self) -> str:
         return format_quantity(self.value, self.unit, *((self.low, self.high) if self.has_range else ()))
 
+    @classmethod
+    def counted(cls, value: float, unit: str, ratio_of: str = "") -> Quantity:
+        """Make a quantity that was counted: it has neither samples nor starts."""
+        return cls(value, value, value, unit, 0, ratio_of, n_starts=0, n_runs=0)
+
     @property
     def has_range(self) -> bool:
         """Whether there are starts enough to say where the next one will lie."""
@@ -271,6 +276,8 @@ class Quantity:
         >>> Quantity(2.0, 2.0, 2.0, "ratio", n=5).basis
         'one machine start, 5 rounds'
         """
+        if not self.n_starts:
+            return "counted on the host"
         words = [starts_words(self.n_starts)]
         if self.n_runs > self.n_starts:
             # Where each start has one run, the starts say it.

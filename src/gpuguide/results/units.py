@@ -33,6 +33,8 @@ SI: dict[str, tuple[tuple[int, str], ...]] = {
         (3, " kFLOP/s"),
         (0, " FLOP/s"),
     ),
+    "1/s": ((12, " T/s"), (9, " G/s"), (6, " M/s"), (3, " k/s"), (0, " /s")),
+    "count": ((12, " trillion"), (9, " billion"), (6, " million"), (0, "")),
     "B": ((12, " TB"), (9, " GB"), (6, " MB"), (3, " kB"), (0, " B")),
     "Hz": ((9, " GHz"), (6, " MHz"), (3, " kHz"), (0, " Hz")),
     "W": ((0, " W"), (-3, " mW")),
@@ -106,7 +108,8 @@ def format_quantity(
     Returns
     -------
     str
-        Number and unit; GB/s is 1e9 B/s. Whole numbers of unit ``"1"`` are counts, written in full.
+        Number and unit; GB/s is 1e9 B/s. Whole numbers of unit ``"1"`` are written in full; a ``"count"`` is
+        written in full below a million, and with three digits from there on.
 
     Raises
     ------
@@ -123,12 +126,17 @@ def format_quantity(
     ('152×', '102 %')
     >>> format_quantity(61.7e-6, "s", 45e-6, 85e-6)
     '60 µs'
+    >>> format_quantity(41_538, "count"), format_quantity(27_361_402, "count"), format_quantity(4.1e9, "1/s")
+    ('41 538', '27.4 million', '4.1 G/s')
     """
     if unit == "text" and isinstance(value, str):
         return value
     number = _number(value, unit)
     if unit == "1" and isinstance(number, int):
         return _grouped(Decimal(number))
+    if unit == "count":
+        in_full = abs(number) < 1_000_000
+        return _grouped(Decimal(int(number))) if in_full else _written(_with_digits(number, 3), unit)
     return _written(_rounded(number, unit, low, high), unit)
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx_design.dropdown import dropdown_main
 
 from gpuguide_docs.pages.cells import Cell, read_cells
+from gpuguide_docs.show.minutes import Reading
 from gpuguide_docs.show.numbers import number_node
 
 if TYPE_CHECKING:
@@ -50,13 +52,17 @@ _CAUSE = re.compile(r"\bbecause\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Use:
-    """A role or directive of the page: its kind, what it names, its line and the parts that it stands in."""
+    """A role or directive of the page: its kind, what it names, its line and the parts that it stands in.
+
+    `folded` says whether it stands in a fold.
+    """
 
     kind: str
     key: str
     line: int
     parts: tuple[str, ...]
     node: nodes.Element
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,18 @@ class CodeUse:
 
     cell: Cell
     parts: tuple[str, ...]
+
+    @property
+    def is_chart(self) -> bool:
+        """Whether it draws a chart: a drawn cell that does more than state claims and facts."""
+        return self.cell.kind == "drawn" and not _states(self.cell)
+
+    @property
+    def shown_as(self) -> str:
+        """How readers meet it: ``"code"``, ``"folded"``, at the ``"end"``, as ``"chart"`` or ``"stated"``."""
+        if self.cell.kind == "drawn":
+            return "chart" if self.is_chart else "stated"
+        return "code" if self.cell.place == "open" else self.cell.place
 
     @property
     def n_lines(self) -> int:
@@ -115,8 +133,12 @@ class PageSource:
         ``"text"``, ``"code"`` or ``"kernel"`` (code shown by the directive) for each stretch.
     headings, paragraphs, uses, code : list
         In order.
-    minutes : int
-        Worked out from the text; 0 for a page whose minutes are typed.
+    answer : list of (Passage, docutils.nodes.Element)
+        The paragraphs of the answer.
+    reading : Reading
+        What stands open on the page, as the build counted it.
+    said : str
+        Headings and paragraphs with their literals.
     figures : list of (int, str)
         Text to be searched for typed figures; it may have several lines, and the number is the first one's.
     """
@@ -130,7 +152,9 @@ class PageSource:
     uses: list[Use] = field(default_factory=list)
     code: list[CodeUse] = field(default_factory=list)
     figures: list[tuple[int, str]] = field(default_factory=list)
-    minutes: int = 0
+    answer: list[tuple[Passage, nodes.Element]] = field(default_factory=list)
+    reading: Reading = field(default_factory=Reading)
+    said: str = ""
 
     @property
     def n_words(self) -> int:
@@ -177,7 +201,7 @@ def read_source(document: nodes.document, text: str, script: Path | None = None)
     """Read a document as Sphinx keeps it; the text is what Sphinx read, the script what that was made of."""
     cells = [cell for cell in read_cells(script) if cell.kind != "comment"] if script else []
     reader = _Reader(text, cells if script else None)
-    reader.source.minutes = document.get("minutes", 0)
+    reader.source.reading = document.get("reading", Reading())
     reader.read(document)
     reader.put_in_order([cell for cell in cells if cell.is_code])
     return reader.source
@@ -202,6 +226,7 @@ class _Reader:
         self._lines = None if cells is None else _script_lines(self._read, cells)
         self._parts: tuple[str, ...] = ()
         self._line = 0
+        self._folds = 0
         self._sections: list[tuple[int, tuple[str, ...]]] = []
         self._stretches: list[tuple[int, str]] = []
 
@@ -254,7 +279,15 @@ class _Reader:
             self._prose(node["question"])
             self.read(node)
         else:
-            self.read(node)
+            self._inside(node)
+
+    def _inside(self, node: nodes.Element) -> None:
+        if "gg-try" in node["classes"]:
+            self._use("try", "", self._line, node)
+        folds = isinstance(node, dropdown_main) or node.get("design_component") == "dropdown"
+        self._folds += folds
+        self.read(node)
+        self._folds -= folds
 
     def _line_of(self, node: nodes.Element) -> int:
         """Give the line of the text that was read."""
@@ -273,6 +306,10 @@ class _Reader:
         line = self._own(self._line)
         words = " ".join("".join(_words(node)).translate(_PLAIN_QUOTES).split())
         heading = isinstance(node, nodes.title) and isinstance(node.parent, nodes.section)
+        if line and (heading or isinstance(node, nodes.paragraph)):
+            self.source.said += f"{node.astext().translate(_PLAIN_QUOTES)}\n"
+        if line and "gg-answer" in node["classes"]:
+            self.source.answer.append((Passage(words, line), node))
         if not self.source.title and heading:
             self.source.title = words
         elif "gg-question" in node["classes"]:
@@ -306,7 +343,7 @@ class _Reader:
             self._use(kind, key, self._line + block.rawsource.count("\n", 0, at), node)
 
     def _use(self, kind: str, key: str, read_line: int, node: nodes.Element) -> None:
-        self.source.uses.append(Use(kind, key, self._own(read_line), self._parts, node))
+        self.source.uses.append(Use(kind, key, self._own(read_line), self._parts, node, self._folds > 0))
 
     def _shown(self, node: nodes.Element) -> None:
         if "exercise" in node:

@@ -138,6 +138,8 @@ class Page:
         Whether it stands in the site's top bar: its section then lists it without holding it.
     rules : str
         ``"lesson"`` for a page that follows the rules of a lesson; empty for one that follows the former.
+    counters : tuple of str
+        Variants and sizes whose hardware counters are read: ``"primes[sieve_shared, 10**9]"``.
     """
 
     section: str
@@ -160,6 +162,7 @@ class Page:
     format: str = "script"
     top_bar: bool = False
     rules: str = ""
+    counters: tuple[str, ...] = ()
 
     @property
     def is_lesson(self) -> bool:
@@ -381,7 +384,7 @@ _PAGE_KEYS: _Keys = {
     "minutes": (_count, True),
     "needs": (_table, True),
     "objectives": (_texts, True),
-    **dict.fromkeys(("after", "exercises", "tags", "unwritten"), (_texts, False)),
+    **dict.fromkeys(("after", "exercises", "tags", "unwritten", "counters"), (_texts, False)),
     "experiments": (_list, False),
     "waivers": (_reasons, False),
     "machine": (_text, False),

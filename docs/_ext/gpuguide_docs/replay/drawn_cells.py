@@ -22,7 +22,6 @@ from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.on_all_cores import on_all_cores
 from gpuguide_docs.pages.pages_toml import Page
-from gpuguide_docs.pages.rules import has_lesson_rules
 from gpuguide_docs.record.execution import CellError, run_cell, value_text
 from gpuguide_docs.replay.guide import Guide, PageCells
 from gpuguide_docs.replay.outputs import Drawing, Output, Picture, read_kept, save_outputs
@@ -250,7 +249,7 @@ def _folder(states: States, page: str, cells: tuple[Cell, ...], digest: str) -> 
 
 def _draws_narrow(states: States, page: str) -> bool:
     # A chart on a page written by hand is drawn under another name.
-    return page in states.pages and has_lesson_rules(states.pages[page])
+    return page in states.pages and states.pages[page].is_lesson
 
 
 class _OtherPageWaitsError(Exception):

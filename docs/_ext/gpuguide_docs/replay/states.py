@@ -129,6 +129,7 @@ class States:
 
     def _find(self, page: Page) -> PageState:
         from gpuguide.recordings import store as recordings
+        from gpuguide.recordings.counters import FILE as COUNTERS
         from gpuguide.recordings.pending import pending as pending_pages
 
         pending = {each.page: each for each in pending_pages(self.layout.recorded)}
@@ -137,7 +138,10 @@ class States:
             if page.name in pending:
                 return PageState(page.name, "pending", reason=pending[page.name].reason)
             return PageState(page.name, "missing")
-        digest = file_digest((recording.folder or Path()) / "run.json")
+        folder = recording.folder or Path()
+        digest = file_digest(folder / "run.json")
+        # Beside the runs and not in their manifest: they are counted later.
+        digest += file_digest(folder / COUNTERS) if recording.counters else ""
         changed = recordings.staleness(recording, page.script(self.layout), self.layout.source)
         reason = pending[page.name].reason if page.name in pending else ""
         status: Status = "current" if not changed else "pending" if reason else "stale"

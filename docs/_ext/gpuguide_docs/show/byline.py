@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide_docs.show.card import CARD_ID, card_node, download
 from gpuguide_docs.show.history import words_file
-from gpuguide_docs.show.minutes import exercise_minutes, reading_minutes
+from gpuguide_docs.show.minutes import exercise_minutes, reading_of
 from gpuguide_docs.show.numbers import NOT_MEASURED, why_unmeasured
 from gpuguide_docs.show.references import measured_on
 from gpuguide_docs.show.site import site_of
@@ -73,10 +73,13 @@ class PageFrame(SphinxTransform):
         measures = page.format == "script"
         state = site.state(page.name, self.env) if measures else None
         at = _after_answer(section, several=measures)
-        minutes = page.minutes
-        if page.is_lesson:
-            minutes = self.document["minutes"] = reading_minutes(self.document)
-        top = [byline_node(site, page, state, minutes), you_will_node(page)]
+        # Before byline and card are put in. The contract reports it.
+        reading = self.document["reading"] = reading_of(self.document)
+        # Typed minutes go with the last page that follows the former rules.
+        minutes = reading.minutes if page.is_lesson else page.minutes
+        top = [byline_node(site, page, state, minutes)]
+        # On a lesson they would push its numbers off the first screen; they are there for who teaches it.
+        top += [] if page.is_lesson else [you_will_node(page)]
         recording = state.shown if state else None
         if recording and recording.runs:
             self.env.note_dependency(str(words_file(site.layout, page.name)))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx import addnodes
 
+from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
-from gpuguide.results.units import format_quantity
+from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.folded import fold
 from gpuguide_docs.show.history import history_node
 from gpuguide_docs.show.references import measured_on
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gpuguide.recordings.recording import Recording
+    from gpuguide.results.counters import Counted
     from gpuguide.results.records import Provenance
     from gpuguide_docs.pages.layout import Layout
     from gpuguide_docs.pages.pages_toml import Page
@@ -50,7 +52,8 @@ def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element
     rows += _field("raw files", *_raw_files(recording, layout.docs))
     rows += _field("how to cite", nodes.Text(_citation(page, recording)))
     # The identifier is inside: browsers unfold what holds the target of a link.
-    inside = nodes.container("", *history_node(layout, recording), rows, ids=[CARD_ID])
+    counted = _counted(recording)
+    inside = nodes.container("", *history_node(layout, recording), *counted, rows, ids=[CARD_ID])
     return fold(CARD_TITLE, inside, classes=("gg-measured-card",))
 
 
@@ -76,6 +79,38 @@ def card_rows(recording: Recording) -> list[tuple[str, str]]:
         *_runs(recording),
     ]
     return [(name, value) for name, value in rows if value]
+
+
+def _counted(recording: Recording) -> list[nodes.Node]:
+    """Build the table of the hardware counters: one row a counter, one column a variant and size."""
+    cells = recording.counters
+    if not cells:
+        return []
+    names = [name for name in COUNTERS if any(name in cell.names for cell in cells)]
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in range(len(cells) + 1)), cols=len(cells) + 1)
+    labels = [_label(recording, cell) for cell in cells]
+    group += nodes.thead("", _texts(["counted once, caches empty", *labels]))
+    body = nodes.tbody()
+    for name in names:
+        shown = [cell.shown(name) if name in cell.names else "" for cell in cells]
+        body += _texts([COUNTERS[name].words, *shown])
+    body += _texts(
+        ["most frequent reason to wait, as the profiler calls it", *(c.longest.stall for c in cells)]
+    )
+    group += body
+    table = nodes.table("", group, classes=["gg-counters"])
+    # Where evidence leads that stands in no strip.
+    table["counters"] = names
+    return [table]
+
+
+def _label(recording: Recording, cell: Counted) -> str:
+    results = recording.studies[cell.study]
+    return f"{results.variant(cell.variant).label}, {size_words(cell.size)} {results.size_name}"
+
+
+def _texts(texts: list[str]) -> nodes.row:
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in texts))
 
 
 def _gpu(p: Provenance) -> Iterator[tuple[str, str]]:

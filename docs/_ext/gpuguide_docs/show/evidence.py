@@ -13,6 +13,7 @@ from sphinx.util.docutils import SphinxRole
 from sphinx_design.dropdown import dropdown_main
 
 from gpuguide.errors import ArgumentError, GpuGuideError, unknown
+from gpuguide.results.counters import COUNTERS
 from gpuguide_docs.show.numbers import NOT_MEASURED
 from gpuguide_docs.show.site import site_of
 
@@ -67,7 +68,11 @@ class EvidenceRole(SphinxRole):
         state = site.state(page.name, self.env) if page.format == "script" else None
         if state is None or state.shown is None:
             return False
-        _known(kind, name, _variants(state.shown) if kind == "variant" else _counters(state.shown))
+        if kind == "counter":
+            if name not in COUNTERS:
+                raise unknown("counter", name, COUNTERS)
+            return name in _counters(state.shown)
+        _known(kind, name, _variants(state.shown))
         return True
 
 
@@ -92,7 +97,7 @@ def _topic_files(site: Site, page: Page) -> list[Path]:
 
 
 def _counts(site: Site, page: Page, files: list[Path]) -> list[str]:
-    """Name what can count work: functions of the topic, and functions and facts of the page's own cells."""
+    """Name what counts work: functions and declared work of the topic, functions and facts of the cells."""
     sources = [path.read_text(encoding="utf-8") for path in files if path.exists()]
     if page.format == "script":
         sources.append(page.script(site.layout).read_text(encoding="utf-8"))
@@ -109,6 +114,8 @@ def _made_in(source: str) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef):
             yield node.name
     for call in ast.walk(tree):
+        if isinstance(call, ast.keyword) and call.arg == "work" and isinstance(call.value, ast.Dict):
+            yield from (str(key.value) for key in call.value.keys if isinstance(key, ast.Constant))
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "gg.fact" and call.args:
             first = call.args[0]
             if isinstance(first, ast.Constant):
@@ -120,8 +127,7 @@ def _variants(recording: Recording) -> list[str]:
 
 
 def _counters(recording: Recording) -> list[str]:
-    # No recording holds the GPU's counters yet; until one does, every counter is unknown.
-    return list(getattr(recording, "counters", ()))
+    return sorted({name for cell in recording.counters for name in cell.names})
 
 
 class EvidenceLinks(SphinxTransform):
@@ -159,7 +165,7 @@ class EvidenceLinks(SphinxTransform):
 def _rank(node: nodes.Element, kind: str, name: str) -> int:
     """Say how well a node shows a piece of evidence: 1 is best, 0 not at all."""
     if kind == "counter":
-        return int(node.get("counter") == name)
+        return int(name in node.get("counters", ()))
     if kind == "variant" and node.get("rung") == name:
         return 1
     if "kernel" in node and name in node["names"]:
@@ -168,7 +174,9 @@ def _rank(node: nodes.Element, kind: str, name: str) -> int:
         return 3
     is_code = isinstance(node, nodes.literal_block) and node.get("language") in _PYTHON
     # A kernel's own block is inside what was found above.
-    return 4 if is_code and name in _made_in(node.astext()) else 0
+    if is_code and name in _made_in(node.astext()):
+        return 4
+    return 5 if kind == "count" and node.get("counts") == name else 0
 
 
 def setup(app: Sphinx) -> None:

@@ -12,7 +12,6 @@ from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx_design.dropdown import dropdown_main
 
-from gpuguide_docs.pages.rules import has_lesson_rules
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.site import site_of
 
@@ -56,7 +55,7 @@ class GlossaryLinks(SphinxTransform):
         """Link on pages that follow the rules of lessons; other documents stay as they are."""
         site = site_of(self.env)
         page = site.page_of(self.env.docname)
-        if page is None or not has_lesson_rules(page):
+        if page is None or not page.is_lesson:
             return
         file = glossary_file(site.layout.docs)
         if file is None:

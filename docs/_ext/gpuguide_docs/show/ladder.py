@@ -11,7 +11,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_quantity
 
-__all__ = ["MOST_ROWS", "Cell", "Ladder", "Work", "ladder_of"]
+__all__ = ["MOST_ROWS", "Cell", "Done", "Ladder", "ladder_of"]
 
 #: With more rows the table would not stay on the first screen of a phone.
 MOST_ROWS = 9
@@ -35,12 +35,28 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Work:
-    """What a rung does of its work: in words, the number, and the same number of the rung above."""
+class Done:
+    """What a rung does: in words, its numbers, and the same numbers of the rung above.
+
+    Attributes
+    ----------
+    words : str
+        The work that is counted, or what a share or a rate is of.
+    cells : tuple of Cell
+        Of declared work its count and its rate; else a share or a rate.
+    before : tuple of Cell
+        The same of the rung above, which may have none.
+    share : Cell or None
+        Of declared work, the share of its ceiling.
+    counts : str
+        The name of declared work.
+    """
 
     words: str
-    cell: Cell
-    before: Cell | None
+    cells: tuple[Cell, ...]
+    before: tuple[Cell, ...]
+    share: Cell | None = None
+    counts: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,20 +110,41 @@ class Ladder:
         both = (size for size in self._falling if above and self._has(name, size, "speedup", above))
         return self._first_of(Cell(self._key(name, size, f"speedup({above})"), size) for size in both)
 
-    def work(self, name: str) -> Work | None:
-        """Return the larger share of a ceiling, else a rate, where the rung's last time stands."""
+    def done(self, name: str) -> Done | None:
+        """Return declared work, else the larger share of a ceiling or a rate, where the last time stands."""
         last = self.last_time(name)
-        found = self._work(name, last.size) if last else None
-        if last is None or found is None:
+        if last is None:
+            return None
+        size, above = last.size, self.above(name)
+        declared = self._declared(name, size)
+        if declared:
+            # What the rung above counts as well can be compared.
+            shared = [work for work in declared if above and work in self._declared(above, size)]
+            work = (shared or declared)[0]
+            has_share = self._has(name, size, "share", work=work)
+            return Done(
+                work.replace("_", " "),
+                self._counted(name, size, work),
+                self._counted(above, size, work) if shared else (),
+                Cell(self._key(name, size, f"share({work})"), size) if has_share else None,
+                work,
+            )
+        found = self._moved(name, size)
+        if found is None:
             return None
         words, quantity = found
-        above = self.above(name)
-        before = above and self._has(above, last.size, quantity)
-        return Work(
+        before = above and self._has(above, size, quantity)
+        return Done(
             words,
-            Cell(self._key(name, last.size, quantity), last.size),
-            Cell(self._key(above, last.size, quantity), last.size) if before else None,
+            (Cell(self._key(name, size, quantity), size),),
+            (Cell(self._key(above, size, quantity), size),) if before else (),
         )
+
+    def _declared(self, name: str, size: int) -> list[str]:
+        return [work.name for work in self.results.declared_work(name, size)]
+
+    def _counted(self, name: str, size: int, work: str) -> tuple[Cell, ...]:
+        return tuple(Cell(self._key(name, size, f"{each}({work})"), size) for each in ("work", "rate"))
 
     @cached_property
     def best(self) -> frozenset[tuple[str, int]]:
@@ -132,14 +169,16 @@ class Ladder:
         except ArgumentError:
             return None
 
-    def _has(self, name: str, size: int, quantity: str, baseline: str | None = None) -> bool:
+    def _has(
+        self, name: str, size: int, quantity: str, baseline: str | None = None, work: str | None = None
+    ) -> bool:
         try:
-            self.results.quantity(name, size, quantity, baseline)
+            self.results.quantity(name, size, quantity, baseline, work=work)
         except ArgumentError:
             return False
         return True
 
-    def _work(self, name: str, size: int) -> tuple[str, str] | None:
+    def _moved(self, name: str, size: int) -> tuple[str, str] | None:
         traffic = self.results.measurement(name, size).traffic
         if traffic is None:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -15,7 +16,7 @@ from gpuguide_docs.show.numbers import number_node
 if TYPE_CHECKING:
     from gpuguide_docs.pages.pages_toml import Page
 
-__all__ = ["exercise_minutes", "reading_minutes"]
+__all__ = ["Reading", "exercise_minutes", "open_lines", "reading_of"]
 
 _WORDS_PER_MINUTE = 180
 _LINES_PER_MINUTE = 12
@@ -28,8 +29,37 @@ _NOT_READ = (nodes.comment, nodes.raw, nodes.system_message, dropdown_main)
 _NOT_READ_CLASSES = frozenset(("gg-kernel-origin", "recorded-output", "page-stale", "page-unmeasured"))
 
 
-def reading_minutes(document: nodes.Element) -> int:
-    """Work out the minutes that a page takes: words, open lines of code, and pictures.
+@dataclass(frozen=True)
+class Reading:
+    """What stands open on a page.
+
+    Attributes
+    ----------
+    words : int
+        Of paragraphs, captions and headings; a number is one word.
+    code_lines : int
+        Lines of code that are not blank.
+    pictures : int
+        Charts, drawings, tables and strips.
+    lines_read : float
+        The lines of code, but of a kernel whose changed lines are marked, each other one is a quarter.
+    """
+
+    words: int = 0
+    code_lines: int = 0
+    pictures: int = 0
+    lines_read: float = 0.0
+
+    @property
+    def minutes(self) -> int:
+        """Minutes that it takes to read: at least 1."""
+        seconds = self.pictures * _SECONDS_PER_PICTURE
+        minutes = self.words / _WORDS_PER_MINUTE + self.lines_read / _LINES_PER_MINUTE + seconds / 60
+        return max(1, round(minutes))
+
+
+def reading_of(document: nodes.Element) -> Reading:
+    """Count what there is to read on a page: words, open lines of code, and pictures.
 
     Parameters
     ----------
@@ -38,19 +68,20 @@ def reading_minutes(document: nodes.Element) -> int:
 
     Returns
     -------
-    int
-        At least 1. What is folded does not count, nor do exercises.
+    Reading
+        What is folded does not count, nor do exercises.
     """
-    words, lines, pictures = 0, 0.0, 0
+    words, code_lines, pictures, lines_read = 0, 0, 0, 0.0
     for node in _read(document):
         if isinstance(node, _PROSE):
             words += sum(1 if isinstance(part, number_node) else _n_words(part) for part in _parts(node))
         elif isinstance(node, nodes.literal_block):
-            lines += _n_lines(node) if node.get("language") in _PYTHON else 0
+            weights = [weight for _, weight in open_lines(node)]
+            code_lines += len(weights)
+            lines_read += sum(weights)
         else:
             pictures += 1
-    minutes = words / _WORDS_PER_MINUTE + lines / _LINES_PER_MINUTE + pictures * _SECONDS_PER_PICTURE / 60
-    return max(1, round(minutes))
+    return Reading(words, code_lines, pictures, lines_read)
 
 
 def exercise_minutes(page: Page) -> int:
@@ -80,6 +111,8 @@ def _read(node: nodes.Element) -> Iterator[nodes.Element]:
     for child in node.children:
         if not isinstance(child, nodes.Element) or isinstance(child, _NOT_READ) or "exercise" in child:
             continue
+        if child.get("design_component") == "dropdown":
+            continue
         classes = set(child["classes"])
         if _NOT_READ_CLASSES & classes:
             continue
@@ -98,15 +131,25 @@ def _parts(node: nodes.Node) -> Iterator[nodes.Node]:
             yield from _parts(child)
 
 
-def _n_lines(code: nodes.literal_block) -> float:
-    """Count lines with code. Of a kernel whose changed lines are marked, other open ones count a quarter."""
+def open_lines(code: nodes.literal_block) -> Iterator[tuple[int, float]]:
+    """Give the lines of code that stand open and are not blank.
+
+    Parameters
+    ----------
+    code : docutils.nodes.literal_block
+        In another language than Python or CUDA C++ it has none.
+
+    Yields
+    ------
+    (int, float)
+        The line, from 1, and its weight: where the changed lines are marked, each other one is a quarter.
+    """
+    if code.get("language") not in _PYTHON:
+        return
     changed: set[int] = set(code.get("changed", ()))
-    weights: dict[int, float] = {
-        number: 1 if number in changed or not changed else 0.25
-        for number, line in enumerate(code.astext().splitlines(), start=1)
-        if line.strip() and (not changed or number in code["open"])
-    }
-    return sum(weights.values())
+    for number, line in enumerate(code.astext().splitlines(), start=1):
+        if line.strip() and (not changed or number in code["open"]):
+            yield number, 1 if number in changed or not changed else 0.25
 
 
 def _n_words(text: nodes.Node) -> int:

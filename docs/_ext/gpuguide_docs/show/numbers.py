@@ -102,7 +102,9 @@ class RuleRole(SphinxRole):
         return [nodes.inline(self.rawtext, self.text, classes=["gg-rule"])], []
 
 
-def measured_number(env: BuildEnvironment, key: str, recording: Recording) -> number_node:
+def measured_number(
+    env: BuildEnvironment, key: str, recording: Recording, *, short: bool = False
+) -> number_node:
     """Give the number that the role ``measured`` shows for a reference, to a directive that derives it.
 
     Parameters
@@ -113,6 +115,8 @@ def measured_number(env: BuildEnvironment, key: str, recording: Recording) -> nu
         The reference, as in the role.
     recording : Recording
         Of the page that it names.
+    short : bool
+        Whether to leave out the name of the work that is counted.
 
     Returns
     -------
@@ -125,7 +129,8 @@ def measured_number(env: BuildEnvironment, key: str, recording: Recording) -> nu
         If the recording has no such number.
     """
     number = resolve(parse_reference(key), recording)
-    return _node(env, key, "measured", (number.text, number.detail, "gg-measured"))
+    text = number.short if short else number.text
+    return _node(env, key, "measured", (text, number.detail, "gg-measured"))
 
 
 def _node(

@@ -9,7 +9,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from gpuguide.errors import ArgumentError, UnknownNameError, unknown
-from gpuguide.results.results import HOST_BOUND, QUANTITIES
+from gpuguide.results.counters import COUNTERS, counted_at
+from gpuguide.results.results import HOST_BOUND, QUANTITIES, WORK_QUANTITIES
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import REGIONS, size_words
 
@@ -19,16 +20,23 @@ if TYPE_CHECKING:
     from gpuguide.results.results import Results
     from gpuguide.results.starts import Quantity
 
-__all__ = ["Number", "Reference", "measured_on", "parse_reference", "parse_size", "resolve"]
+__all__ = ["NOT_COUNTED", "Number", "Reference", "measured_on", "parse_reference", "parse_size", "resolve"]
 
+#: What stands in the place of a counter that was not read for the present code.
+NOT_COUNTED = "not counted yet"
+
+_COUNTER = "counter"
 _SIDES = ("slower_at", "faster_at")
 _HOST_BOUND_WORDS = "a span that includes the host's time, for the host could not keep the GPU busy"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
-_HINT = "write page:study[variant, 2**24].time, .speedup(baseline), page:study.crossover(a, b) or page:fact"
+_HINT = (
+    "write page:study[variant, 2**24].time, .speedup(baseline), .work(name), page:study.crossover(a, b) or "
+    "page:fact"
+)
 _PAGE = re.compile(rf"(?:(?P<page>{_WORD})\s*:\s*)?(?P<rest>[^:]+)")
 _CELL = re.compile(
     rf"(?P<study>{_WORD})\s*\[\s*(?P<variant>{_WORD})\s*,\s*(?P<size>[^\]]+)\]\s*\.\s*(?P<quantity>{_WORD})"
-    rf"\s*(?:\(\s*(?P<baseline>{_WORD})\s*\))?"
+    rf"\s*(?:\(\s*(?P<given>{_WORD})\s*\))?"
 )
 _CROSSOVER = re.compile(
     rf"(?P<study>{_WORD})\s*\.\s*crossover\s*\(\s*(?P<a>{_WORD})\s*,\s*(?P<b>{_WORD})\s*\)"
@@ -44,12 +52,16 @@ class Reference:
     ----------
     page : str
         Name of the page; empty for the page that the reference stands on.
-    kind : {"cell", "crossover", "fact"}
-        A quantity of one variant at one size, where one variant overtakes another, or a single fact.
+    kind : {"cell", "counter", "crossover", "fact"}
+        A quantity or a counter of one variant at one size, where one variant overtakes another, or a single
+        fact.
     name : str
         Name of the study or the fact.
     variant, quantity, baseline : str
-        Of a cell; `baseline` only with the quantity ``speedup``.
+        Of a cell; `baseline` only with the quantity ``speedup``, and the name of a counter with ``counter``.
+    work : str
+        Of a cell, the declared work that the quantity is of; with ``work`` and ``gain`` always, with ``rate``
+        and ``share`` where it is meant.
     size : int
         Of a cell; 0 otherwise.
     pair : tuple of str
@@ -59,19 +71,22 @@ class Reference:
     """
 
     page: str
-    kind: Literal["cell", "crossover", "fact"]
+    kind: Literal["cell", "counter", "crossover", "fact"]
     name: str
     variant: str = ""
     size: int = 0
     quantity: str = ""
     baseline: str = ""
+    work: str = ""
     pair: tuple[str, str] = ("", "")
     side: str = ""
 
     @property
     def metric(self) -> str:
         """What is counted as one metric by the page contract."""
-        return self.quantity if self.kind == "cell" else self.kind
+        if self.kind != "cell":
+            return self.kind
+        return f"{self.quantity}({self.work})" if self.work else self.quantity
 
 
 def parse_reference(text: str) -> Reference:
@@ -109,14 +124,24 @@ def parse_reference(text: str) -> Reference:
 
 
 def _cell(page: str, match: re.Match[str], text: str) -> Reference:
-    quantity, baseline = match["quantity"], match["baseline"] or ""
+    quantity, given = match["quantity"], match["given"] or ""
+    if quantity == _COUNTER:
+        if given not in COUNTERS:
+            raise unknown("counter", given, COUNTERS)
+        return Reference(
+            page, "counter", match["study"], match["variant"], parse_size(match["size"]), quantity, given
+        )
     if quantity not in QUANTITIES:
         raise unknown("quantity", quantity, QUANTITIES)
+    work = given if quantity in WORK_QUANTITIES else ""
+    if quantity in ("work", "gain") and not work:
+        raise ArgumentError(f"{text!r}: {quantity} needs the name of a work, as in .{quantity}(warp_steps).")
+    baseline = "" if work else given
     if (quantity == "speedup") != bool(baseline):
         wanted = "needs a baseline" if quantity == "speedup" else "takes no baseline; only speedup does"
         raise ArgumentError(f"{text!r}: {quantity} {wanted}, as in .speedup(numpy).")
     size = parse_size(match["size"])
-    return Reference(page, "cell", match["study"], match["variant"], size, quantity, baseline)
+    return Reference(page, "cell", match["study"], match["variant"], size, quantity, baseline, work)
 
 
 def parse_size(text: str) -> int:
@@ -183,11 +208,14 @@ class Number:
         Subject or ratio, machine starts and samples, range, size, remarks and machine.
     run_id : str
         Run that it comes from.
+    short : str
+        The text without the name of the work that it counts, for where that stands beside it.
     """
 
     text: str
     detail: str
     run_id: str
+    short: str
 
 
 def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:
@@ -245,12 +273,25 @@ def resolve(reference: Reference, recording: Recording) -> Number:
         if reference.name not in recording.facts:
             raise unknown("fact or study", reference.name, [*recording.facts, *recording.studies])
         text, detail = _fact(recording.facts[reference.name])
+        short = text
+    elif reference.kind == "counter":
+        text, detail = _counter(reference, recording)
+        short = text
     else:
         if reference.name not in recording.studies:
             raise unknown("study", reference.name, recording.studies)
         results = recording.studies[reference.name]
-        text, detail = (_quantity if reference.kind == "cell" else _crossover)(reference, results)
-    return Number(text, f"{detail}; {measured_on(recording, starts=False)}", recording.run_id)
+        short, detail = (_quantity if reference.kind == "cell" else _crossover)(reference, results)
+        text = _with_noun(short, reference)
+    return Number(text, f"{detail}; {measured_on(recording, starts=False)}", recording.run_id, short)
+
+
+def _with_noun(text: str, reference: Reference) -> str:
+    """Name what a count or its rate is of: "27.4 million warp steps", "4.1 G warp steps/s"."""
+    noun = reference.work.replace("_", " ")
+    if noun and reference.quantity == "work":
+        return f"{text} {noun}"
+    return f"{text.removesuffix('/s').strip()} {noun}/s" if noun and reference.quantity == "rate" else text
 
 
 def _fact(fact: Fact) -> tuple[str, str]:
@@ -258,9 +299,27 @@ def _fact(fact: Fact) -> tuple[str, str]:
     return fact.shown, "; ".join(part for part in parts if part)
 
 
+def _counter(reference: Reference, recording: Recording) -> tuple[str, str]:
+    if not recording.counters:
+        return NOT_COUNTED, "the hardware counters of this code were not read yet"
+    cell = counted_at(recording.counters, reference.name, reference.variant, reference.size)
+    counter, kernel = COUNTERS[reference.baseline], cell.longest
+    parts = [counter.words]
+    if len(cell.kernels) > 1:
+        of_all = counter.of_all == "sum"
+        parts.append(f"all {len(cell.kernels)} kernels" if of_all else f"the longest kernel, {kernel.name}")
+    if reference.baseline == "stall_cycles" and kernel.stall:
+        parts.append(f"the profiler calls it {kernel.stall}")
+    return cell.shown(reference.baseline), "; ".join([*parts, "counted once, caches empty"])
+
+
 def _quantity(reference: Reference, results: Results) -> tuple[str, str]:
     quantity = results.quantity(
-        reference.variant, reference.size, reference.quantity, baseline=reference.baseline or None
+        reference.variant,
+        reference.size,
+        reference.quantity,
+        baseline=reference.baseline or None,
+        work=reference.work or None,
     )
     parts = [
         _subject(reference, results, quantity),
@@ -273,6 +332,8 @@ def _quantity(reference: Reference, results: Results) -> tuple[str, str]:
 
 def _remarks(reference: Reference, results: Results) -> list[str]:
     """Return what must be seen beside the number; of a ratio, of which side it is said."""
+    if reference.quantity in ("work", "gain"):
+        return []  # a count has nothing to do with how its time was taken
     clock = "launch" if reference.quantity == "launch" else None
     if not reference.baseline:
         return [_in_words(remark) for remark in results.remarks(reference.variant, reference.size, clock)]
@@ -290,9 +351,14 @@ def _in_words(remark: str) -> str:
 
 
 def _subject(reference: Reference, results: Results, quantity: Quantity) -> str:
+    noun = reference.work.replace("_", " ")
     if quantity.ratio_of:
-        return quantity.ratio_of
+        return f"{noun} of {quantity.ratio_of}" if noun else quantity.ratio_of
     label = results.variant(reference.variant).label
+    if reference.quantity == "work":
+        return f"{label}: {round(quantity.value):,} {noun}".replace(",", "\u202f")
+    if noun and reference.quantity == "share":
+        return f"{label}, share of the most {noun} per second that the GPU can do"
     region = "launch" if reference.quantity == "launch" else results.variant(reference.variant).clock
     return f"{label}, {REGIONS[region].sentence}"
 

@@ -14,6 +14,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import ArgumentError, GpuGuideError, unknown
+from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
 from gpuguide_docs.show.changed_lines import changed_node, definition_in
@@ -21,7 +22,7 @@ from gpuguide_docs.show.kernel import kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource, module_file
 from gpuguide_docs.show.numbers import NOT_MEASURED, measured_number, unmeasured_number, why_unmeasured
-from gpuguide_docs.show.references import parse_size
+from gpuguide_docs.show.references import NOT_COUNTED, parse_size
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ def _sizes_option(text: str | None) -> list[int]:
         raise ValueError(str(error)) from None
 
 
+def _counter_option(text: str | None) -> str:
+    name = (text or "").strip()
+    if name not in COUNTERS:
+        raise ValueError(str(unknown("counter", name, COUNTERS)))
+    return name
+
+
 class RungsDirective(SphinxDirective):
     """``.. rungs:: STUDY`` with ``:at:`` and ``:beside:`` is the table of a page's rungs."""
 
@@ -74,13 +82,14 @@ class RungDirective(SphinxDirective):
     """``.. rung:: NAME`` shows a kernel with the cell below that launches it, and what was measured of it."""
 
     required_arguments = 1
-    option_spec: ClassVar = {"wrong": directives.flag}
+    option_spec: ClassVar = {"wrong": directives.flag, "counter": _counter_option}
 
     def run(self) -> list[nodes.Node]:
         """Mark the place; the transform fills it."""
         name = self.arguments[0]
         rung = nodes.container("", classes=["gg-rung"], ids=[f"rung-{name.replace('_', '-')}"])
         rung["rung"], rung["wrong"] = name, "wrong" in self.options
+        rung["counter"] = self.options.get("counter", "")
         self.set_source_info(rung)
         return [rung]
 
@@ -93,8 +102,16 @@ class _Shown:
     recording: Recording
     env: BuildEnvironment
 
-    def number(self, cell: Cell) -> nodes.Node:
-        return measured_number(self.env, cell.key, self.recording)
+    def number(self, cell: Cell, *, short: bool = False) -> nodes.Node:
+        return measured_number(self.env, cell.key, self.recording, short=short)
+
+    def numbers(self, cells: Sequence[Cell]) -> list[nodes.Node]:
+        """Show a count and its rate; what is counted stands beside them."""
+        shown: list[nodes.Node] = []
+        for cell in cells:
+            shown += [nodes.Text(" at ")] if shown else []
+            shown.append(self.number(cell, short=True))
+        return shown
 
     def label(self, name: str) -> str:
         return self.ladder.results.variant(name).label
@@ -265,7 +282,9 @@ class LadderParts(SphinxTransform):
                     "variant", name, [info.name for study in studies.values() for info in study.variants]
                 )
             shown = self._ladder(owners[0], rungs, recording, None)
-        rung += _strip(shown, name)
+        rung += _strip(shown, name, rung["counter"])
+        done = shown.ladder.done(name)
+        rung["counts"] = done.counts if done else ""  # evidence leads here where no code counts it
 
 
 def _exists(source: Any, module: str) -> bool:
@@ -400,11 +419,11 @@ def _other_clocks(ladder: Ladder) -> bool:
     return any(ladder.results.variant(name).clock != ladder.clock for name in ladder.rows)
 
 
-def _strip(shown: _Shown, name: str) -> strip_node:
+def _strip(shown: _Shown, name: str, counter: str) -> strip_node:
     ladder = shown.ladder
     clock = REGIONS[ladder.results.variant(name).clock].sentence
     cells = []
-    time, gain, work = ladder.last_time(name), ladder.gain(name), ladder.work(name)
+    time, gain, done = ladder.last_time(name), ladder.gain(name), ladder.done(name)
     if time is not None:
         cells.append(_cell("time", clock, shown.number(time), _of_size(ladder, time)))
     else:
@@ -413,15 +432,38 @@ def _strip(shown: _Shown, name: str) -> strip_node:
         below = f"over {shown.label(ladder.above(name))}"
         below += "" if gain == time or (time and gain.size == time.size) else f", {_of_size(ladder, gain)}"
         cells.append(_cell("gain", "gain", shown.number(gain), below))
-    if work is not None:
+    if done is not None:
         small = nodes.inline("", "", classes=["gg-small"])
-        if work.before is not None:
-            small += [nodes.Text("before: "), shown.number(work.before)]
-        cells.append(strip_cell("", "", shown.number(work.cell), kind="work", title=work.words))
+        if done.share is not None:
+            small += [shown.number(done.share), nodes.Text(" of the ceiling")]
+        if done.before:
+            small += [nodes.Text("; before: " if small.children else "before: "), *shown.numbers(done.before)]
+        cells.append(strip_cell("", "", *shown.numbers(done.cells), kind="work", title=done.words))
         cells[-1] += [nodes.Text(" "), small] if small.children else []
-    # Filled once counters are recorded.
-    cells.append(strip_cell("", "", kind="counter", title=""))
+    if counter:
+        cells.append(_counter_cell(shown, name, counter, time))
     return strip_node("", *cells, classes=["gg-strip"], strip=name)
+
+
+def _counter_cell(shown: _Shown, name: str, counter: str, time: Cell | None) -> strip_cell:
+    """Show a counter, and that of the rung above, at the size of the strip's time where it was read there."""
+    counted = {(each.variant, each.size): each for each in shown.recording.counters}
+    sizes = sorted((size for variant, size in counted if variant == name), reverse=True)
+    size = time.size if time is not None and time.size in sizes else next(iter(sizes), 0)
+    cell = strip_cell("", "", kind="counter", title=COUNTERS[counter].words)
+    cell["counters"] = [counter] if size else []
+    study = shown.ladder.results.name
+    if not size:
+        cell += nodes.inline("", NOT_COUNTED, classes=["gg-unmeasured"])
+        return cell
+    cell += measured_number(shown.env, f"{study}[{name}, {size}].counter({counter})", shown.recording)
+    above = shown.ladder.above(name)
+    if (above, size) in counted and counter in counted[above, size].names:
+        key = f"{study}[{above}, {size}].counter({counter})"
+        small = nodes.inline("", "", nodes.Text("before: "), classes=["gg-small"])
+        small += measured_number(shown.env, key, shown.recording)
+        cell += [nodes.Text(" "), small]
+    return cell
 
 
 def _cell(kind: str, title: str, value: nodes.Node, below: str) -> strip_cell:
@@ -465,7 +507,9 @@ def _depart_strip(writer: Any, _node: strip_node) -> None:
 def _visit_cell(writer: Any, node: strip_cell) -> None:
     if not node.children:
         raise nodes.SkipNode
-    writer.body.append(f'<div class="gg-strip-{node["kind"]}"><dt>{writer.encode(node["title"])}</dt><dd>')
+    kind = f"gg-strip-{node['kind']}"
+    writer.body.append(writer.starttag(node, "div", "", CLASS=kind))
+    writer.body.append(f"<dt>{writer.encode(node['title'])}</dt><dd>")
 
 
 def _depart_cell(writer: Any, _node: strip_cell) -> None:

@@ -30,7 +30,9 @@ class TryItDirective(SphinxDirective):
             content[0][0:0] = [lead, nodes.Text(" ")]
         else:
             content.insert(0, nodes.paragraph("", "", lead))
-        return [nodes.admonition("", *content, classes=["gg-try"])]
+        box = nodes.admonition("", *content, classes=["gg-try"])
+        self.set_source_info(box)
+        return [box]
 
 
 def setup(app: Sphinx) -> None:

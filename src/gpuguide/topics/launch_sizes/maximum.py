@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,17 @@ from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, cupy_variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.topics.launch_sizes.kernels import GRID_STRIDE_KERNELS, KERNELS
+from gpuguide.topics.launch_sizes.kernels import (
+    four_elements,
+    four_grid_stride,
+    grid_stride,
+    one_element,
+    two_elements,
+)
 
+# By the elements of a thread.
+KERNELS = {1: one_element, 2: two_elements, 4: four_elements}
+GRID_STRIDE_KERNELS = {1: grid_stride, 4: four_grid_stride}
 THREADS_PER_BLOCK = 256
 # Of 256 threads: as many as a multiprocessor of an NVIDIA H200 holds at once.
 BLOCKS_PER_SM = 8
@@ -46,7 +54,7 @@ def maximum(
     n = launch.check(a=a, b=b, out=out, ndim=1, dtype="float32")
     kernel = chosen_kernel(KERNELS, items_per_thread)
     if n:
-        blocks_per_grid = blocks_1d(-(-n // items_per_thread), threads_per_block)
+        blocks_per_grid = blocks_covering(n, items_per_thread, threads_per_block)
         kernel[blocks_per_grid, threads_per_block](a, b, out)
 
 
@@ -58,7 +66,7 @@ def maximum_grid_stride(
     threads_per_block: int = THREADS_PER_BLOCK,
     blocks_per_sm: int = BLOCKS_PER_SM,
 ) -> None:
-    """Launch a fixed number of blocks a multiprocessor, whose threads loop over the arrays."""
+    """Launch a fixed number of blocks per multiprocessor, whose threads loop over the arrays."""
     n = launch.check(a=a, b=b, out=out, ndim=1, dtype="float32")
     kernel = chosen_kernel(GRID_STRIDE_KERNELS, items_per_thread)
     if n:
@@ -78,19 +86,28 @@ def maximum_cupy(a: Any, b: Any, out: Any) -> None:
 maximum_traffic = streaming_traffic(reads=2, writes=1)
 
 
+def blocks_covering(n: int, items_per_thread: int, threads_per_block: int) -> int:
+    """Count the blocks that cover `n` elements once.
+
+    >>> blocks_covering(2**28, 1, 128), blocks_covering(2**28, 4, 256)
+    (2097152, 262144)
+    """
+    return blocks_1d(-(-n // items_per_thread), threads_per_block)
+
+
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of CuPy's ufunc with kernels that give a thread more or less to do."""
+    """Describe the ladder from CuPy's shape of launch to one that the memory can keep up with."""
     return Study(
         name="maximum",
         title="Element-wise maximum of two vectors",
         variants=(
             cupy_variant("cupy", maximum_cupy, "CuPy maximum", traffic=maximum_traffic),
-            _items("one", 1),
+            _covering("one_element", "one element, blocks of 128", 1, 128),
+            _covering("larger_blocks", "one element, blocks of 256", 1, 256),
             kernel_variant(
-                "grid_stride", maximum_grid_stride, "grid-stride", traffic=maximum_traffic
+                "grid_stride", maximum_grid_stride, "grid-stride loop", traffic=maximum_traffic
             ),
-            _items("four", 4),
-            _items("eight", 8),
+            _covering("four_elements", "four elements, blocks of 256", 4, 256),
         ),
         sizes=SIZES,
         inputs=maximum_inputs,
@@ -141,12 +158,11 @@ def chosen_kernel(kernels: dict[int, Any], items_per_thread: int) -> Any:
     return kernels[items_per_thread]
 
 
-def _items(name: str, items_per_thread: int) -> Variant:
-    call: Callable[..., None] = functools.partial(maximum, items_per_thread=items_per_thread)
+def _covering(name: str, label: str, items: int, threads: int) -> Variant:
     return kernel_variant(
         name,
-        call,
-        f"{name} a thread",
+        functools.partial(maximum, items_per_thread=items, threads_per_block=threads),
+        label,
         traffic=maximum_traffic,
-        note=f"One launch over the arrays, {name} {'element' if name == 'one' else 'elements'} a thread.",
+        note="As many blocks as cover the arrays once.",
     )

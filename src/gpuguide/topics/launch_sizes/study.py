@@ -12,13 +12,12 @@ import numpy as np
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import launch
 from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant, cupy_variant, kernel_variant
+from gpuguide.measure.plan import Variant, kernel_variant
 from gpuguide.measure.study import Study
-from gpuguide.topics.launch_sizes.kernels import empty_kernel
+from gpuguide.topics.launch_sizes.kernels import empty
 from gpuguide.topics.launch_sizes.maximum import (
     INPUT_NOTE,
     maximum,
-    maximum_cupy,
     maximum_grid_stride,
     maximum_inputs,
     maximum_reference,
@@ -26,12 +25,18 @@ from gpuguide.topics.launch_sizes.maximum import (
 )
 
 ELEMENTS = 2**26
-ITEMS = (1, 2, 4, 8)
-# 33 threads take two warps, of which the second has 31 threads without work.
-COVERING_THREADS = (32, 33, 64, 128, 256, 512, 1024)
-LOOPING_THREADS = (32, 64, 128, 256, 512, 1024)
-LOOPING_ITEMS = (1, 4)
-BLOCKS_PER_SM = (1, 2, 4, 8, 16, 32, 64)
+# (threads per block, elements per thread): as many blocks as cover the vectors.
+COVERING = tuple(
+    (threads, items) for items in (1, 2, 4) for threads in (32, 64, 128, 256, 512, 1024)
+)
+# (threads per block, elements per turn, blocks per multiprocessor): 128 to 2048 threads on each of them.
+LOOPING = tuple(
+    (threads, items, per_sm // threads)
+    for items in (1, 4)
+    for per_sm in (128, 256, 512, 1024, 2048)
+    for threads in (64, 256, 1024)
+    if threads <= per_sm
+)
 EMPTY_THREADS = (128, 1024)
 EMPTY_SIZES = (1, 2**6, 2**12, 2**16, 2**21, 2**24)
 
@@ -39,7 +44,7 @@ EMPTY_SIZES = (1, 2**6, 2**12, 2**16, 2**21, 2**24)
 def shape_name(
     threads_per_block: int, items_per_thread: int, blocks_per_sm: int | None = None
 ) -> str:
-    """Name a shape of launch, as the variants of `shapes_study` are named.
+    """Name a shape of launch, as the variants of `map_study` are named.
 
     >>> shape_name(128, 4, 2), shape_name(33, 1)
     ('t128_i4_b2', 't33_i1_all')
@@ -48,46 +53,41 @@ def shape_name(
     return f"t{threads_per_block}_i{items_per_thread}_{blocks}"
 
 
+def map_study(kernels: Kernels = None) -> Study:
+    """Describe the shapes of launch that the page's two charts are made of."""
+    covering = (_covering(threads, items) for threads, items in COVERING)
+    looping = (_looping(threads, items, blocks) for threads, items, blocks in LOOPING)
+    return _study("map", "One maximum in many shapes of launch", (*covering, *looping), kernels)
+
+
 def shapes_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of launch shapes for one maximum, and of CuPy's ufunc."""
-    covering = (_covering(t, i) for t in COVERING_THREADS for i in ITEMS)
-    looping = (
-        _looping(t, i, b) for i in LOOPING_ITEMS for t in LOOPING_THREADS for b in BLOCKS_PER_SM
-    )
-    cupy = cupy_variant("cupy", maximum_cupy, "CuPy maximum", traffic=maximum_traffic)
+    """Describe the shapes that the text and the rules of thumb are about, each one of a kind."""
+    named = {
+        "threads_33": _covering(33, 1),
+        "threads_64": _covering(64, 1),
+        "threads_128": _covering(128, 1),
+        "blocks_of_1024": _covering(1024, 1),
+        "blocks_that_stay": _looping(1024, 1, 2),
+        "four_blocks": _looping(128, 1, 4),
+        "sixteen_blocks": _looping(128, 1, 16),
+        "half_the_threads": _looping(256, 4, 4),
+    }
+    variants = tuple(replace(variant, name=name) for name, variant in named.items())
+    return _study("shapes", "Some shapes of launch", variants, kernels)
+
+
+def _study(name: str, title: str, variants: tuple[Variant, ...], kernels: Kernels) -> Study:
     return Study(
-        name="shapes",
-        title="One maximum in many shapes of launch",
-        variants=(cupy, *covering, *looping),
+        name=name,
+        title=title,
+        variants=variants,
         sizes=(ELEMENTS,),
         inputs=maximum_inputs,
         reference=maximum_reference,
         equal=True,
         dtype="float32",
         input_note=INPUT_NOTE,
-        baseline="cupy",
-        kernels=kernels,
-    )
-
-
-def rules_study(kernels: Kernels = None) -> Study:
-    """Describe four shapes that rules of thumb are about, and CuPy's, one element a thread in each."""
-    renamed = {
-        "threads_33": _covering(33, 1),
-        "threads_64": _covering(64, 1),
-        "threads_128": _covering(128, 1),
-        "blocks_4": _looping(128, 1, 4),
-        "blocks_16": _looping(128, 1, 16),
-    }
-    shapes = shapes_study()
-    return replace(
-        shapes,
-        name="rules",
-        title="Rules of thumb, one element a thread",
-        variants=(
-            shapes.variant("cupy"),
-            *(replace(variant, name=name) for name, variant in renamed.items()),
-        ),
+        baseline=variants[0].name,
         kernels=kernels,
     )
 
@@ -97,7 +97,7 @@ def empty_grid(blocks_per_grid: int, out: Any, threads_per_block: int = 128) -> 
     if blocks_per_grid < 1:
         raise ArgumentError(f"empty_grid expects at least one block; got {blocks_per_grid}.")
     launch.check(out=out, shape=(2,), dtype="int64")
-    empty_kernel[blocks_per_grid, threads_per_block](out)
+    empty[blocks_per_grid, threads_per_block](out)
 
 
 def empty_reference(blocks_per_grid: int) -> np.ndarray:
@@ -118,7 +118,7 @@ def empty_study(kernels: Kernels = None) -> Study:
             kernel_variant(
                 f"t{threads}",
                 functools.partial(empty_grid, threads_per_block=threads),
-                f"{threads} threads a block",
+                f"blocks of {threads} threads",
                 note=f"Blocks of {threads} threads, of which one in the whole grid writes a receipt.",
             )
             for threads in EMPTY_THREADS
@@ -138,7 +138,7 @@ def _covering(threads: int, items: int) -> Variant:
     return _shape(
         shape_name(threads, items),
         functools.partial(maximum, items_per_thread=items, threads_per_block=threads),
-        f"{threads} threads, {items} a thread",
+        f"blocks of {threads}, {_elements(items)}",
         "As many blocks as cover the arrays once.",
     )
 
@@ -152,9 +152,13 @@ def _looping(threads: int, items: int, blocks: int) -> Variant:
             threads_per_block=threads,
             blocks_per_sm=blocks,
         ),
-        f"{threads} threads, {items} a thread, {blocks} block{'s' * (blocks > 1)} a multiprocessor",
+        f"{blocks} block{'s' * (blocks > 1)} of {threads} per multiprocessor, {_elements(items)} per turn",
         "A fixed number of blocks, whose threads loop.",
     )
+
+
+def _elements(items: int) -> str:
+    return f"{items} element{'s' * (items > 1)}"
 
 
 def _shape(name: str, call: Callable[..., None], label: str, note: str) -> Variant:

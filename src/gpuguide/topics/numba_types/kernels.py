@@ -1,90 +1,90 @@
-"""Kernels that differ in their types alone: of constants, of a loop counter, of a factor."""
+"""Kernels that differ in their types alone: of constants, of a loop's counter, of a factor."""
 
 import numpy as np
 from numba import cuda
 
 
 @cuda.jit
-def python_floats_kernel(kept, out):
-    """Each thread gives 128 doses; the constants are Python's floats."""
+def python_floats(kept, level):
+    """Each thread gives a patient 128 doses; the constants are Python's floats."""
     i = cuda.grid(1)
-    if i < out.size:
-        level = 0.0
+    if i < level.size:
+        x = 0.0
         for _ in range(128):
-            level = (level + 2.5) * kept[i]
-        out[i] = level
+            x = (x + 2.5) * kept[i]
+        level[i] = x
 
 
 @cuda.jit
-def rounded_steps_kernel(kept, out):
-    """Each step is rounded to 32 bits; its constant is a Python float."""
+def rounded_steps(kept, level):
+    """Each result is rounded to 32 bits; the constant beside it is a Python float."""
     i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
+    if i < level.size:
+        x = np.float32(0.0)
         for _ in range(128):
-            level = np.float32((level + 2.5) * kept[i])
-        out[i] = level
+            x = np.float32((x + 2.5) * kept[i])
+        level[i] = x
 
 
 @cuda.jit
-def one_left_kernel(kept, out):
+def one_left(kept, level):
     """Each dose has 32 bits; the level starts at Python's 0.0."""
     i = cuda.grid(1)
-    if i < out.size:
-        level = 0.0
+    if i < level.size:
+        x = 0.0
         for _ in range(128):
-            level = (level + np.float32(2.5)) * kept[i]
-        out[i] = level
+            x = (x + np.float32(2.5)) * kept[i]
+        level[i] = x
 
 
 @cuda.jit
-def float32_only_kernel(kept, out):
+def float32_only(kept, level):
     """Each constant has 32 bits."""
     i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
+    if i < level.size:
+        x = np.float32(0.0)
         for _ in range(128):
-            level = (level + np.float32(2.5)) * kept[i]
-        out[i] = level
+            x = (x + np.float32(2.5)) * kept[i]
+        level[i] = x
 
 
 @cuda.jit
-def range_int64_kernel(kept, doses, out):
+def range_int64(kept, doses, level):
     """Each thread gives as many doses as it is told; a Python int arrives as int64."""
     i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
+    if i < level.size:
+        x = np.float32(0.0)
         for _ in range(doses):
-            level = (level + np.float32(2.5)) * kept[i]
-        out[i] = level
+            x = (x + np.float32(2.5)) * kept[i]
+        level[i] = x
 
 
 @cuda.jit
-def range_int32_kernel(kept, doses, out):
-    """Each thread counts in the type of what range is given: 32 bits."""
+def range_int32(kept, doses, level):
+    """Each thread counts in the type that range is given: 32 bits."""
     i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
+    if i < level.size:
+        x = np.float32(0.0)
         for _ in range(np.int32(doses)):
-            level = (level + np.float32(2.5)) * kept[i]
-        out[i] = level
+            x = (x + np.float32(2.5)) * kept[i]
+        level[i] = x
 
 
 @cuda.jit
-def own_counter_kernel(kept, doses, out):
+def own_counter(kept, doses, level):
     """Each thread counts in a variable of its own, which has 64 bits."""
     i = cuda.grid(1)
-    if i < out.size:
-        level = np.float32(0.0)
+    if i < level.size:
+        x = np.float32(0.0)
         given = 0
         while given < doses:
-            level = (level + np.float32(2.5)) * kept[i]
+            x = (x + np.float32(2.5)) * kept[i]
             given += 1
-        out[i] = level
+        level[i] = x
 
 
 @cuda.jit
-def scale_by_python_float_kernel(x, out):
+def scale_python_float(x, out):
     """Each thread multiplies its element by a Python float."""
     i = cuda.grid(1)
     if i < out.size:
@@ -92,7 +92,7 @@ def scale_by_python_float_kernel(x, out):
 
 
 @cuda.jit
-def scale_by_float32_kernel(x, out):
+def scale_float32(x, out):
     """Each thread multiplies its element by a float32."""
     i = cuda.grid(1)
     if i < out.size:

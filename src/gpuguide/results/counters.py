@@ -1,0 +1,184 @@
+"""What the GPU's hardware counters said of a kernel: data, and how the kernels of one call are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gpuguide.errors import ArgumentError, unknown
+from gpuguide.results.records import check_fields, refuse_twice
+from gpuguide.results.units import format_quantity
+
+__all__ = ["COUNTERS", "Counted", "Counter", "KernelCounts", "counted_at"]
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A counter as pages name it.
+
+    Parameters
+    ----------
+    words : str
+        What is counted, for readers.
+    unit : str
+        ``"B"``, ``"B/s"``, ``"%"`` or ``""`` for a plain number.
+    of_all : str
+        How the kernels of one call become one number: ``"sum"``, or ``"longest"``, that of the longest one.
+    """
+
+    words: str
+    unit: str = ""
+    of_all: str = "longest"
+
+
+#: Names that pages use, in the order in which a card would list them.
+COUNTERS = {
+    "registers": Counter("registers per thread"),
+    "occupancy": Counter("warps resident on a multiprocessor, of the most that it can hold", "%"),
+    "dram_bytes": Counter("bytes between the GPU's memory and its caches", "B", "sum"),
+    "dram_throughput": Counter("rate between the GPU's memory and its caches", "B/s"),
+    "load_sectors_per_request": Counter("sectors per load of a warp from global memory"),
+    "store_sectors_per_request": Counter("sectors per store of a warp to global memory"),
+    "bank_conflicts": Counter("extra turns of shared memory because of bank conflicts", "", "sum"),
+    "shared_wavefronts": Counter("turns that shared memory takes to serve warps", "", "sum"),
+    "l2_write_sectors": Counter("sectors written to the L2 cache", "", "sum"),
+    "instructions": Counter("instructions issued to warps", "", "sum"),
+    "active_lanes": Counter("threads of a warp that take part in an instruction"),
+    "issue_active": Counter("clock cycles in which a scheduler issues an instruction", "%"),
+    "fp64_active": Counter("use of the ordinary FP64 units", "%"),
+    "fp32_active": Counter("use of the FP32 units", "%"),
+    "alu_active": Counter("use of the integer units", "%"),
+    "stall_cycles": Counter("cycles that a warp waits per instruction, for its most frequent reason"),
+}
+
+
+@dataclass(frozen=True)
+class KernelCounts:
+    """What was counted of one kernel.
+
+    Parameters
+    ----------
+    name : str
+        As the profiler calls it, without its arguments.
+    duration_s : float
+        While it was counted: to tell which kernel of a call matters, never to be shown as a time.
+    values : tuple of (str, float)
+        Counter -> value, in its unit, shares as percentages.
+    stall : str
+        Why its warps waited most often, in the profiler's word (``"long_scoreboard"``); empty if not told.
+    """
+
+    name: str
+    duration_s: float
+    values: tuple[tuple[str, float], ...]
+    stall: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for counter, value in self.values:
+            if counter not in COUNTERS:
+                raise unknown("counter", counter, COUNTERS)
+            if not 0 <= value < 2.0**63:
+                raise ArgumentError(f"counter {counter!r}: expected a finite number from 0; got {value!r}.")
+        refuse_twice("KernelCounts", "counter", [counter for counter, _ in self.values])
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was counted of one call of a variant.
+
+    Parameters
+    ----------
+    study, variant : str
+        Names.
+    size : int
+        Of the study.
+    kernels : tuple of KernelCounts
+        In the order in which the call launched them.
+    """
+
+    study: str
+    variant: str
+    size: int
+    kernels: tuple[KernelCounts, ...]
+
+    @property
+    def longest(self) -> KernelCounts:
+        """The kernel that took longest."""
+        return max(self.kernels, key=lambda kernel: kernel.duration_s)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Counters that are known of the longest kernel."""
+        return tuple(name for name, _ in self.longest.values)
+
+    def value(self, counter: str) -> float:
+        """Return one number for the whole call.
+
+        Parameters
+        ----------
+        counter : str
+            A name of `COUNTERS`.
+
+        Returns
+        -------
+        float
+            In the counter's unit.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such counter, or it was not counted here.
+        """
+        if counter not in self.names:
+            raise unknown("counter", counter, self.names)
+        if COUNTERS[counter].of_all == "longest":
+            return dict(self.longest.values)[counter]
+        return sum(dict(kernel.values).get(counter, 0.0) for kernel in self.kernels)
+
+    def shown(self, counter: str) -> str:
+        """Return `value` as readers see it, with its unit and three digits at most."""
+        value, unit = self.value(counter), COUNTERS[counter].unit
+        if unit == "%":
+            return f"{value:.0f} %" if value >= 9.95 else f"{value:.1f} %"
+        if unit:
+            return format_quantity(value, unit)
+        if value == int(value) and value < 10_000:
+            return f"{int(value)}"
+        return _with_words(value) if value >= 10_000 else f"{value:.3g}"
+
+
+def _with_words(value: float) -> str:
+    for power, word in ((10**9, "billion"), (10**6, "million")):
+        if value >= power:
+            return f"{value / power:.3g} {word}"
+    return f"{round(value, -2):,.0f}".replace(",", "\N{NO-BREAK SPACE}")
+
+
+def counted_at(counted: Iterable[Counted], study: str, variant: str, size: int) -> Counted:
+    """Find what was counted of a variant.
+
+    Parameters
+    ----------
+    counted : iterable of Counted
+        Of a page.
+    study, variant : str
+        Names.
+    size : int
+        Of the study.
+
+    Returns
+    -------
+    Counted
+        Of that call.
+
+    Raises
+    ------
+    UnknownNameError
+        If it was not counted; the message names the nearest that was.
+    """
+    cells = {f"{each.study}[{each.variant}, {each.size}]": each for each in counted}
+    wanted = f"{study}[{variant}, {size}]"
+    if wanted not in cells:
+        raise unknown("cell with counters", wanted, cells)
+    return cells[wanted]

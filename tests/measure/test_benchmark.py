@@ -1,0 +1,258 @@
+"""The reader's own code: what `benchmark` shows of it, with a fake clock, without a GPU, and on one."""
+
+from __future__ import annotations
+
+import statistics
+from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import gpuguide as gg
+from fake_clock import FakeGpu, FakeHost
+from gpuguide.errors import ArgumentError
+from gpuguide.machine.device import EXAMPLE_DEVICE
+from gpuguide.measure import benchmark as module
+from gpuguide.measure.benchmark import benchmark
+from gpuguide.measure.session import Machine, recording_session
+from gpuguide.results.benchmark import Benchmark, Timing
+from gpuguide.results.ceilings import Ceilings
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def gpu():
+    """A fake GPU on which `benchmark` runs: its launches take 3 us, the rest of a kernel 2 us."""
+    made = FakeGpu()
+    machine = Machine(made, EXAMPLE_DEVICE, host=made.host)
+    with recording_session(given_machine=machine, clock=made.host, ceilings=Ceilings()):
+        yield made
+
+
+def test_three_clocks_are_shown_each_beside_its_floor(gpu):
+    assert repr(benchmark(gpu.kernel(MS))) == (
+        "call on NVIDIA H200\n"
+        "            median   middle half  floor   samples\n"
+        "launch      3.00 µs  3.00 µs      3.0 µs  10 of 8 calls\n"
+        "device      1.00 ms  1.00 ms      2.0 µs  10 of 1 call\n"
+        "end to end  1.01 ms  1.01 ms      5.0 µs  10 of 1 call\n"
+        "Floor: an empty kernel by the same clock."
+    )
+
+
+def test_of_a_short_kernel_many_are_timed_at_once(gpu):
+    found = benchmark(gpu.kernel(4_000))
+    assert (found.device.method, found.device.n_calls, found.device.median_s) == ("graph", 200, 5e-6)
+    assert "device      5.00 µs  5.00 µs      1.0 µs  10 of 200 calls in a graph\n" in repr(found)
+
+
+def test_what_returns_an_array_is_not_captured(gpu):
+    """A graph would write to memory that has gone back to the pool."""
+    call = gpu.kernel(4_000)
+
+    def allocating():
+        call()
+        return np.zeros(3)
+
+    found = benchmark(allocating)
+    assert found.device.method == "batch"
+    assert "6.00 µs  6.00 µs      2.0 µs  10 of 167 calls behind one delay\n" in repr(found)
+    assert not [entry for entry in gpu.log if entry.startswith("capture") and entry != "capture 1000"]
+
+
+def test_a_call_that_waits_for_the_gpu_gives_a_span(gpu):
+    found = benchmark(gpu.kernel(10_000, synchronizes=True))
+    assert found.device.host_bound
+    assert repr(found).endswith(
+        "Floor: an empty kernel by the same clock.\n"
+        "The call waits for the GPU, or the host was late: the device time is a span that holds some of the\n"
+        "  host's time."
+    )
+
+
+@pytest.mark.parametrize("ns", [100_000, MS])
+def test_a_call_without_work_on_the_gpu_has_no_device_time(gpu, ns):
+    found = benchmark(lambda: gpu.host.advance(ns))
+    assert found.device is None
+    assert found.launch.median_s == ns / 1e9
+    assert "The call put no work into CuPy's current stream: it runs on the CPU" in repr(found)
+
+
+def test_a_slow_launch_is_timed_alone(gpu):
+    """Two hundred of them in one sample would take the whole budget."""
+    found = benchmark(gpu.kernel(10_000, launch_ns=300_000))
+    assert (found.device.n_calls, found.device.median_s) == (1, 12e-6)
+    assert gpu.host.now < 500 * MS
+
+
+def test_a_long_call_is_not_made_more_often_than_it_must(gpu):
+    benchmark(gpu.kernel(400 * MS))
+    assert gpu.log.count("call") <= 15
+
+
+def test_compilation_is_in_none_of_the_times(gpu):
+    call = gpu.kernel(MS)
+    compiling = [700 * MS]
+
+    def first_compiles():
+        gpu.host.advance(compiling.pop() if compiling else 0)
+        call()
+
+    found = benchmark(first_compiles)
+    assert max(*found.launch.samples_ns, *found.end_to_end.samples_ns) < 2 * MS
+
+
+def test_what_others_put_into_their_streams_is_waited_for(gpu):
+    """The arguments may still be made there."""
+    benchmark(gpu.kernel(MS))
+    assert gpu.log.index("synchronize all") < gpu.log.index("call")
+
+
+def test_the_budget_is_kept(gpu):
+    benchmark(gpu.kernel(50 * MS), budget_s=10)
+    full = gpu.host.now
+    benchmark(gpu.kernel(50 * MS), budget_s=0.3)
+    assert gpu.host.now - full < full / 2
+
+
+def test_without_a_gpu_the_host_is_timed_and_the_result_says_so():
+    host = FakeHost()
+    with recording_session(given_machine=Machine(host=host), clock=host, ceilings=Ceilings()):
+        found = benchmark(host.work(20_000))
+    assert repr(found) == (
+        "call on the CPU\n"
+        "      median   middle half  floor  samples\n"
+        "host  20.0 µs  20.0 µs      0 s    10 of 50 calls\n"
+        "Floor: an empty function by the same clock.\n"
+        "There is no GPU that CuPy can use here, so the call was timed on the host. See gpuguide doctor."
+    )
+    assert (found.launch, found.device, found.end_to_end) == (None, None, None)
+
+
+def test_in_the_simulator_nothing_is_said_of_a_gpu(monkeypatch):
+    host = FakeHost()
+    monkeypatch.setattr(module, "simulated", lambda: True)
+    with recording_session(given_machine=Machine(host=host), clock=host, ceilings=Ceilings()):
+        found = benchmark(host.work(20_000))
+    assert found.notes == ("Numba's simulator stands in for the GPU; these times say nothing of one.",)
+
+
+def test_it_is_called_with_its_arguments():
+    seen = []
+    gg.benchmark(lambda *args: seen.append(args), 1, "two", budget_s=0.01)
+    assert set(seen) == {(1, "two")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            (np.zeros(3),),
+            (
+                "benchmark: expected a callable first, as in gg.benchmark(f, x); got ndarray. "
+                "Write f, x and not f(x)."
+            ),
+        ),
+        ((print, 0), "benchmark: budget_s must be a number of seconds above 0; got nan."),
+    ],
+)
+def test_what_cannot_be_timed_is_refused(arguments, message):
+    with pytest.raises(ArgumentError) as error:
+        benchmark(*arguments, budget_s=float("nan"))
+    assert str(error.value) == message
+
+
+def dispatcher():
+    return SimpleNamespace(py_func=test_the_budget_is_kept)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (np.add, "add"),
+        (np.sort, "sort"),
+        (partial(np.sort, kind="stable"), "sort"),
+        (lambda: 1, "the call"),
+        (dispatcher(), "test_the_budget_is_kept"),
+        (SimpleNamespace(dispatcher=dispatcher()), "test_the_budget_is_kept"),
+        (SimpleNamespace(name="sieve"), "sieve"),
+        (SimpleNamespace(), "SimpleNamespace"),
+    ],
+)
+def test_the_call_is_named(call, name):
+    assert module._name(call) == name
+
+
+def test_a_result_shows_itself_in_a_few_lines():
+    timing = Timing(tuple(range(1_000_000, 1_100_000, 1_000)), 64, "graph", 1e-6, host_bound=True)
+    many = Benchmark("a_function", "NVIDIA H200", timing, timing, timing, timing, ("A note. " * 20,) * 3)
+    lines = repr(many).splitlines()
+    assert len(lines) <= 15
+    assert max(map(len, lines)) <= 100
+
+
+def test_the_middle_half_is_shown_where_there_is_one():
+    shown = repr(Benchmark("f", "the CPU", host=Timing((1000, 1100, 1200, 1300, 1400), floor_s=40e-9)))
+    assert "host  1.2 µs  1.10 µs to 1.30 µs  40 ns  5 of 1 call" in shown
+
+
+@pytest.mark.gpu
+class TestOnTheGpu:
+    """Within the margins that the guide's clocks keep: 2 % of CuPy's at 1 ms and 50 ms, never above."""
+
+    @pytest.mark.parametrize("duration", ["1 ms", "50 ms"])
+    def test_the_device_time_is_that_of_our_clock_and_of_cupy_s(self, duration):
+        from gpuguide.topics.how_to_time import peers
+
+        copy = peers.make_copies()[duration]
+        n = 10 if duration == "50 ms" else 100
+        theirs = import_module("cupyx.profiler").benchmark(copy.launch, n_repeat=n)
+        found = gg.benchmark(copy.launch)
+        assert found.device.median_s == pytest.approx(peers.ours(copy), rel=0.01)
+        assert found.device.median_s == pytest.approx(statistics.median(theirs.gpu_times[0]), rel=0.02)
+        assert found.launch.median_s < found.end_to_end.median_s
+        assert found.device.median_s < found.end_to_end.median_s
+
+    def test_of_a_short_kernel_the_launch_is_not_counted(self):
+        from gpuguide.topics.how_to_time import peers
+
+        copy = peers.make_copies()["5 us"]
+        found = gg.benchmark(copy.launch)
+        assert found.device.method == "graph"
+        assert found.device.median_s == pytest.approx(peers.ours(copy), rel=0.05)
+        assert found.device.floor_s < found.device.median_s < found.launch.median_s + 10e-6
+
+    def test_a_kernel_of_numba_takes_arrays_of_cupy(self):
+        import cupy as cp
+        from numba import cuda
+
+        @cuda.jit
+        def add_one(x, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = x[i] + 1
+
+        x = cp.arange(2**24, dtype=cp.float32)
+        out = cp.zeros_like(x)
+        found = gg.benchmark(add_one[2**16, 256], x, out)
+        assert found.name == "add_one"
+        assert bool((out == x + 1).all())
+        # 128 MiB in at most 4.8 TB/s, and no slower than a tenth of that.
+        assert 28e-6 < found.device.median_s < 280e-6
+        assert not found.device.host_bound
+
+    def test_an_expression_of_cupy_allocates_and_is_timed_all_the_same(self):
+        import cupy as cp
+
+        x = cp.ones(2**20, dtype=cp.float32)
+        found = gg.benchmark(lambda: x + x)
+        assert found.device.method in ("batch", "events")
+        assert bool((x == 1).all())
+
+    def test_work_of_the_cpu_is_told_from_work_of_the_gpu(self):
+        found = gg.benchmark(np.sort, np.arange(10_000))
+        assert found.device is None
+        assert found.end_to_end.median_s > 0
