@@ -34,7 +34,7 @@ examples:
 _RUN_EXAMPLES = """\
 examples:
   gpuguide run primes --sizes 1e6 2**24
-  gpuguide run primes --variants njit segmented --plot primes.svg --json primes.json
+  gpuguide run primes --variants sieve_global sieve_shared --plot primes.svg --json primes.json
 
 Every variant is compared with the reference first; one that is wrong is not timed. The time on the device
 and the time with copies are different columns, and never mixed. Without a GPU only the CPU variants run.

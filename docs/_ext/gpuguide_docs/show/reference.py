@@ -125,6 +125,7 @@ def setup(app: Sphinx) -> None:
     """Offer the side bar; take the place of two parts of numpydoc and sphinx-gallery."""
     # numpydoc makes an environment for each docstring, and each would compile the template again.
     docscrape_sphinx.SandboxedEnvironment = OneCompilation
+    app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx_gallery.gen_gallery")
     app.add_directive("minigallery", NotingMiniGallery, override=True)
     app.connect("html-page-context", _offer)
