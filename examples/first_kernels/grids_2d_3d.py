@@ -5,8 +5,8 @@ Grids in 2-D and 3-D
 Which axis of an array should threadIdx.x walk along?
 """
 # %%
-# Along the last one, where the next element is the next in memory. Adding one to a matrix of 16 384 by 16
-# 384 then takes :measured:`matrix[fast_32x8, 16384**2].time`. With x down the columns it takes
+# Along the last one, where the next element is the next in memory. Adding one to a matrix of
+# 16 384 by 16 384 then takes :measured:`matrix[fast_32x8, 16384**2].time`. With x down the columns it takes
 # :measured:`matrix[slow_32x8, 16384**2].time`: the right axis is
 # :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
 
@@ -44,9 +44,9 @@ print("NumPy:", np.ones(4) + 1)
 # %%
 # .. try-it::
 #
-#    Take a part of a larger matrix, ``x = cp.ones((1024, 1024))[:250, :250]``, and leave out the
-#    ``if``. The part is still right, but the last blocks reach beyond both of its edges: ``print(x.base[0,
-#    250:256])`` shows the neighbours that they have changed.
+#    Take a part of a larger matrix, ``x = cp.ones((1024, 1024))[:250, :250]``, and leave out the ``if``.
+#    The part is still right, but the last blocks reach beyond both of its edges.
+#    ``print(x.base[0, 250:256])`` shows neighbours that they have changed.
 
 # %%
 
