@@ -36,6 +36,6 @@ EXERCISE = Exercise(
         parameters=("image", "level", "mask"),
     ),
     lanes=("simulator", "compile", "gpu"),
-    pages=(),
+    pages=("grids_2d_3d",),
     tags=("grid", "image", "bounds"),
 )
