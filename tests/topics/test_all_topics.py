@@ -55,6 +55,7 @@ SIMULATED = {
     "how_to_time.qr": (1, 4, 64, 33**2),
     "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 31, 257, 1009, 4096, 4097)),
+    "launch_overhead.hundred": (35,),  # a hundred launches for each
     "launch_overhead.launches": (1, 31, 1024),
     "launch_overhead.busy": (),  # a delay of the GPU goes ahead
     "launch_overhead.qr": (1, 4, 64),
@@ -93,6 +94,7 @@ SPOILED = {
     "how_to_time.qr": 16**2,
     "know_your_gpu.mixes": 4 * 257,
     "know_your_gpu.reads": 4 * 20_000,
+    "launch_overhead.hundred": 16**2,
     "launch_overhead.qr": 16**2,
     "maximum_cpu.maximum_cpu": 11**3,
     "primes.primes": 1000,
