@@ -221,7 +221,7 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #    * - down the columns
 #      - :measured:`matrix[slow_32x8, 16384**2].counter(load_sectors_per_request)`
 #      - :measured:`matrix[slow_32x8, 16384**2].counter(dram_bytes)`
-#    * - down the columns, blocks along the rows
+#    * - columns, blocks along rows
 #      - :measured:`matrix[blocks_along_rows, 16384**2].counter(load_sectors_per_request)`
 #      - :measured:`matrix[blocks_along_rows, 16384**2].counter(dram_bytes)`
 #

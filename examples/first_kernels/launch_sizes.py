@@ -212,9 +212,7 @@ for items, colour, marker in ((1, SERIES[0], "o"), (4, SERIES[2], "^")):
     ax.plot(waiting, shares, marker, color=colour, markerfacecolor="none", label=label)
     words.append(f"{label}: {min(shares):.0f} to {max(shares):.0f} %")
 ax.set_xscale("log", base=2)
-ax.set(
-    xlabel="KiB that can be on their way to a multiprocessor", ylabel="% of the ceiling"
-)
+ax.set(xlabel="KiB on their way, per multiprocessor", ylabel="% of the ceiling")
 ax.set(
     xticks=[1, 2, 4, 8, 16, 32, 64], xticklabels=[1, 2, 4, 8, 16, 32, 64], ylim=(0, 100)
 )
