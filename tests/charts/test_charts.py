@@ -47,6 +47,7 @@ CHARTS = {
     "share": lambda: lines.plot_share_of_ceiling(RESULTS),
     "speedup": lambda: lines.plot_speedup(RESULTS, "numpy"),
     "samples": lambda: shapes.plot_samples(RESULTS, 2**20),
+    "dots": lambda: shapes.plot_dots({"flat": 0.0005, "by row": 0.002}, "time"),
     "decomposition": lambda: shapes.plot_decomposition({"first": {"compile": 0.3, "work": 0.2}}),
     "heatmap": lambda: shapes.plot_heatmap(
         [[1, 2], [3, np.nan]], rows=[32, 64], columns=[1, 4], row_name="a", column_name="b", value_name="c"
@@ -196,6 +197,8 @@ def test_cells_of_a_heat_map_hold_their_numbers_and_nan_stays_empty():
     [
         (lambda: lines.plot_time(RESULTS, variants=["nump"]), UnknownNameError, "numpy"),
         (lambda: shapes.plot_samples(RESULTS, 7), (ArgumentError, UnknownNameError), "7"),
+        (lambda: shapes.plot_dots({}, "time"), ArgumentError, "at least 0"),
+        (lambda: shapes.plot_dots({"a": float("nan")}, "time"), ArgumentError, "at least 0"),
         (lambda: shapes.plot_decomposition({}), ArgumentError, "bars"),
         (lambda: shapes.plot_decomposition({"a": {"b": -1.0}}), ArgumentError, "at least 0"),
         (

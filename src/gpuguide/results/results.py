@@ -239,7 +239,8 @@ class Results:
 
     def __repr__(self) -> str:
         n_variants, n_sizes = len(self.variants), len(self.sizes)
-        counted = f"{n_variants} variants, {n_sizes} sizes, {self.dtype}, {starts_words(self.n_starts)}"
+        counted = f"{_n(n_variants, 'variant')}, {_n(n_sizes, 'size')}, {self.dtype}"
+        counted += f", {starts_words(self.n_starts)}"
         return f"<Results of {self.name!r}: {counted}>"
 
     def __str__(self) -> str:
@@ -779,6 +780,10 @@ def _shown(
         "method": newest.method,
         "remarks": "; ".join(remarks),
     }
+
+
+def _n(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _text(quantity: Quantity | None) -> str:

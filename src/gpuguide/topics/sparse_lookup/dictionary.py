@@ -1,4 +1,4 @@
-"""A sparse dictionary as two arrays, and what a look-up in it is held against: a dict, NumPy and CuPy.
+"""A sparse dictionary as two arrays, looked up on the CPU and with CuPy, and what a look-up must find.
 
 The values are strings of a fixed length of eight bytes, handled as unsigned 64-bit words.
 """
@@ -8,15 +8,18 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numba
 import numpy as np
 
-from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.machine import launch
-from gpuguide.machine.backends import array_module
-from gpuguide.topics.sort_search.kernels import BUCKET_BITS
+from gpuguide.errors import MismatchError
+from gpuguide.machine.backends import array_module, cupy
+from gpuguide.machine.cpu import thread_pool
+from gpuguide.topics.sparse_lookup.kernels import BUCKET_BITS
 
 N_KEYS = 10**6
 LARGEST_KEY = 10**7
+THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
+ALONE_BELOW = 2**13  # fewer look-ups take less time than waking the threads
 
 
 class SparseDictionary:
@@ -53,6 +56,11 @@ class SparseDictionary:
     def mapping(self) -> dict[int, int]:
         """The same as a Python dict."""
         return dict(zip(self.keys.tolist(), self.words.tolist(), strict=True))
+
+    @cached_property
+    def on_gpu(self) -> tuple[Any, Any, Any]:
+        """Keys, words and starts on the GPU, where they stay from call to call."""
+        return tuple(cupy().asarray(x) for x in (self.keys, self.words, self.starts))  # type: ignore[return-value]
 
 
 def bucket_starts(keys: np.ndarray) -> np.ndarray:
@@ -129,7 +137,7 @@ def lookup_python_dict(
     starts: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Ask a Python dict that exists already, once a query."""
+    """Ask a Python dict that exists already, once per query."""
     find = example_dictionary().mapping.get
     out[:] = [find(query, 0) for query in queries.tolist()]
 
@@ -144,6 +152,22 @@ def lookup_numpy(
     """
     place = np.minimum(np.searchsorted(keys, queries), keys.size - 1)
     return np.where(keys[place] == queries, words[place], np.uint64(0))
+
+
+def lookup_numpy_threads(
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object, out: np.ndarray
+) -> None:
+    """Share the queries out among all threads, each of which searches with np.searchsorted."""
+    if queries.size < ALONE_BELOW:
+        out[:] = lookup_numpy(queries, keys, words)
+        return
+    step = max(1, -(-queries.size // THREADS))
+
+    def one(start: int) -> None:
+        part = slice(start, start + step)
+        out[part] = lookup_numpy(queries[part], keys, words)
+
+    list(thread_pool().map(one, range(0, queries.size, step)))
 
 
 def lookup_cupy(queries: Any, keys: Any, words: Any, starts: object = None) -> Any:
@@ -178,13 +202,14 @@ def lookup_inputs(
     )
 
 
-def checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
-    """Return how many queries there are, once all five arrays are seen to fit each other."""
-    n: int = launch.check(queries=queries, ndim=1, dtype="int32")
-    launch.check(out=out, shape=(n,), dtype="uint64")
-    n_keys = launch.check(keys=keys, ndim=1, dtype="int32")
-    launch.check(words=words, shape=(n_keys,), dtype="uint64")
-    launch.check(starts=starts, ndim=1, dtype="int32")
-    if not n_keys:
-        raise ArgumentError("lookup takes at least one key; got none.")
-    return n
+def sorted_inputs(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
+    """Make the same queries, in rising order.
+
+    >>> queries, *_ = sorted_inputs(3, np.dtype("int32"), np.random.default_rng(0), False)
+    >>> bool((np.diff(queries) >= 0).all())
+    True
+    """
+    queries, *dictionary = lookup_inputs(n, dtype, rng, exact)
+    return np.sort(queries), *dictionary
