@@ -4,7 +4,8 @@ Why a GPU
 
 At what size does a GPU win, and is copying the data worth it?
 """
-# %% A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`, and
+# %%
+# A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`, and
 # all threads of the CPU take :measured:`polynomial[cpu_threads, 10**7].time`. It wins
 # :measured:`polynomial.crossover(cpu_threads, gpu_threads)`, if the numbers are on the GPU already. Copying
 # them there and back costs more than it saves here.
@@ -157,17 +158,19 @@ gg.claim(
     results, "cpu_threads", faster_than=["with_copies", "with_copies_pinned"], at=10**7
 )
 
-# %% On the left the GPU's line is almost flat: a thousand numbers take
-# :measured:`polynomial[gpu_threads, 10**3].time`, a hundred times as many
-# :measured:`polynomial[gpu_threads, 10**5].time`. The work is a small part of that. By the GPU's own clock
-# the kernel alone takes :measured:`polynomial[kernel_alone, 10**5].time`; the rest is Python, which asks for
-# the launch and waits for the end. :evidence:`variant kernel_alone`
+# %%
+# On the left the GPU's line is almost flat. A thousand numbers take
+# :measured:`polynomial[gpu_threads, 10**3].time`, and 10\ :sup:`5` take
+# :measured:`polynomial[gpu_threads, 10**5].time`. By the GPU's own clock the kernel alone takes
+# :measured:`polynomial[kernel_alone, 10**5].time` of that; the rest goes into asking for the launch and
+# waiting for the end. :evidence:`variant kernel_alone`
 #
-# NumPy needs more for each number at ten million than at a million: :measured:`polynomial[numpy, 10**7].time`
-# against :measured:`polynomial[numpy, 10**6].time`. It makes new arrays on the way. The operating system
-# hands out their memory page by page when it is first touched, here :measured:`faults_new` times in a call.
-# If all steps write into one array that exists, this happens :measured:`faults_out` times, and the call takes
-# :measured:`polynomial[numpy_out, 10**7].time`. :evidence:`variant numpy_out`
+# NumPy takes :measured:`polynomial[numpy, 10**6].time` for a million numbers and
+# :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into new arrays, which it makes
+# on the way. The operating system hands out their memory page by page when it is first touched, for ten
+# million numbers :measured:`faults_new` times in a call. If all steps write into one array that exists, this
+# happens :measured:`faults_out` times, and the call takes :measured:`polynomial[numpy_out, 10**7].time`.
+# :evidence:`variant numpy_out`
 
 # %%
 
