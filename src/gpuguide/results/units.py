@@ -312,7 +312,8 @@ def _between(low: float, high: float, exponent: int, down: str, up: str) -> tupl
 def _written(rounded: Decimal, unit: str) -> str:
     """Write a rounded number with its unit. Rounded first: 999.6 ns is 1.0 µs, not 1000 ns."""
     if not rounded:
-        return "0" + SI[unit][0][1]
+        # Without a prefix, where the unit is ever written so.
+        return "0" + dict(SI[unit]).get(0, SI[unit][0][1])
     size = rounded.adjusted()
     power, label = next((s for s in SI[unit] if size >= s[0]), SI[unit][-1])
     return _grouped(rounded.scaleb(-power)) + label
