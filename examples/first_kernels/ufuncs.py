@@ -46,7 +46,7 @@ How far does one decorator take you, and what does it hide?
 #
 # A :term:`ufunc` is a function of single numbers that somebody else calls for every element. NumPy's ``add``
 # is one. ``@vectorize`` makes one of a function of yours. For the GPU it writes a kernel in which each thread
-# takes one element, and at each call it works out the grid and launches it.
+# takes one element, and at each call it works out the grid for the :term:`launch`.
 #
 # .. rung:: ufunc
 
@@ -97,15 +97,9 @@ for name, (x, y, z) in (
     gg.fact(f"busy_{name}", float(np.median(samples)), unit="s", samples=samples)
 gg.fact("busy", hidden_wait.BUSY_NS / 1e9, unit="s", note="how long the other work takes")
 
-gpu = gg.require_gpu()
-per_second = 4 * 32 * gpu.sm_count * gpu.sm_clock_hz
-eight, four = kepler.instructions(1, 8), kepler.instructions(1, 4)
-gg.fact("in_eight", eight, unit="1", note="machine instructions per element, eight steps")
-gg.fact("in_four", four, unit="1", note="machine instructions per element, four steps")
-gg.fact("fewer", eight / four, unit="ratio", note="instructions, eight steps to four")
-_ = gg.fact(
-    "issued_at_most", per_second, unit="1", note="instructions of threads per second"
-)
+for name, steps in (("in_eight", 8), ("in_four", 4)):
+    note = f"machine instructions per element, {steps} steps"
+    gg.fact(name, kepler.instructions(1, steps), unit="1", note=note)
 
 # %%
 
@@ -114,15 +108,6 @@ gg.claim(results, "cpu", faster_than="from_numpy", at=32**3)
 gg.claim(results, "cpu_loop", faster_than="from_pinned", at=256**3)
 gg.claim(results, "cupy_maximum", faster_than="ufunc", at=32**3, clock="launch")
 gg.claim(orbits, "from_pinned", faster_than="cpu_loop", at=128**3)
-_ = gg.fact(
-    "issued",
-    facts["in_eight"].value
-    * 128**3
-    / orbits.time("eight_steps", 128**3).value
-    / facts["issued_at_most"].value,
-    unit="share",
-    note="of the instructions that the schedulers can issue",
-)
 
 # %%
 # NumPy arrays: the copies decide
@@ -266,17 +251,18 @@ print("off by at most", float(cp.abs(missing).max()))
 #
 # What limits the kernel on GPU arrays? It moves few bytes, and it reaches only
 # :measured:`kepler[eight_steps, 128**3].flop_share` of what the ordinary FP32 units can do. But a sine is not
-# one operation. In the machine code an element takes :measured:`in_eight` instructions, most of them for
-# sines and cosines. The multiprocessors can issue four instructions per clock cycle, each for a warp, and
-# these make :measured:`issued` of that.
+# one operation, nor is a division. In the machine code an element takes :measured:`in_eight` instructions.
+# A multiprocessor can issue four per clock cycle, each for a warp, and the kernel makes
+# :measured:`kepler[eight_steps, 128**3].share(instructions)` of that.
 #
-# Four steps, which are enough, take :measured:`in_four` instructions: by a factor of :measured:`fewer` fewer.
-# With them the kernel is :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. It is the
-# number of instructions that decides. :evidence:`count instructions` We think that the rest goes to waiting,
-# since most instructions of a step need the result of the one before. :evidence:`opinion`
+# Four steps, which are enough, take :measured:`in_four` instructions, fewer by a factor of
+# :measured:`kepler[four_steps, 128**3].gain(instructions)`. With them the kernel is
+# :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. So it is the number of instructions
+# that decides. :evidence:`count instructions` We think that the rest goes to waiting, since most instructions
+# of a step need the result of the one before. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.ufuncs.kepler
-#    :names: INSTRUCTIONS, instructions
+#    :names: INSTRUCTIONS, instructions, issued_at_most
 #    :fold: How instructions are counted
 
 # %%

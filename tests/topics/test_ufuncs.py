@@ -15,7 +15,7 @@ import pytest
 
 from compile_lane import ARCHITECTURE, find_ptxas, needs_compilers, numba_facts, numba_ptx
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics.ufuncs import cpu, hidden_wait, kepler, kernels
+from gpuguide.topics.ufuncs import hidden_wait, kepler, kernels, kernels_cpu
 from gpuguide.topics.ufuncs import study as ufuncs
 
 
@@ -42,7 +42,7 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
     nan, one = np.float32("nan"), np.float32(1)
     a, b = np.array([nan, one, nan, 2], np.float32), np.array([one, nan, nan, one], np.float32)
     expected = ufuncs.maximum_reference(a, b)
-    for call in (cpu.maximum_cpu, cpu.maximum_cpu_loop):
+    for call in (kernels_cpu.maximum_cpu, kernels_cpu.maximum_cpu_loop):
         out = np.empty_like(a)
         with np.errstate(invalid="ignore"):  # comparing with NaN sets a flag that NumPy reports
             call(a, b, out)
@@ -52,7 +52,8 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
 
 @pytest.mark.parametrize("eccentricity", [0.0, 0.1, 0.5, kepler.MOST_ECCENTRIC])
 @pytest.mark.parametrize(
-    "solve", [cpu.anomaly_cpu_loop, np.vectorize(kernels.anomaly), np.vectorize(kernels.anomaly_in_four)]
+    "solve",
+    [kernels_cpu.anomaly_cpu_loop, np.vectorize(kernels.anomaly), np.vectorize(kernels.anomaly_in_four)],
 )
 def test_four_steps_solve_keplers_equation_as_eight_do(
     solve: Callable[..., Any], eccentricity: float
@@ -60,7 +61,7 @@ def test_four_steps_solve_keplers_equation_as_eight_do(
     mean = np.linspace(0, np.pi, 2001).astype(np.float32)
     orbit = np.full_like(mean, eccentricity)
     out = np.empty_like(mean)
-    if solve is cpu.anomaly_cpu_loop:
+    if solve is kernels_cpu.anomaly_cpu_loop:
         solve(mean, orbit, out)
     else:
         out[:] = solve(mean, orbit)
@@ -125,7 +126,7 @@ def test_kernels_compile_to_float32(kernel: Any, signature: str, loads: int) -> 
     assert not [opcode for opcode in facts.instructions if opcode.endswith(".f64")]
 
 
-@pytest.mark.parametrize("loop", [cpu.maximum_cpu_loop, cpu.anomaly_cpu_loop])
+@pytest.mark.parametrize("loop", [kernels_cpu.maximum_cpu_loop, kernels_cpu.anomaly_cpu_loop])
 def test_loops_on_the_cpu_refuse_shapes_that_differ(loop: Any) -> None:
     """A compiled loop would read and write beyond the shorter array."""
     long, short = np.ones(4, np.float32), np.ones(3, np.float32)
@@ -139,7 +140,7 @@ def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(study: Any) -> None:
     """Numba's ufunc for all threads is far behind that loop, so it is no fair rival."""
     assert study.baseline == "cpu_loop"
     (loop,) = (variant for variant in study.variants if variant.name == "cpu_loop")
-    assert (loop.device, loop.threads) == ("cpu", cpu.THREADS)
+    assert (loop.device, loop.threads) == ("cpu", kernels_cpu.THREADS)
 
 
 def test_the_source_sizes_and_dtype_are_among_those_measured() -> None:

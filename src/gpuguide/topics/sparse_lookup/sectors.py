@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuguide.topics.sparse_lookup.kernels import BUCKET_BITS
-
 SECTOR = 32  # bytes
 _WARP = 32
 
 
 def sectors_per_query(
-    queries: np.ndarray, keys: np.ndarray, starts: np.ndarray | None = None
+    queries: np.ndarray, keys: np.ndarray, starts: np.ndarray | None = None, bits: int = 0
 ) -> float:
     """Walk the search of each query and count: a load of a warp counts its different sectors.
 
-    Keys, and the words of those that are found, are counted, and with `starts` the table of buckets. Queries
-    and results lie side by side and are left out. The number of queries is a multiple of 32.
+    Keys, and the words of those that are found, are counted, and with `starts` the table of buckets of
+    2**bits numbers. Queries and results lie side by side and are left out. The number of queries is a
+    multiple of 32.
 
     >>> queries, keys = np.full(32, 5, np.int32), np.arange(1, 8, dtype=np.int32)
     >>> sectors_per_query(queries, keys) * 32  # a warp that looks for one key: three steps and the word
@@ -26,7 +25,7 @@ def sectors_per_query(
     low, high = np.zeros(n, np.int64), np.full(n, keys.size)
     n_sectors = 0
     if starts is not None:
-        which = queries.astype(np.int64) >> BUCKET_BITS
+        which = queries.astype(np.int64) >> bits
         inside = (which >= 0) & (which < starts.size - 1)
         which = np.where(inside, which, 0)
         low, high = (np.where(inside, starts[which + k], 0).astype(np.int64) for k in (0, 1))

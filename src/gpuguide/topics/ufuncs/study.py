@@ -21,7 +21,6 @@ from gpuguide.measure.plan import (
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
-from gpuguide.topics.ufuncs.cpu import THREADS, maximum_cpu, maximum_cpu_loop
 from gpuguide.topics.ufuncs.kernels import (
     LAYOUT,
     ROW_SIGNATURES,
@@ -31,6 +30,7 @@ from gpuguide.topics.ufuncs.kernels import (
     own_kernel,
     squared_distance,
 )
+from gpuguide.topics.ufuncs.kernels_cpu import THREADS, maximum_cpu, maximum_cpu_loop
 
 THREADS_PER_BLOCK = 256
 N_COORDINATES = 3
