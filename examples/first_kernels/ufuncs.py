@@ -7,8 +7,9 @@ How far does one decorator take you, and what does it hide?
 # %%
 # One decorator makes a kernel of a function of two numbers. On 256\ :sup:`3` pairs in GPU memory it works for
 # :measured:`maximum[ufunc, 256**3].time`, but each call costs Python
-# :measured:`maximum[ufunc, 256**3].launch`. Handed NumPy arrays, it copies them, and the call takes
-# :measured:`maximum[from_numpy, 256**3].time`.
+# :measured:`maximum[ufunc, 256**3].launch`. NumPy arrays it copies: that call takes
+# :measured:`maximum[from_numpy, 256**3].time` from pageable and
+# :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
 #
 # .. list-table:: The larger of two numbers, for arrays on the GPU
 #    :header-rows: 1
@@ -38,7 +39,8 @@ How far does one decorator take you, and what does it hide?
 #      - :measured:`maximum[elementwise, 256**3].time`
 #      - :measured:`maximum[elementwise, 512**3].share`
 #
-# The share is that of 512\ :sup:`3` pairs, which no cache can hold.
+# Numba's calls are given views that were made once. The share is that of 512\ :sup:`3` pairs, which no cache
+# can hold.
 
 # %%
 # @vectorize writes the kernel
@@ -128,8 +130,9 @@ result = larger(a_host, b_host)
 print(type(result).__name__, result[:3])
 
 # %%
-# The work in it is :measured:`maximum[ufunc, 256**3].time`. From pinned memory into pinned memory the call
-# takes :measured:`maximum[from_pinned, 256**3].time`, and that is still the time of copies.
+# The work in it is :measured:`maximum[ufunc, 256**3].time`. The same call takes
+# :measured:`maximum[from_pinned, 256**3].time` where inputs and result lie in pinned memory. Nearly all of
+# either is copying.
 
 # draw
 gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
@@ -137,11 +140,12 @@ gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
 # %%
 # .. finding::
 #
-#    For NumPy arrays the CPU wins at every size. At 32\ :sup:`3` pairs a ufunc on one thread takes
-#    :measured:`maximum[cpu, 32**3].time` and the trip to the GPU :measured:`maximum[from_numpy, 32**3].time`.
-#    At 256\ :sup:`3` a plain loop that all threads share takes :measured:`maximum[cpu_loop, 256**3].time`.
+#    For NumPy arrays a plain loop on all CPU threads wins at every size: 256\ :sup:`3` pairs take it
+#    :measured:`maximum[cpu_loop, 256**3].time`. At 32\ :sup:`3` a ufunc on one thread takes
+#    :measured:`maximum[cpu, 32**3].time`, and the trip to the GPU
+#    :measured:`maximum[from_pinned, 32**3].time` even from pinned memory.
 #
-# More data does not help, since the copies grow with it. More arithmetic for each byte does, further down.
+# More data does not help; the copies grow with it. More arithmetic for each byte does, further down.
 
 # %%
 # A hidden wait for CuPy arrays

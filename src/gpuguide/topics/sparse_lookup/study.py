@@ -171,7 +171,13 @@ def study(kernels: Kernels = None) -> Study:
         name="lookup",
         title="Looking up keys in a sparse dictionary",
         variants=(
-            cpu_variant("python_dict", lookup_python_dict, "Python dict"),
+            cpu_variant(
+                "python_dict",
+                lookup_python_dict,
+                "Python dict",
+                max_size=10**6,
+                max_size_reason="left out above 10^6 queries to keep the run short",
+            ),
             cpu_variant("numpy_threads", lookup_numpy_threads, "NumPy, all threads", THREADS),
             cupy_variant("cupy", lookup_cupy, "CuPy's searchsorted", allocates=True, **moved),
             kernel_variant("branching", lookup_branching, "textbook search", **moved),
@@ -217,6 +223,12 @@ def sorted_study(kernels: Kernels = None) -> Study:
                 "branching_sorted",
                 lookup_branching,
                 "textbook search, sorted queries",
+                traffic=lookup_traffic,
+            ),
+            kernel_variant(
+                "branchless_sorted",
+                lookup_branchless,
+                "without branches, sorted queries",
                 traffic=lookup_traffic,
             ),
             kernel_variant(
