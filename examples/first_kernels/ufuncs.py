@@ -198,7 +198,7 @@ plot_dots(
 # %%
 # .. finding::
 #
-#    A call of the ufunc costs Python :measured:`maximum[ufunc, 32**3].launch`, and that on views. A call of
+#    A call of the ufunc costs Python :measured:`maximum[ufunc, 32**3].launch` even on views. A call of
 #    ``cp.maximum`` costs :measured:`maximum[cupy_maximum, 32**3].launch`. The work of 128\ :sup:`3` pairs is
 #    only :measured:`maximum[ufunc, 128**3].time`, so below that the call decides.
 
@@ -259,8 +259,8 @@ print("off by at most", float(cp.abs(missing).max()))
 # A multiprocessor can issue four per clock cycle, each for a warp, and the kernel makes
 # :measured:`kepler[eight_steps, 128**3].share(instructions)` of that.
 #
-# Four steps, which are enough, take :measured:`in_four` instructions, fewer by a factor of
-# :measured:`kepler[four_steps, 128**3].gain(instructions)`. With them the kernel is
+# Four steps, which are enough, take :measured:`in_four`. The ratio is
+# :measured:`kepler[four_steps, 128**3].gain(instructions)`, and the kernel is
 # :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. So it is the number of instructions
 # that decides. :evidence:`count instructions` We think that the rest goes to waiting, since most instructions
 # of a step need the result of the one before. :evidence:`opinion`
