@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from fake_cupy import ATTRIBUTES as H200
+
+#: Of a GPU so small that the simulator fills it; what is not here is that of an H200.
+ATTRIBUTES = {**H200, "MultiProcessorCount": 2}
+
 __all__ = ["asarray", "asnumpy", "cuda", "ndarray", "random"]
 
 
@@ -57,7 +62,7 @@ random = SimpleNamespace(
     seed=lambda seed=None: None,
 )
 cuda = SimpleNamespace(
-    Device=lambda *_: SimpleNamespace(synchronize=lambda: None),
+    Device=lambda *_: SimpleNamespace(synchronize=lambda: None, attributes=ATTRIBUTES),
     Stream=SimpleNamespace(null=SimpleNamespace(synchronize=lambda: None)),
 )
 
