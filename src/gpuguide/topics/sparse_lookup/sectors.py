@@ -29,22 +29,22 @@ def sectors_per_query(
         inside = (which >= 0) & (which < starts.size - 1)
         which = np.where(inside, which, 0)
         low, high = (np.where(inside, starts[which + k], 0).astype(np.int64) for k in (0, 1))
-        n_sectors += sum(_sectors(4 * (which + k), inside) for k in (0, 1))
+        n_sectors += sum(sectors_touched(4 * (which + k), inside) for k in (0, 1))
     found, word = np.zeros(n, bool), np.zeros(n, np.int64)
     searching = low < high
     while searching.any():
         middle = (low + high) >> 1
-        n_sectors += _sectors(4 * middle, searching)
+        n_sectors += sectors_touched(4 * middle, searching)
         key = keys[np.minimum(middle, keys.size - 1)]
         hit, smaller = searching & (key == queries), searching & (key < queries)
         found, word = found | hit, np.where(hit, middle, word)
         low = np.where(smaller, middle + 1, low)
         high = np.where(searching & ~smaller & ~hit, middle, high)
         searching &= ~hit & (low < high)
-    return (n_sectors + _sectors(8 * word, found)) / n
+    return (n_sectors + sectors_touched(8 * word, found)) / n
 
 
-def _sectors(address: np.ndarray, active: np.ndarray) -> int:
+def sectors_touched(address: np.ndarray, active: np.ndarray) -> int:
     """Add up the different sectors of each warp's active threads."""
     touched = np.sort(np.where(active, address // SECTOR, -1).reshape(-1, _WARP), axis=1)
     new = np.diff(touched, axis=1, prepend=-1) != 0

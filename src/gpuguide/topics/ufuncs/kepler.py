@@ -21,7 +21,7 @@ from gpuguide.measure.plan import (
 )
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.topics.ufuncs.kernels import STEPS, anomaly, anomaly_in_four
+from gpuguide.topics.ufuncs.functions import STEPS, anomaly, anomaly_in_four
 from gpuguide.topics.ufuncs.kernels_cpu import THREADS, anomaly_cpu_loop
 from gpuguide.topics.ufuncs.study import gpu_ufunc
 
