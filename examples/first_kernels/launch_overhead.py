@@ -108,8 +108,8 @@ print("a hundred more:", x[0, :4])
 # -----------------------
 #
 # Numba also looks up, at each launch, which of the compiled versions fits the types of the arguments.
-# ``specialize`` chooses one, and the brackets choose the grid. What they return takes arrays of these types
-# and no others.
+# ``specialize`` chooses one, and the brackets choose the grid. What they return no longer looks, so give it
+# arrays of the same types only.
 #
 # .. rung:: cached_launcher
 
