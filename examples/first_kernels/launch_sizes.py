@@ -311,10 +311,10 @@ for kernel, elements in ((one_element, 1), (four_elements, 4)):
 # -----------------------------
 #
 # With 4096 elements there is nothing to fill. Four per thread take
-# :measured:`maximum[four_elements, 2**12].time`, one takes :measured:`maximum[one_element, 2**12].time`, and a
-# single empty block takes :measured:`empty[t128, 1].time`; the host needs
-# :measured:`maximum[one_element, 2**12].launch` for the launch. Nor, we think, do four elements help a kernel
-# that computes for a long time on each: while some warps wait, others compute. :evidence:`opinion`
+# :measured:`maximum[four_elements, 2**12].time`, one takes :measured:`maximum[one_element, 2**12].time`,
+# and a single empty block takes :measured:`empty[t128, 1].time`; the host needs
+# :measured:`maximum[one_element, 2**12].launch` for the launch. Nor, we think, do four elements help a
+# kernel that computes for a long time on each: while some warps wait, others compute. :evidence:`opinion`
 
 # %%
 # Your turn: deal the elements out
