@@ -82,10 +82,12 @@ one_block[1, 256](x)  # one block of 256 threads
 print(x[:3], "...", x[-3:])
 
 # %%
-# Two lines are new, the ``range`` and the launch. At 2\ :sup:`20` numbers the block is
-# :measured:`increment[one_block, 2**20].speedup(one_thread)` as fast as the single thread. A thread has to
-# wait for each number to come from memory, and we think that most of its time goes there.
-# :evidence:`opinion` Now up to 256 threads wait at the same time.
+# Two lines are new, the ``range`` and the launch. At 2\ :sup:`20` numbers a thread of the block makes
+# :measured:`increment[one_block, 2**20].work(turns)` of the loop, where the single thread made
+# :measured:`increment[one_thread, 2**20].work(turns)`. The block is
+# :measured:`increment[one_block, 2**20].speedup(one_thread)` as fast. A thread has to wait for each number to
+# come from memory, and we think that most of its time goes there. :evidence:`opinion` Now up to 256 threads
+# wait at the same time.
 
 # %%
 # A grid of blocks: one thread per element

@@ -61,8 +61,24 @@ _UFUNCS = {
     "row_ufunc": "assert cp.allclose(distance, ((points[:-1] - points[1:]) ** 2).sum(axis=1))",
 }
 
+# Each of these blocks adds a hundred.
+_HUNDREDS = {
+    rung: f"assert (x == {100 * number + 1}).all()"
+    for number, rung in enumerate(
+        ("cupy_arrays", "numba_views", "cached_launcher", "raw_kernel", "graph", "one_launch"), start=1
+    )
+}
+
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
+    "grids_2d_3d": (
+        OtherSizes({"cp.ones((256, 256))": "cp.ones((33, 100))"}, {"": "assert (x == 3).all()"}),
+        OtherSizes({"cp.ones((256, 256))": "cp.ones((1, 1))"}, {"": "assert (x == 3).all()"}),
+    ),
+    "launch_overhead": (
+        OtherSizes({"ones(shape=(256, 256))": "ones(shape=(33, 100))"}, _HUNDREDS),
+        OtherSizes({"ones(shape=(256, 256))": "ones(shape=(1, 1))"}, _HUNDREDS),
+    ),
     "launch_sizes": (
         OtherSizes({**_NO_REGISTERS, "2**26": "3_001"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
         OtherSizes({**_NO_REGISTERS, "2**26": "1"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
@@ -88,4 +104,7 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
 }
 
 #: Lesson -> why its open blocks do not run in the simulator.
-NOT_SIMULATED: dict[str, str] = {"ufuncs": "the simulator has no ufuncs"}
+NOT_SIMULATED: dict[str, str] = {
+    "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
+    "ufuncs": "the simulator has no ufuncs",
+}

@@ -37,6 +37,11 @@ def test_the_traffic_is_one_read_and_one_write_an_element() -> None:
     assert (traffic.bytes_read, traffic.bytes_written, traffic.flops) == (8000, 8000, 1000)
 
 
+def test_turns_are_those_of_the_thread_that_makes_most() -> None:
+    assert [first_kernel.turns_alone(n) for n in (0, 1, 1000)] == [0, 1, 1000]
+    assert [first_kernel.turns_in_block(n) for n in (0, 1, 256, 257, 2**20)] == [0, 1, 1, 2, 4096]
+
+
 def test_the_source_size_and_dtype_are_among_those_measured() -> None:
     study = first_kernel.study()
     assert study.dtype == "float64"

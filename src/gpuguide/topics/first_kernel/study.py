@@ -106,6 +106,16 @@ def increment_with_copies_pinned(x_host: np.ndarray) -> None:
     x_device.get(out=x_host)
 
 
+def turns_alone(n: int) -> int:
+    """Count the turns that a single thread's loop makes."""
+    return n
+
+
+def turns_in_block(n: int) -> int:
+    """Count the turns that the loop of a block's first thread makes; no other makes more."""
+    return len(range(0, n, THREADS_PER_BLOCK))
+
+
 increment_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
 
 
@@ -134,11 +144,17 @@ def study(kernels: Kernels = None) -> Study:
                 "one_thread",
                 increment_one_thread,
                 "one thread",
+                work={"turns": turns_alone},
                 **moved,
                 **_up_to("one_thread"),
             ),
             kernel_variant(
-                "one_block", increment_one_block, "one block", **moved, **_up_to("one_block")
+                "one_block",
+                increment_one_block,
+                "one block",
+                work={"turns": turns_in_block},
+                **moved,
+                **_up_to("one_block"),
             ),
             kernel_variant(
                 "by_hand", increment_by_hand, "grid, by hand", mutates=True, **moved
