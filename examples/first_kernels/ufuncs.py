@@ -89,7 +89,7 @@ distances = ufuncs.distance_study().run()
 arrays = [cp.zeros(32**3, cp.float32) for _ in range(3)]
 for name, (x, y, z) in (
     ("bare", arrays),
-    ("views", [gg.numba_view(array) for array in arrays]),
+    ("views", [cuda.as_cuda_array(array, sync=False) for array in arrays]),
 ):
 
     def call(x=x, y=y, z=z):
