@@ -228,6 +228,7 @@ print("as cp.maximum:", bool((out == cp.maximum(a, b)).all()))
 # steps, and each step has a sine and a cosine, for the same twelve bytes.
 #
 # .. rung:: eight_steps
+#    :counter: issue_active
 
 import math
 
