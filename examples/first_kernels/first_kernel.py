@@ -45,7 +45,7 @@ print("NumPy:", np.ones(3) + 1)
 # %%
 # .. try-it::
 #
-#    Launch the kernel a second time, ``one_thread[1, 1](x)``, and print ``x``. The numbers are 3 now: the
+#    Launch the kernel again, ``one_thread[1, 1](x)``, and print ``x``. The numbers are 3 now: the
 #    kernel changes its input, so every repeat changes the data. Before a result is checked, ``x`` has to be
 #    as it was at the start.
 #
