@@ -5,10 +5,9 @@ Sort and search
 At what size does sorting on the GPU pay?
 """
 # %%
-# CuPy sorts 2\ :sup:`24` numbers that are on the GPU in :measured:`sort[cupy, 4096**2].time`, and
-# :measured:`sort[cupy, 4096**2].speedup(numpy_threads)` as fast as NumPy on all threads. If they come from
-# the host and go back there, from and to pinned memory, CuPy overtakes NumPy on one thread
-# :measured:`sort.crossover(numpy, with_copies_pinned)`.
+# CuPy sorts 2\ :sup:`24` numbers that are on the GPU in :measured:`sort[cupy, 4096**2].time`, which is
+# :measured:`sort[cupy, 4096**2].speedup(numpy_threads)` as fast as NumPy on all threads. With copies from and
+# to pinned memory it overtakes NumPy on one thread :measured:`sort.crossover(numpy, with_copies_pinned)`.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -42,9 +41,9 @@ At what size does sorting on the GPU pay?
 # Sort, argsort and searchsorted in CuPy
 # --------------------------------------
 #
-# CuPy has them under NumPy's names. ``sort`` orders the numbers. ``argsort`` gives the places from which they
-# have to be taken for that. ``searchsorted`` gives the place at which a number belongs: below, 3 is none of
-# the keys and belongs at place 1. No kernel has to be written, and CuPy chooses the grid.
+# CuPy has all three under NumPy's names. ``sort`` orders the numbers. ``argsort`` gives the places from which
+# they have to be taken for that. ``searchsorted`` gives the place at which a number belongs: below, 3 is none
+# of the keys and belongs at place 1. No kernel has to be written, and CuPy chooses the grid.
 
 import cupy as cp
 import numpy as np
@@ -150,10 +149,11 @@ print("NumPy:", np.sort(matrix_host[0])[:3])
 # %%
 # CuPy gives each element the number of its row, eight bytes more, and sorts the whole matrix by comparing
 # pairs of row and value. This can be read
-# `in its source <https://github.com/cupy/cupy/blob/main/cupy/cuda/cupy_thrust.cu>`__. What it costs shows a
-# detour that leads back to the radix sort. Put the row in front of an element's bits, sort all of it as one
-# flat array, and cut the row off again. This takes numbers that are not negative, for only their bits rise
-# with their values.
+# `in its source <https://github.com/cupy/cupy/blob/main/cupy/cuda/cupy_thrust.cu>`__.
+#
+# A detour leads back to the radix sort. Put the number of the row in front of each element's bits, sort all
+# of it as one flat array, and cut the row off again. It works for numbers that are not negative: their bits
+# rise with their values.
 #
 # .. rung:: rows_packed
 
@@ -221,22 +221,22 @@ plot_dots(
 # What limits the sort
 # --------------------
 #
-# A sort must read each number and write it once. Counted so, CuPy in place moves a hundred million numbers at
-# :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. A radix sort that looks at eight
-# bits at a time takes four passes over 32 bits, and at the rate of a copy these would still reach a quarter.
-# We think that the rest is lost because a pass is no copy: it counts first, and then scatters the numbers to
-# 256 places. :evidence:`opinion`
+# A sort must read each number and write it once. Counting only that, CuPy in place moves 10\ :sup:`8` numbers
+# at :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. A radix sort that looks at
+# eight bits at a time takes four passes over 32 bits, and at the rate of a copy these would still reach a
+# quarter. We think that the rest is lost because a pass is no copy: it counts first, and then scatters the
+# numbers to 256 places. :evidence:`opinion`
 #
 # Small sorts have another limit. A thousand numbers take :measured:`sort[cupy_in_place, 10**3].time` on the
 # GPU, and :measured:`sort[cupy_in_place, 10**3].launch` of Python's time to ask for it. NumPy is done in
-# :measured:`sort[numpy, 10**3].time`. Numbers that start and end on the host should stay there below the
-# crossing.
+# :measured:`sort[numpy, 10**3].time`. Below the crossover, numbers that start and end on the host should stay
+# there.
 
 # %%
 # Your turn: copies that nobody needs
 # -----------------------------------
 #
-# The copies moved the crossing on this page. In a program they hide between the lines, where a single call
+# The copies moved the crossover on this page. In a program they hide between the lines, where a single call
 # sends an array to the GPU or fetches one. Find those that can go. The check counts them, without a GPU.
 #
 # .. exercise:: count_transfers

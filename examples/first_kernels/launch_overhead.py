@@ -7,8 +7,8 @@ What does a launch cost the host, and how do you pay less?
 # %%
 # A hundred short Numba kernels take :measured:`hundred[cupy_arrays, 65536].time` if each launch is handed a
 # CuPy array, :measured:`hundred[numba_views, 65536].time` with a view that was made once, and
-# :measured:`hundred[graph, 65536].time` as a CUDA graph. The GPU does the same work each time. The rest is
-# Python, preparing launches.
+# :measured:`hundred[graph, 65536].time` as a CUDA graph. The GPU's work is the same. What differs is what
+# Python does for each launch.
 #
 # .. rungs:: hundred
 #    :at: 65536
@@ -64,6 +64,7 @@ results = launch_overhead.study().run()
 launches = launch_overhead.launches_study().run()
 busy = launch_overhead.busy_study().run()
 qr = launch_overhead.qr_study().run()
+_ = gg.fact("queued_before", launch_overhead.DELAY_NS / 1e9, unit="s", note="set by us")
 
 # %%
 
@@ -144,8 +145,9 @@ for _ in range(100):
 # A CUDA graph records launches
 # -----------------------------
 #
-# If the same launches come again and again, record them. Between the two calls nothing runs. What is
-# launched goes into a CUDA graph, with its grid and its addresses, and the graph is launched as one.
+# If the same launches come again and again, record them. Between ``begin_capture`` and ``end_capture``
+# nothing runs: what is launched goes into a CUDA graph, with its grid and its addresses. The graph is then
+# launched as one.
 #
 # .. rung:: graph
 
@@ -176,6 +178,11 @@ print("a hundred more:", x[0, :4])
 # .. rung:: one_launch
 
 one_launch[blocks_per_grid, threads_per_block](view)
+
+# %%
+# It also reads and writes the matrix once, and not a hundred times.
+#
+# .. results:: hundred
 
 # %%
 # Each array adds to a launch
@@ -225,10 +232,10 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # A launch that waits
 # -------------------
 #
-# Launches return while earlier work is still in the queue. Without
-# ``sync=False`` they may not: by itself ``cuda.as_cuda_array(x)`` waits until the stream is empty, in case
-# somebody is still writing to the array. Here the GPU is kept busy for a while, and three arrays are
-# launched behind that.
+# Launches return while earlier work is still in the queue. Without ``sync=False`` they may not: by itself
+# ``cuda.as_cuda_array(x)`` waits until the stream is empty, in case somebody is still writing to the array.
+# Here the GPU is kept busy for :measured:`queued_before`, and a kernel with three arrays is launched behind
+# that.
 #
 # .. list-table:: Host time until the launch has returned
 #    :stub-columns: 1
@@ -252,7 +259,16 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # -----------------------------------
 #
 # CuPy's QR factorisation of a small matrix is many kernels with little to do, and the host has to ask for
-# each of them. The matrices here are ``float32`` and begin on the host, in pinned memory.
+# each of them. The matrices here are ``float32`` and begin on the host. Compared are NumPy, and CuPy with
+# pinned copies to the GPU and back.
+#
+# .. kernel:: gpuguide.topics.how_to_time.study
+#    :names: qr_numpy, qr_cupy
+#    :fold: What is timed
+#
+# .. kernel:: gpuguide.topics.launch_overhead.study
+#    :names: qr_copied_pinned
+#    :fold: The copies, from and to pinned memory
 
 # draw
 ax = gg.plot_time(qr, variants=["numpy", "copied_pinned"])
@@ -302,4 +318,4 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 #
 # Onward: :doc:`Primes </gallery/first_kernels/primes>` begins with thousands of launches and ends with one.
 # Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks that see the work behind a
-# launch, and :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, on another call that waits.
+# launch.

@@ -7,8 +7,9 @@ How far does one decorator take you, and what does it hide?
 # %%
 # One decorator makes a kernel of a function of two numbers. On 256\ :sup:`3` pairs in GPU memory it works for
 # :measured:`maximum[ufunc, 256**3].time`, but each call costs Python
-# :measured:`maximum[ufunc, 256**3].launch`. Handed NumPy arrays, it copies them, and the call takes
-# :measured:`maximum[from_numpy, 256**3].time`.
+# :measured:`maximum[ufunc, 256**3].launch`. NumPy arrays it copies: that call takes
+# :measured:`maximum[from_numpy, 256**3].time` from pageable and
+# :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
 #
 # .. list-table:: The larger of two numbers, for arrays on the GPU
 #    :header-rows: 1
@@ -38,7 +39,8 @@ How far does one decorator take you, and what does it hide?
 #      - :measured:`maximum[elementwise, 256**3].time`
 #      - :measured:`maximum[elementwise, 512**3].share`
 #
-# The share is that of 512\ :sup:`3` pairs, which no cache can hold.
+# Numba's calls are given views that were made once. The share is that of 512\ :sup:`3` pairs, which no cache
+# can hold.
 
 # %%
 # @vectorize writes the kernel
@@ -46,7 +48,7 @@ How far does one decorator take you, and what does it hide?
 #
 # A :term:`ufunc` is a function of single numbers that somebody else calls for every element. NumPy's ``add``
 # is one. ``@vectorize`` makes one of a function of yours. For the GPU it writes a kernel in which each thread
-# takes one element, and at each call it works out the grid and launches it.
+# takes one element, and at each call it works out the grid for the :term:`launch`.
 #
 # .. rung:: ufunc
 
@@ -97,15 +99,9 @@ for name, (x, y, z) in (
     gg.fact(f"busy_{name}", float(np.median(samples)), unit="s", samples=samples)
 gg.fact("busy", hidden_wait.BUSY_NS / 1e9, unit="s", note="how long the other work takes")
 
-gpu = gg.require_gpu()
-per_second = 4 * 32 * gpu.sm_count * gpu.sm_clock_hz
-eight, four = kepler.instructions(1, 8), kepler.instructions(1, 4)
-gg.fact("in_eight", eight, unit="1", note="machine instructions per element, eight steps")
-gg.fact("in_four", four, unit="1", note="machine instructions per element, four steps")
-gg.fact("fewer", eight / four, unit="ratio", note="instructions, eight steps to four")
-_ = gg.fact(
-    "issued_at_most", per_second, unit="1", note="instructions of threads per second"
-)
+for name, steps in (("in_eight", 8), ("in_four", 4)):
+    note = f"machine instructions per element, {steps} steps"
+    gg.fact(name, kepler.instructions(1, steps), unit="1", note=note)
 
 # %%
 
@@ -114,15 +110,6 @@ gg.claim(results, "cpu", faster_than="from_numpy", at=32**3)
 gg.claim(results, "cpu_loop", faster_than="from_pinned", at=256**3)
 gg.claim(results, "cupy_maximum", faster_than="ufunc", at=32**3, clock="launch")
 gg.claim(orbits, "from_pinned", faster_than="cpu_loop", at=128**3)
-_ = gg.fact(
-    "issued",
-    facts["in_eight"].value
-    * 128**3
-    / orbits.time("eight_steps", 128**3).value
-    / facts["issued_at_most"].value,
-    unit="share",
-    note="of the instructions that the schedulers can issue",
-)
 
 # %%
 # NumPy arrays: the copies decide
@@ -143,8 +130,9 @@ result = larger(a_host, b_host)
 print(type(result).__name__, result[:3])
 
 # %%
-# The work in it is :measured:`maximum[ufunc, 256**3].time`. From pinned memory into pinned memory the call
-# takes :measured:`maximum[from_pinned, 256**3].time`, and that is still the time of copies.
+# The work in it is :measured:`maximum[ufunc, 256**3].time`. The same call takes
+# :measured:`maximum[from_pinned, 256**3].time` where inputs and result lie in pinned memory. Nearly all of
+# either is copying.
 
 # draw
 gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
@@ -152,11 +140,12 @@ gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
 # %%
 # .. finding::
 #
-#    For NumPy arrays the CPU wins at every size. At 32\ :sup:`3` pairs a ufunc on one thread takes
-#    :measured:`maximum[cpu, 32**3].time` and the trip to the GPU :measured:`maximum[from_numpy, 32**3].time`.
-#    At 256\ :sup:`3` a plain loop that all threads share takes :measured:`maximum[cpu_loop, 256**3].time`.
+#    For NumPy arrays a plain loop on all CPU threads wins at every size: 256\ :sup:`3` pairs take it
+#    :measured:`maximum[cpu_loop, 256**3].time`. At 32\ :sup:`3` a ufunc on one thread takes
+#    :measured:`maximum[cpu, 32**3].time`, and the trip to the GPU
+#    :measured:`maximum[from_pinned, 32**3].time` even from pinned memory.
 #
-# More data does not help, since the copies grow with it. More arithmetic for each byte does, further down.
+# More data does not help; the copies grow with it. More arithmetic for each byte does, further down.
 
 # %%
 # A hidden wait for CuPy arrays
@@ -209,7 +198,7 @@ plot_dots(
 # %%
 # .. finding::
 #
-#    A call of the ufunc costs Python :measured:`maximum[ufunc, 32**3].launch`, and that on views. A call of
+#    A call of the ufunc costs Python :measured:`maximum[ufunc, 32**3].launch` even on views. A call of
 #    ``cp.maximum`` costs :measured:`maximum[cupy_maximum, 32**3].launch`. The work of 128\ :sup:`3` pairs is
 #    only :measured:`maximum[ufunc, 128**3].time`, so below that the call decides.
 
@@ -266,17 +255,18 @@ print("off by at most", float(cp.abs(missing).max()))
 #
 # What limits the kernel on GPU arrays? It moves few bytes, and it reaches only
 # :measured:`kepler[eight_steps, 128**3].flop_share` of what the ordinary FP32 units can do. But a sine is not
-# one operation. In the machine code an element takes :measured:`in_eight` instructions, most of them for
-# sines and cosines. The multiprocessors can issue four instructions per clock cycle, each for a warp, and
-# these make :measured:`issued` of that.
+# one operation, nor is a division. In the machine code an element takes :measured:`in_eight` instructions.
+# A multiprocessor can issue four per clock cycle, each for a warp, and the kernel makes
+# :measured:`kepler[eight_steps, 128**3].share(instructions)` of that.
 #
-# Four steps, which are enough, take :measured:`in_four` instructions: by a factor of :measured:`fewer` fewer.
-# With them the kernel is :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. It is the
-# number of instructions that decides. :evidence:`count instructions` We think that the rest goes to waiting,
-# since most instructions of a step need the result of the one before. :evidence:`opinion`
+# Four steps, which are enough, take :measured:`in_four`. The ratio is
+# :measured:`kepler[four_steps, 128**3].gain(instructions)`, and the kernel is
+# :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. So it is the number of instructions
+# that decides. :evidence:`count instructions` We think that the rest goes to waiting, since most instructions
+# of a step need the result of the one before. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.ufuncs.kepler
-#    :names: INSTRUCTIONS, instructions
+#    :names: INSTRUCTIONS, instructions, issued_at_most
 #    :fold: How instructions are counted
 
 # %%

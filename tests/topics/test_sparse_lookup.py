@@ -27,10 +27,10 @@ for m in (1, 2, 3, 4, 8, 9, 1022, 1023, 1024, 1025, 2049):
     near = np.unique(np.linspace(-2, 2 * m + 200, 40).astype(np.int32))
     queries = np.concatenate([near, keys[:1], keys[-1:]])
     expected = lookup_reference(np.where(queries < 0, 0, queries), keys, words)
-    starts = bucket_starts(keys)
-    for name in ("branching", "branchless", "four_per_thread", "shared_top", "bucket"):
+    tables = bucket_starts(keys, 6), bucket_starts(keys, 3)
+    for name in ("branching", "branchless", "four_per_thread", "shared_top", "bucket", "bucket_of_8"):
         out = np.full(queries.size, 99, np.uint64)
-        getattr(sparse_lookup, f"lookup_{name}")(queries, keys, words, starts, out)
+        getattr(sparse_lookup, f"lookup_{name}")(queries, keys, words, *tables, out)
         assert (out == expected).all(), (name, m, queries[out != expected])
 print("all right")
 """
@@ -54,11 +54,11 @@ def test_the_dictionary_is_sparse_and_sorted() -> None:
 
 def test_the_table_of_buckets_says_where_keys_stand() -> None:
     example = dictionary.example_dictionary()
-    keys, starts = example.keys, example.starts
-    assert (starts[0], starts[-1]) == (0, keys.size)
-    buckets = keys >> kernels.BUCKET_BITS
-    places = np.arange(keys.size)
-    assert bool(((starts[buckets] <= places) & (places < starts[buckets + 1])).all())
+    keys, places = example.keys, np.arange(example.keys.size)
+    for starts, bits in ((example.coarse, dictionary.COARSE_BITS), (example.fine, dictionary.FINE_BITS)):
+        assert (starts[0], starts[-1]) == (0, keys.size)
+        buckets = keys >> bits
+        assert bool(((starts[buckets] <= places) & (places < starts[buckets + 1])).all())
 
 
 @pytest.mark.parametrize("alone_below", [0, 10**6])
@@ -71,7 +71,7 @@ def test_the_look_up_on_all_threads_asks_for_every_query(
     queries = np.arange(n, dtype=np.int32)
     keys, words = queries[::2], np.arange(1, 1 + -(-n // 2), dtype=np.uint64)
     out = np.full(n, 99, np.uint64)
-    dictionary.lookup_numpy_threads(queries, keys, words, None, out)
+    dictionary.lookup_numpy_threads(queries, keys, words, None, None, out)
     assert out.tolist() == [0 if q % 2 else q // 2 + 1 for q in range(n)]
 
 
@@ -84,7 +84,7 @@ def test_about_half_of_the_queries_are_keys() -> None:
 def test_a_dictionary_has_at_least_one_key() -> None:
     ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
     with pytest.raises(ArgumentError, match="at least one key"):
-        sparse_lookup.lookup_bucket(ints, ints[:0], words[:0], ints, words)
+        sparse_lookup.lookup_bucket(ints, ints[:0], words[:0], ints, ints, words)
 
 
 def test_a_mismatch_names_the_first_wrong_look_up() -> None:
@@ -102,7 +102,7 @@ def test_kernels_share_what_they_should(name: str) -> None:
     from numba import int32, int64, uint64
 
     words = uint64[::1]
-    middle = {"branching": (), "bucket": (int32[::1],)}.get(name, (int64,))
+    middle = {"branching": (), "bucket": (int32[::1], int64)}.get(name, (int64,))
     facts = numba_facts(getattr(kernels, name), (int32[::1], int32[::1], words, *middle, words))
     assert facts.shared_bytes == (1023 * 4 if name == "shared_top" else 0)
 
@@ -121,17 +121,18 @@ def test_sectors_of_a_warp_are_counted_once_for_each_load() -> None:
     assert sectors.sectors_per_query(first, keys) * 32 == 2
     none = np.full(32, 2000, np.int32)  # eleven steps to the end, for 1024 is no power of two less one
     assert sectors.sectors_per_query(none, keys) * 32 == 10
-    starts = dictionary.bucket_starts(keys)
+    starts = dictionary.bucket_starts(keys, 6)
     # Two loads of the table, then the search among the 64 keys of the last whole bucket: nine to a sector.
-    assert sectors.sectors_per_query(np.full(32, 992, np.int32), keys, starts) * 32 == 2 + 1 + 1
+    assert sectors.sectors_per_query(np.full(32, 992, np.int32), keys, starts, 6) * 32 == 2 + 1 + 1
 
 
 def test_sorted_queries_touch_fewer_sectors_and_so_do_buckets() -> None:
-    queries, keys, _, starts = sparse_lookup.study().make_inputs(10**6, exact=False)
+    queries, keys, _, coarse, fine = sparse_lookup.study().make_inputs(10**6, exact=False)
     some, in_order = queries[: 2**12], np.sort(queries)[: 2**12]
     scattered = sectors.sectors_per_query(some, keys)
     assert 14 < scattered < 16
-    assert sectors.sectors_per_query(some, keys, starts) < scattered / 2
+    in_coarse = sectors.sectors_per_query(some, keys, coarse, dictionary.COARSE_BITS)
+    assert sectors.sectors_per_query(some, keys, fine, dictionary.FINE_BITS) < in_coarse < scattered / 2
     assert sectors.sectors_per_query(in_order, keys) < scattered / 3
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from compile_lane import ARCHITECTURE, find_ptxas, needs_compilers, numba_facts, numba_ptx
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics.ufuncs import cpu, hidden_wait, kepler, kernels
+from gpuguide.topics.ufuncs import functions, hidden_wait, kepler, kernels, kernels_cpu
 from gpuguide.topics.ufuncs import study as ufuncs
 
 
@@ -23,9 +23,9 @@ def test_the_simulator_has_no_ufuncs(simulator_python: Callable[..., str]) -> No
     """The day that this fails, the variants of the studies can run in the simulator, too."""
     printed = simulator_python("""
 import numpy as np
-from gpuguide.topics.ufuncs import kernels, study as ufuncs
+from gpuguide.topics.ufuncs import functions, study as ufuncs
 points = np.zeros((2, 3), np.float32)
-for call in (lambda: ufuncs.gpu_ufunc(kernels.larger), lambda: ufuncs.gpu_row_ufunc()(points, points)):
+for call in (lambda: ufuncs.gpu_ufunc(functions.larger), lambda: ufuncs.gpu_row_ufunc()(points, points)):
     try:
         call()
     except AttributeError as error:
@@ -42,7 +42,7 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
     nan, one = np.float32("nan"), np.float32(1)
     a, b = np.array([nan, one, nan, 2], np.float32), np.array([one, nan, nan, one], np.float32)
     expected = ufuncs.maximum_reference(a, b)
-    for call in (cpu.maximum_cpu, cpu.maximum_cpu_loop):
+    for call in (kernels_cpu.maximum_cpu, kernels_cpu.maximum_cpu_loop):
         out = np.empty_like(a)
         with np.errstate(invalid="ignore"):  # comparing with NaN sets a flag that NumPy reports
             call(a, b, out)
@@ -52,7 +52,8 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
 
 @pytest.mark.parametrize("eccentricity", [0.0, 0.1, 0.5, kepler.MOST_ECCENTRIC])
 @pytest.mark.parametrize(
-    "solve", [cpu.anomaly_cpu_loop, np.vectorize(kernels.anomaly), np.vectorize(kernels.anomaly_in_four)]
+    "solve",
+    [kernels_cpu.anomaly_cpu_loop, np.vectorize(functions.anomaly), np.vectorize(functions.anomaly_in_four)],
 )
 def test_four_steps_solve_keplers_equation_as_eight_do(
     solve: Callable[..., Any], eccentricity: float
@@ -60,7 +61,7 @@ def test_four_steps_solve_keplers_equation_as_eight_do(
     mean = np.linspace(0, np.pi, 2001).astype(np.float32)
     orbit = np.full_like(mean, eccentricity)
     out = np.empty_like(mean)
-    if solve is cpu.anomaly_cpu_loop:
+    if solve is kernels_cpu.anomaly_cpu_loop:
         solve(mean, orbit, out)
     else:
         out[:] = solve(mean, orbit)
@@ -91,7 +92,7 @@ def stager(core: Callable[..., Any]) -> Callable[..., Any]:
 @needs_compilers()
 @pytest.mark.parametrize(
     ("core", "divisions"),
-    [(kernels.larger, 0), (kernels.anomaly, 8), (kernels.anomaly_in_four, 4)],
+    [(functions.larger, 0), (functions.anomaly, 8), (functions.anomaly_in_four, 4)],
     ids=["larger", "anomaly", "anomaly_in_four"],
 )
 def test_the_kernel_of_a_ufunc_computes_in_float32(core: Callable[..., Any], divisions: int) -> None:
@@ -125,7 +126,7 @@ def test_kernels_compile_to_float32(kernel: Any, signature: str, loads: int) -> 
     assert not [opcode for opcode in facts.instructions if opcode.endswith(".f64")]
 
 
-@pytest.mark.parametrize("loop", [cpu.maximum_cpu_loop, cpu.anomaly_cpu_loop])
+@pytest.mark.parametrize("loop", [kernels_cpu.maximum_cpu_loop, kernels_cpu.anomaly_cpu_loop])
 def test_loops_on_the_cpu_refuse_shapes_that_differ(loop: Any) -> None:
     """A compiled loop would read and write beyond the shorter array."""
     long, short = np.ones(4, np.float32), np.ones(3, np.float32)
@@ -139,7 +140,7 @@ def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(study: Any) -> None:
     """Numba's ufunc for all threads is far behind that loop, so it is no fair rival."""
     assert study.baseline == "cpu_loop"
     (loop,) = (variant for variant in study.variants if variant.name == "cpu_loop")
-    assert (loop.device, loop.threads) == ("cpu", cpu.THREADS)
+    assert (loop.device, loop.threads) == ("cpu", kernels_cpu.THREADS)
 
 
 def test_the_source_sizes_and_dtype_are_among_those_measured() -> None:
@@ -188,7 +189,7 @@ def instructions_on_the_way(code: str) -> Counter[str]:
 
 @needs_compilers()
 @pytest.mark.skipif(not shutil.which("nvdisasm"), reason="nvdisasm, of NVIDIA's toolkit, is not on the PATH")
-@pytest.mark.parametrize(("core", "steps"), [(kernels.anomaly, 8), (kernels.anomaly_in_four, 4)])
+@pytest.mark.parametrize(("core", "steps"), [(functions.anomaly, 8), (functions.anomaly_in_four, 4)])
 def test_the_instructions_of_a_step_are_those_of_the_machine_code(
     core: Callable[..., Any], steps: int, tmp_path: Path
 ) -> None:
@@ -209,7 +210,7 @@ def test_a_ufunc_takes_any_shape_and_cupy_arrays() -> None:
     import cupy as cp
 
     a, b = cp.random.random((2, 5, 6, 7), dtype=cp.float32)
-    larger = cp.asarray(ufuncs.gpu_ufunc(kernels.larger)(a, b))
+    larger = cp.asarray(ufuncs.gpu_ufunc(functions.larger)(a, b))
     assert larger.shape == (5, 6, 7)
     assert bool((larger == cp.maximum(a, b)).all())
 
@@ -220,9 +221,9 @@ def test_a_gpu_ufunc_has_no_types_but_those_it_was_given() -> None:
 
     x = np.ones(3)
     with pytest.raises(TypeError, match="No matching version"):
-        ufuncs.gpu_ufunc(kernels.larger)(x, x)
+        ufuncs.gpu_ufunc(functions.larger)(x, x)
     with pytest.raises(TypeError, match="No matching version"):
-        vectorize(target="cuda")(kernels.larger)(x, x)
+        vectorize(target="cuda")(functions.larger)(x, x)
 
 
 @pytest.mark.gpu
@@ -239,7 +240,7 @@ def test_a_ufunc_waits_for_the_stream_of_cupy_arrays_and_not_for_views() -> None
         views = [numba_view(x) for x in arrays]
 
     def call(a: Any, b: Any, out: Any) -> None:
-        ufuncs.gpu_ufunc(kernels.larger)(a, b, out=out, stream=current_stream())
+        ufuncs.gpu_ufunc(functions.larger)(a, b, out=out, stream=current_stream())
 
     busy_s = hidden_wait.BUSY_NS / 1e9
     assert min(hidden_wait.host_time_while_busy(lambda: call(*arrays), 5)) > 0.9 * busy_s
@@ -270,9 +271,9 @@ def test_the_page_shows_the_functions_that_are_measured() -> None:
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
     }
-    for function in (kernels.larger, kernels.anomaly, kernels.squared_distance):
+    for function in (functions.larger, functions.anomaly, functions.squared_distance):
         (tested,) = ast.parse(inspect.getsource(function)).body
         assert isinstance(tested, ast.FunctionDef)
         code = "\n".join(ast.unparse(line) for line in tested.body[1:])
-        code = code.replace("STEPS", str(kernels.STEPS)).replace("ZERO", "np.float32(0)")
+        code = code.replace("STEPS", str(functions.STEPS)).replace("ZERO", "np.float32(0)")
         assert "\n".join(ast.unparse(line) for line in defined[function.__name__].body) == code

@@ -122,7 +122,7 @@ def study(kernels: Kernels = None) -> Study:
             kernel_variant(
                 "kernels_alone",
                 with_graph,
-                "the hundred kernels alone",
+                "the hundred kernels, GPU time",
                 mutates=True,
                 simulatable=False,
                 note="The graph, by the GPU's clock.",
@@ -320,9 +320,9 @@ def qr_study(kernels: Kernels = None) -> Study:
         variants=(
             qr_numpy_variant(),
             cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
-            end_to_end_variant("copied", qr_copied, "CuPy, pageable copies"),
+            end_to_end_variant("copied", qr_copied, "CuPy with pageable copies"),
             end_to_end_variant(
-                "copied_pinned", qr_copied_pinned, "CuPy, pinned copies", arrays="pinned"
+                "copied_pinned", qr_copied_pinned, "CuPy with pinned copies", arrays="pinned"
             ),
         ),
         sizes=QR_SIZES,

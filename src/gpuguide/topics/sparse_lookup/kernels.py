@@ -3,7 +3,6 @@
 import numpy as np
 from numba import cuda
 
-BUCKET_BITS = 6  # a bucket is a run of 2**6 = 64 numbers
 N_SAMPLES = 1023  # the keys that the first ten steps of a search can meet
 
 
@@ -97,12 +96,12 @@ def shared_top(queries, keys, words, fine_step, out):
 
 
 @cuda.jit
-def bucket(queries, keys, words, starts, out):
+def bucket(queries, keys, words, starts, bits, out):
     """Each thread reads where its query's bucket begins and ends, and searches only there."""
     i = cuda.grid(1)
     if i < queries.size:
         query, word = queries[i], np.uint64(0)
-        which = query >> BUCKET_BITS
+        which = query >> bits
         if 0 <= which < starts.size - 1:
             low, high = starts[which], starts[which + 1]
             while low < high:

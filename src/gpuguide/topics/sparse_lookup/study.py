@@ -1,4 +1,4 @@
-"""Looking up keys in a sparse dictionary of two arrays: a dict, NumPy, CuPy, and five kernels."""
+"""Looking up keys in a sparse dictionary of two arrays: a dict, NumPy, CuPy, and kernels."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from gpuguide.measure.plan import (
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
 from gpuguide.topics.sparse_lookup.dictionary import (
+    COARSE_BITS,
+    FINE_BITS,
     N_KEYS,
     THREADS,
     LookupCheck,
@@ -43,17 +45,21 @@ MAX_BLOCKS = 1024
 SIZES = (10, 10**3, 10**4, 10**5, 10**6, 10**7)
 
 
-def lookup_branching(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
+def lookup_branching(
+    queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
+) -> None:
     """Give each thread one query; its search stops when it meets the key."""
-    n = checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, coarse, fine, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
         branching[blocks_per_grid, THREADS_PER_BLOCK](queries, keys, words, out)
 
 
-def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
+def lookup_branchless(
+    queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
+) -> None:
     """Give each thread one query; searches take the same steps, and select, not branch."""
-    n = checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, coarse, fine, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
         branchless[blocks_per_grid, THREADS_PER_BLOCK](
@@ -61,9 +67,11 @@ def lookup_branchless(queries: Any, keys: Any, words: Any, starts: Any, out: Any
         )
 
 
-def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
+def lookup_four_per_thread(
+    queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
+) -> None:
     """Give each thread four queries, searched side by side."""
-    n = checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, coarse, fine, out)
     if n:
         blocks_per_grid = blocks_1d(n, 4 * THREADS_PER_BLOCK)
         four_per_thread[blocks_per_grid, THREADS_PER_BLOCK](
@@ -71,9 +79,11 @@ def lookup_four_per_thread(queries: Any, keys: Any, words: Any, starts: Any, out
         )
 
 
-def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
+def lookup_shared_top(
+    queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
+) -> None:
     """Let the first ten steps of every search read shared memory."""
-    n = checked_size(queries, keys, words, starts, out)
+    n = checked_size(queries, keys, words, coarse, fine, out)
     if n:
         blocks_per_grid = min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS)
         # The last of the ten steps that are taken in shared memory.
@@ -81,25 +91,49 @@ def lookup_shared_top(queries: Any, keys: Any, words: Any, starts: Any, out: Any
         shared_top[blocks_per_grid, THREADS_PER_BLOCK](queries, keys, words, fine_step, out)
 
 
-def lookup_bucket(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> None:
-    """Give each thread one query, and let a table say where the search begins and ends."""
-    n = checked_size(queries, keys, words, starts, out)
+def lookup_bucket(
+    queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
+) -> None:
+    """Give each thread one query, and let a table of 64 numbers per entry say where to search."""
+    n = checked_size(queries, keys, words, coarse, fine, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        bucket[blocks_per_grid, THREADS_PER_BLOCK](queries, keys, words, starts, out)
+        bucket[blocks_per_grid, THREADS_PER_BLOCK](
+            queries, keys, words, coarse, COARSE_BITS, out
+        )
 
 
-def bucket_with_copies(
-    queries: np.ndarray, keys: object, words: object, starts: object, out: np.ndarray
+def lookup_bucket_of_8(
+    queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
+) -> None:
+    """Do the same with a table of eight numbers per entry."""
+    n = checked_size(queries, keys, words, coarse, fine, out)
+    if n:
+        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
+        bucket[blocks_per_grid, THREADS_PER_BLOCK](queries, keys, words, fine, FINE_BITS, out)
+
+
+def look_up_with_copies(
+    queries: np.ndarray,
+    keys: object,
+    words: object,
+    coarse: object,
+    fine: object,
+    out: np.ndarray,
 ) -> None:
     """Copy the queries to the GPU, look them up in the dictionary kept there, and fetch the words."""
     found = cupy().empty(out.shape, out.dtype)
-    lookup_bucket(cupy().asarray(queries), *example_dictionary().on_gpu, found)
+    lookup_bucket_of_8(cupy().asarray(queries), *example_dictionary().on_gpu, found)
     found.get(out=out)
 
 
-def bucket_with_copies_pinned(
-    queries: np.ndarray, keys: object, words: object, starts: object, out: np.ndarray
+def look_up_with_copies_pinned(
+    queries: np.ndarray,
+    keys: object,
+    words: object,
+    coarse: object,
+    fine: object,
+    out: np.ndarray,
 ) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     queries_device = cupy().empty(queries.shape, queries.dtype)
@@ -107,16 +141,16 @@ def bucket_with_copies_pinned(
     stream = cupy().cuda.get_current_stream()
     queries_device.set(queries, stream=stream)
     found = cupy().empty(out.shape, out.dtype)
-    lookup_bucket(queries_device, *example_dictionary().on_gpu, found)
+    lookup_bucket_of_8(queries_device, *example_dictionary().on_gpu, found)
     found.get(out=out)
 
 
-def sort_first(queries: Any, keys: Any, words: Any, starts: Any) -> Any:
+def sort_first(queries: Any, keys: Any, words: Any, coarse: Any, fine: Any) -> Any:
     """Sort the queries, search for them in rising order, and put the words where they belong."""
     cp = cupy()
     order = cp.argsort(queries)
     found = cp.empty(queries.shape, cp.uint64)
-    lookup_branching(queries[order], keys, words, starts, found)
+    lookup_branching(queries[order], keys, words, coarse, fine, found)
     out = cp.empty_like(found)
     out[order] = found
     return out
@@ -131,13 +165,19 @@ def lookup_traffic(n: int, dtype: Any) -> Traffic:
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of a dict, NumPy, CuPy and five kernels."""
+    """Describe the comparison of a dict, NumPy, CuPy and kernels."""
     moved: dict[str, Any] = {"traffic": lookup_traffic}
     return Study(
         name="lookup",
         title="Looking up keys in a sparse dictionary",
         variants=(
-            cpu_variant("python_dict", lookup_python_dict, "Python dict"),
+            cpu_variant(
+                "python_dict",
+                lookup_python_dict,
+                "Python dict",
+                max_size=10**6,
+                max_size_reason="left out above 10^6 queries to keep the run short",
+            ),
             cpu_variant("numpy_threads", lookup_numpy_threads, "NumPy, all threads", THREADS),
             cupy_variant("cupy", lookup_cupy, "CuPy's searchsorted", allocates=True, **moved),
             kernel_variant("branching", lookup_branching, "textbook search", **moved),
@@ -146,15 +186,18 @@ def study(kernels: Kernels = None) -> Study:
                 "four_per_thread", lookup_four_per_thread, "four per thread", **moved
             ),
             kernel_variant("shared_top", lookup_shared_top, "top in shared memory", **moved),
-            kernel_variant("bucket", lookup_bucket, "buckets", **moved),
+            kernel_variant("bucket", lookup_bucket, "buckets of 64 numbers", **moved),
+            kernel_variant("bucket_of_8", lookup_bucket_of_8, "buckets of 8 numbers", **moved),
             cupy_variant(
                 "sort_first", sort_first, "sort, then search", allocates=True, **moved
             ),
-            end_to_end_variant("with_copies", bucket_with_copies, "buckets, pageable copies"),
+            end_to_end_variant(
+                "with_copies", look_up_with_copies, "buckets of 8, pageable copies"
+            ),
             end_to_end_variant(
                 "with_copies_pinned",
-                bucket_with_copies_pinned,
-                "buckets, pinned copies",
+                look_up_with_copies_pinned,
+                "buckets of 8, pinned copies",
                 arrays="pinned",
             ),
         ),
@@ -183,6 +226,12 @@ def sorted_study(kernels: Kernels = None) -> Study:
                 traffic=lookup_traffic,
             ),
             kernel_variant(
+                "branchless_sorted",
+                lookup_branchless,
+                "without branches, sorted queries",
+                traffic=lookup_traffic,
+            ),
+            kernel_variant(
                 "bucket_sorted",
                 lookup_bucket,
                 "buckets, sorted queries",
@@ -201,13 +250,13 @@ def sorted_study(kernels: Kernels = None) -> Study:
     )
 
 
-def checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
+def checked_size(queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any) -> int:
     """Return how many queries there are, once all five arrays are seen to fit each other."""
     n: int = launch.check(queries=queries, ndim=1, dtype="int32")
     launch.check(out=out, shape=(n,), dtype="uint64")
     n_keys = launch.check(keys=keys, ndim=1, dtype="int32")
     launch.check(words=words, shape=(n_keys,), dtype="uint64")
-    launch.check(starts=starts, ndim=1, dtype="int32")
+    launch.check(coarse=coarse, fine=fine, ndim=1, dtype="int32", same_shape=False)
     if not n_keys:
         raise ArgumentError("lookup takes at least one key; got none.")
     return n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from gpuguide.errors import MismatchError
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, current_stream
+from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
@@ -19,8 +21,8 @@ from gpuguide.measure.plan import (
 )
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.topics.ufuncs.cpu import THREADS, anomaly_cpu_loop
-from gpuguide.topics.ufuncs.kernels import STEPS, anomaly, anomaly_in_four
+from gpuguide.topics.ufuncs.functions import STEPS, anomaly, anomaly_in_four
+from gpuguide.topics.ufuncs.kernels_cpu import THREADS, anomaly_cpu_loop
 from gpuguide.topics.ufuncs.study import gpu_ufunc
 
 MOST_ECCENTRIC = 0.8
@@ -40,6 +42,14 @@ def instructions(n: int, steps: int = STEPS) -> int:
     (523, 285)
     """
     return n * INSTRUCTIONS[steps]
+
+
+def issued_at_most(device: DeviceInfo) -> float:
+    """Return how many instructions of threads a GPU can issue per second.
+
+    Each of the four schedulers of a multiprocessor issues one per cycle, for the 32 threads of a warp.
+    """
+    return 4 * 32 * device.sm_count * device.sm_clock_hz
 
 
 def anomaly_reference(mean: np.ndarray, eccentricity: np.ndarray) -> np.ndarray:
@@ -133,10 +143,22 @@ def study(kernels: Kernels = None) -> Study:
                 "from_pinned", anomaly_from_pinned, "GPU ufunc, pinned copies", arrays="pinned"
             ),
             kernel_variant(
-                "eight_steps", anomaly_ufunc, "eight steps", traffic=eight, simulatable=False
+                "eight_steps",
+                anomaly_ufunc,
+                "eight steps",
+                traffic=eight,
+                simulatable=False,
+                work={"instructions": instructions},
+                work_ceilings={"instructions": issued_at_most},
             ),
             kernel_variant(
-                "four_steps", anomaly_four_steps, "four steps", traffic=four, simulatable=False
+                "four_steps",
+                anomaly_four_steps,
+                "four steps",
+                traffic=four,
+                simulatable=False,
+                work={"instructions": partial(instructions, steps=STEPS // 2)},
+                work_ceilings={"instructions": issued_at_most},
             ),
         ),
         sizes=SIZES,

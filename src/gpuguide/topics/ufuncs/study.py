@@ -21,16 +21,15 @@ from gpuguide.measure.plan import (
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
-from gpuguide.topics.ufuncs.cpu import THREADS, maximum_cpu, maximum_cpu_loop
-from gpuguide.topics.ufuncs.kernels import (
+from gpuguide.topics.ufuncs.functions import (
     LAYOUT,
     ROW_SIGNATURES,
     SIGNATURES,
-    distance_kernel,
     larger,
-    own_kernel,
     squared_distance,
 )
+from gpuguide.topics.ufuncs.kernels import distance_kernel, own_kernel
+from gpuguide.topics.ufuncs.kernels_cpu import THREADS, maximum_cpu, maximum_cpu_loop
 
 THREADS_PER_BLOCK = 256
 N_COORDINATES = 3

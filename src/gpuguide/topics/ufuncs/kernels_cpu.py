@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from gpuguide.topics.ufuncs.kernels import SIGNATURES, anomaly, larger
+from gpuguide.topics.ufuncs.functions import SIGNATURES, anomaly, larger
 
 THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
 
