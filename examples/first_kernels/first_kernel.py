@@ -56,16 +56,10 @@ print("NumPy:", np.ones(3) + 1)
 
 # %%
 
-# record: The study: ten variants, six sizes, every result compared bit for bit
+# record: The kernels, and how many multiprocessors there are
 import gpuguide as gg
 from gpuguide.topics.first_kernel.kernels import by_hand, grid, grid_stride, one_block
-from gpuguide.topics.first_kernel.study import study
 
-results = study().run()
-
-# %%
-
-# record: How many multiprocessors there are
 _ = gg.fact("multiprocessors", gg.require_gpu().sm_count, unit="1")
 
 # %%
@@ -153,6 +147,13 @@ print(x[:3], "...", x[-3:])
 # thread per element takes :measured:`increment[grid, 2**26].time`. It is handy. The launch no longer
 # depends on the array, and with ``[1, 1]`` the kernel runs as the plain loop that it was, which helps to
 # find a mistake.
+
+# %%
+
+# record: The study: ten variants, six sizes, every result compared bit for bit
+from gpuguide.topics.first_kernel.study import study
+
+results = study().run()
 
 # %%
 # The first call compiles

@@ -62,14 +62,6 @@ print("CuPy: ", polynomial(x_device)[:3])
 # :measured:`polynomial[cupy, 10**6].time`. That is one thread of a CPU against a whole GPU.
 
 # %%
-
-# record: The study: eight variants, six sizes, every result checked
-import gpuguide as gg
-from gpuguide.topics.why_gpu.study import study
-
-results = study().run()
-
-# %%
 # All threads of the CPU against the GPU
 # --------------------------------------
 #
@@ -129,6 +121,14 @@ out_device = cp.empty_like(x_device)
 blocks_per_grid = (x_device.size + 255) // 256
 gpu_threads[blocks_per_grid, 256](x_device, out_device)
 print(out_device[:3])
+
+# %%
+
+# record: The study: eight variants, six sizes, every result checked
+import gpuguide as gg
+from gpuguide.topics.why_gpu.study import study
+
+results = study().run()
 
 # %%
 # Result: where the GPU overtakes the CPU
