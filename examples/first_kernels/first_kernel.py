@@ -7,8 +7,8 @@ How does a loop become a kernel, and is it faster?
 # %%
 # One GPU thread takes :measured:`increment[one_thread, 2**20].time` to add one to 2\ :sup:`20` numbers, a
 # block of 256 threads :measured:`increment[one_block, 2**20].time`, and a thread for each number
-# :measured:`increment[grid, 2**20].time`. The additions stay the same, and two lines of code change. NumPy
-# takes :measured:`increment[numpy, 2**20].time`.
+# :measured:`increment[grid, 2**20].time`. The additions stay the same; at each step two lines of code
+# change. NumPy takes :measured:`increment[numpy, 2**20].time`.
 #
 # .. rungs:: increment
 #    :at: 65_536, 2**20, 2**24

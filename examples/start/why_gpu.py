@@ -6,7 +6,7 @@ At what size does a GPU win, and is copying the data worth it?
 """
 # %%
 # A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`, and
-# all threads of the CPU take :measured:`polynomial[cpu_threads, 10**7].time`. It wins
+# all threads of the CPU take :measured:`polynomial[cpu_threads, 10**7].time`. The GPU overtakes them
 # :measured:`polynomial.crossover(cpu_threads, gpu_threads)`, if the numbers are on the GPU already. Copying
 # them there and back costs more than it saves here.
 #
