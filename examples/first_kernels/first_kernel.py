@@ -7,8 +7,8 @@ How does a loop become a kernel, and is it faster?
 # %%
 # One GPU thread takes :measured:`increment[one_thread, 2**20].time` to add one to 2\ :sup:`20` numbers, a
 # block of 256 threads :measured:`increment[one_block, 2**20].time`, and a thread for each number
-# :measured:`increment[grid, 2**20].time`. The additions stay the same, and two lines of code change. NumPy
-# takes :measured:`increment[numpy, 2**20].time`.
+# :measured:`increment[grid, 2**20].time`. The additions stay the same; at each step two lines of code
+# change. NumPy takes :measured:`increment[numpy, 2**20].time`.
 #
 # .. rungs:: increment
 #    :at: 65_536, 2**20, 2**24
@@ -45,7 +45,7 @@ print("NumPy:", np.ones(3) + 1)
 # %%
 # .. try-it::
 #
-#    Launch the kernel a second time, ``one_thread[1, 1](x)``, and print ``x``. The numbers are 3 now: the
+#    Launch the kernel again, ``one_thread[1, 1](x)``, and print ``x``. The numbers are 3 now: the
 #    kernel changes its input, so every repeat changes the data. Before a result is checked, ``x`` has to be
 #    as it was at the start.
 #
@@ -56,16 +56,10 @@ print("NumPy:", np.ones(3) + 1)
 
 # %%
 
-# record: The study: ten variants, six sizes, every result compared bit for bit
+# record: The kernels, and how many multiprocessors there are
 import gpuguide as gg
 from gpuguide.topics.first_kernel.kernels import by_hand, grid, grid_stride, one_block
-from gpuguide.topics.first_kernel.study import study
 
-results = study().run()
-
-# %%
-
-# record: How many multiprocessors there are
 _ = gg.fact("multiprocessors", gg.require_gpu().sm_count, unit="1")
 
 # %%
@@ -153,6 +147,13 @@ print(x[:3], "...", x[-3:])
 # thread per element takes :measured:`increment[grid, 2**26].time`. It is handy. The launch no longer
 # depends on the array, and with ``[1, 1]`` the kernel runs as the plain loop that it was, which helps to
 # find a mistake.
+
+# %%
+
+# record: The study: ten variants, six sizes, every result compared bit for bit
+from gpuguide.topics.first_kernel.study import study
+
+results = study().run()
 
 # %%
 # The first call compiles

@@ -6,7 +6,7 @@ At what size does a GPU win, and is copying the data worth it?
 """
 # %%
 # A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`, and
-# all threads of the CPU take :measured:`polynomial[cpu_threads, 10**7].time`. It wins
+# all threads of the CPU take :measured:`polynomial[cpu_threads, 10**7].time`. The GPU overtakes them
 # :measured:`polynomial.crossover(cpu_threads, gpu_threads)`, if the numbers are on the GPU already. Copying
 # them there and back costs more than it saves here.
 #
@@ -60,14 +60,6 @@ print("CuPy: ", polynomial(x_device)[:3])
 #
 # With a million numbers NumPy takes :measured:`polynomial[numpy, 10**6].time` and CuPy
 # :measured:`polynomial[cupy, 10**6].time`. That is one thread of a CPU against a whole GPU.
-
-# %%
-
-# record: The study: eight variants, six sizes, every result checked
-import gpuguide as gg
-from gpuguide.topics.why_gpu.study import study
-
-results = study().run()
 
 # %%
 # All threads of the CPU against the GPU
@@ -129,6 +121,14 @@ out_device = cp.empty_like(x_device)
 blocks_per_grid = (x_device.size + 255) // 256
 gpu_threads[blocks_per_grid, 256](x_device, out_device)
 print(out_device[:3])
+
+# %%
+
+# record: The study: eight variants, six sizes, every result checked
+import gpuguide as gg
+from gpuguide.topics.why_gpu.study import study
+
+results = study().run()
 
 # %%
 # Result: where the GPU overtakes the CPU

@@ -69,8 +69,33 @@ _HUNDREDS = {
     )
 }
 
+_TWOS = """
+assert (x == 2).all()
+x[:] = 9
+"""
+_INCREMENTS = _each(_TWOS, "one_thread", "one_block", "by_hand", "grid", "grid_stride")
+
+_POLYNOMIAL = {
+    "cpu_threads": "assert np.allclose(out_host, polynomial(x_host))",
+    "gpu_threads": "assert np.allclose(out_device.get(), polynomial(x_host))\nout_device[:] = 0",
+    "with_copies_pinned": "assert np.allclose(out_pinned, polynomial(x_host))",
+}
+_PRODUCT = {"": "assert np.allclose((q_gpu @ r_gpu).get(), a)"}
+
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
+    "why_gpu": (
+        OtherSizes({"1_000_000": "1_003"}, _POLYNOMIAL),
+        OtherSizes({"1_000_000": "1"}, _POLYNOMIAL),
+    ),
+    "five_minutes": (
+        OtherSizes({"(512, 512)": "(100, 33)"}, _PRODUCT),
+        OtherSizes({"(512, 512)": "(1, 1)"}, _PRODUCT),
+    ),
+    "first_kernel": (
+        OtherSizes({"65_536": "1_003"}, _INCREMENTS),
+        OtherSizes({"65_536": "1"}, _INCREMENTS),
+    ),
     "grids_2d_3d": (
         OtherSizes({"cp.ones((256, 256))": "cp.ones((33, 100))"}, {"": "assert (x == 3).all()"}),
         OtherSizes({"cp.ones((256, 256))": "cp.ones((1, 1))"}, {"": "assert (x == 3).all()"}),

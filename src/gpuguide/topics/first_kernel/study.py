@@ -182,6 +182,7 @@ def study(kernels: Kernels = None) -> Study:
         reference=increment_reference,
         equal=True,
         dtype="float64",
+        size_name="numbers",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="numpy",
         kernels=kernels,
@@ -190,7 +191,7 @@ def study(kernels: Kernels = None) -> Study:
 
 def _up_to(name: str) -> dict[str, Any]:
     """Limit a variant that changes its input to its largest size."""
-    why = f"left out above {LARGEST[name]} elements to keep the run short"
+    why = f"left out above {LARGEST[name]} numbers to keep the run short"
     return {"mutates": True, "max_size": LARGEST[name], "max_size_reason": why}
 
 

@@ -142,6 +142,7 @@ def study(kernels: Kernels = None) -> Study:
         # Each degree rounds twice: after a product and after a sum.
         tolerance=Tolerance(c=2, serial=2 * DEGREE, scale=sum_of_coefficients),
         dtype="float32",
+        size_name="numbers",
         input_note="uniform random numbers from 0 to 1; whole numbers from -3 to 3 for the exact check",
         baseline="numpy",
         kernels=kernels,
