@@ -248,14 +248,12 @@ describe(ax, f"Share of the ceiling against bytes on their way. {'; '.join(words
 
 limits = cp.cuda.Device().attributes
 most_threads = limits["MaxThreadsPerMultiProcessor"]
+most_registers = limits["MaxRegistersPerMultiprocessor"]
 
 
 def occupancy(kernel, threads_per_block):
-    registers = max(kernel.get_regs_per_thread().values())
-    by_registers = limits["MaxRegistersPerMultiprocessor"] // (
-        registers * threads_per_block
-    )
-    blocks = min(most_threads // threads_per_block, by_registers)
+    registers = threads_per_block * max(kernel.get_regs_per_thread().values())
+    blocks = min(most_threads // threads_per_block, most_registers // registers)
     return blocks * threads_per_block / most_threads
 
 
