@@ -82,13 +82,18 @@ class RungDirective(SphinxDirective):
     """``.. rung:: NAME`` shows a kernel with the cell below that launches it, and what was measured of it."""
 
     required_arguments = 1
-    option_spec: ClassVar = {"wrong": directives.flag, "counter": _counter_option}
+    option_spec: ClassVar = {
+        "wrong": directives.flag,
+        "beside": directives.flag,
+        "counter": _counter_option,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Mark the place; the transform fills it."""
         name = self.arguments[0]
         rung = nodes.container("", classes=["gg-rung"], ids=[f"rung-{name.replace('_', '-')}"])
         rung["rung"], rung["wrong"] = name, "wrong" in self.options
+        rung["beside"] = "beside" in self.options
         rung["counter"] = self.options.get("counter", "")
         self.set_source_info(rung)
         return [rung]
@@ -241,7 +246,7 @@ class LadderParts(SphinxTransform):
         ladder = ladder_of(
             results,
             [rung["rung"] for rung in own],
-            table["beside"] if table else (),
+            [*(table["beside"] if table else ()), *(rung["rung"] for rung in own if rung["beside"])],
             [rung["rung"] for rung in own if rung["wrong"]],
             table["at"] if table else (),
         )
