@@ -19,9 +19,12 @@ __all__ = ["asarray", "asnumpy", "cuda", "ndarray", "random"]
 class ndarray(np.ndarray):
     """An array that has what CuPy's arrays have besides."""
 
-    def get(self) -> np.ndarray:
-        """Return a copy on the host."""
-        return np.array(self)
+    def get(self, out: np.ndarray | None = None) -> np.ndarray:
+        """Return a copy on the host, in an array that is there already if one is given."""
+        if out is None:
+            return np.array(self)
+        out[...] = self
+        return out
 
     def set(self, values: np.ndarray) -> None:
         """Copy from the host."""
@@ -61,6 +64,7 @@ random = SimpleNamespace(
     permutation=lambda values: _ours(_NUMBERS.permutation(values)),
     seed=lambda seed=None: None,
 )
+cupyx = SimpleNamespace(empty_pinned=np.empty)
 cuda = SimpleNamespace(
     Device=lambda *_: SimpleNamespace(synchronize=lambda: None, attributes=ATTRIBUTES),
     Stream=SimpleNamespace(null=SimpleNamespace(synchronize=lambda: None)),

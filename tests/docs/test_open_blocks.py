@@ -45,7 +45,7 @@ _STAND_IN = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 import cupy_by_numpy
-sys.modules["cupy"] = cupy_by_numpy
+sys.modules["cupy"], sys.modules["cupyx"] = cupy_by_numpy, cupy_by_numpy.cupyx
 """
 
 
