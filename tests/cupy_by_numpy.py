@@ -8,15 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from fake_cupy import ATTRIBUTES as H200
+
+#: Of a GPU so small that the simulator fills it; what is not here is that of an H200.
+ATTRIBUTES = {**H200, "MultiProcessorCount": 2}
+
 __all__ = ["asarray", "asnumpy", "cuda", "ndarray", "random"]
 
 
 class ndarray(np.ndarray):
     """An array that has what CuPy's arrays have besides."""
 
-    def get(self) -> np.ndarray:
-        """Return a copy on the host."""
-        return np.array(self)
+    def get(self, out: np.ndarray | None = None) -> np.ndarray:
+        """Return a copy on the host, in an array that is there already if one is given."""
+        if out is None:
+            return np.array(self)
+        out[...] = self
+        return out
 
     def set(self, values: np.ndarray) -> None:
         """Copy from the host."""
@@ -56,8 +64,9 @@ random = SimpleNamespace(
     permutation=lambda values: _ours(_NUMBERS.permutation(values)),
     seed=lambda seed=None: None,
 )
+cupyx = SimpleNamespace(empty_pinned=np.empty)
 cuda = SimpleNamespace(
-    Device=lambda *_: SimpleNamespace(synchronize=lambda: None),
+    Device=lambda *_: SimpleNamespace(synchronize=lambda: None, attributes=ATTRIBUTES),
     Stream=SimpleNamespace(null=SimpleNamespace(synchronize=lambda: None)),
 )
 

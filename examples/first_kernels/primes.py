@@ -233,7 +233,13 @@ print(int(is_prime.sum()) + 1, "primes")
 # draw
 _ = gg.plot_time(
     results,
-    variants=["thread_per_number", "odd_numbers", "to_square_root", "sieve_global", "sieve_shared"],
+    variants=[
+        "thread_per_number",
+        "odd_numbers",
+        "to_square_root",
+        "sieve_global",
+        "sieve_shared",
+    ],
     clock="device",
 )
 
@@ -279,9 +285,15 @@ _ = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
 # %%
 
 # draw: Claims, and the parts of one launch
-facts_of_parts = [facts[f"number_{name}"].value for name in ("launch", "work", "copy_back")]
+facts_of_parts = [
+    facts[f"number_{name}"].value for name in ("launch", "work", "copy_back")
+]
 gg.explained("number_explained", facts_of_parts, facts["number_whole"].value)
-gg.fact("number_work_share", facts["number_work"].value / facts["number_whole"].value, unit="share")
+gg.fact(
+    "number_work_share",
+    facts["number_work"].value / facts["number_whole"].value,
+    unit="share",
+)
 gg.claim(results, "python", faster_than="launch_per_number", at=10**4)
 gg.claim(results, "to_square_root", faster_than="odd_numbers", at=10**6, by=100)
 gg.claim(results, "sieve_global", faster_than="to_square_root", at=10**7, by=10)

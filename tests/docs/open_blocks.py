@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +22,12 @@ _RUNS = """\
 import json, sys
 from pathlib import Path
 
-blocks, check = json.loads(Path({path!r}).read_text())
 namespace = {{"__name__": "__main__"}}
-for code in blocks:
+for code, check in json.loads(Path({path!r}).read_text()):
     print({end!r}, end="")
     exec(compile(code, "a block of the page", "exec"), namespace)
+    exec(compile(check, "a check", "exec"), namespace)
 print({end!r}, end="")
-exec(check, namespace)
 """
 #: Between the outputs of two blocks.
 END = "\x1e"
@@ -50,12 +50,21 @@ class OtherSizes:
     ----------
     edits : dict of str to str
         What a reader would change, as it stands there -> what is written instead, in all blocks.
-    check : str
-        Statements that run at the end, among the names of the page: asserts that the answer is right.
+    checks : dict of str to str
+        Rung -> statements that run after its block, among the names of the page: they assert that its answer
+        is right, and spoil it for the next one. ``""`` is for the last block of all.
     """
 
     edits: dict[str, str]
-    check: str
+    checks: dict[str, str]
+
+    def of(self, blocks: list[Block]) -> list[str]:
+        """The checks after each of these blocks."""
+        rungs = {block.rung for block in blocks} - {""}
+        assert rungs == {*self.checks} - {""}, "each rung has a check"
+        checks = [self.checks[block.rung] if block.rung else "" for block in blocks]
+        checks[-1] += self.checks.get("", "")
+        return checks
 
 
 def lessons(layout: Layout = LAYOUT) -> list[Page]:
@@ -118,11 +127,10 @@ def edited(blocks: list[Block], edits: dict[str, str]) -> list[str]:
     return [either.sub(lambda found: edits[found[0]], code) for code in codes]
 
 
-def program(path: Path, codes: list[str], check: str = "") -> str:
+def program(path: Path, codes: list[str], checks: list[str] | None = None) -> str:
     """A program that runs blocks one after the other, as the main module; they are read from a file."""
-    import json
-
-    path.write_text(json.dumps([codes, check]), encoding="utf-8")
+    pairs = list(zip(codes, checks or [""] * len(codes), strict=True))
+    path.write_text(json.dumps(pairs), encoding="utf-8")
     return _RUNS.format(path=str(path), end=END)
 
 

@@ -75,6 +75,7 @@ def test_a_count_leads_to_its_code_in_its_fold(tmp_path, monkeypatch):
     [
         ("count marks", "counted", "evidence-marks"),
         ("count steps", "counted", ""),
+        ("count turns", "counted", ""),
         ("variant numba", "measured", "evidence-numba"),
         ("opinion", "not tested", ""),
     ],

@@ -45,14 +45,14 @@ _STAND_IN = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 import cupy_by_numpy
-sys.modules["cupy"] = cupy_by_numpy
+sys.modules["cupy"], sys.modules["cupyx"] = cupy_by_numpy, cupy_by_numpy.cupyx
 """
 
 
-def run(tmp_path: Path, codes: list[str], check: str = "") -> list[str]:
+def run(tmp_path: Path, codes: list[str], checks: list[str] | None = None) -> list[str]:
     """Run blocks in a process of their own, as a reader would; give what each printed, and nothing else."""
     script = tmp_path / "open_blocks.py"
-    script.write_text(program(tmp_path / "blocks.json", codes, check), encoding="utf-8")
+    script.write_text(program(tmp_path / "blocks.json", codes, checks), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=170, cwd=tmp_path, check=False
     )
@@ -64,6 +64,11 @@ def run(tmp_path: Path, codes: list[str], check: str = "") -> list[str]:
 def simulated(page: Page, layout: Layout = LAYOUT) -> list[Block]:
     """The open blocks but for what is wrong on purpose: the simulator refuses some of that."""
     return [block for block in open_blocks(page, layout) if not (block.cell and block.cell.is_wrong)]
+
+
+def at_size(blocks: list[Block], sizes: OtherSizes, folder: Path) -> str:
+    """A program that runs blocks at another size, and checks the answer of each rung."""
+    return program(folder / "blocks.json", edited(blocks, sizes.edits), sizes.of(blocks))
 
 
 def without_fractions(text: str) -> list[str]:
@@ -104,8 +109,7 @@ def test_only_pages_name_sizes():
 def test_in_the_simulator_the_answer_is_right_at_another_size(page, sizes, tmp_path, simulator_python):
     if page.name in NOT_SIMULATED:
         pytest.skip(NOT_SIMULATED[page.name])
-    codes = edited(simulated(page), sizes.edits)
-    simulator_python(_STAND_IN + program(tmp_path / "blocks.json", codes, sizes.check))
+    simulator_python(_STAND_IN + at_size(simulated(page), sizes, tmp_path))
 
 
 @at_other_sizes
@@ -143,7 +147,8 @@ class TestOnAGpu:
 
     @at_other_sizes
     def test_the_answer_is_right_at_another_size(self, page, sizes, tmp_path):
-        run(tmp_path, edited(open_blocks(page), sizes.edits), sizes.check)
+        blocks = open_blocks(page)
+        run(tmp_path, edited(blocks, sizes.edits), sizes.of(blocks))
 
 
 # How these tests see what they are for: a miniature lesson, and mistakes in it ----------------------------
@@ -230,7 +235,9 @@ rules = "lesson"
 needs = { gpus = 1 }
 objectives = ["Read", "Doubt"]
 """
-SIZES = OtherSizes({"100": "33"}, "assert x.size == 33 and (x == 3).all()")
+SIZES = OtherSizes(
+    {"100": "33"}, {"one": "assert x.size == 33 and (x == 1).all()", "two": "assert (x == 3).all()"}
+)
 
 
 def mini(root: Path, page: str = PAGE, kernels: str = KERNELS) -> tuple[Page, Layout]:
@@ -262,14 +269,18 @@ def test_the_open_blocks_are_those_that_the_page_shows(tmp_path):
 
 def test_a_launch_that_is_wrong_at_another_size_is_found(tmp_path, simulator_python):
     def at_other_size(page: str) -> None:
-        codes = edited(simulated(*mini(tmp_path, page)), SIZES.edits)
-        simulator_python(_STAND_IN + program(tmp_path / "blocks.json", codes, SIZES.check))
+        simulator_python(_STAND_IN + at_size(simulated(*mini(tmp_path, page)), SIZES, tmp_path))
 
     at_other_size(PAGE)
     with pytest.raises(AssertionError):
         at_other_size(PAGE.replace("two[(x.size + 31) // 32, 32](x)", "two[1, 32](x)"))
     with pytest.raises(AssertionError, match="NameError"):
         at_other_size(PAGE.replace("import cupy as cp\n", ""))
+
+
+def test_a_rung_without_a_check_is_named(tmp_path):
+    with pytest.raises(AssertionError, match="each rung has a check"):
+        OtherSizes({}, {"one": ""}).of(open_blocks(*mini(tmp_path)))
 
 
 def test_an_edit_that_changes_nothing_is_named(tmp_path):

@@ -30,6 +30,7 @@ ORDER: tuple[str, ...] = (
     "primes_on_gpu",
     "smallest_factor",
     "grid_stride",
+    "count_smaller",
     "float64_by_accident",
     "fusion",
     "divergence",

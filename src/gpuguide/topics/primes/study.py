@@ -245,7 +245,10 @@ def study(kernels: Kernels = None) -> Study:
             ),
             end_to_end_variant("with_copy", primes_with_copy, "The same with a pageable copy"),
             end_to_end_variant(
-                "with_copy_pinned", primes_with_copy, "The same with a pinned copy", arrays="pinned"
+                "with_copy_pinned",
+                primes_with_copy,
+                "The same with a pinned copy",
+                arrays="pinned",
             ),
             cpu_variant(
                 "cpu_sieve", primes_cpu, f"Sieve, CPU, {THREADS} threads", threads=THREADS

@@ -14,7 +14,7 @@ from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import kernel_variant
 from gpuguide.measure.study import Study
-from gpuguide.topics.divergence.kernels import LEFT, SPAN, TOP, one_pixel_kernel
+from gpuguide.topics.divergence.kernels import LEFT, SPAN, TOP, one_pixel
 
 THREADS_PER_BLOCK = 128
 SIZES = (1024**2,)
@@ -78,24 +78,24 @@ def tile_order(n: int) -> np.ndarray:
     return np.argsort(tile, kind="stable").astype(np.int32)
 
 
-def escape_in_rows(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:
+def escape_in_rows(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, steps: Any) -> None:
     """Give a warp 32 neighbours of one row."""
-    launch_escape(out, rows=rows)
+    launch_escape(steps, rows=rows)
 
 
-def escape_in_tiles(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:
+def escape_in_tiles(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, steps: Any) -> None:
     """Give a warp 8 neighbours of each of 4 rows."""
-    launch_escape(out, tiles=tiles)
+    launch_escape(steps, tiles=tiles)
 
 
-def escape_shuffled(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:
+def escape_shuffled(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, steps: Any) -> None:
     """Give a warp 32 pixels from anywhere."""
-    launch_escape(out, shuffled=shuffled)
+    launch_escape(steps, shuffled=shuffled)
 
 
-def escape_by_steps(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, out: Any) -> None:
+def escape_by_steps(rows: Any, tiles: Any, shuffled: Any, by_steps: Any, steps: Any) -> None:
     """Give a warp 32 pixels of about the same steps, as if those were known."""
-    launch_escape(out, by_steps=by_steps)
+    launch_escape(steps, by_steps=by_steps)
 
 
 def study(kernels: Kernels = None) -> Study:
@@ -128,9 +128,10 @@ def _inputs(
     return rows, tile_order(n), rng.permutation(rows), by_steps
 
 
-def launch_escape(out: Any, **order: Any) -> None:
+def launch_escape(steps: Any, **order: Any) -> None:
     """Launch a thread for each pixel, which takes the one that the order names."""
-    n = launch.check(**order, out=out, ndim=1, dtype="int32")
+    n = launch.check(**order, steps=steps, ndim=1, dtype="int32")
     if n:
-        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        one_pixel_kernel[blocks_per_grid, THREADS_PER_BLOCK](*order.values(), width_of(n), out)
+        one_pixel[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](
+            *order.values(), width_of(n), steps
+        )
