@@ -207,23 +207,28 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast.
 # :evidence:`variant blocks_along_rows` What is left of the loss is
 # :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)`, beside the :measured:`predicted` of
-# the count. The GPU's counters say whether the memory then moves fewer bytes, or the same bytes faster.
+# the count.
 #
-# .. list-table:: Counted by the hardware, 16 384 by 16 384
-#    :header-rows: 1
+# .. dropdown:: What the GPU's counters say
 #
-#    * - blocks of 32 by 8
-#      - sectors per load
-#      - bytes to and from memory
-#    * - along the rows
-#      - :measured:`matrix[fast_32x8, 16384**2].counter(load_sectors_per_request)`
-#      - :measured:`matrix[fast_32x8, 16384**2].counter(dram_bytes)`
-#    * - down the columns
-#      - :measured:`matrix[slow_32x8, 16384**2].counter(load_sectors_per_request)`
-#      - :measured:`matrix[slow_32x8, 16384**2].counter(dram_bytes)`
-#    * - down the columns, blocks along the rows
-#      - :measured:`matrix[blocks_along_rows, 16384**2].counter(load_sectors_per_request)`
-#      - :measured:`matrix[blocks_along_rows, 16384**2].counter(dram_bytes)`
+#    If the slow order moves more bytes, its sectors have left the caches before they are used up. If it moves
+#    the same bytes, the memory delivers them more slowly. Blocks of 32 by 8 at 16 384 by 16 384:
+#
+#    .. list-table::
+#       :header-rows: 1
+#
+#       * - x
+#         - sectors per load
+#         - bytes to and from memory
+#       * - along the rows
+#         - :measured:`matrix[fast_32x8, 16384**2].counter(load_sectors_per_request)`
+#         - :measured:`matrix[fast_32x8, 16384**2].counter(dram_bytes)`
+#       * - down the columns
+#         - :measured:`matrix[slow_32x8, 16384**2].counter(load_sectors_per_request)`
+#         - :measured:`matrix[slow_32x8, 16384**2].counter(dram_bytes)`
+#       * - down the columns, blocks along the rows
+#         - :measured:`matrix[blocks_along_rows, 16384**2].counter(load_sectors_per_request)`
+#         - :measured:`matrix[blocks_along_rows, 16384**2].counter(dram_bytes)`
 #
 # .. results:: matrix
 

@@ -108,8 +108,8 @@ print("a hundred more:", x[0, :4])
 # -----------------------
 #
 # Numba also looks up, at each launch, which of the compiled versions fits the types of the arguments.
-# ``specialize`` chooses one, and the brackets choose the grid. What they return takes arrays of these types
-# and no others.
+# ``specialize`` chooses one, and the brackets choose the grid. What they return no longer looks, so give it
+# arrays of the same types only.
 #
 # .. rung:: cached_launcher
 
@@ -259,8 +259,8 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # -----------------------------------
 #
 # CuPy's QR factorisation of a small matrix is many kernels with little to do, and the host has to ask for
-# each of them. The matrices here are ``float32`` and begin on the host. Compared are NumPy, and CuPy with
-# pinned copies to the GPU and back.
+# each of them. The matrices here are ``float32`` and begin on the host, so NumPy is compared with
+# CuPy with pinned copies there and back.
 #
 # .. kernel:: gpuguide.topics.how_to_time.study
 #    :names: qr_numpy, qr_cupy

@@ -59,6 +59,7 @@ print("dict:", [mapping.get(query, b"") for query in queries_host.tolist()])
 #     the range of each search halves from step to step until one key is left.
 #
 # .. rung:: branching
+#    :counter: load_sectors_per_request
 
 from numba import cuda
 
@@ -210,6 +211,7 @@ gg.claim(lookup, "python_dict", faster_than="with_copies_pinned", at=10)
 # other.
 #
 # .. rung:: bucket
+#    :counter: load_sectors_per_request
 
 
 def bucket_starts(bits):
@@ -226,6 +228,7 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 # none, and the search in them is over at once.
 #
 # .. rung:: bucket_of_8
+#    :counter: load_sectors_per_request
 
 starts = bucket_starts(3)
 bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 3, found)

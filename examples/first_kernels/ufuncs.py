@@ -11,36 +11,36 @@ How far does one decorator take you, and what does it hide?
 # :measured:`maximum[from_numpy, 256**3].time` from pageable and
 # :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
 #
-# .. list-table:: The larger of two numbers, for arrays on the GPU
+# .. list-table:: The larger of two, on GPU arrays
 #    :header-rows: 1
 #
 #    * -
-#      - a call costs Python
+#      - call
 #      - 256\ :sup:`3` pairs
-#      - share of the memory ceiling
-#    * - ``@vectorize``
+#      - ceiling
+#    * - @vectorize
 #      - :measured:`maximum[ufunc, 32**3].launch`
 #      - :measured:`maximum[ufunc, 256**3].time`
 #      - :measured:`maximum[ufunc, 512**3].share`
-#    * - ``@cuda.jit``, 256 threads
+#    * - @cuda.jit
 #      - :measured:`maximum[own_kernel, 32**3].launch`
 #      - :measured:`maximum[own_kernel, 256**3].time`
 #      - :measured:`maximum[own_kernel, 512**3].share`
-#    * - ``cupy.maximum``
+#    * - cupy.maximum
 #      - :measured:`maximum[cupy_maximum, 32**3].launch`
 #      - :measured:`maximum[cupy_maximum, 256**3].time`
 #      - :measured:`maximum[cupy_maximum, 512**3].share`
-#    * - ``cupy.fuse``
+#    * - cupy.fuse
 #      - :measured:`maximum[fused, 32**3].launch`
 #      - :measured:`maximum[fused, 256**3].time`
 #      - :measured:`maximum[fused, 512**3].share`
-#    * - ``cupy.ElementwiseKernel``
+#    * - ElementwiseKernel
 #      - :measured:`maximum[elementwise, 32**3].launch`
 #      - :measured:`maximum[elementwise, 256**3].time`
 #      - :measured:`maximum[elementwise, 512**3].share`
 #
-# Numba's calls are given views that were made once. The share is that of 512\ :sup:`3` pairs, which no cache
-# can hold.
+# The call is what it costs Python to ask, with views made once where Numba needs them. The last column is the
+# share of what the memory can do, at 512\ :sup:`3` pairs, which no cache holds.
 
 # %%
 # @vectorize writes the kernel
@@ -89,7 +89,7 @@ distances = ufuncs.distance_study().run()
 arrays = [cp.zeros(32**3, cp.float32) for _ in range(3)]
 for name, (x, y, z) in (
     ("bare", arrays),
-    ("views", [gg.numba_view(array) for array in arrays]),
+    ("views", [cuda.as_cuda_array(array, sync=False) for array in arrays]),
 ):
 
     def call(x=x, y=y, z=z):
@@ -228,6 +228,7 @@ print("as cp.maximum:", bool((out == cp.maximum(a, b)).all()))
 # steps, and each step has a sine and a cosine, for the same twelve bytes.
 #
 # .. rung:: eight_steps
+#    :counter: issue_active
 
 import math
 
