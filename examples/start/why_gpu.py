@@ -95,7 +95,8 @@ cpu_threads(x_host, out_host)
 print(out_host[:3])
 
 # %%
-# On the GPU the outer loop is gone. A function like this one is a kernel: each thread runs it for one number.
+# On the GPU the outer loop is gone. A function like this one is a kernel: each :term:`thread` of the GPU runs
+# it for one number.
 # :doc:`First kernel </gallery/first_kernels/first_kernel>` explains it line by line.
 #
 # .. rung:: gpu_threads
