@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gpuguide.results.results import Results
 
-__all__ = ["plot_decomposition", "plot_heatmap", "plot_samples"]
+__all__ = ["plot_decomposition", "plot_dots", "plot_heatmap", "plot_samples"]
 
 
 def plot_samples(
@@ -169,6 +169,58 @@ def plot_decomposition(
             for name, bar in taken.items()
         )
         describe(ax, f"Bars that split times into parts, in seconds. {'; '.join(words)}.")
+    return ax
+
+
+def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: Axes | None = None) -> Axes:
+    """Draw a few times side by side: a dot each, on a linear axis that begins at zero.
+
+    Parameters
+    ----------
+    values : mapping of str to float, Quantity or Fact
+        Seconds, by the names that stand at the left, from top to bottom.
+    label : str
+        What the axis shows.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where a value is a quantity or a fact, a line through its dot is the range in which another machine
+        start's is expected.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no value, or one is negative or not finite.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.shapes import plot_dots
+    >>> ax = plot_dots({"flat": 0.5e-3, "by row": 2e-3}, "time")
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['flat', 'by row']
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    taken = {name: _seconds(value) for name, value in values.items()}
+    if not taken or not all(np.isfinite(s) and s >= 0 for s in taken.values()):
+        raise ArgumentError(f"plot_dots: expected finite seconds of at least 0, got {dict(values)!r}")
+    ranges = [(row, over, SERIES[0]) for row, over in enumerate(map(over_starts, values.values())) if over]
+    with style():
+        ax = new_axes(ax, 1.1 + 0.36 * len(taken))
+        ax.plot(list(taken.values()), range(len(taken)), "o", color=SERIES[0])
+        ax.set_yticks(range(len(taken)), list(taken))
+        ax.set_ylim(len(taken) - 0.5, -0.5)
+        ax.set_xlim(0, 1.08 * max(*taken.values(), *(over.high for _, over, _ in ranges), 1e-12))
+        draw_ranges(ax, ranges, along="x")
+        # Steps of 2.5 would be rounded on the way into two digits, as above.
+        ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
+        ax.set_xlabel(label)
+        words = "; ".join(f"{name} {format_quantity(s, 's')}" for name, s in taken.items())
+        describe(ax, f"Dots on a linear axis, {label}. {words}.")
     return ax
 
 

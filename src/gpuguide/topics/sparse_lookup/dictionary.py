@@ -1,4 +1,4 @@
-"""A sparse dictionary as two arrays, and what a look-up in it is held against: a dict, NumPy and CuPy.
+"""A sparse dictionary as two arrays, looked up on the CPU and with CuPy, and what a look-up must find.
 
 The values are strings of a fixed length of eight bytes, handled as unsigned 64-bit words.
 """
@@ -8,15 +8,18 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numba
 import numpy as np
 
-from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.machine import launch
-from gpuguide.machine.backends import array_module
-from gpuguide.topics.sort_search.kernels import BUCKET_BITS
+from gpuguide.errors import MismatchError
+from gpuguide.machine.backends import array_module, cupy
+from gpuguide.machine.cpu import thread_pool
 
 N_KEYS = 10**6
 LARGEST_KEY = 10**7
+COARSE_BITS, FINE_BITS = 6, 3  # buckets are runs of 64 numbers, and of 8
+THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
+ALONE_BELOW = 2**13  # fewer look-ups take less time than waking the threads
 
 
 class SparseDictionary:
@@ -28,8 +31,8 @@ class SparseDictionary:
         Sorted, each once.
     words : ndarray of uint64, shape (1_000_000,)
         The strings, eight bytes each; ``words.view("S8")`` shows them.
-    starts : ndarray of int32
-        Where the keys of each bucket begin; see `bucket_starts`.
+    coarse, fine : ndarray of int32
+        Where the keys of each bucket of 64 and of 8 numbers begin; see `bucket_starts`.
 
     Examples
     --------
@@ -47,22 +50,30 @@ class SparseDictionary:
         for place in range(7):
             letters[:, 7 - place] = ord("0") + numbers // 10**place % 10
         self.words = letters.view(np.uint64).ravel()
-        self.starts = bucket_starts(self.keys)
+        self.coarse, self.fine = (
+            bucket_starts(self.keys, bits) for bits in (COARSE_BITS, FINE_BITS)
+        )
 
     @cached_property
     def mapping(self) -> dict[int, int]:
         """The same as a Python dict."""
         return dict(zip(self.keys.tolist(), self.words.tolist(), strict=True))
 
+    @cached_property
+    def on_gpu(self) -> tuple[Any, Any, Any, Any]:
+        """Keys, words and both tables on the GPU, where they stay from call to call."""
+        put = cupy().asarray
+        return put(self.keys), put(self.words), put(self.coarse), put(self.fine)
 
-def bucket_starts(keys: np.ndarray) -> np.ndarray:
-    """Find where each run of 64 numbers begins in the sorted keys: a table of contents.
 
-    >>> bucket_starts(np.array([3, 64, 70, 200], np.int32)).tolist()
+def bucket_starts(keys: np.ndarray, bits: int) -> np.ndarray:
+    """Find where each run of 2**bits numbers begins in the sorted keys: a table of contents.
+
+    >>> bucket_starts(np.array([3, 64, 70, 200], np.int32), 6).tolist()
     [0, 1, 3, 3, 4]
     """
-    n_buckets = (int(keys[-1]) >> BUCKET_BITS) + 1
-    edges = np.arange(n_buckets + 1, dtype=np.int64) << BUCKET_BITS
+    n_buckets = (int(keys[-1]) >> bits) + 1
+    edges = np.arange(n_buckets + 1, dtype=np.int64) << bits
     return np.searchsorted(keys, edges).astype(np.int32)
 
 
@@ -77,7 +88,7 @@ def example_dictionary() -> SparseDictionary:
 
 
 def lookup_reference(
-    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object = None
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, *tables: object
 ) -> np.ndarray:
     """Look up in a table with a place for every possible key: no search at all.
 
@@ -126,16 +137,17 @@ def lookup_python_dict(
     queries: np.ndarray,
     keys: np.ndarray,
     words: np.ndarray,
-    starts: np.ndarray,
+    coarse: np.ndarray,
+    fine: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Ask a Python dict that exists already, once a query."""
+    """Ask a Python dict that exists already, once per query."""
     find = example_dictionary().mapping.get
     out[:] = [find(query, 0) for query in queries.tolist()]
 
 
 def lookup_numpy(
-    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object = None
+    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, *tables: object
 ) -> np.ndarray:
     """Search with np.searchsorted on one thread, then take the words at the places found.
 
@@ -146,7 +158,28 @@ def lookup_numpy(
     return np.where(keys[place] == queries, words[place], np.uint64(0))
 
 
-def lookup_cupy(queries: Any, keys: Any, words: Any, starts: object = None) -> Any:
+def lookup_numpy_threads(
+    queries: np.ndarray,
+    keys: np.ndarray,
+    words: np.ndarray,
+    coarse: object,
+    fine: object,
+    out: np.ndarray,
+) -> None:
+    """Share the queries out among all threads, each of which searches with np.searchsorted."""
+    if queries.size < ALONE_BELOW:
+        out[:] = lookup_numpy(queries, keys, words)
+        return
+    step = max(1, -(-queries.size // THREADS))
+
+    def one(start: int) -> None:
+        part = slice(start, start + step)
+        out[part] = lookup_numpy(queries[part], keys, words)
+
+    list(thread_pool().map(one, range(0, queries.size, step)))
+
+
+def lookup_cupy(queries: Any, keys: Any, words: Any, *tables: object) -> Any:
     """Search with cp.searchsorted: several kernels, with their temporary arrays."""
     xp = array_module(queries)
     place = xp.minimum(xp.searchsorted(keys, queries), keys.size - 1)
@@ -174,17 +207,19 @@ def lookup_inputs(
         # Copies, because every size gets the one dictionary that is kept.
         dictionary.keys.copy(),
         dictionary.words.copy(),
-        dictionary.starts.copy(),
+        dictionary.coarse.copy(),
+        dictionary.fine.copy(),
     )
 
 
-def checked_size(queries: Any, keys: Any, words: Any, starts: Any, out: Any) -> int:
-    """Return how many queries there are, once all five arrays are seen to fit each other."""
-    n: int = launch.check(queries=queries, ndim=1, dtype="int32")
-    launch.check(out=out, shape=(n,), dtype="uint64")
-    n_keys = launch.check(keys=keys, ndim=1, dtype="int32")
-    launch.check(words=words, shape=(n_keys,), dtype="uint64")
-    launch.check(starts=starts, ndim=1, dtype="int32")
-    if not n_keys:
-        raise ArgumentError("lookup takes at least one key; got none.")
-    return n
+def sorted_inputs(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
+    """Make the same queries, in rising order.
+
+    >>> queries, *_ = sorted_inputs(3, np.dtype("int32"), np.random.default_rng(0), False)
+    >>> bool((np.diff(queries) >= 0).all())
+    True
+    """
+    queries, *dictionary = lookup_inputs(n, dtype, rng, exact)
+    return np.sort(queries), *dictionary

@@ -1,4 +1,4 @@
-"""The CPU's side of the sieve: `kernels_cpu` on all threads; and primesieve, where it is."""
+"""primesieve by Kim Walisch, the best known sieve for CPUs, where it is installed."""
 
 from __future__ import annotations
 
@@ -6,37 +6,20 @@ import ctypes
 import os
 from ctypes.util import find_library
 from functools import lru_cache
-from math import isqrt
 from typing import Any
 
 import numpy as np
 from numba import get_num_threads
 
 from gpuguide.errors import BackendError
-from gpuguide.topics.primes.bits import checked_limit
-from gpuguide.topics.primes.kernels_cpu import (
-    sieve_alone,
-    sieve_parallel,
-)
 
 THREADS = int(get_num_threads())
-# No size of the study: both of its checks must call, and compile, the same loop.
-ALONE_BELOW = 50_000
 NO_PRIMESIEVE = "primesieve is not installed; on Debian: apt install libprimesieve-dev"
-
-
-def primes_cpu(limit: int, out: np.ndarray) -> None:
-    """Sieve segments on all CPU threads, a bit for each odd number, and count them."""
-    if checked_limit(limit, out) < 3:
-        out[:] = 0
-        return
-    sieve = sieve_alone if limit < ALONE_BELOW else sieve_parallel
-    sieve(limit, isqrt(limit - 1), out)
 
 
 @lru_cache(maxsize=1)
 def primesieve() -> Any:
-    """Load primesieve by Kim Walisch: the file that GPUGUIDE_PRIMESIEVE names, else what is installed.
+    """Load the library: the file that GPUGUIDE_PRIMESIEVE names, else what is installed.
 
     None where there is neither.
 

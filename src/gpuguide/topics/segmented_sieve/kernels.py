@@ -1,10 +1,11 @@
 """The fastest sieve of the guide, in CUDA C++: segments in shared memory, made and counted in one launch."""
 
 from functools import cache
+from math import ceil
 
 from gpuguide.machine.backends import raw_kernel
 
-TABLES = r"""
+TABLES_SOURCE = r"""
 constexpr int PERIOD_A = 3 * 5 * 7 * 11, PERIOD_B = 13 * 17, PERIOD_C = 19 * 23;
 constexpr int MAX_PRIMES = 3536;    // from 29 to 2^15: 3503; a last warp reads beyond
 constexpr int SHORT_STEPS = 1024;   // primes below have a warp each, those above a lane each
@@ -32,7 +33,7 @@ __device__ void fill_wheel(unsigned* wheel) {
 }
 """
 
-SUM_BEFORE = r"""
+SUM_SOURCE = r"""
 // Adds up what the threads before this one have; `all` becomes the sum over the block.
 __device__ int sum_before(int mine, int& all) {
     __shared__ int sums[32];
@@ -54,7 +55,7 @@ __device__ int sum_before(int mine, int& all) {
 }
 """
 
-BASE_PRIMES = r"""
+PRIMES_SOURCE = r"""
 // Lists the primes from 29 to root, and says how many. The bytes are zero before and after.
 __device__ int list_primes(unsigned char* bytes, unsigned short* primes, int root) {
     const int n = (root + 1) / 2, lane = threadIdx.x % 32;
@@ -74,7 +75,7 @@ __device__ int list_primes(unsigned char* bytes, unsigned short* primes, int roo
 }
 """
 
-FIRST_MULTIPLES = r"""
+PLACES_SOURCE = r"""
 // Finds where each prime begins in the block's share; says how many primes are short steps.
 __device__ int place_primes(Tables& tables, int n_primes, int start) {
     __shared__ int n_short;
@@ -94,27 +95,31 @@ __device__ int place_primes(Tables& tables, int n_primes, int start) {
 }
 """
 
-CROSS_OFF = r"""
-// Crosses off the multiples of p that are no multiples of 3. A lane takes a stretch of 12 p
-// at a time. Stretches begin 3 p words apart, an odd number: 32 lanes write to 32 banks.
-// Threads that meet in a byte all write 1.
+CROSS_OFF_SOURCE = r"""
+#ifndef STRETCH
+#define STRETCH 12                  // multiples that a lane walks at a time
+#endif
+
+// Crosses off the multiples of p that are no multiples of 3. Lanes begin 3 p words apart, an
+// odd number, so 32 lanes write to 32 banks. Threads that meet in a byte all write 1.
 template <int LANES>
 __device__ void cross_off(unsigned char* bytes, int length, int p, int* next) {
-    int at = *next + threadIdx.x % LANES * 12 * p;
+    constexpr int N = LANES == 1 ? 12 : STRETCH;
+    int at = *next + threadIdx.x % LANES * N * p;
     __syncwarp();                                   // all have read next: one may move it on
-    for (; at < length; at += LANES * 12 * p) {
+    for (; at < length; at += LANES * N * p) {
 #pragma unroll
-        for (int k = 1; k < 12; ++k)
+        for (int k = 1; k < N; ++k)
             if (k % 3 && (unsigned)(at + k * p) < (unsigned)length) bytes[at + k * p] = 1;
     }
     at -= length;
-    if (at >= 12 * p) return;                       // another lane's stretch comes first
+    if (at >= N * p) return;                        // another lane's stretch comes first
     while (at > 0) at -= 3 * p;
     *next = at;
 }
 """
 
-JOBS = r"""
+JOBS_SOURCE = r"""
 // Warps fetch one job after the other, the longest first: a short step, or 32 long ones.
 __device__ void cross_off_all(unsigned char* bytes, int length, Tables& tables, int n_short,
                               int n_primes, int* job) {
@@ -129,14 +134,14 @@ __device__ void cross_off_all(unsigned char* bytes, int length, Tables& tables, 
             cross_off<1>(bytes, length, tables.primes[mine], tables.next + mine);
     }
 }
+"""
 
+STORE_SOURCE = r"""
 __device__ unsigned packed(uint4 v) {               // 16 bytes of 0 or 1 become 16 bits
     const unsigned low = __dp4a(v.x, 0x08040201u, __dp4a(v.y, 0x80402010u, 0u));
     return low | __dp4a(v.z, 0x08040201u, __dp4a(v.w, 0x80402010u, 0u)) << 8;
 }
-"""
 
-STORE = r"""
 // Packs the bytes of a segment into words, stores them, clears the bytes, counts the primes.
 __device__ int store(uint4* quads, int low, int length, int n_odds, const unsigned* wheel,
                      unsigned* out) {
@@ -159,7 +164,7 @@ __device__ int store(uint4* quads, int low, int length, int n_odds, const unsign
 }
 """
 
-SEGMENTED = r"""
+SEGMENTED_SOURCE = r"""
 extern "C" __global__ void __launch_bounds__(1024)
 segmented(int limit, int root, int odds_per_block, int segment, unsigned* out) {
     extern __shared__ uint4 shared[];
@@ -191,21 +196,47 @@ segmented(int limit, int root, int odds_per_block, int segment, unsigned* out) {
 """
 
 
+# What the tables and the other shared variables above take.
+TABLE_BYTES, STATIC_BYTES = 28_480, 256
+
+
+def round_up(n, unit=1024):
+    """Round up to whole units: a warp packs 1024 odd numbers at a time."""
+    return -(-n // unit) * unit
+
+
+def segment_plan(limit, n_multiprocessors, shared_bytes):
+    """Share the odd numbers out among one block per multiprocessor, and cut the shares.
+
+    >>> segment_plan(10**9, 132, 227 * 1024)
+    (132, 3788800, 199680)
+    >>> segment_plan(10**6, 132, 227 * 1024)
+    (123, 4096, 4096)
+    """
+    n_odd = limit // 2
+    share = round_up(ceil(n_odd / n_multiprocessors))
+    room = (shared_bytes - TABLE_BYTES - STATIC_BYTES) // 1024 * 1024
+    n_segments = ceil(share / room)
+    return ceil(n_odd / share), share, round_up(ceil(share / n_segments))
+
+
 @cache
-def segmented_kernel():
+def segmented_kernel(stretch=12):
     """Put the parts together, for NVRTC to compile at the first launch.
 
     >>> segmented_kernel().name
     'segmented'
     """
-    parts = (
-        TABLES,
-        SUM_BEFORE,
-        BASE_PRIMES,
-        FIRST_MULTIPLES,
-        CROSS_OFF,
-        JOBS,
-        STORE,
-        SEGMENTED,
+    source = "".join(
+        (
+            TABLES_SOURCE,
+            SUM_SOURCE,
+            PRIMES_SOURCE,
+            PLACES_SOURCE,
+            CROSS_OFF_SOURCE,
+            JOBS_SOURCE,
+            STORE_SOURCE,
+            SEGMENTED_SOURCE,
+        )
     )
-    return raw_kernel("".join(parts), "segmented")
+    return raw_kernel(source, "segmented", (f"-DSTRETCH={stretch}",))
