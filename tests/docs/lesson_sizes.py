@@ -98,7 +98,8 @@ _DIVISORS_RUNGS = ("in_order", "by_cost", "regrouped")
 _PRIMES = """
 step = {step}
 assert is_prime.get().tolist() == [
-    n > 1 and all(n % j for j in range(2, int(n**0.5) + 1)) for n in range(step - 1, step * is_prime.size, step)
+    n > 1 and all(n % j for j in range(2, int(n**0.5) + 1))
+    for n in range(step - 1, step * is_prime.size, step)
 ]
 is_prime[:] = ~is_prime
 """
