@@ -97,10 +97,9 @@ _DIVISORS_RUNGS = ("in_order", "by_cost", "regrouped")
 # By division; an answer has a byte for each number, or for each odd one.
 _PRIMES = """
 step = {step}
-assert is_prime.get().tolist() == [
-    n > 1 and all(n % j for j in range(2, int(n**0.5) + 1))
-    for n in range(step - 1, step * is_prime.size, step)
-]
+numbers = range(step - 1, step * is_prime.size, step)
+right = [n > 1 and all(n % j for j in range(2, int(n**0.5) + 1)) for n in numbers]
+assert is_prime.get().tolist() == right
 is_prime[:] = ~is_prime
 """
 _SIEVES = {
