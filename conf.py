@@ -34,7 +34,7 @@ root_doc = "index"
 language = "en"
 nitpicky = True
 # What an alias of a type stands for is written out in its entry, type variables included.
-nitpick_ignore = [("py:class", "collections.abc.Callable"), ("py:obj", "gpuguide.measure.turns.T")]
+nitpick_ignore = [("py:class", "collections.abc.Callable")]
 templates_path = [str(ROOT / "docs" / "_templates")]
 exclude_patterns = [
     "_build",

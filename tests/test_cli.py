@@ -216,17 +216,49 @@ def test_the_list_shows_topics_and_recordings(
             "why_gpu",
             "",
             False,
-            (Recorded("nvidia-h200", "unreadable", 0), Recorded("tesla-t4", "2026-12-01", 1)),
+            (Recorded("nvidia-h200", "unreadable", 0), Recorded("tesla-t4", "2026-12-01", 1, outdated=True)),
         ),
     )
     monkeypatch.setattr(catalogue, "entries", lambda: entries)
     monkeypatch.setenv("COLUMNS", "100")
     assert cli.main(["list"]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    out = capsys.readouterr().out
+    lines = [line.split() for line in out.splitlines()]
+    assert "outdated: its code has changed since, and its page waits to be measured again." in out
     assert ["matmul", "Products.", "not", "yet"] in lines
     assert ["primes", "Primes.", "nvidia-h200", "3", "2026-11-21"] in lines
     assert ["why_gpu", "(page)", "nvidia-h200", "unreadable"] in lines
-    assert ["tesla-t4", "1", "2026-12-01"] in lines
+    assert ["tesla-t4,", "outdated", "1", "2026-12-01"] in lines
+
+
+@pytest.mark.parametrize(
+    ("script", "outdated"),
+    [
+        ("x = 1\n", False),
+        ("x = 2\n", True),
+        ("x = 1\n# %%\n\n# draw\nplot(x)\n", False),
+        ("x =\n", True),
+        (None, False),
+    ],
+    ids=["as recorded", "another cell", "another drawn cell", "does not parse", "no source tree"],
+)
+def test_a_recording_of_other_code_is_listed_as_outdated(
+    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, outdated: bool
+) -> None:
+    """Unlike a page, the list has no banner that says so."""
+    save_runs(recorded, 1.0)
+    sources = tmp_path / "tree" / "src"
+    module = sources / "gpuguide" / "machine" / "launch.py"
+    module.parent.mkdir(parents=True)
+    module.write_text((catalogue._SOURCES / "gpuguide/machine/launch.py").read_text("utf-8"), "utf-8")
+    (sources / "gpuguide" / "recorded").mkdir()
+    if script is not None:
+        path = tmp_path / "tree" / "examples" / "start" / "adding.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(f'"""Adding\n======\n"""\n# %%\n\n{script}', "utf-8")
+    monkeypatch.setattr(catalogue, "_SOURCES", sources)
+    found = {entry.name: entry.recorded for entry in catalogue.entries()}
+    assert found["adding"] == (Recorded("nvidia-h200", "2026-11-01", 1, outdated),)
 
 
 def test_one_broken_recording_does_not_hide_the_others(
@@ -235,7 +267,8 @@ def test_one_broken_recording_does_not_hide_the_others(
     def read(folder: Path) -> Any:
         if folder.name == "bad":
             raise RecordingError("not JSON", file="run.json")
-        return SimpleNamespace(provenance=SimpleNamespace(utc_date="2026-11-21T10:00:00Z"), n_starts=3)
+        provenance = SimpleNamespace(utc_date="2026-11-21T10:00:00Z")
+        return SimpleNamespace(page=folder.name, provenance=provenance, n_starts=3)
 
     recordings: Any = ModuleType("gpuguide.recordings.store")
     recordings.read, recordings.ROOT = read, tmp_path

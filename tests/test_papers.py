@@ -121,3 +121,19 @@ def test_the_changelog_tells_of_this_version():
     assert headings[0] == "Unreleased"
     assert gpuguide.__version__ in headings
     assert f"version: {gpuguide.__version__}\n" in text_of("CITATION.cff")
+
+
+def test_the_plain_pip_lines_install_what_the_extras_do():
+    """The page for installing names the packages that a reader without the guide's own package needs."""
+    lines = re.findall(r"\$ pip install (.*cupy.*)", text_of("docs/start/install.md"))
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    named = {}
+    for line in lines:
+        wanted = [Requirement(each) for each in re.findall(r'"([^"]+)"', line)]
+        cupy = wanted[0].name.removeprefix("cupy-").removesuffix("x")
+        named[cupy] = {each.name: each.extras for each in wanted}
+    assert sorted(named) == sorted(extras)
+    for extra, packages in named.items():
+        for requirement in map(Requirement, extras[extra]):
+            if requirement.name != "cuda-toolkit":
+                assert packages[requirement.name] == requirement.extras

@@ -60,13 +60,14 @@ def launch_sizes() -> Drawing:
 def launch_overhead() -> Drawing:
     """Three hosts over time: a launch, a launch that exports arrays first, and one that waits."""
     d = Drawing(720, 300)
-    d.words(20, 56, "wrapped once", anchor="start")
+    d.words(20, 47, "view,", anchor="start")
+    d.words(20, 65, "made once", anchor="start")
     parts = (("kernel and grid", 112, BLUE), ("arguments", 84, PURPLE), ("driver", 64, GREEN))
     x = 160.0
     for words, width, colour in parts:
         d.box(x, 34, width, 34, colour, words, size=12)
         x += width + 2
-    d.words(20, 116, "bare arrays", anchor="start")
+    d.words(20, 116, "CuPy arrays", anchor="start")
     x = 160.0
     for words, width, colour in (
         ("kernel and grid", 112, BLUE),
@@ -76,14 +77,14 @@ def launch_overhead() -> Drawing:
     ):
         d.box(x, 94, width, 34, colour, words, size=12)
         x += width + 2
-    d.words(20, 176, "wrapped each", anchor="start")
+    d.words(20, 176, "view each", anchor="start")
     d.words(20, 192, "time, waiting", anchor="start")
     x = 160.0
     for words, width, colour in (
-        ("wrap", 42, ORANGE),
+        ("view", 42, ORANGE),
         ("waits until the queue is empty", 300, MUTED),
-        ("wrap", 42, ORANGE),
-        ("wrap", 42, ORANGE),
+        ("view", 42, ORANGE),
+        ("view", 42, ORANGE),
         ("launch", 84, BLUE),
     ):
         d.box(x, 154, width, 34, colour, words, size=12)

@@ -168,7 +168,7 @@ def _ways(d: Drawing, left: float, right: float, middle: float, n: int, colour: 
         d.arrow(right, middle + 8 + k * 14, left, middle + 8 + k * 14, colour, width=2)
 
 
-def sort_search() -> Drawing:
+def sparse_lookup() -> Drawing:
     """Two queries beside each other, each halving its own range of one sorted array."""
     d = Drawing(720, 266)
     keys = (2, 5, 8, 11, 17, 23, 29, 31, 40, 44, 52, 58, 63, 71, 80)
@@ -196,7 +196,7 @@ def sort_search() -> Drawing:
 def main() -> None:
     """Write all drawings and their dark twins."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (first_kernel, how_to_time, know_your_gpu, sort_search):
+    for make in (first_kernel, how_to_time, know_your_gpu, sparse_lookup):
         svg = make().svg()
         (FOLDER / f"{make.__name__}.svg").write_text(svg, encoding="utf-8")
         (FOLDER / f"{make.__name__}-dark.svg").write_text(to_dark(svg), encoding="utf-8")

@@ -5,221 +5,213 @@ Divergence
 What happens when the threads of a warp want different things?
 """
 # %%
-# One :term:`kernel`, one set of 2\ :sup:`22` elements of two kinds. If the kinds are mixed it takes
-# :measured:`recipes[mixed, 2**22].time`, if they are grouped :measured:`recipes[grouped, 2**22].time`. Where
-# the work of an element is not known until it is done, more is at stake: the smallest divisors of as many
-# numbers take :measured:`divisors[in_order, 2**22].time` in order, and
-# :measured:`divisors[by_cost, 2**22].time` sorted by their work.
+# All 32 threads of a warp wait for the slowest. Where each looks for a smallest divisor, a thread has work in
+# :measured:`active_divisors_in_order` of its warp's steps. Sorted by cost, the kernel is
+# :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast; regrouped in each block, it is
+# :measured:`divisors[regrouped, 2**22].speedup(in_order)` as fast.
+#
+# .. rungs:: divisors
+#    :at: 2**12, 2**18, 2**22
+#    :beside: shuffled
 
 # %%
-# .. rst-class:: part-idea
+# A warp waits for its slowest thread
+# -----------------------------------
 #
-# Thirty-two threads, one step
-# ----------------------------
-#
-# A GPU does not run each :term:`thread` by itself. It runs a :term:`warp`: 32 neighbours that take the same
-# step at the same time. An ``if`` is no trouble as long as all 32 agree. If they do not, the warp walks
-# through both sides, one after the other, and on each side the threads that do not belong there wait. This is
-# :term:`branch divergence`.
-#
-# A loop is the same question asked again at every turn: stay or leave? Who leaves early waits for those who
-# stay. So a warp takes as long as its slowest thread.
+# A GPU issues an instruction for a whole warp, 32 neighbouring threads. Where an ``if`` divides them, the
+# warp walks through one side and then through the other. On each, the threads that do not belong there wait.
+# A loop asks the same question at every turn: stay or leave? Threads that leave early wait for those that
+# stay.
 #
 # .. drawing:: divergence
 #
 #     Eight threads of a warp over time. With both kinds mixed, four threads work on the first side while four
 #     wait, then the other way round. Grouped, each of two warps walks through a single side and nobody waits.
 #     In a loop with turns of different number all wait for the longest.
-
-# %%
-# .. rst-class:: part-bare
 #
-# One warp, thirty-two loops
-# --------------------------
+# Here each thread looks for the smallest divisor of a number. Even numbers are done at once. A prime tries
+# all odd numbers up to its square root. That can be counted without a clock.
 #
-# Take a whole number. Halve it if it is even, else triple it and add one, until it is 1. Nobody knows
-# beforehand how many steps that takes. Here each thread counts them for one number, and the first warp has
-# the numbers from 1 to 32.
+# .. rung:: in_order
 
 import cupy as cp
 import numpy as np
 from numba import cuda
 
 
+@cuda.jit(device=True)
+def odd_divisor(number, d, last):
+    """Try odd numbers from d to last; return number itself if it is prime, and 0 if that is open."""
+    while d * d <= number:
+        if d > last:
+            return np.uint32(0)
+        if number % d == 0:
+            return d
+        d = np.uint32(d + 2)
+    return number
+
+
+@cuda.jit(device=True)
+def first_divisor(number, last):
+    """Try 2, and then the odd numbers up to last."""
+    if number % np.uint32(2) == 0:
+        return np.uint32(2)
+    return odd_divisor(number, np.uint32(3), last)
+
+
 @cuda.jit
-def count_steps(steps):
+def in_order(divisors):
+    """Thread i takes the number i + 2."""
     i = cuda.grid(1)
-    if i < steps.size:
-        number = i + 1
-        n = 0
-        while number != 1:
-            number = number // 2 if number % 2 == 0 else 3 * number + 1
-            n += 1
-        steps[i] = n
+    if i < divisors.size:
+        number = np.uint32(i + 2)
+        divisors[i] = first_divisor(number, number)
 
 
-steps = cp.zeros(65_536, dtype=cp.int32)
-count_steps[512, 128](steps)
-warp = steps[:32].get()
-
-n, by_numpy = np.arange(1, 33), np.zeros(32, np.int32)
-while (n > 1).any():
-    by_numpy += n > 1
-    n = np.where(n > 1, np.where(n % 2 == 0, n // 2, 3 * n + 1), 1)
-print("GPU:  ", warp[:12], "...")
-print("NumPy:", by_numpy[:12], "...")
-print("a warp: at most", warp.max(), "steps, on average", warp.mean())
-print("most steps are taken by the number", warp.argmax() + 1)
-print(f"a thread has work in {warp.mean() / warp.max():.0%} of the steps on average")
+divisors = cp.empty(65_536, dtype=cp.uint32)
+in_order[512, 128](divisors)
+found = divisors.get()
+print("GPU:  ", found[:16])
+n = np.arange(2, 18)
+print("NumPy:", np.where(n[:, None] % n == 0, n, 99).min(axis=1))
+tries = np.minimum(found, np.sqrt(np.arange(2, 65_538))) // 2
+warps = tries.reshape(-1, 32)
+print(f"a thread has work in {warps.mean() / warps.max(axis=1).mean():.0%} of the steps")
 
 # %%
-# One number keeps 31 others waiting. NumPy's version shows how: its loop runs until the last number is done,
-# and all others are dragged along.
+# .. try-it::
+#
+#    Write ``np.sort(tries).reshape(-1, 32)``. The same work, dealt out to warps of equals, keeps nearly all
+#    threads busy. Then try ``np.random.permutation(tries)``.
 
 # %%
-# .. rst-class:: part-predict
-#
-# Count the turns of warps
-# ------------------------
-#
-# What a warp does can be counted without a GPU. On each side of a branch, and in each loop, it stays for as
-# many turns as the thread that needs most of them. Added up over all warps that is the work. Divide the turns
-# that threads need by 32 times the turns that warps take, and you have the share of threads that are active.
-#
-# The kernels below follow one of two recipes, loops of 128 turns each. Which of the two an element needs is
-# random. So hardly any warp agrees, and half of its threads should be active. Grouped, all should be, and
-# warps should have half the turns.
 
+# record: The studies, and the steps of warps in each order
 import gpuguide as gg
-from gpuguide.topics.divergence import study as divergence
-from gpuguide.topics.divergence.active_threads import active_share, warp_turns
+from gpuguide.topics.divergence import mandelbrot, study as smallest_divisor, two_recipes
+from gpuguide.topics.divergence.kernels import by_cost, regrouped
+from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
 
-_, kind, *orders = divergence.study().make_inputs(2**22, exact=False)
-turns = {}
-for name, order in zip(("mixed", "by_warp", "grouped"), orders, strict=True):
+n, pixels = 2**22, 1024**2
+shuffled, costly_first = smallest_divisor.study().make_inputs(n, exact=False)
+divisions = smallest_divisor.divisions(n)
+orders = {
+    "divisors_by_cost": divisions[costly_first],
+    "divisors_in_order": divisions,
+    "divisors_shuffled": divisions[shuffled],
+}
+escape_steps = mandelbrot.escape_reference(pixels)
+*others, by_steps = mandelbrot.study().make_inputs(pixels, exact=False)
+for name, order in zip(
+    ("by_steps", "rows", "tiles", "shuffled"), (by_steps, *others), strict=True
+):
+    orders[f"escape_{name}"] = escape_steps[order]
+fewest = {
+    "divisors": warp_steps(divisions[costly_first]),
+    "escape": warp_steps(escape_steps[by_steps]),
+}
+for name, steps in orders.items():
+    share, ratio = active_share(steps), warp_steps(steps) / fewest[name.partition("_")[0]]
+    gg.fact(f"active_{name}", share, unit="share")
+    gg.fact(f"steps_{name}", ratio, unit="ratio")
+    print(f"{name:18} {share:6.1%} active, {ratio:5.2f} times the fewest steps")
+_, kind, mixed, by_warp, grouped = two_recipes.study().make_inputs(n, exact=False)
+for name, order in (("mixed", mixed), ("by_warp", by_warp), ("grouped", grouped)):
     sides = [128 * (kind[order] == side) for side in (0, 1)]
-    turns[name] = warp_turns(*sides)
     share = gg.fact(f"active_{name}", active_share(*sides), unit="share")
-    print(f"{name:8} {turns[name]:12,} turns, {share.value:6.1%} of threads active")
-predicted = gg.fact("predicted_grouped", turns["mixed"] / turns["grouped"], unit="ratio")
+    print(f"{name:18} {share.value:6.1%} active, {warp_steps(*sides):,} steps")
+
+results = smallest_divisor.study().run()
+recipes = two_recipes.study().run()
+escape = mandelbrot.study().run()
 
 # %%
-# .. rst-class:: part-code
-#
-# Same elements, other neighbours
+# Sorted by cost: warps of equals
 # -------------------------------
 #
-# The recipes scramble the bits of a number. They only have to be long, and to have nothing in common that the
-# compiler could merge.
+# Suppose that the cost of each number were known. Then a list could name the most expensive numbers first.
 #
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: shift_recipe, turn_recipe
-#
-# **Mixed.** The kernel gets a list that says which element each thread takes. First, each takes its own. A
-# launcher is handed all lists and picks one; what launchers have in common stands in ``launch_recipes``.
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: branch_kernel
-#
-# .. kernel:: gpuguide.topics.divergence.study
-#    :names: branch_mixed, launch_recipes
-#
-# **Both sides.** No branch at all: work out both, then choose. ``a if c else b`` becomes a selection.
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: both_sides_kernel
-#
-# .. kernel:: gpuguide.topics.divergence.study
-#    :names: both_sides
-#
-# **By warp.** The list has 32 elements of one kind, then 32 of the other. Half of the threads still go one
-# way and half the other, but warps agree.
-#
-# .. kernel:: gpuguide.topics.divergence.study
-#    :names: branch_by_warp
-#
-# **Grouped.** All of the first kind, then all of the second.
-#
-# .. kernel:: gpuguide.topics.divergence.study
-#    :names: branch_grouped
-#
-# **Group first.** The lists of the last two were there when the clock started. This one makes its list at
-# each call. A running sum over the kinds tells every element how many of its kind come before it, and that is
-# its place.
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: group_kernel
-#
-# .. kernel:: gpuguide.topics.divergence.study
-#    :names: branch_group_first
+# .. rung:: by_cost
+
+order = cp.asarray(np.argsort(-tries).astype(np.int32))
+by_cost[512, 128](order, divisors)
+print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
-# .. rst-class:: part-check
+# With all 2\ :sup:`22` numbers, the warps take :measured:`divisors[by_cost, 2**22].gain(warp_steps)` fewer
+# steps than in order, and the clock agrees: the kernel is
+# :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. :evidence:`count warp_steps` A random order
+# makes it worse. Shuffled, a thread has work in :measured:`active_divisors_shuffled` of the steps, and the
+# kernel takes :measured:`divisors[shuffled, 2**22].time`.
 #
-# The order changes nothing
-# -------------------------
-#
-# Whoever does the work, the results have to be the same, bit for bit. The :term:`reference` takes another
-# route: it finds out what a recipe makes of each single bit, and puts numbers together from that.
-
-study = divergence.study()
-study
+# .. kernel:: gpuguide.topics.divergence.warp_steps
+#    :names: warp_steps, active_share
+#    :fold: How warp steps are counted
 
 # %%
-# .. rst-class:: part-measure
+# Regrouped through shared memory
+# -------------------------------
 #
-# From four thousand elements to four million
-# -------------------------------------------
+# Nobody knows the cost beforehand. But a block can find out as it goes. It tries the small divisors first,
+# and notes in :term:`shared memory` which numbers are still open. Then it deals this list out to its threads,
+# so that no thread waits beside an even number.
 #
-# The study runs at six sizes.
+# .. rung:: regrouped
 
-recipes = study.run()
+regrouped[32, 128](divisors)
+print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
 
 # draw
-gg.claim(recipes, "grouped", faster_than="mixed", at=2**22)
-gg.claim(recipes, "by_warp", faster_than="mixed", at=2**22)
-
-# %%
-# .. checks:: recipes
-#
-# Two pairs of lines lie on top of each other: mixed and both sides, by warp and grouped.
-
-# draw
-gg.plot_time(recipes)
+gg.plot_time(results, variants=["in_order", "regrouped", "by_cost"])
 
 # %%
 # .. finding::
 #
-#    At 2\ :sup:`22` elements by warp is :measured:`recipes[by_warp, 2**22].speedup(mixed)` as fast as mixed,
-#    and grouped :measured:`recipes[grouped, 2**22].speedup(mixed)`. Both sides takes
-#    :measured:`recipes[both_sides, 2**22].time`, mixed takes :measured:`recipes[mixed, 2**22].time`.
+#    At 2\ :sup:`22` numbers regrouping takes :measured:`divisors[regrouped, 2**22].time`, between
+#    :measured:`divisors[in_order, 2**22].time` in order and :measured:`divisors[by_cost, 2**22].time` sorted
+#    by cost. At 2\ :sup:`12` numbers, :measured:`divisors[in_order, 2**12].time` and
+#    :measured:`divisors[by_cost, 2**12].time` lie much closer together.
+#
+# With 2\ :sup:`12` numbers, all warps are on the GPU at once. In any order the kernel then takes about as
+# long as its slowest warp, we think. :evidence:`opinion`
+#
+# .. results:: divisors
+
+# draw
+gg.claim(results, "by_cost", faster_than="in_order", at=2**22, by=2)
+gg.claim(results, "regrouped", faster_than="in_order", at=2**22)
+gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
+
+# %%
+# A branch with two long sides
+# ----------------------------
+#
+# In the next kernel elements are of two kinds, and each kind has a recipe of 128 rounds. Three lists deal the
+# same elements out: **mixed**, **by warp** (32 of one kind, then 32 of the other) and **grouped** (first all
+# of one kind).
+#
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: branch
+#
+# Mixed, :measured:`active_mixed` of the threads are active, by warp and grouped :measured:`active_by_warp`.
+# So warps need half the steps, and by warp is :measured:`recipes[by_warp, 2**22].speedup(mixed)` as fast as
+# mixed, grouped :measured:`recipes[grouped, 2**22].speedup(mixed)`. :evidence:`count warp_steps` Only the
+# neighbours in a warp matter: half of the threads go either way every time.
+#
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: shift_recipe, turn_recipe
+#    :fold: The two recipes
 #
 # .. results:: recipes
 
 # %%
-# .. rst-class:: part-reading
+# A short branch becomes a select
+# -------------------------------
 #
-# Neighbours decide, not counts
-# -----------------------------
-#
-# .. list-table:: Grouped against mixed
-#    :stub-columns: 1
-#
-#    * - active threads, mixed
-#      - :measured:`active_mixed`
-#    * - active threads, grouped
-#      - :measured:`active_grouped`
-#    * - times as fast, predicted
-#      - :measured:`predicted_grouped`
-#    * - times as fast, measured
-#      - :measured:`recipes[grouped, 2**22].speedup(mixed)`
-#
-# The elements are the same five times. What differs is who stands beside whom. Doing both sides on purpose
-# saves nothing: it is what a divided warp does anyway. It is the right thing where a side takes less time
-# than a branch, and there the compiler does it by itself. Here is a kernel with an ``if``, and the lines of
-# its :term:`PTX` that branch or choose.
+# If a side takes less time than a branch, the compiler does without the branch. Here are the lines of a
+# kernel's :term:`PTX` that branch or select.
 
 
 @cuda.jit
@@ -240,203 +232,117 @@ for line in ptx.splitlines():
         print(line.strip())
 
 # %%
-# The one branch left is the guard. The ``if`` inside has become a selection; this is called
-# :term:`predication`.
+# The branch is the guard of the index, and only the warp in which the array ends can part there. The inner
+# ``if`` has become ``selp``, a select: every thread computes both values and keeps one. A select has no
+# sides, so nobody waits.
 #
-# A branch with two sides can leave half of the threads idle. A loop can leave all but one idle. Here are two
-# kinds of work whose amount nobody knows in advance. The first looks for the smallest divisor of each number.
-# Even numbers leave at once, primes try all odd numbers up to their square root.
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: odd_divisor, first_divisor, one_number_kernel
-#
-# It runs **in order**, **shuffled**, and **by cost**: sorted by the number of divisions, as if that were
-# known. ``_launch`` gives each number a thread.
-#
-# .. kernel:: gpuguide.topics.divergence.smallest_divisor
-#    :names: divisors_in_order, divisors_shuffled, divisors_by_cost
-#
-# **Regrouped** is what can be had without knowing. A block tries the small divisors first. What they leave
-# open goes into a list in :term:`shared memory`, and the block shares that out among its threads. So nobody
-# waits beside an even number any more.
+# With two long sides a select saves nothing. Both sides for every element take
+# :measured:`recipes[both_sides, 2**22].time`, the divided warps :measured:`recipes[mixed, 2**22].time`.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: regrouped_kernel
-#
-# .. kernel:: gpuguide.topics.divergence.smallest_divisor
-#    :names: divisors_regrouped
+#    :names: both_sides
+#    :fold: Both sides, then a choice
 
 # %%
-# The second kind of work is the Mandelbrot set: for each pixel, the steps until a number escapes from a
-# circle, 256 at most. Here neighbours resemble each other.
+# Independent thread scheduling
+# -----------------------------
 #
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: steps_inside, one_pixel_kernel
-#
-# A warp takes its pixels in **rows** of 32, in **tiles** of 8 columns and 4 rows, **shuffled**, or **by
-# steps**.
-#
-# .. kernel:: gpuguide.topics.divergence.escape_steps
-#    :names: escape_in_rows, escape_in_tiles, escape_shuffled, escape_by_steps
+# Since the generation called Volta, each thread has a program counter of its own. The two sides of a branch
+# may take turns, so a thread can wait for another thread of its warp without blocking it forever. This is
+# `independent thread scheduling
+# <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#independent-thread-scheduling>`__. It does not make
+# divergence cheaper: at any time the warp still issues for one of its paths. But it means that threads need
+# not be together again right after a branch. Before they exchange values within a warp, call
+# ``cuda.syncwarp()``.
 
 # %%
-# For both, the turns of warps are counted on the :term:`host`, with the orders that the kernels get. Then the
-# kernels run.
-
-from gpuguide.topics.divergence import escape_steps, smallest_divisor
-
-n, pixels = 2**22, 1024**2
-work = {"divisors": smallest_divisor.divisions(n)}
-work["escape"] = escape_steps.escape_reference(pixels)
-orders = {
-    "divisors": smallest_divisor.study().make_inputs(n, exact=False),
-    "escape": escape_steps.study().make_inputs(pixels, exact=False),
-}
-names = {
-    "divisors": ("in_order", "shuffled", "by_cost"),
-    "escape": ("rows", "tiles", "shuffled", "by_steps"),
-}
-facts = {}
-for kind_of_work, needed in work.items():
-    best = warp_turns(needed[orders[kind_of_work][-1]])
-    for name, order in zip(names[kind_of_work], orders[kind_of_work], strict=True):
-        label, share = f"{kind_of_work}_{name}", active_share(needed[order])
-        ratio = warp_turns(needed[order]) / best
-        gg.fact(f"active_{label}", share, unit="share")
-        facts[f"turns_{label}"] = gg.fact(f"turns_{label}", ratio, unit="ratio")
-        print(f"{label:18} {share:6.1%} active, {ratio:5.2f} times the fewest turns")
-
-# %%
-# Four sentences about the measured times have to hold.
-
-divisors = smallest_divisor.study().run()
-escape = escape_steps.study().run()
-
-# %%
+# Result: sort only where neighbours differ
+# -----------------------------------------
+#
+# The Mandelbrot set is work of another shape. A pixel takes up to 256 steps, and its neighbours take about as
+# many. A warp can get its pixels in **rows** of 32, in **tiles** of 8 columns and 4 rows, **shuffled**, or
+# **by steps**, as if those were known.
 
 # draw
-gg.claim(divisors, "by_cost", faster_than="in_order", at=2**22)
-gg.claim(divisors, "regrouped", faster_than="in_order", at=2**22)
-gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
-gg.claim(escape, "by_steps", faster_than="shuffled", at=1024**2)
+import matplotlib.pyplot as plt
 
-# %%
-# .. checks:: divisors
-#
-# .. checks:: escape
-#
-# In the map each order is held against the best one for the same work: first by turns, which were counted,
-# then by time, which was measured.
+from gpuguide.charts.style import SERIES, describe
 
-# draw
-counted = {
-    label: facts[f"turns_{label}"].value
-    for label in (
-        *(f"escape_{name}" for name in ("by_steps", "tiles", "rows", "shuffled")),
-        *(f"divisors_{name}" for name in ("by_cost", "in_order", "shuffled")),
-    )
-}
-
-
-def measured(label):
-    work, _, order = label.partition("_")
-    if work == "divisors":
-        return divisors.speedup("by_cost", order, 2**22).value
-    return escape.speedup("by_steps", order, 1024**2).value
-
-
-gg.plot_heatmap(
-    [[turns, measured(label)] for label, turns in counted.items()],
-    rows=[
-        label.replace("escape", "pixels").replace("_", ", ", 1).replace("_", " ")
-        for label in counted
-    ],
-    columns=["turns of warps", "time"],
-    row_name="work and order",
-    column_name="counted and measured",
-    value_name="times the best order's",
-    fmt="{:.2f}",
+orders = {"divisors": ("by_cost", "in_order", "shuffled")}
+orders["escape"] = ("by_steps", "tiles", "rows", "shuffled")
+measured = {}
+for work, (best, *others) in orders.items():
+    study, size = {"divisors": (results, 2**22), "escape": (escape, 1024**2)}[work]
+    measured[f"{work}_{best}"] = 1
+    measured |= {
+        f"{work}_{each}": study.speedup(best, each, size).value for each in others
+    }
+_, ax = plt.subplots()
+for marker, colour, label, values in (
+    (
+        "o",
+        SERIES[0],
+        "steps of warps, counted",
+        [facts[f"steps_{name}"].value for name in measured],
+    ),
+    ("D", SERIES[1], "time, measured", list(measured.values())),
+):
+    ax.plot(values, range(len(values)), marker, color=colour, label=label, ls="")
+names = [name.replace("escape", "pixels").replace("_", ", ", 1) for name in measured]
+ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+ax.set(xlabel="times those of the best order", xlim=(0, None))
+ax.legend(loc="upper right")
+most = max(measured.values())
+describe(
+    ax,
+    f"Steps and time of {len(names)} orders, from 1 to {most:.0f} times those of the best.",
 )
 
 # %%
 # .. finding::
 #
-#    Divisors in order take :measured:`turns_divisors_in_order` the turns of the best order, and by the clock
-#    the best order is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. Regrouped is
-#    :measured:`divisors[regrouped, 2**22].speedup(in_order)` as fast as in order, without knowing the cost.
+#    For divisors, steps and time agree: in order takes :measured:`steps_divisors_in_order` the steps of the
+#    best order. For pixels, rows take only :measured:`steps_escape_rows` the steps of the best.
 #
-# .. results:: divisors
+# In rows, a thread has work in :measured:`active_escape_rows` of the steps, in tiles in
+# :measured:`active_escape_tiles`. So sorting can gain little. Shuffling shows what the picture does for us:
+# it costs :measured:`steps_escape_shuffled` the steps. By the clock it is less, since sorted pixels are
+# :measured:`escape[by_steps, 1024**2].speedup(shuffled)` as fast as shuffled ones. We think that what a pixel
+# takes besides its steps, its place in the list and its address, makes up the difference. :evidence:`opinion`
+#
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: steps_inside, one_pixel
+#    :fold: Steps of a pixel
 #
 # .. results:: escape
-#
-# Of the threads, :measured:`active_escape_shuffled` are active when pixels are shuffled,
-# :measured:`active_escape_rows` in rows and :measured:`active_escape_tiles` in tiles. Where neighbours
-# resemble each other, most of what sorting could gain is there already.
-#
-# By turns, sorted pixels should be :measured:`turns_escape_shuffled` as fast as shuffled ones; by the clock
-# they are :measured:`escape[by_steps, 1024**2].speedup(shuffled)`.
-#
-# Counting turns leaves out what happens between warps. A :term:`block` keeps its place until its last warp is
-# done, and the GPU is not free until its last block is. Nor do turns know that a list may send neighbours to
-# distant memory.
 
 # %%
-# .. rst-class:: part-when-not-to
-#
 # When sorting costs more than waiting
 # ------------------------------------
 #
-# A list must be made and read, and its elements lie apart, so that accesses are no longer
-# :term:`coalesced <coalesced access>`. At 2\ :sup:`22` elements group first takes
-# :measured:`recipes[group_first, 2**22].time` in all, where grouped takes
-# :measured:`recipes[grouped, 2**22].time` with a list that is there, and mixed
-# :measured:`recipes[mixed, 2**22].time` without sorting.
+# A list must be made and read, and the elements it names lie apart in memory. If the two recipes are grouped
+# at each call, 2\ :sup:`22` elements take :measured:`recipes[group_first, 2**22].time`, against
+# :measured:`recipes[grouped, 2**22].time` with a list that is there and
+# :measured:`recipes[mixed, 2**22].time` without one. At 2\ :sup:`12` elements it takes
+# :measured:`recipes[group_first, 2**12].time`, and mixed takes :measured:`recipes[mixed, 2**12].time`. Look
+# for divergence in long loops; a kernel that waits for memory most of the time hardly notices a branch.
 #
-# These recipes are long; short ones leave less to gain. So do few elements: at 2\ :sup:`12` of them group
-# first takes :measured:`recipes[group_first, 2**12].time` and mixed :measured:`recipes[mixed, 2**12].time`.
-# Besides, the host has to :term:`launch` more kernels.
-#
-# A kernel that waits for memory most of the time hardly notices a branch. Look for divergence in long loops.
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: group
+#    :fold: The kernel that groups
 
 # %%
-# .. rst-class:: part-on-your-gpu
+# Your turn: even and odd places
+# ------------------------------
 #
-# A warp is a warp
-# ----------------
-#
-# All NVIDIA GPUs have warps of 32 threads. The counted turns are therefore the same on yours, and the ratios
-# should be close. The times scale with its :term:`multiprocessors <multiprocessor>` and their clock.
-#
-# ``gpuguide run divergence`` measures them.
-
-# %%
-# .. rst-class:: part-your-turn
-#
-# Even and odd places
-# -------------------
-#
-# In the exercise two recipes alternate along an array, so the kinds are known in advance. No list is needed;
-# a formula for the index will do.
+# Two recipes alternate along an array, so the kinds are known in advance. No list is needed; a formula for
+# the index will do.
 #
 # .. exercise:: divergence
-#
-# .. question:: Half of a warp's threads return at once. Is the warp done sooner?
-#
-#    No. It is done when its last thread is, and nobody else can use the places of those that have left. Only
-#    a warp whose 32 threads have all left makes room for another.
-#
-# .. question:: Does the guard if i < n make warps diverge?
-#
-#    One at most: the warp in which the array ends. Its threads beyond the end have nothing to do on the other
-#    side, so they only wait. All other warps agree.
 
 # %%
-# .. rst-class:: part-next
+# Next
+# ----
 #
-# Kernels of your own
-# -------------------
-#
-# Onward: :doc:`Exercises </practice/puzzles>` has more kernels to mend, each with a check. Sideways:
-# :doc:`Primes </gallery/first_kernels/primes>` gets rid of divisions altogether, and
-# :doc:`Numba's types </gallery/first_kernels/numba_types>` explains why ``np.uint32`` stands around each step
-# here. Used here: :func:`gpuguide.plot_heatmap`, :func:`gpuguide.claim`, :class:`gpuguide.Study`.
+# Onward: :doc:`Exercises </practice/puzzles>`, with more kernels to mend, each with a check. Sideways:
+# :doc:`Numba's types </gallery/first_kernels/numba_types>`, on why ``np.uint32`` stands around numbers here.

@@ -88,8 +88,13 @@ gg.claim(results, "four_elements", share_at_least=0.98, at=2**28)
 gg.claim(results, "four_elements", faster_than=("cupy", "grid_stride"), at=2**28)
 gg.claim(shapes, "half_the_threads", faster_than="blocks_that_stay", at=2**26)
 gg.claim(shapes, "blocks_that_stay", faster_than="blocks_of_1024", at=2**26)
-most, many = (empty_grids.quantity("t128", size, "time").value for size in (2**24, 2**21))
-gg.fact("start_empty", (most - many) / (2**24 - 2**21), unit="s", note="an empty block")
+for name in ("t128", "t256"):
+    most, many = (
+        empty_grids.quantity(name, size, "time").value for size in (2**24, 2**21)
+    )
+    gg.fact(
+        f"start_{name}", (most - many) / (2**24 - 2**21), unit="s", note="an empty block"
+    )
 for name, threads in (("one_element", 128), ("larger_blocks", 256)):
     time = results.quantity(name, 2**28, "time").value
     gg.fact(f"start_{name}", time / (2**28 / threads), unit="s", note="time / blocks")
@@ -106,7 +111,7 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
 
 # %%
 # As many empty blocks take :measured:`empty[t128, 2**21].time`. Each further one adds
-# :measured:`start_empty`, and the kernel above takes :measured:`start_one_element` for each of its own. So
+# :measured:`start_t128`, and the kernel above takes :measured:`start_one_element` for each of its own. So
 # it does not wait for the memory. It waits for its blocks to start. :evidence:`count blocks_covering`
 #
 # The cure is fewer blocks. With 256 threads in each, half as many are enough.
@@ -116,8 +121,8 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
 one_element[math.ceil(out.size / 256), 256](a, b, out)
 
 # %%
-# Now each block takes :measured:`start_larger_blocks`, longer than its start. Something else has become the
-# limit.
+# Now each block takes :measured:`start_larger_blocks`, where an empty one of 256 threads adds
+# :measured:`start_t256`. Something else has become the limit.
 
 # draw
 import matplotlib.pyplot as plt
@@ -137,7 +142,7 @@ for items, colour, marker in (
     label = f"{items} element{'s' * (items > 1)} per thread"
     ax.plot(blocks, times, marker, color=colour, label=label)
     words.append(f"{label}: {min(times):.0f} to {max(times):.0f} µs")
-start = facts["start_empty"].value
+start = facts["start_t128"].value
 ax.plot([0, 2**21 / 1e6], [0, 2**21 * start * 1e6], color=MUTED, label="empty blocks")
 ax.set(
     xlabel="blocks (millions)", ylabel="µs (kernel only)", xlim=(0, None), ylim=(0, None)
@@ -212,9 +217,7 @@ for items, colour, marker in ((1, SERIES[0], "o"), (4, SERIES[2], "^")):
     ax.plot(waiting, shares, marker, color=colour, markerfacecolor="none", label=label)
     words.append(f"{label}: {min(shares):.0f} to {max(shares):.0f} %")
 ax.set_xscale("log", base=2)
-ax.set(
-    xlabel="KiB that can be on their way to a multiprocessor", ylabel="% of the ceiling"
-)
+ax.set(xlabel="KiB on their way, per multiprocessor", ylabel="% of the ceiling")
 ax.set(
     xticks=[1, 2, 4, 8, 16, 32, 64], xticklabels=[1, 2, 4, 8, 16, 32, 64], ylim=(0, 100)
 )
@@ -245,14 +248,12 @@ describe(ax, f"Share of the ceiling against bytes on their way. {'; '.join(words
 
 limits = cp.cuda.Device().attributes
 most_threads = limits["MaxThreadsPerMultiProcessor"]
+most_registers = limits["MaxRegistersPerMultiprocessor"]
 
 
 def occupancy(kernel, threads_per_block):
-    registers = max(kernel.get_regs_per_thread().values())
-    by_registers = limits["MaxRegistersPerMultiprocessor"] // (
-        registers * threads_per_block
-    )
-    blocks = min(most_threads // threads_per_block, by_registers)
+    registers = threads_per_block * max(kernel.get_regs_per_thread().values())
+    blocks = min(most_threads // threads_per_block, most_registers // registers)
     return blocks * threads_per_block / most_threads
 
 
@@ -307,11 +308,11 @@ for kernel, elements in ((one_element, 1), (four_elements, 4)):
 # When four elements do not pay
 # -----------------------------
 #
-# With 4096 elements there is nothing to fill: four per thread take
+# With 4096 elements there is nothing to fill. Four per thread take
 # :measured:`maximum[four_elements, 2**12].time`, one takes :measured:`maximum[one_element, 2**12].time`,
-# and the host needs :measured:`maximum[one_element, 2**12].launch` for the launch. Nor, we think, do they
-# help a kernel that computes for a long time on each element: while some warps wait, others compute.
-# :evidence:`opinion`
+# and a single empty block takes :measured:`empty[t128, 1].time`; the host needs
+# :measured:`maximum[one_element, 2**12].launch` for the launch. Nor, we think, do four elements help a
+# kernel that computes for a long time on each: while some warps wait, others compute. :evidence:`opinion`
 
 # %%
 # Your turn: deal the elements out

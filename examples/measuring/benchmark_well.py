@@ -476,7 +476,7 @@ _ = gg.fact("power_limit", gpu.power_limit_w, unit="W", note="as the driver give
 # -------------------------------------
 
 # draw
-from gpuguide.charts.shapes import plot_dots
+from gpuguide.charts.shapes import plot_ratios
 
 large_s = cold_results.quantity("larger", 2**26, "time").value
 small_s, fresh_s = facts["right"].value, facts["fresh"].value
@@ -497,7 +497,7 @@ dots = {}
 for label, (name, right_s) in mistakes.items():
     ratio = facts[name].value / right_s
     dots[label] = gg.fact(f"{name}_off", ratio, unit="ratio", note="wrong / right")
-_ = plot_dots(dots, "wrong / right")
+_ = plot_ratios(dots, "wrong / right")
 
 # %%
 # .. finding::

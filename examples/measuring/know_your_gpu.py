@@ -178,7 +178,7 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # BF16 are equal; measured, BF16 reaches :measured:`ceiling_bf16_tensor`.
 
 # draw
-from gpuguide.charts.shapes import plot_dots
+from gpuguide.charts.shapes import plot_ratios
 
 for item in ceilings.items:
     gg.fact(
@@ -200,7 +200,7 @@ for label, name in limits.items():
     shares[label] = gg.fact(
         f"{name}_share", share, unit="share", note="of the peak on paper"
     )
-_ = plot_dots(shares, "share of the peak")
+_ = plot_ratios(shares, "share of the peak")
 
 # %%
 # .. finding::

@@ -12,22 +12,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpuguide.charts.lines import plot_rate, plot_share_of_ceiling, plot_speedup, plot_time
     from gpuguide.charts.shapes import plot_decomposition, plot_heatmap, plot_samples
-    from gpuguide.errors import GpuGuideError
-    from gpuguide.machine.backends import numba_view
     from gpuguide.machine.device import require_gpu
     from gpuguide.measure.benchmark import benchmark
     from gpuguide.measure.plan import Variant
     from gpuguide.measure.session import keep, machine_ceilings
     from gpuguide.measure.study import Study
     from gpuguide.recordings.store import load
-    from gpuguide.results.records import Measurement, Traffic
-    from gpuguide.results.results import Results
+    from gpuguide.results.records import Traffic
     from gpuguide.version import __version__ as __version__
 
 __all__ = [
-    "GpuGuideError",
-    "Measurement",
-    "Results",
     "Study",
     "Traffic",
     "Variant",
@@ -38,7 +32,6 @@ __all__ = [
     "keep",
     "load",
     "machine_ceilings",
-    "numba_view",
     "plot_decomposition",
     "plot_heatmap",
     "plot_rate",
@@ -53,9 +46,6 @@ __all__ = [
 _HOMES = {
     # Not in this file, which is part of every measuring key: a new version makes no recording stale.
     "__version__": ("version", "__version__"),
-    "GpuGuideError": ("errors", "GpuGuideError"),
-    "Measurement": ("results.records", "Measurement"),
-    "Results": ("results.results", "Results"),
     "Study": ("measure.study", "Study"),
     "Traffic": ("results.records", "Traffic"),
     "Variant": ("measure.plan", "Variant"),
@@ -66,6 +56,7 @@ _HOMES = {
     "keep": ("measure.session", "keep"),
     "load": ("recordings.store", "load"),
     "machine_ceilings": ("measure.session", "machine_ceilings"),
+    # Not public any more, for launches take the arrays of CuPy; pages from before still use it.
     "numba_view": ("machine.backends", "numba_view"),
     "plot_decomposition": ("charts.shapes", "plot_decomposition"),
     "plot_heatmap": ("charts.shapes", "plot_heatmap"),

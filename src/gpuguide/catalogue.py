@@ -16,8 +16,12 @@ from gpuguide.errors import GpuGuideError, unknown
 
 if TYPE_CHECKING:
     from gpuguide.measure.study import Study
+    from gpuguide.recordings.recording import Recording
 
 __all__ = ["Entry", "Recorded", "entries", "studies", "topic_names"]
+
+# In a source tree, beside the folder with the scripts of the pages.
+_SOURCES = Path(__file__).parents[1]
 
 
 class Recorded(NamedTuple):
@@ -31,11 +35,15 @@ class Recorded(NamedTuple):
         UTC date of the newest run (``"2026-11-21"``), or ``"unreadable"``.
     n_starts : int
         On how many machine starts it was made; 0 where that cannot be read.
+    outdated : bool
+        Whether the code that it measured has changed since. Only a source tree can tell: an installed package
+        has no scripts of pages, and is released with recordings that are current.
     """
 
     machine: str
     date: str
     n_starts: int
+    outdated: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,7 +184,18 @@ def _read(folder: Path) -> Recorded:
     except GpuGuideError:
         # One broken recording must not hide the others; whoever loads it gets the reason.
         return Recorded(folder.parent.name, "unreadable", 0)
-    return Recorded(folder.parent.name, recording.provenance.utc_date[:10], recording.n_starts)
+    date = recording.provenance.utc_date[:10]
+    return Recorded(folder.parent.name, date, recording.n_starts, _is_outdated(recording))
+
+
+def _is_outdated(recording: Recording) -> bool:
+    from gpuguide.recordings import store as recordings
+
+    scripts = list(_SOURCES.parent.glob(f"examples/*/{recording.page}.py"))
+    try:
+        return bool(scripts and recordings.staleness(recording, scripts[0], _SOURCES))
+    except GpuGuideError:
+        return True  # a script that somebody is writing may not parse
 
 
 def _makes_study(name: str, function: Callable[..., Any], module: Any) -> bool:

@@ -13,6 +13,7 @@ from gpuguide.errors import ArgumentError, GpuGuideError, NoGpuError, UnknownNam
 from gpuguide.version import __version__
 
 if TYPE_CHECKING:
+    from gpuguide.catalogue import Recorded
     from gpuguide.measure.study import Study
     from gpuguide.results.results import Results
 
@@ -33,7 +34,7 @@ examples:
 _RUN_EXAMPLES = """\
 examples:
   gpuguide run primes --sizes 1e6 2**24
-  gpuguide run primes --variants njit segmented --plot primes.svg --json primes.json
+  gpuguide run primes --variants sieve_global sieve_shared --plot primes.svg --json primes.json
 
 Every variant is compared with the reference first; one that is wrong is not timed. The time on the device
 and the time with copies are different columns, and never mixed. Without a GPU only the CPU variants run.
@@ -149,7 +150,7 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     exercises = commands.add_parser(
         "exercises", help="exercises that check themselves", epilog=_EXERCISES_EXAMPLES, formatter_class=raw
     )
-    exercises.set_defaults(command=_exercises, action="list")
+    exercises.set_defaults(command=_exercises)
     actions = exercises.add_subparsers(title="actions", metavar="ACTION", dest="action")
 
     show = actions.add_parser("show", help="show the task of an exercise")
@@ -175,7 +176,7 @@ def _exercises(options: argparse.Namespace) -> int:
     # Commands import what they need, so that help and doctor come at once, even where things are missing.
     from gpuguide.exercises import shell
 
-    # argparse sets the action that nobody named to None, whatever the default.
+    # argparse sets an action that nobody named to None, whatever default it has.
     options.action = options.action or "list"
     return shell.perform(options)
 
@@ -189,17 +190,24 @@ def _list(options: argparse.Namespace) -> int:
     table = Table(box=None, pad_edge=False)
     for heading in ("topic", "about", "recorded on", "starts", "latest"):
         table.add_column(heading, overflow="fold", justify="right" if heading == "starts" else "left")
-    for entry in catalogue.entries():
+    entries = catalogue.entries()
+    for entry in entries:
         name = entry.name if entry.runnable else f"{entry.name} (page)"
-        machines = "\n".join(each.machine for each in entry.recorded) or "not yet"
+        machines = "\n".join(map(_machine, entry.recorded)) or "not yet"
         starts = "\n".join(str(each.n_starts or "") for each in entry.recorded)
         table.add_row(name, entry.about, machines, starts, "\n".join(each.date for each in entry.recorded))
     console = Console()
     console.print(table)
     said = "\nstarts: on how many starts of the machine it ran; from three on, a number has a range."
+    if any(each.outdated for entry in entries for each in entry.recorded):
+        said += "\noutdated: its code has changed since, and its page waits to be measured again."
     console.print(said, markup=False, highlight=False)
     console.print("Run one on this machine: gpuguide run TOPIC", markup=False, highlight=False)
     return 0
+
+
+def _machine(recorded: Recorded) -> str:
+    return f"{recorded.machine}, outdated" if recorded.outdated else recorded.machine
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ import pytest
 
 from gpuguide.charts import lines, shapes
 from gpuguide.charts.history import plot_history
-from gpuguide.charts.marks import colour_of, draw_ranges, label_ends
+from gpuguide.charts.marks import colour_of, draw_ranges, label_ends, mark_floor
 from gpuguide.charts.style import CPU_SERIES, PALETTE, RANGES_SAID, SERIES, alt_text, save_svg, style, to_dark
 from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.results.history import History, Run, follow
@@ -47,8 +47,11 @@ CHARTS = {
     "share": lambda: lines.plot_share_of_ceiling(RESULTS),
     "speedup": lambda: lines.plot_speedup(RESULTS, "numpy"),
     "samples": lambda: shapes.plot_samples(RESULTS, 2**20),
+    "dots": lambda: shapes.plot_dots({"flat": 0.0005, "by row": 0.002}, "time"),
     "decomposition": lambda: shapes.plot_decomposition({"first": {"compile": 0.3, "work": 0.2}}),
-    "dots": lambda: shapes.plot_dots({"a": Fact("a", 0.2, "ratio"), "b": Fact("b", 26.0, "ratio")}, "ratio"),
+    "ratios": lambda: shapes.plot_ratios(
+        {"a": Fact("a", 0.2, "ratio"), "b": Fact("b", 26.0, "ratio")}, "ratio"
+    ),
     "heatmap": lambda: shapes.plot_heatmap(
         [[1, 2], [3, np.nan]], rows=[32, 64], columns=[1, 4], row_name="a", column_name="b", value_name="c"
     ),
@@ -72,7 +75,7 @@ def _texts(ax):
 
 def test_numbers_stand_on_the_side_of_a_dot_that_is_away_from_its_line() -> None:
     facts = {"half": Fact("half", 0.5, "ratio"), "double": Fact("double", 2.0, "ratio")}
-    ax = shapes.plot_dots(facts, "wrong / right")
+    ax = shapes.plot_ratios(facts, "wrong / right")
     assert [(text.get_text(), text.get_ha()) for text in ax.texts] == [("0.50×", "right"), ("2.0×", "left")]
     assert alt_text(ax.figure) == "Wrong / right, on a logarithmic axis: half 0.50×; double 2.0×."
 
@@ -132,6 +135,22 @@ def test_time_is_drawn_against_size_with_names_at_the_line_ends():
     assert ax.get_ylabel() == "time (kernel only, warm cache)"
 
 
+def test_a_floor_is_drawn_where_an_empty_kernel_was_timed():
+    cells = [
+        replace(cell, floor_ns=2_000 if cell.size < 2**26 else None) if cell.variant == "numba" else cell
+        for cell in RESULTS.measurements
+    ]
+    ax = lines.plot_time(RESULTS)
+    n_lines, n_texts = len(ax.lines), len(ax.texts)
+    mark_floor(ax, replace(RESULTS, measurements=tuple(cells)), "numba")
+    *_, floor = ax.lines
+    assert floor.get_xydata().tolist() == [[1024, 2e-6], [2**20, 2e-6]]
+    assert ax.texts[-1].get_text() == "an empty kernel"
+    assert ax.get_ylim()[0] <= 0.8e-6
+    mark_floor(ax, RESULTS, "numba")
+    assert (len(ax.lines), len(ax.texts)) == (n_lines + 1, n_texts + 1)
+
+
 def test_a_crossover_is_a_labelled_bracket_of_two_measured_sizes():
     ax = CHARTS["time"]()
     assert any("Numba overtakes\nNumPy\nfrom 2¹⁰ to 2²⁰" in text for text in _texts(ax))
@@ -188,10 +207,12 @@ def test_cells_of_a_heat_map_hold_their_numbers_and_nan_stays_empty():
     [
         (lambda: lines.plot_time(RESULTS, variants=["nump"]), UnknownNameError, "numpy"),
         (lambda: shapes.plot_samples(RESULTS, 7), (ArgumentError, UnknownNameError), "7"),
+        (lambda: shapes.plot_dots({}, "time"), ArgumentError, "at least 0"),
+        (lambda: shapes.plot_dots({"a": float("nan")}, "time"), ArgumentError, "at least 0"),
         (lambda: shapes.plot_decomposition({}), ArgumentError, "bars"),
-        (lambda: shapes.plot_dots({}, "share"), ArgumentError, "none"),
+        (lambda: shapes.plot_ratios({}, "share"), ArgumentError, "none"),
         (
-            lambda: shapes.plot_dots({"a": Fact("a", 1.0, "ratio"), "b": Fact("b", 1.0, "share")}, "share"),
+            lambda: shapes.plot_ratios({"a": Fact("a", 1.0, "ratio"), "b": Fact("b", 1.0, "share")}, "share"),
             ArgumentError,
             "ratios alone, or shares alone",
         ),

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 WIDTH = 256
-COUNTED = dict(work={"steps": math.ceil})
+COUNTED = (dict(work={"steps": math.ceil}), {"work": {"turns": math.ceil}})
 
 
 def decorate(function: Callable) -> Callable:

@@ -1,6 +1,7 @@
 """The contract: a page that holds to it, and what each rule finds when the page does not."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 from small_site import PAGES, PROVENANCE, build, generated, recording, write
@@ -8,7 +9,8 @@ from tiny_pool import STUB, use_pool
 
 from gpuguide.recordings.recording import CellOutput, FormerRun, Stated
 from gpuguide.results.claims import Faster, decide
-from gpuguide.results.records import CheckResult, ClaimResult, Fact, Measurement, VariantInfo
+from gpuguide.results.counters import Counted, KernelCounts
+from gpuguide.results.records import CheckResult, ClaimResult, Fact, Measurement, Traffic, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide_docs.contract import check as contract
 from gpuguide_docs.contract.page_source import Documents, PageSource
@@ -725,3 +727,24 @@ def test_a_page_written_by_hand_shows_and_does_not_measure(texts, tmp_path):
 def test_a_page_has_one_text(texts, tmp_path):
     said = messages(by_hand(texts, tmp_path, HOW_TO, {"examples/start/second.py": ""}))
     assert said == ["it is written in MyST and has a script, too; delete one of them"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "counted", "wrong"),
+    [
+        (1_000_000_000, 1_090_000_000, False),
+        (1_000_000_000, 1_110_000_000, True),
+        (1_000_000_000, 890_000_000, True),
+        # The caches may keep it, and so the memory never sees it.
+        (199_000_000, 1_000_000, False),
+    ],
+)
+def test_counted_bytes_are_those_that_are_declared(declared, counted, wrong):
+    cell = Measurement("one", 1024, samples_ns=(5,), rounds=(0,), traffic=Traffic(bytes_read=declared))
+    study = replace(measured(), measurements=(cell,))
+    counts = Counted("add", "one", 1024, (KernelCounts("add_one", 1e-3, (("dram_bytes", counted),)),))
+    shown = SimpleNamespace(
+        counters=(counts,), studies={"add": study}, provenance=SimpleNamespace(l2_bytes=50_000_000)
+    )
+    found = list(contract.check_counted(SimpleNamespace(measured=shown)))
+    assert [("declares 1.0 GB" in each) for each in found] == [True] * wrong

@@ -7,7 +7,7 @@ from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Error, Keyword, Literal, Name
 from small_site import build, page, write
 
-from gpuguide_docs.show.cuda_source import PythonWithCudaLexer
+from gpuguide_docs.show.cuda_source import PythonWithCudaLexer, lexer_of
 
 KERNEL = """\
 extern "C" __global__ void add(float* x) {
@@ -98,3 +98,13 @@ def test_shown_kernels_and_cells_are_highlighted(tmp_path, monkeypatch):
     html = page(tmp_path, "index")
     assert html.count('<span class="kr">__global__</span>') == 2
     assert Literal.String not in [kind for kind, text in tokens(NAMED) if "__global__" in text]
+
+
+def test_code_whose_names_sphinx_gallery_links_is_highlighted_alike():
+    """It asks for a lexer by itself; the name under which it does so is not ours."""
+    from pygments.lexers import get_lexer_by_name
+    from sphinx_gallery import _doctree_links
+
+    assert _doctree_links.get_lexer_by_name in (get_lexer_by_name, lexer_of)
+    assert isinstance(lexer_of("Python"), PythonWithCudaLexer)
+    assert type(lexer_of("console")) is type(get_lexer_by_name("console"))

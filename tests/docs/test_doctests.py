@@ -88,8 +88,14 @@ def examples_listed():
     counts = {f"{test.name}.": len(test.examples) for module in MODULES for test in examples_of(module)}
     objects = dict(listed_objects())
     for name in listed_names():
-        home = f"{objects[name].__module__}.{objects[name].__qualname__}." if name in objects else f"{name}."
-        yield f"api/generated/{name}", sum(n for test, n in counts.items() if test.startswith(home))
+        if name in objects:
+            home, elsewhere = f"{objects[name].__module__}.{objects[name].__qualname__}.", ()
+        else:
+            # What is public stands on a page of its own and not on that of its module.
+            homes = (f"gpuguide.{module}.{public}." for module, public in gpuguide._HOMES.values())
+            home, elsewhere = f"{name}.", tuple(homes)
+        own = (n for test, n in counts.items() if test.startswith(home) and not test.startswith(elsewhere))
+        yield f"api/generated/{name}", sum(own)
 
 
 def test_sphinx_ran_the_same_examples(request):

@@ -75,6 +75,7 @@ def test_a_count_leads_to_its_code_in_its_fold(tmp_path, monkeypatch):
     [
         ("count marks", "counted", "evidence-marks"),
         ("count steps", "counted", ""),
+        ("count turns", "counted", ""),
         ("variant numba", "measured", "evidence-numba"),
         ("opinion", "not tested", ""),
     ],
@@ -187,3 +188,10 @@ def test_the_box_to_try_begins_with_its_words(tmp_path, monkeypatch):
     assert html.count('<div class="gg-try admonition">') == 2
     assert '<p><strong class="gg-try-lead">Try this first.</strong> Replace <code' in html
     assert '<p><strong class="gg-try-lead">Try it.</strong></p>' in html
+
+
+def test_objectives_do_not_stand_between_a_lesson_and_its_answer(tmp_path, monkeypatch):
+    html, warnings, _ = built(tmp_path, monkeypatch, "It waits.")
+    assert warnings == ""
+    assert "You will" not in html
+    assert "Doubt it" not in html

@@ -170,11 +170,6 @@ def test_numba_views_are_made_once():
     assert len(made.arguments("numba", with_output=False)) == 3
 
 
-def test_bytes_count_the_pristine_copy_where_there_is_one():
-    assert buffers().n_bytes == 12 + 32 + 12
-    assert buffers(Space("device", np)).n_bytes == 2 * (12 + 32) + 12
-
-
 def test_arrays_without_dimension_and_of_other_order_are_taken():
     table = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     made = Buffers(HOST, (np.array(5.0), table), None, "exact")

@@ -16,7 +16,7 @@ from gpuguide.measure.host_pace import MIN_ALONE, SHARED_NOTE, TRIES, HostPace, 
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.session import Machine, Session, recording_session
 from gpuguide.measure.study import Study
-from gpuguide.measure.timing import HostTimer, host_timer, time_device, time_host, time_launch
+from gpuguide.measure.timing import HostTimer, collect, host_timer, launch_timer, time_device, time_host
 from gpuguide.measure.turns import in_turns, launches_in_turns, whole_turns
 from gpuguide.results.ceilings import Ceilings
 
@@ -97,7 +97,7 @@ class TestTimers:
         for seed in range(5):
             host = FakeHost(slowness=random_phases(seed))
             gpu = FakeGpu(host)
-            samples = time_launch(gpu.kernel(500), gpu, n_samples=60, host=host)
+            samples = collect(launch_timer(gpu.kernel(500), gpu, host=host), 60)
             launch_ns = statistics.median(samples.ns) / samples.n_calls
             assert 3_000 <= launch_ns <= 3_000 * 1.1
             assert SHARED_NOTE not in samples.notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import Any
 
@@ -115,3 +116,22 @@ def test_work_that_cannot_be_counted_is_refused(options: Any, message: str) -> N
 def test_a_cpu_variant_has_no_ceiling_of_a_gpu() -> None:
     with pytest.raises(ArgumentError, match="work_ceilings are those of a GPU, and it runs on the CPU"):
         cpu_variant("it", call, work={"marks": marks}, work_ceilings={"marks": per_second})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (Variant, "Variant takes no option 'devise'. Did you mean 'device'?"),
+        (kernel_variant, "Variant takes no option 'devise'. Did you mean 'device'?"),
+    ],
+)
+def test_an_option_that_there_is_not_is_named_with_the_nearest(make: Any, message: str) -> None:
+    with pytest.raises(ArgumentError) as error:
+        make("it", call, devise="gpu")
+    assert str(error.value) == message
+    with pytest.raises(ArgumentError, match=r"takes no option 'qqq'. Known: name, call, label, device"):
+        make("it", call, qqq=1)
+
+
+def test_a_variant_still_shows_its_options() -> None:
+    assert list(inspect.signature(Variant).parameters)[:3] == ["name", "call", "label"]

@@ -664,6 +664,8 @@ class TestWithVariant:
     def test_an_unknown_option_names_the_nearest(self):
         with pytest.raises(ArgumentError, match=r"takes no option 'clok'. Did you mean 'clock'?"):
             study_of(Lab().cpu_variant()).with_variant("mine", print, clok="host")
+        with pytest.raises(ArgumentError, match=r"^Study takes no option 'dtipe'. Did you mean 'dtype'\?$"):
+            study_of(Lab().cpu_variant(), dtipe="float32")
 
 
 CPU = {"device": "cpu", "clock": "host"}

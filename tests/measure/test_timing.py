@@ -11,15 +11,14 @@ from gpuguide.errors import ArgumentError
 from gpuguide.measure.clocks import MAX_DELAY_NS, quiet
 from gpuguide.measure.timing import (
     Samples,
+    collect,
     device_timer,
     end_to_end_timer,
     host_timer,
     keep_busy,
     launch_timer,
     time_device,
-    time_end_to_end,
     time_host,
-    time_launch,
 )
 
 MS = 1_000_000
@@ -273,7 +272,7 @@ def test_sampling_a_slow_call_stops_at_three(gpu):
 
 
 def test_the_launch_clock_counts_the_host_only(gpu):
-    samples = time_launch(gpu.kernel(4_000, launch_ns=8_000), gpu, n_samples=3, host=gpu.host)
+    samples = collect(launch_timer(gpu.kernel(4_000, launch_ns=8_000), gpu, host=gpu.host), 3)
     assert samples == Samples((256 * 8_000,) * 3, n_calls=256, method="host")
 
 
@@ -292,7 +291,7 @@ def test_few_launches_when_each_takes_the_gpu_long(gpu):
 
 
 def test_end_to_end_counts_launch_work_and_wait(gpu):
-    samples = time_end_to_end(gpu.kernel(MS, launch_ns=8_000), gpu, n_samples=2, host=gpu.host)
+    samples = collect(end_to_end_timer(gpu.kernel(MS, launch_ns=8_000), gpu, host=gpu.host), 2)
     assert samples == Samples((MS + 8_000 + 2_000,) * 2, n_calls=1, method="host")
 
 

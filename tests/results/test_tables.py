@@ -173,6 +173,7 @@ def test_csv_is_in_base_units_at_full_precision() -> None:
         "bytes_per_s": repr(2**29 / 0.00016),
         "flop_per_s": repr(2**26 / 0.00016),
         "share": repr(2**29 / 0.00016 / 4e12),
+        "work": "",
         "host_bound": "0",
         "reason": "",
         "notes": "",

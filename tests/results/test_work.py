@@ -110,6 +110,15 @@ def test_a_variant_without_work_says_how_to_declare_it() -> None:
     assert str(error.value) == "'one' at 2^20 declares no work. Give its variant work={'marks': count}."
 
 
+def test_the_table_shows_what_was_counted() -> None:
+    table = study().table()
+    rows = {row.label: row for row in table.rows if row.raw["size"] == SIZE}
+    assert rows["Odd numbers"].cells["work"] == "7.20 million warp steps at 3.6 G/s"
+    assert rows["A sieve"].cells["work"] == "3.00 million marks at 3.0 G/s; 0 zeros at 0 /s"
+    assert rows["A sieve"].raw["work"] == "marks=3000000; zeros=0"
+    assert "work" not in [column.key for column in make().table().shown]
+
+
 def test_where_nothing_is_counted_there_is_no_gain() -> None:
     cells = (
         cell("all", SIZE, 8, work=work(marks=4)),

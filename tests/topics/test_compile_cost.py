@@ -15,7 +15,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.measure.first_call import FirstCallError
 from gpuguide.topics.compile_cost import compile_parts, kernels, primes_search
 from gpuguide.topics.compile_cost import study as compile_cost
-from gpuguide.topics.primes.bits import small_primes
+from gpuguide.topics.primes.reference import small_primes
 
 
 def test_the_sieve_knows_how_many_primes_there_are() -> None:

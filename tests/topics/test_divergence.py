@@ -1,4 +1,4 @@
-"""Divergence: the same results in every order, turns of warps by hand, and branches in compiled code."""
+"""Divergence: the same results in every order, steps of warps by hand, and branches in compiled code."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ import pytest
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics.divergence import escape_steps, kernels, recipes, smallest_divisor
-from gpuguide.topics.divergence import study as divergence
-from gpuguide.topics.divergence.active_threads import active_share, warp_turns
+from gpuguide.topics.divergence import kernels, mandelbrot, two_recipes
+from gpuguide.topics.divergence import study as smallest_divisor
+from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
 
 # Results ----------------------------------------------------------------------------------------------------
 
@@ -20,12 +20,12 @@ def test_the_kernel_that_groups_finds_the_grouped_order_in_the_simulator(
     """What CuPy's running sum gives it on a GPU, NumPy's gives it here."""
     snippet = """
 import numpy as np
-from gpuguide.topics.divergence.study import find_orders
-from gpuguide.topics.divergence.kernels import group_kernel
+from gpuguide.topics.divergence.two_recipes import find_orders
+from gpuguide.topics.divergence.kernels import group
 for n in (1, 31, 33, 257):
     kind = np.random.default_rng(n).integers(0, 2, n, dtype=np.int32)
     order = np.full(n, -1, np.int32)
-    group_kernel[3, 96](kind, np.cumsum(kind, dtype=np.int32), order)
+    group[3, 96](kind, np.cumsum(kind, dtype=np.int32), order)
     assert (order == find_orders(kind)[2]).all(), n
 print("grouped")
 """
@@ -41,7 +41,7 @@ def test_the_recipes_reference_agrees_with_the_recipes_run_in_python() -> None:
     kind = np.arange(20, dtype=np.int32) % 2
     bodies = [getattr(each, "py_func", each) for each in (kernels.shift_recipe, kernels.turn_recipe)]
     expected = [int(bodies[k](v)) for v, k in zip(x, kind, strict=True)]
-    assert recipes.recipes_reference(x, kind).tolist() == expected
+    assert two_recipes.recipes_reference(x, kind).tolist() == expected
     assert (x[:3] == np.random.default_rng(3).integers(0, 2**32, 20, dtype=np.uint32)[:3]).all()
 
 
@@ -70,25 +70,25 @@ def test_the_steps_of_pixels_by_hand() -> None:
         re = kernels.LEFT + col * (kernels.SPAN // 30)
         im = kernels.TOP + row * (kernels.SPAN // 30)
         x = y = steps = 0
-        while steps < escape_steps.MOST_STEPS and (x * x >> 20) + (y * y >> 20) <= 4 << 20:
+        while steps < mandelbrot.MOST_STEPS and (x * x >> 20) + (y * y >> 20) <= 4 << 20:
             x, y = (x * x >> 20) - (y * y >> 20) + re, (2 * x * y >> 20) + im
             steps += 1
         counted.append(steps)
-    steps = escape_steps.escape_reference(n)
+    steps = mandelbrot.escape_reference(n)
     assert steps.tolist() == counted
     assert len(set(counted)) > 20, "the work varies"
     assert not steps.flags.writeable
 
 
-# Orders and turns -------------------------------------------------------------------------------------------
+# Orders and steps -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [divergence.study, smallest_divisor.study, escape_steps.study])
+@pytest.mark.parametrize("make", [two_recipes.study, smallest_divisor.study, mandelbrot.study])
 @pytest.mark.parametrize("n", [1, 33, 1009])
 def test_every_order_names_each_element_once(make: Callable[..., object], n: int) -> None:
     inputs = make().make_inputs(n, exact=False)
-    orders = inputs[2:] if make is divergence.study else inputs
-    assert len(orders) >= 3
+    orders = inputs[2:] if make is two_recipes.study else inputs
+    assert len(orders) >= 2
     for order in orders:
         assert order.dtype == np.int32
         assert sorted(order.tolist()) == list(range(n))
@@ -96,7 +96,7 @@ def test_every_order_names_each_element_once(make: Callable[..., object], n: int
 
 def test_orders_split_warps_as_their_names_say() -> None:
     kind = np.random.default_rng(1).integers(0, 2, 2**14)
-    mixed, by_warp, grouped = divergence.find_orders(kind)
+    mixed, by_warp, grouped = two_recipes.find_orders(kind)
 
     def split(order: np.ndarray) -> int:
         ones = kind[order].reshape(-1, 32).sum(axis=1)
@@ -111,20 +111,20 @@ def test_orders_split_warps_as_their_names_say() -> None:
 
 
 def test_a_tile_is_four_rows_of_eight_columns() -> None:
-    order = escape_steps.tile_order(64**2)
+    order = mandelbrot.tile_order(64**2)
     row, col = np.divmod(order.reshape(-1, 32), 64)
     assert (np.ptp(row, axis=1) == 3).all()
     assert (np.ptp(col, axis=1) == 7).all()
 
 
 def test_sorted_orders_have_the_most_work_first() -> None:
-    by_cost = smallest_divisor.study().make_inputs(1009, exact=False)[2]
+    by_cost = smallest_divisor.study().make_inputs(1009, exact=False)[1]
     assert (np.diff(smallest_divisor.divisions(1009)[by_cost]) <= 0).all()
-    by_steps = escape_steps.study().make_inputs(1009, exact=False)[3]
-    assert (np.diff(escape_steps.escape_reference(1009)[by_steps]) <= 0).all()
+    by_steps = mandelbrot.study().make_inputs(1009, exact=False)[3]
+    assert (np.diff(mandelbrot.escape_reference(1009)[by_steps]) <= 0).all()
 
 
-def test_turns_of_warps_equal_those_of_a_warp_walked_through() -> None:
+def test_steps_of_warps_equal_those_of_a_warp_walked_through() -> None:
     rng = np.random.default_rng(5)
     for n in (1, 31, 32, 33, 100, 257):
         paths = [rng.integers(0, 50, n) for _ in range(3)]
@@ -135,24 +135,24 @@ def test_turns_of_warps_equal_those_of_a_warp_walked_through() -> None:
                 while any(waiting):
                     walked += 1
                     waiting = [max(0, turns - 1) for turns in waiting]
-        assert warp_turns(*paths) == walked
+        assert warp_steps(*paths) == walked
         useful = sum(int(path.sum()) for path in paths)
         assert active_share(*paths) == pytest.approx(useful / (32 * walked))
 
 
-def test_turns_of_nothing_and_of_vectors_that_do_not_fit() -> None:
-    assert warp_turns(np.zeros(0, int)) == 0
+def test_steps_of_nothing_and_of_vectors_that_do_not_fit() -> None:
+    assert warp_steps(np.zeros(0, int)) == 0
     assert active_share(np.zeros(64, int)) == 1.0
     with pytest.raises(ArgumentError, match=r"got none\."):
-        warp_turns()
+        warp_steps()
     with pytest.raises(ArgumentError, match=r"got \(3,\), \(2,\)"):
         active_share(np.ones(3), np.ones(2))
 
 
 def test_the_page_s_prediction_for_two_kinds_at_random() -> None:
-    """Half of the threads are active, and grouping halves the turns."""
-    kind = divergence.study().make_inputs(2**14, exact=False)[1]
-    orders = divergence.find_orders(kind)
+    """Half of the threads are active, and grouping halves the steps."""
+    kind = two_recipes.study().make_inputs(2**14, exact=False)[1]
+    orders = two_recipes.find_orders(kind)
     shares = []
     for order in orders:
         shares.append(active_share(*(128 * (kind[order] == side) for side in (0, 1))))
@@ -160,7 +160,12 @@ def test_the_page_s_prediction_for_two_kinds_at_random() -> None:
     assert min(shares[1:]) > 0.99
 
 
-# What launchers take ----------------------------------------------------------------------------------------
+def test_declared_work_is_that_of_the_orders_that_kernels_get() -> None:
+    study = smallest_divisor.study()
+    needed, by_cost = smallest_divisor.divisions(4096), study.make_inputs(4096, exact=False)[1]
+    counts = {each.name: each.work["warp_steps"](4096) for each in study.variants if each.work}
+    assert counts == {"in_order": warp_steps(needed), "by_cost": warp_steps(needed[by_cost])}
+    assert counts["in_order"] > 4 * counts["by_cost"]
 
 
 # Compiled code ----------------------------------------------------------------------------------------------
@@ -172,9 +177,7 @@ def test_the_branch_stays_a_branch_and_both_sides_have_none() -> None:
     from numba import int32, uint32
 
     signature = (uint32[::1], int32[::1], int32[::1], uint32[::1])
-    branch, both = (
-        numba_facts(kernel, signature) for kernel in (kernels.branch_kernel, kernels.both_sides_kernel)
-    )
+    branch, both = (numba_facts(kernel, signature) for kernel in (kernels.branch, kernels.both_sides))
     assert branch.count("bra") > both.count("bra")
     assert both.count("selp.b32") == 1
     for opcode in ("xor.b32", "shl.b32", "shr.u32"):
@@ -186,21 +189,22 @@ def test_the_branch_stays_a_branch_and_both_sides_have_none() -> None:
 def test_divisions_have_32_bits() -> None:
     from numba import int32, uint32
 
-    one = numba_facts(kernels.one_number_kernel, (int32[::1], uint32[::1]))
-    regrouped = numba_facts(kernels.regrouped_kernel, (uint32[::1],))
-    assert one.count("rem.u32") == 1
+    listed = numba_facts(kernels.by_cost, (int32[::1], uint32[::1]))
+    one = numba_facts(kernels.in_order, (uint32[::1],))
+    regrouped = numba_facts(kernels.regrouped, (uint32[::1],))
+    assert one.count("rem.u32") == listed.count("rem.u32") == 1
     assert regrouped.count("rem.u32") == 2
     assert one.count("rem.s64") == regrouped.count("rem.s64") == one.count("rem.u64") == 0
     assert regrouped.shared_bytes == 4 * (kernels.NUMBERS_PER_BLOCK + 1)
-    assert one.spills == regrouped.spills == 0
+    assert one.spills == listed.spills == regrouped.spills == 0
 
 
 @needs_compilers()
 def test_pixels_and_grouping_compile() -> None:
     from numba import int32, int64
 
-    pixel = numba_facts(kernels.one_pixel_kernel, (int32[::1], int64, int32[::1]))
-    group = numba_facts(kernels.group_kernel, (int32[::1],) * 3)
+    pixel = numba_facts(kernels.one_pixel, (int32[::1], int64, int32[::1]))
+    group = numba_facts(kernels.group, (int32[::1],) * 3)
     assert pixel.spills == group.spills == 0
     assert pixel.count("mul.lo.s64") + pixel.count("mad.lo.s64") >= 3
     assert group.count("st.global") == 1
@@ -210,15 +214,15 @@ def test_pixels_and_grouping_compile() -> None:
 
 
 def test_sizes_are_those_of_a_sweep_and_the_rounds_those_of_the_text() -> None:
-    sizes = divergence.study().sizes
+    sizes = smallest_divisor.study().sizes
     assert len(sizes) >= 6
     assert sizes[-1] >= 1000 * sizes[0]
-    assert recipes.ROUNDS == 128
-    assert escape_steps.width_of(escape_steps.SIZES[0]) % escape_steps.TILE_COLS == 0
+    assert two_recipes.ROUNDS == 128
+    assert mandelbrot.width_of(mandelbrot.SIZES[0]) % mandelbrot.TILE_COLS == 0
 
 
 def test_the_traffic_is_three_words_read_and_one_written() -> None:
-    traffic = divergence.recipes_traffic(1000, "uint32")
+    traffic = two_recipes.recipes_traffic(1000, "uint32")
     assert (traffic.bytes_read, traffic.bytes_written) == (12_000, 4000)
 
 
@@ -228,9 +232,9 @@ def test_grouping_first_works_on_the_current_stream() -> None:
 
     from gpuguide.machine.backends import launches_follow_cupy
 
-    x, kind, *orders = divergence.study().make_inputs(100_003, exact=False)
+    x, kind, *orders = two_recipes.study().make_inputs(100_003, exact=False)
     # Without the first, a plain launch goes to Numba's own stream, which does not wait for this one.
     with launches_follow_cupy(), cp.cuda.Stream(non_blocking=True):
         out = cp.zeros(x.size, cp.uint32)
-        divergence.branch_group_first(cp.asarray(x), cp.asarray(kind), *map(cp.asarray, orders), out)
-        assert (out.get() == recipes.recipes_reference(x, kind)).all()
+        two_recipes.branch_group_first(cp.asarray(x), cp.asarray(kind), *map(cp.asarray, orders), out)
+        assert (out.get() == two_recipes.recipes_reference(x, kind)).all()

@@ -7,9 +7,9 @@ import pytest
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError
-from gpuguide.topics.grids_2d_3d import boxes_3d
+from gpuguide.topics.grids_2d_3d import boxes_3d, kernels
 from gpuguide.topics.grids_2d_3d import study as grids_2d_3d
-from gpuguide.topics.grids_2d_3d.sectors import sectors_per_request
+from gpuguide.topics.grids_2d_3d.study import sectors_per_request
 
 SLOW_AXES = {2: (0, 1), 3: (0, 1, 2)}
 FAST_AXES = {2: (1, 0), 3: (2, 1, 0)}
@@ -23,11 +23,11 @@ def test_the_reference_gives_the_second_where_one_is_nan() -> None:
 
 
 @needs_compilers()
-@pytest.mark.parametrize("axis", ["fast", "slow"])
-def test_matrix_kernels_compile(axis: str) -> None:
+@pytest.mark.parametrize("name", ["fast_axis", "slow_axis", "blocks_along_rows"])
+def test_matrix_kernels_compile(name: str) -> None:
     from numba import float64
 
-    facts = numba_facts(getattr(grids_2d_3d, f"increment_{axis}_kernel"), (float64[:, ::1],))
+    facts = numba_facts(getattr(grids_2d_3d, name), (float64[:, ::1],))
     assert facts.spills == 0
     assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
 
@@ -51,7 +51,8 @@ def test_launchers_refuse_a_block_that_is_too_large() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0)])
 def test_launchers_do_nothing_for_an_empty_array(shape: tuple[int, int]) -> None:
-    for launcher in (grids_2d_3d.increment_fast, grids_2d_3d.increment_slow):
+    topic = grids_2d_3d
+    for launcher in (topic.increment_fast, topic.increment_slow, topic.increment_blocks_along_rows):
         launcher(np.empty(shape))
     box = np.empty((*shape, 3), np.float32)
     for launch in (boxes_3d.maximum_fast, boxes_3d.maximum_slow):
@@ -86,6 +87,11 @@ def test_the_traffic_counts_unique_bytes() -> None:
     assert (box.bytes_read, box.bytes_written) == (8000, 4000)
 
 
+def strides_of(shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Bytes from one thread to the next along x, y and z, each of which walks along an axis of the array."""
+    return tuple(int(np.prod(shape[axis + 1 :])) * itemsize for axis in axes)
+
+
 @pytest.mark.parametrize(
     ("shape", "block", "axes", "itemsize", "sectors"),
     [
@@ -93,6 +99,7 @@ def test_the_traffic_counts_unique_bytes() -> None:
         ((64, 64), (16, 16), FAST_AXES[2], 8, 8),
         ((64, 64), (16, 16), SLOW_AXES[2], 8, 16),
         ((64, 64), (32, 8), SLOW_AXES[2], 8, 32),
+        ((64, 64), (32, 32), SLOW_AXES[2], 8, 32),
         ((64, 64), (32, 8), FAST_AXES[2], 4, 4),
         ((64, 64, 64), (8, 8, 8), FAST_AXES[3], 4, 4),
         ((64, 64, 64), (8, 8, 8), SLOW_AXES[3], 4, 32),
@@ -101,70 +108,34 @@ def test_the_traffic_counts_unique_bytes() -> None:
 )
 def test_sectors_follow_the_rule(shape, block, axes, itemsize, sectors) -> None:
     """Rows touched by a warp, times the sectors that its threads' bytes of a row fill."""
-    assert sectors_per_request(shape, block, axes, itemsize) == sectors
+    assert sectors_per_request(block, strides_of(shape, axes, itemsize)) == sectors
 
 
-@pytest.mark.parametrize("axes", [FAST_AXES, SLOW_AXES], ids=["fast", "slow"])
 @pytest.mark.parametrize(
-    ("shape", "block", "itemsize"),
-    [((33, 37), (16, 16), 8), ((5, 100), (32, 8), 4), ((7, 9, 11), (8, 8, 8), 4), ((3, 5, 40), (5, 3, 2), 8)],
+    ("name", "axes"),
+    [
+        ("fast_axis", FAST_AXES),
+        ("slow_axis", SLOW_AXES),
+        ("blocks_along_rows", SLOW_AXES),
+        ("maximum_fast_kernel", FAST_AXES),
+        ("maximum_slow_kernel", SLOW_AXES),
+    ],
 )
-def test_sectors_are_those_of_every_warp_walked_through(shape, block, itemsize, axes) -> None:
-    assert sectors_per_request(shape, block, axes[len(shape)], itemsize) == pytest.approx(
-        walked(shape, block, axes[len(shape)], itemsize)
-    )
-
-
-def walked(shape, block, axes, itemsize) -> float:
-    """Visit each thread in turn, as the hardware numbers them: x first."""
-    grid = [-(-shape[axis] // threads) for axis, threads in zip(axes, block, strict=True)]
-    touched: dict[tuple[object, int], set[int]] = {}
-    for at in np.ndindex(*reversed(grid)):
-        for number, inner in enumerate(np.ndindex(*reversed(block))):
-            index = [0] * len(shape)
-            for axis, outer, threads, place in zip(axes, at[::-1], block, inner[::-1], strict=True):
-                index[axis] = outer * threads + place
-            if all(i < length for i, length in zip(index, shape, strict=True)):
-                byte = int(np.ravel_multi_index(index, shape)) * itemsize
-                touched.setdefault((at, number // 32), set()).add(byte // 32)
-    return float(np.mean([len(sectors) for sectors in touched.values()]))
-
-
-@pytest.mark.parametrize(("axis", "axes"), [("fast", FAST_AXES), ("slow", SLOW_AXES)])
-@pytest.mark.parametrize(
-    ("shape", "block"),
-    [((16, 24), (16, 16)), ((21, 33), (32, 8)), ((7, 9, 11), (8, 8, 8)), ((4, 5, 40), (32, 8, 1))],
-)
-def test_the_tracing_simulator_counts_the_same_sectors(axis, axes, shape, block) -> None:
+def test_the_tracing_simulator_counts_the_same_sectors(name: str, axes: dict[int, tuple[int, ...]]) -> None:
     """The rule, and the accesses of the kernels themselves, counted thread by thread."""
     from gpuguide.exercises.trace import prepare, run
 
-    is_matrix = len(shape) == 2
-    topic, name = (grids_2d_3d, "increment") if is_matrix else (boxes_3d, "maximum")
-    kernel = getattr(topic, f"{name}_{axis}_kernel").py_func
-    dtype = np.float64 if is_matrix else np.float32
-    arrays = {parameter: np.ones(shape, dtype) for parameter in inspect.signature(kernel).parameters}
-    order = axes[len(shape)]
-    grid = tuple(-(-shape[of] // threads) for of, threads in zip(order, block, strict=True))
-    trace = run(prepare(inspect.getsource(kernel)), grid, block, arrays)
-    counted = [stats.sectors_per_request for stats in trace.stats.arrays]
-    by_the_rule = sectors_per_request(shape, block, order, np.dtype(dtype).itemsize)
-    assert counted == pytest.approx([by_the_rule] * len(arrays))
-
-
-def test_an_empty_array_touches_no_sector() -> None:
-    assert sectors_per_request((0, 8), (16, 16), (1, 0), 8) == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (((8,), (8,), (0,), 4), "two or three axes"),
-        (((8, 8), (8, 8), (0, 0), 4), "each once"),
-        (((8, 8), (8, 8), (0, 1), 3), "itemsize"),
-        (((8, 8), (8, 8, 1), (0, 1), 4), "threads_per_block must have 2"),
-    ],
-)
-def test_sectors_say_what_they_take(arguments, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        sectors_per_request(*arguments)
+    kernel = getattr(kernels, name).py_func
+    parameters = list(inspect.signature(kernel).parameters)
+    is_matrix = parameters == ["x"]
+    shape, dtype = ((64, 64), np.float64) if is_matrix else ((32, 8, 32), np.float32)
+    for block in ((16, 16), (32, 8)) if is_matrix else ((8, 8, 8), (32, 8, 1)):
+        order = axes[len(shape)]
+        grid = [-(-shape[of] // threads) for of, threads in zip(order, block, strict=True)]
+        if name == "blocks_along_rows":
+            grid = grid[::-1]  # its blocks are counted the other way round
+        arrays = {parameter: np.ones(shape, dtype) for parameter in parameters}
+        trace = run(prepare(inspect.getsource(kernel)), tuple(grid), block, arrays)
+        counted = [stats.sectors_per_request for stats in trace.stats.arrays]
+        by_the_rule = sectors_per_request(block, strides_of(shape, order, np.dtype(dtype).itemsize))
+        assert counted == pytest.approx([by_the_rule] * len(arrays))

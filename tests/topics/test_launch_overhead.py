@@ -1,13 +1,16 @@
 """What launches cost: every way gives the same result, and the clock takes its samples in turns."""
 
 from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import FunctionType, SimpleNamespace
 
 import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
 from fake_clock import FakeGpu, FakeHost
-from gpuguide.errors import ArgumentError, NoGpuError
+from gpuguide.errors import NoGpuError
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.session import Machine, recording_session
 from gpuguide.measure.turns import launches_in_turns
@@ -15,89 +18,142 @@ from gpuguide.results.ceilings import Ceilings
 from gpuguide.topics.launch_overhead import kernels
 from gpuguide.topics.launch_overhead import study as launch_overhead
 
+# A hundred launches -----------------------------------------------------------------------------------------
+
+
+def test_each_rung_is_timed_until_the_gpu_is_done() -> None:
+    """One clock for all, on a matrix that is on the GPU already; the GPU's own clock stands beside."""
+    clocks = {variant.name: variant.clock for variant in launch_overhead.study().variants}
+    assert clocks.pop("kernels_alone") == "device"
+    assert set(clocks.values()) == {"end_to_end"}
+    assert all(variant.arrays == "numba" for variant in launch_overhead.study().variants)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_hundred_additions_are_exact(exact: bool) -> None:
+    (x,) = launch_overhead.study().make_inputs(256**2, exact=exact)
+    summed = x.copy()
+    for _ in range(launch_overhead.LAUNCHES):
+        summed += 1
+    assert np.array_equal(summed, launch_overhead.hundred_reference(x))
+    assert x.shape == (256, 256)
+    assert len(np.unique(x)) > 1000
+
+
+def test_a_single_launch_adds_as_often_as_the_hundred(simulator_python: Callable[..., str]) -> None:
+    """The loop in the kernel and the number of launches are two numbers that must agree."""
+    snippet = """
+import numpy as np
+from gpuguide.topics.launch_overhead import study
+x = np.zeros((3, 5))
+study.with_one_launch(x)
+print(np.unique(x) == study.LAUNCHES)
+"""
+    assert simulator_python(snippet, timeout=120) == "[ True]\n"
+
+
+class FakeGraphs:
+    """Stands for CuPy: one stream, which notes what is done to it."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        stream = SimpleNamespace(
+            begin_capture=lambda: self.log.append("begin"),
+            end_capture=lambda: (self.log.append("end"), SimpleNamespace(launch=self.launch))[1],
+        )
+        self.cuda = SimpleNamespace(get_current_stream=lambda: stream)
+
+    def launch(self) -> None:
+        self.log.append("launch")
+
+
+class Pointed(np.ndarray):
+    """An array that says where it lies, as Numba's views do."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        return {"data": (self.ctypes.data, False)}
+
+
+def test_a_graph_is_captured_once_for_each_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it holds are addresses: another array needs another graph."""
+    fake = FakeGraphs()
+    monkeypatch.setattr(launch_overhead, "cupy", lambda: fake)
+    monkeypatch.setattr(launch_overhead, "with_views", lambda x: fake.log.append("launches"))
+    monkeypatch.setattr(launch_overhead, "add_one", "a kernel that can be a key")
+    monkeypatch.setattr(launch_overhead, "_GRAPHS", {})
+    monkeypatch.setattr(launch_overhead, "capture", without_numba(launch_overhead.capture))
+    x, y = np.zeros((2, 3)).view(Pointed), np.zeros((2, 3)).view(Pointed)
+    for each in (x, x, y):
+        launch_overhead.with_graph(each)
+    captured = ["launches", "begin", "launches", "end"]  # compiled beforehand
+    assert fake.log == [*captured, "launch", "launch", *captured, "launch"]
+
+
+def without_numba(capture: FunctionType) -> Callable[[object], object]:
+    """The topic's own function, where Numba has nothing to free and makes no arrays."""
+    numba = SimpleNamespace(defer_cleanup=nullcontext, device_array_like=lambda x: x)
+    return lambda x: FunctionType(capture.__code__, {**capture.__globals__, "cuda": numba})(x)
+
+
+@needs_compilers()
+def test_both_languages_read_and_write_an_element_once() -> None:
+    from numba import float64
+
+    facts = numba_facts(kernels.add_one, (float64[:, ::1],))
+    for each in (facts, raw_facts(kernels.add_one_source, "add_one")):
+        assert each.spills == 0
+        assert (each.count("ld.global"), each.count("st.global")) == (1, 1)
+
+
+# By the arrays ----------------------------------------------------------------------------------------------
+
 COUNTS = (1, 3, 8)
 
 
 def test_every_kind_is_there_for_every_number_of_arrays() -> None:
-    kinds = Counter(variant.name.rpartition("_")[0] for variant in launch_overhead.study().variants)
-    assert kinds == {
-        "once": 3,
-        "bare": 3,
-        "wrapping": 3,
-        "waiting": 3,
-        "raw": 3,
-        "elementwise": 2,
-        "ufunc": 1,
-    }
+    variants = launch_overhead.launches_study().variants
+    kinds = Counter(variant.name.rpartition("_")[0] for variant in variants)
+    assert kinds == {"cupy_arrays": 3, "views": 3, "raw": 3, "ufunc": 1}
 
 
-def test_only_what_is_wrapped_once_gets_views() -> None:
-    for study in (launch_overhead.study(), launch_overhead.busy_study()):
+def test_only_views_are_made_beforehand() -> None:
+    for study in (launch_overhead.launches_study(), launch_overhead.busy_study()):
         for variant in study.variants:
-            assert variant.arrays == ("numba" if variant.name.startswith("once") else "cupy")
+            assert variant.arrays == ("numba" if "views" in variant.name else "cupy")
             assert not variant.batchable
 
 
 def test_the_largest_is_the_first_array_alone() -> None:
     """No other input is the answer, so a kernel that leaves the first one out fails."""
-    first, *others = launch_overhead.study().make_inputs(1024, exact=False)
+    first, *others = launch_overhead.launches_study().make_inputs(1024, exact=False)
     assert np.array_equal(first, np.arange(1024))
     assert len(others) == 6
     assert all(bool((other[1:] < first[1:]).all()) for other in others)
 
 
-def test_launchers_say_how_many_arrays_they_take() -> None:
-    for launch in (launch_overhead.launch_once_wrapped, launch_overhead.launch_raw):
-        with pytest.raises(ArgumentError, match="n_arrays must be 1, 3 or 8; got 2"):
-            launch(*[np.zeros(8, np.float32)] * 8, n_arrays=2)
-
-
 @needs_compilers()
-@pytest.mark.parametrize("n_arrays", COUNTS)
-def test_kernels_read_all_inputs_and_write_once(n_arrays: int) -> None:
+@pytest.mark.parametrize(("name", "n_arrays"), [("one_array", 1), ("three_arrays", 3), ("eight_arrays", 8)])
+def test_kernels_read_all_inputs_and_write_once(name: str, n_arrays: int) -> None:
     from numba import float32
 
-    facts = numba_facts(kernels.KERNELS[n_arrays], (float32[::1],) * n_arrays)
-    raw = kernels.RAW_KERNELS[n_arrays]
-    for each in (facts, raw_facts(raw.source, raw.name)):
+    facts = numba_facts(getattr(kernels, name), (float32[::1],) * n_arrays)
+    for each in (facts, raw_facts(kernels.arrays_source, name)):
         assert each.spills == 0
         assert (each.count("ld.global"), each.count("st.global")) == (n_arrays - 1, 1)
-
-
-@needs_compilers()
-def test_the_empty_kernels_are_empty() -> None:
-    nothing = kernels.RAW_NOTHING
-    for facts in (
-        numba_facts(kernels.nothing_kernel, ()),
-        raw_facts(nothing.source, nothing.name),
-    ):
-        assert set(facts.instructions) == {"ret"}
-
-
-class FakeCupy:
-    """Keeps what an ElementwiseKernel is made of."""
-
-    ElementwiseKernel = staticmethod(lambda *words: words)
-
-
-def test_the_elementwise_kernel_takes_all_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "cupy", lambda: FakeCupy)
-    make = kernels.elementwise_kernel.__wrapped__
-    assert make(3) == ("float32 a, float32 b", "float32 out", "out = max(a, b)", "largest_of_2")
-    inputs, _, operation, _ = make(8)
-    assert inputs.count("float32") == 7
-    assert all(name in operation for name in "abcdefg")
 
 
 def test_a_delay_goes_ahead_of_the_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     log: list[object] = []
     delay = lambda grid, block, args: log.append(int(args[0]))  # noqa: E731
-    monkeypatch.setattr(launch_overhead, "delay_kernel", lambda: delay)
+    monkeypatch.setattr(launch_overhead, "_raw", lambda source, name: delay)
     launch_overhead.behind_a_delay(lambda *arrays: log.append(arrays), "a", "b")
     assert log == [1_000_000, ("a", "b")]
 
 
 def test_the_sources_size_and_dtype_are_among_those_measured() -> None:
+    assert launch_overhead.study().sizes == (256**2,)
+    assert launch_overhead.study().dtype == "float64"
     qr = launch_overhead.qr_study()
     assert {rows**2 for rows in (64, 128, 256, 512, 1024, 2048)} == set(qr.sizes)
     assert qr.dtype == "float32"
@@ -132,7 +188,7 @@ def test_without_a_gpu_it_says_so() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(("name", "waits"), [("once", 0), ("bare", 0), ("wrapping", 0), ("waiting", 3)])
+@pytest.mark.parametrize(("name", "waits"), [("behind_views", 0), ("behind_cupy_arrays", 0), ("waiting", 3)])
 def test_only_one_way_waits_for_the_stream(name: str, waits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts Numba's synchronisations in one launch with three arrays."""
     import cupy as cp
@@ -142,7 +198,7 @@ def test_only_one_way_waits_for_the_stream(name: str, waits: int, monkeypatch: p
 
     arrays = [cp.arange(1024, dtype="f4") for _ in range(8)]
     call = launch_overhead.busy_study().variant(name).call
-    if name == "once":
+    if name == "behind_views":
         arrays = [numba_view(x) for x in arrays]
     call(*arrays)
     cp.cuda.Device().synchronize()

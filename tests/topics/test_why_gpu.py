@@ -9,7 +9,7 @@ from gpuguide.topics.why_gpu import study as why_gpu
 
 
 def test_the_compiled_loop_equals_the_reference() -> None:
-    report = why_gpu.study().check_all((*SIZES, 10**6 + 3), ("threads",))
+    report = why_gpu.study().check_all((*SIZES, 10**6 + 3), ("cpu_threads",))
     assert len(report) == 2 * (len(SIZES) + 1)
 
 
@@ -23,10 +23,10 @@ def test_the_reference_is_the_polynomial_of_numpy() -> None:
 def test_the_kernel_compiles_without_float64_and_reads_each_number_once() -> None:
     from numba import float32
 
-    facts = numba_facts(kernels.polynomial_kernel, (float32[::1], float32[::1]))
+    facts = numba_facts(kernels.gpu_threads, (float32[::1], float32[::1]))
     assert facts.spills == 0
     assert not any(".f64" in opcode for opcode in facts.instructions)
-    assert facts.count("fma.rn.f32") == kernels.DEGREE
+    assert facts.count("fma.rn.f32") == why_gpu.DEGREE
     assert facts.count("st.global") == 1
 
 
@@ -37,3 +37,12 @@ def test_the_traffic_is_one_read_and_one_write_a_number() -> None:
 
 def test_the_sizes_go_from_a_thousand_to_a_hundred_million() -> None:
     assert why_gpu.study().sizes == tuple(10**k for k in range(3, 9))
+
+
+def test_the_formula_as_one_writes_it_stays_in_float32() -> None:
+    x = np.linspace(0, 1, 1000, dtype=np.float32)
+    written, out = why_gpu.polynomial(x), np.empty_like(x)
+    why_gpu.polynomial_out(x, out)
+    assert written.dtype == np.float32
+    assert (written == out).all()
+    np.testing.assert_allclose(written, why_gpu.polynomial_reference(x), rtol=1e-6)

@@ -28,6 +28,7 @@ __all__ = [
     "draw_series",
     "label_ends",
     "mark_crossover",
+    "mark_floor",
     "measured_names",
     "new_axes",
     "over_starts",
@@ -254,6 +255,26 @@ def mark_crossover(ax: Axes, results: Results, slower: str, faster: str) -> None
         (np.sqrt(low * high), 0.98),
         xycoords=("data", "axes fraction"),
         ha="center",
+        va="top",
+        fontsize=8.5,
+        color=INK,
+    )
+
+
+def mark_floor(ax: Axes, results: Results, variant: str) -> None:
+    """Draw what an empty kernel takes by the clock of a variant's cells, where one was timed."""
+    cells = [results.measurement(variant, size) for size in results.series(variant).sizes]
+    floors = [(cell.size, cell.floor_ns / 1e9) for cell in cells if cell.floor_ns]
+    if not floors:
+        return
+    sizes, times = zip(*floors, strict=True)
+    ax.plot(sizes, times, color=MUTED, linewidth=1, linestyle=(0, (2, 2)), zorder=1)
+    ax.set_ylim(bottom=min(ax.get_ylim()[0], min(times) / 2.5))  # room for the words
+    ax.annotate(
+        "an empty kernel",
+        floors[0],
+        xytext=(0, -4),
+        textcoords="offset points",
         va="top",
         fontsize=8.5,
         color=INK,

@@ -1,4 +1,4 @@
-"""Charts at one size or of no size: all samples, what a time is made of, single figures, a heat map."""
+"""Charts at one size or of no size: all samples, what a time is made of, a heat map."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
     from gpuguide.results.results import Results
 
-__all__ = ["plot_decomposition", "plot_dots", "plot_heatmap", "plot_samples"]
+__all__ = ["plot_bars", "plot_decomposition", "plot_dots", "plot_heatmap", "plot_ratios", "plot_samples"]
+
+# Inches. No wider than a chart for a phone, so that it has no other form there.
+_TILE_WIDTH = 3.6
 
 
 def plot_samples(
@@ -96,6 +99,58 @@ def plot_samples(
         )
         which = "All samples of the newest run" if results.others else "All samples"
         describe(ax, f"{which} at {size} {results.size_name} on a time axis. {'; '.join(words)}.")
+    return ax
+
+
+def plot_bars(results: Results, variants: Sequence[str], *, at: int, quantity: str = "time") -> Axes:
+    """Draw one quantity of a few variants as bars, small enough for a tile: each has its name above it.
+
+    Parameters
+    ----------
+    results : Results
+        What a study measured.
+    variants : sequence of str
+        Names of the variants, from above.
+    at : int
+        The size.
+    quantity : str
+        Such as ``"time"`` or ``"share"``, of which the axis ends at 100 %.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Without ticks, because each bar says its value.
+
+    Raises
+    ------
+    UnknownNameError
+        If a variant or the size is not in the results.
+    ArgumentError
+        If a variant has no such quantity there.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.shapes import plot_bars
+    >>> from gpuguide.results.sample import sample_results
+    >>> ax = plot_bars(sample_results(), ["numpy", "numba"], at=2**20)
+    >>> [text.get_text() for text in ax.texts]
+    ['NumPy', '900 µs', 'Numba', '6.0 µs']
+    """
+    import matplotlib.pyplot as plt
+
+    values = {results.variant(name): results.quantity(name, at, quantity) for name in variants}
+    whole = 1.0 if quantity.endswith("share") else max(value.value for value in values.values())
+    with style():
+        ax = plt.subplots(figsize=(_TILE_WIDTH, 0.2 + 0.62 * len(values)))[1]
+        for row, (info, value) in enumerate(values.items()):
+            ax.barh(row, value.value, color=colour_of(results, info.name), height=0.46)
+            ax.text(0, row - 0.3, info.label, va="bottom", color=INK, fontsize=11)
+            ax.text(1.02 * whole, row, str(value), va="center", color=INK, fontsize=13, weight="bold")
+        ax.set(xlim=(0, 1.35 * whole), ylim=(len(values) - 0.6, -0.75))
+        ax.axis("off")
+        words = "; ".join(f"{info.label}: {value}" for info, value in values.items())
+        what = f"{quantity} at {size_words(at)} {results.size_name}"
+        describe(ax, f"Bars of the {what}. {words}.")
     return ax
 
 
@@ -172,7 +227,59 @@ def plot_decomposition(
     return ax
 
 
-def plot_dots(dots: Mapping[str, Fact], what: str, *, ax: Axes | None = None) -> Axes:
+def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: Axes | None = None) -> Axes:
+    """Draw a few times side by side: a dot each, on a linear axis that begins at zero.
+
+    Parameters
+    ----------
+    values : mapping of str to float, Quantity or Fact
+        Seconds, by the names that stand at the left, from top to bottom.
+    label : str
+        What the axis shows.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where a value is a quantity or a fact, a line through its dot is the range in which another machine
+        start's is expected.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no value, or one is negative or not finite.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.shapes import plot_dots
+    >>> ax = plot_dots({"flat": 0.5e-3, "by row": 2e-3}, "time")
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['flat', 'by row']
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    taken = {name: _seconds(value) for name, value in values.items()}
+    if not taken or not all(np.isfinite(s) and s >= 0 for s in taken.values()):
+        raise ArgumentError(f"plot_dots: expected finite seconds of at least 0, got {dict(values)!r}")
+    ranges = [(row, over, SERIES[0]) for row, over in enumerate(map(over_starts, values.values())) if over]
+    with style():
+        ax = new_axes(ax, 1.1 + 0.36 * len(taken))
+        ax.plot(list(taken.values()), range(len(taken)), "o", color=SERIES[0])
+        ax.set_yticks(range(len(taken)), list(taken))
+        ax.set_ylim(len(taken) - 0.5, -0.5)
+        ax.set_xlim(0, 1.08 * max(*taken.values(), *(over.high for _, over, _ in ranges), 1e-12))
+        draw_ranges(ax, ranges, along="x")
+        # Steps of 2.5 would be rounded on the way into two digits, as above.
+        ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
+        ax.set_xlabel(label)
+        words = "; ".join(f"{name} {format_quantity(s, 's')}" for name, s in taken.items())
+        describe(ax, f"Dots on a linear axis, {label}. {words}.")
+    return ax
+
+
+def plot_ratios(dots: Mapping[str, Fact], what: str, *, ax: Axes | None = None) -> Axes:
     """Draw ratios or shares as dots, a row for each, with the number beside it.
 
     Parameters
@@ -196,15 +303,15 @@ def plot_dots(dots: Mapping[str, Fact], what: str, *, ax: Axes | None = None) ->
 
     Examples
     --------
-    >>> from gpuguide.charts.shapes import plot_dots
-    >>> ax = plot_dots({"copying": Fact("copy_share", 0.89, "share")}, "share of the peak")
+    >>> from gpuguide.charts.shapes import plot_ratios
+    >>> ax = plot_ratios({"copying": Fact("copy_share", 0.89, "share")}, "share of the peak")
     >>> [text.get_text() for text in ax.texts]
     ['89 %']
     """
     units = {fact.unit for fact in dots.values()}
     if units not in ({"ratio"}, {"share"}):
         raise ArgumentError(
-            f"plot_dots: expected ratios alone, or shares alone; got {sorted(units) or 'none'}."
+            f"plot_ratios: expected ratios alone, or shares alone; got {sorted(units) or 'none'}."
         )
     is_share = units == {"share"}
     scale, middle = (100.0, 0.0) if is_share else (1.0, 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import is_device_array
 from gpuguide.machine.cpu import assign, in_threads
-from gpuguide.machine.memory import HOST, Space
+from gpuguide.machine.memory import Space
 from gpuguide.measure import checking_kernels
 
 __all__ = [
@@ -112,6 +112,7 @@ class GuardedArray:
 
     Examples
     --------
+    >>> from gpuguide.machine.memory import HOST
     >>> guarded = GuardedArray(HOST, (4,), np.dtype("int32"), "sentinel")
     >>> guarded.fill(); guarded.array[0]
     np.int32(-2147483648)
@@ -304,14 +305,6 @@ class Buffers:
                 # A complex number has two words.
                 return i, index // max(len(same_width) // max(pristine.size, 1), 1)
         return None
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of all arrays, the guard zones left out."""
-        arrays = [guarded.array for _, guarded, _ in self._guarded()]
-        arrays += [pristine for _, _, pristine in self._guarded() if self.space is not HOST]
-        arrays += [] if self.output is None else [self.output.array]
-        return sum(int(array.nbytes) for array in arrays)
 
     def damage(self) -> str:
         """Name the first array with a damaged guard zone: ``"before input 0"``; ``""`` if there is none."""

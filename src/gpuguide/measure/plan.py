@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -34,11 +34,15 @@ __all__ = [
     "first_line",
     "generator",
     "kernel_variant",
+    "naming_options",
     "one_of",
+    "refuse_options",
     "size_text",
     "streaming_traffic",
 ]
 
+
+C = TypeVar("C")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEVICES = ("gpu", "cpu")
@@ -47,6 +51,31 @@ _ARRAYS = ("cupy", "numba", "host", "pinned")
 _CACHES = ("warm", "cold")
 
 
+def refuse_options(owner: str, options: Iterable[str], known: Sequence[str]) -> None:
+    """Raise ArgumentError, with the nearest name, for an option that there is not."""
+    for option in options:
+        if option not in known:
+            near = difflib.get_close_matches(option, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
+            raise ArgumentError(f"{owner} takes no option {option!r}.{hint}")
+
+
+def naming_options(cls: type[C]) -> type[C]:
+    """Make a data class name the nearest of its options where it is given one that it has not."""
+    init = cls.__init__
+    known = list(inspect.signature(init).parameters)[1:]
+
+    # Not by __new__, whose signature would be the one that the reference shows.
+    @functools.wraps(init)
+    def checked(self: C, *args: Any, **options: Any) -> None:
+        refuse_options(cls.__name__, options, known)
+        init(self, *args, **options)
+
+    cls.__init__ = checked  # type: ignore[method-assign, assignment]
+    return cls
+
+
+@naming_options
 @dataclass(frozen=True)
 class Variant:
     """One way to do what a study is about.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import simulated
 from gpuguide.measure.gate import Trial
-from gpuguide.measure.plan import Plan, Variant, check_sizes, description
+from gpuguide.measure.plan import Plan, Variant, check_sizes, description, naming_options, refuse_options
 from gpuguide.measure.runner import Runner
 from gpuguide.measure.session import Machine, current
 from gpuguide.results.description import StudyDescription
@@ -47,6 +46,9 @@ class CheckReport:
     def __len__(self) -> int:
         return len(self.results)
 
+    def __repr__(self) -> str:
+        return f"<CheckReport: {self}>"
+
     def __str__(self) -> str:
         names = ", ".join(dict.fromkeys(result.variant for result in self.results)) or "none"
         skipped = ", ".join(f"{name} ({reason})" for name, reason in self.skipped.items())
@@ -54,6 +56,7 @@ class CheckReport:
         return f"{checks} passed: {names}." + (f" Skipped: {skipped}." if skipped else "")
 
 
+@naming_options
 @dataclass(frozen=True, repr=False)
 class Study(Plan):
     """A comparison: variants of one thing at several sizes, and what is right.
@@ -150,12 +153,7 @@ class Study(Plan):
                 f"Study {self.name!r} has a variant {name!r}; give yours another name, such as 'mine'."
             )
         # The first two, name and call, are arguments of their own here.
-        known = [item.name for item in fields(Variant)][2:]
-        for option in options:
-            if option not in known:
-                near = difflib.get_close_matches(option, known, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
-                raise ArgumentError(f"with_variant takes no option {option!r}.{hint}")
+        refuse_options("with_variant", options, [item.name for item in fields(Variant)][2:])
         # `kernels` is not handed on: the variants of this study use them already.
         return replace(self, variants=(*self.variants, Variant(name, call, **options)))
 

@@ -2,7 +2,7 @@
 
 The rules are those of the guide's method page. A *timer* is made once for a call: it warms up, chooses how
 to time it, and measures what an empty kernel costs. Each `sample()` of it is the nanoseconds of `n_calls`
-calls. `time_device` and its sisters make a timer and sample it until that is enough; a study makes all its
+calls. `time_device` and `time_host` make a timer and sample it until that is enough; a study makes all its
 timers first and samples them in shuffled rounds.
 """
 
@@ -40,9 +40,7 @@ __all__ = [
     "launch_timer",
     "next_sample",
     "time_device",
-    "time_end_to_end",
     "time_host",
-    "time_launch",
 ]
 
 Call = Callable[[], Any]
@@ -665,71 +663,6 @@ def time_device(
         device_timer, call, gpu, cold=cold, reset=reset, batchable=batchable, capturable=capturable
     )
     return _time(make, host, n_samples, budget_s)
-
-
-def time_launch(
-    call: Call,
-    gpu: GpuClock,
-    *,
-    n_samples: int | None = None,
-    budget_s: float = BUDGET_S,
-    host: HostClock | None = None,
-) -> Samples:
-    """Return host times of launching `call`; see `launch_timer`.
-
-    Parameters
-    ----------
-    call : callable
-        Puts work into the current stream and does not wait for it.
-    gpu : GpuClock
-        The clock; the call runs with its stream as the current one.
-    n_samples : int, optional
-        How many samples, 1 to 100; by default until that is enough.
-    budget_s : float
-        Seconds for everything, the warm-up included.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-
-    Returns
-    -------
-    Samples
-        Of up to 256 launches each.
-    """
-    return _time(partial(launch_timer, call, gpu, host=host, budget_s=budget_s), host, n_samples, budget_s)
-
-
-def time_end_to_end(
-    call: Call,
-    gpu: GpuClock,
-    *,
-    n_samples: int | None = None,
-    reset: Call | None = None,
-    budget_s: float = BUDGET_S,
-    host: HostClock | None = None,
-) -> Samples:
-    """Return host times of `call` and the synchronisation after it.
-
-    Parameters
-    ----------
-    call : callable
-        The work, transfers included.
-    gpu : GpuClock
-        The clock; the call runs with its stream as the current one.
-    n_samples : int, optional
-        How many samples, 1 to 100; by default until that is enough.
-    reset : callable, optional
-        Restores what the call changes; called before each sample, untimed.
-    budget_s : float
-        Seconds for everything, the warm-up included.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-
-    Returns
-    -------
-    Samples
-        Of one call each.
-    """
-    return _time(partial(end_to_end_timer, call, gpu, host=host, reset=reset), host, n_samples, budget_s)
 
 
 def time_host(

@@ -45,9 +45,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Beside = Callable[[], tuple[T, int]]
+_Beside = Callable[[], tuple[T, int]]
 """Takes one reading, and the time of the host's pace loop beside it (0 on the GPU's clock)."""
-Reading = Beside[float]
+_Reading = _Beside[float]
 
 
 def gpu_clock() -> GpuClock:
@@ -368,7 +368,7 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
     _passed(study, size, "exact")
     # Timed on these, as in a study: exact inputs are small whole numbers, or even constant.
     trial = _passed(study, size, "random")
-    clocks: dict[str, Reading] = {}
+    clocks: dict[str, _Reading] = {}
     for variant in study.variants:
         with trial.on_stream(variant):
             clocks[variant.name] = _sample(device_timer(trial.call(variant), gpu, batchable=False))
@@ -384,7 +384,7 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
 
 
 def _turns(
-    readings: Mapping[str, Beside[T]],
+    readings: Mapping[str, _Beside[T]],
     n_turns: int,
     order: np.random.Generator | None = None,
     *,
@@ -408,7 +408,7 @@ def _turns(
     return {name: [turns[i][name][0] for i in chosen] for name in readings}
 
 
-def _beside_pace(read: Callable[[], T], host: HostClock, gpu: GpuClock | None = None) -> Beside[T]:
+def _beside_pace(read: Callable[[], T], host: HostClock, gpu: GpuClock | None = None) -> _Beside[T]:
     """Return a clock that is read again in company, and then waits for what it left in the stream."""
     taken: list[T] = []
     after = None if gpu is None else gpu.synchronize
@@ -421,7 +421,7 @@ def _beside_pace(read: Callable[[], T], host: HostClock, gpu: GpuClock | None = 
     return reading
 
 
-def _sample(timer: Timer) -> Reading:
+def _sample(timer: Timer) -> _Reading:
     """Return what takes one sample of a timer, in seconds a call."""
 
     def reading() -> tuple[float, int]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from gpuguide.recordings.keys import Keys
 from gpuguide.results.arrays import KeptArray
@@ -16,6 +18,7 @@ from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
 
 __all__ = [
+    "ByName",
     "CellOutput",
     "CellText",
     "FileEntry",
@@ -57,6 +60,30 @@ class CellOutput:
     study: StudyDescription | None = None
     names: tuple[tuple[str, str, str, str, bool], ...] = ()
 
+    def __repr__(self) -> str:
+        shows = f", shows {self.shows!r}" if self.shows else ", shows a study" if self.study else ""
+        return f"<CellOutput {self.cell}: {_counted(self.stdout.splitlines(), 'line')}{shows}>"
+
+
+T = TypeVar("T")
+
+
+class ByName(dict[str, T]):
+    """What a recording holds by name; in a session its first entries are shown, a line for each."""
+
+    def __repr__(self) -> str:
+        """Show a dict in a few lines, although a page has up to sixty facts."""
+        shown = []
+        for name, value in islice(self.items(), _MOST_ENTRIES):
+            entry = f"{name!r}: {value.shown if isinstance(value, Fact) else repr(value)}"
+            shown.append(entry if len(entry) <= _WIDEST else f"{entry[:_WIDEST]}...")
+        if len(self) > _MOST_ENTRIES:
+            shown.append(f"... and {len(self) - _MOST_ENTRIES} more")
+        return "{" + ",\n ".join(shown) + "}"
+
+
+_MOST_ENTRIES, _WIDEST = 12, 100
+
 
 @dataclass(frozen=True)
 class FormerRun:
@@ -81,6 +108,9 @@ class FormerRun:
     facts: dict[str, Fact] = field(default_factory=dict)
     ceilings: Ceilings | None = None
     studies: dict[str, Results] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _by_name(self, "facts", "studies")
 
     def __repr__(self) -> str:
         run = f"{self.provenance.utc_date[:10]} on start {self.provenance.start!r}"
@@ -136,6 +166,9 @@ class Recording:
     runs: tuple[FormerRun, ...] = ()
     folder: Path | None = None
 
+    def __post_init__(self) -> None:
+        _by_name(self, "facts", "studies", "names", "arrays")
+
     @property
     def provenances(self) -> tuple[Provenance, ...]:
         """Where, when and with what each run was made, oldest first."""
@@ -163,6 +196,11 @@ class Recording:
             cells = (f"{each.study}[{each.variant}, {format_size(each.size)}]" for each in self.counters)
             lines.append(f" counters of {_listed(cells)}")
         return "\n".join(lines) + ">"
+
+
+def _by_name(owner: object, *fields: str) -> None:
+    for name in fields:
+        object.__setattr__(owner, name, ByName(getattr(owner, name)))
 
 
 # With seven lines of studies, a recording takes fifteen of a terminal: runs and facts may take two each.

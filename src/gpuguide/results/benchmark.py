@@ -94,7 +94,7 @@ class Benchmark:
     --------
     >>> Benchmark("double", "the CPU", host=Timing((1000, 1100, 1200), floor_s=40e-9))
     double on the CPU
-          median  middle half       floor  samples
+          median  middle half         floor  samples
     host  1.1 µs  1.05 µs to 1.15 µs  40 ns  3 of 1 call
     Floor: an empty function by the same clock.
     """

@@ -66,6 +66,10 @@ class StudyDescription:
         sizes = ", ".join(map(format_size, self.sizes))
         return (("Sizes", f"{sizes} {self.size_name} of {self.dtype}"), *self.notes)
 
+    def __repr__(self) -> str:
+        n_variants, n_sizes = len(self.variants), len(self.sizes)
+        return f"<StudyDescription {self.title!r}: {n_variants} variants, {n_sizes} sizes, {self.dtype}>"
+
     def __str__(self) -> str:
         rows = [_HEADINGS, *self.rows]
         # The last column is not filled up: what a variant does may be a long sentence.

@@ -239,7 +239,8 @@ class Results:
 
     def __repr__(self) -> str:
         n_variants, n_sizes = len(self.variants), len(self.sizes)
-        counted = f"{n_variants} variants, {n_sizes} sizes, {self.dtype}, {starts_words(self.n_starts)}"
+        counted = f"{_n(n_variants, 'variant')}, {_n(n_sizes, 'size')}, {self.dtype}"
+        counted += f", {starts_words(self.n_starts)}"
         return f"<Results of {self.name!r}: {counted}>"
 
     def __str__(self) -> str:
@@ -726,10 +727,17 @@ class Results:
             "share": self._maybe(info.name, size, "share") if moves and own else None,
         }
         remarks = self.remarks(info.name, size, clock)
-        raw = _raw(info, newest, has, remarks)
+        works = self.declared_work(info.name, size) if own else ()
+        raw = _raw(info, newest, has, remarks, works)
         if has["time"] is None:
             return Row(format_size(size), label, {}, f"not measured ({newest.reason})", raw)
-        return Row(format_size(size), label, _shown(info, newest, has, remarks, self.l2_bytes), "", raw)
+        shown = _shown(info, newest, has, remarks, self.l2_bytes)
+        done = (
+            f"{format_quantity(work.count, 'count')} {work.noun} at "
+            f"{self.quantity(info.name, size, 'rate', work=work.name)}"
+            for work in works
+        )
+        return Row(format_size(size), label, {**shown, "work": "; ".join(done)}, "", raw)
 
     def _ratio_of(self, candidate: str, baseline: str) -> str:
         """Say which time was divided by which, and what each covers."""
@@ -747,6 +755,7 @@ COLUMNS = (
     Column("rate", "rate", numeric=True),
     Column("flop_rate", "arithmetic", numeric=True),
     Column("share", "share of ceiling", numeric=True),
+    Column("work", "work"),
     Column("method", "method"),
     Column("remarks", "remarks"),
 )
@@ -781,6 +790,10 @@ def _shown(
     }
 
 
+def _n(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def _text(quantity: Quantity | None) -> str:
     return "" if quantity is None else str(quantity)
 
@@ -796,7 +809,11 @@ def _cache(measured: Measurement, l2_bytes: int | None) -> str:
 
 
 def _raw(
-    info: VariantInfo, newest: Measurement, has: Mapping[str, Quantity | None], remarks: Sequence[str]
+    info: VariantInfo,
+    newest: Measurement,
+    has: Mapping[str, Quantity | None],
+    remarks: Sequence[str],
+    works: Sequence[Work],
 ) -> dict[str, object]:
     """Return a row of the CSV: values over the starts; method, calls, floor and IQR of the newest run."""
     time = has["time"]
@@ -823,6 +840,7 @@ def _raw(
         "bytes_per_s": values["rate"],
         "flop_per_s": values["flop_rate"],
         "share": values["share"],
+        "work": "; ".join(f"{work.name}={work.count}" for work in works),
         "host_bound": int(any(remark.startswith(HOST_BOUND) for remark in remarks)),
         "reason": newest.reason,
         "notes": "; ".join(remark for remark in remarks if not remark.startswith(HOST_BOUND)),

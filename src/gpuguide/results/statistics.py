@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 from gpuguide.errors import ArgumentError
 
 __all__ = [
-    "arithmetic_intensity",
     "bandwidth",
     "flop_rate",
-    "iqr",
     "median",
     "median_interval",
     "quantile",
     "quartiles",
-    "roofline_bound",
     "seconds",
     "speedup",
 ]
@@ -151,32 +148,6 @@ def quartiles(samples: Sequence[float]) -> tuple[float, float, float]:
     return found[0], found[1], found[2]
 
 
-def iqr(samples: Samples) -> float:
-    """Return the distance between the first and the third quartile.
-
-    Parameters
-    ----------
-    samples : sequence of float
-        At least one finite number.
-
-    Returns
-    -------
-    float
-        Half of the samples lie within this width, in their unit.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no sample, or one is not finite.
-
-    Examples
-    --------
-    >>> iqr([1.0, 2.0, 3.0, 4.0, 5.0])
-    2.0
-    """
-    return quantile(samples, 0.75) - quantile(samples, 0.25)
-
-
 def median_interval(samples: Samples, level: float = 0.95) -> tuple[float, float]:
     """Return an interval that holds the true median of one process, whatever the distribution.
 
@@ -303,65 +274,6 @@ def flop_rate(flops: float, time_s: float) -> float:
     500000000000.0
     """
     return _not_negative("flops", flops) / _positive_number("time_s", time_s)
-
-
-def arithmetic_intensity(flops: float, n_bytes: float) -> float:
-    """Return the operations for each byte of memory traffic.
-
-    Parameters
-    ----------
-    flops, n_bytes : float
-        Operations executed and unique bytes moved.
-
-    Returns
-    -------
-    float
-        FLOP/byte.
-
-    Raises
-    ------
-    ArgumentError
-        If no byte is moved, or a count is negative.
-
-    Examples
-    --------
-    >>> arithmetic_intensity(2e9, 8e9)
-    0.25
-    """
-    return _not_negative("flops", flops) / _positive_number("n_bytes", n_bytes)
-
-
-def roofline_bound(intensity: float, peak_bandwidth: float, peak_flops: float) -> float:
-    """Return the highest rate that memory and arithmetic units together allow.
-
-    The roofline of Williams, Waterman and Patterson, Communications of the ACM 52(4), 2009.
-
-    Parameters
-    ----------
-    intensity : float
-        FLOP/byte.
-    peak_bandwidth : float
-        Bytes a second.
-    peak_flops : float
-        FLOP/s.
-
-    Returns
-    -------
-    float
-        FLOP/s.
-
-    Raises
-    ------
-    ArgumentError
-        If a peak is not positive, or the intensity is negative.
-
-    Examples
-    --------
-    >>> roofline_bound(0.25, 4e12, 5e13), roofline_bound(100, 4e12, 5e13)
-    (1000000000000.0, 50000000000000.0)
-    """
-    memory = _not_negative("intensity", intensity) * _positive_number("peak_bandwidth", peak_bandwidth)
-    return min(memory, _positive_number("peak_flops", peak_flops))
 
 
 def _finite(samples: Samples) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ __all__ = [
     "SI",
     "RegionWords",
     "format_ends",
-    "format_interval",
     "format_quantity",
     "format_size",
     "size_words",
@@ -140,8 +139,8 @@ def format_quantity(
     return _written(_rounded(number, unit, low, high), unit)
 
 
-def format_interval(value: float, unit: str, low: float, high: float) -> str:
-    """Write the interval of a quantity, with the digits at which its ends differ.
+def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, str]:
+    """Write both ends of the interval of a quantity, with the digits at which they differ.
 
     Three significant digits at least, two of a wide one. The value as `format_quantity` writes it with this
     interval lies within the ends as written: where that takes it, they are rounded outwards.
@@ -157,8 +156,8 @@ def format_interval(value: float, unit: str, low: float, high: float) -> str:
 
     Returns
     -------
-    str
-        Both ends with their units.
+    tuple of str
+        Each end with its unit.
 
     Raises
     ------
@@ -169,21 +168,10 @@ def format_interval(value: float, unit: str, low: float, high: float) -> str:
 
     Examples
     --------
-    >>> format_interval(213.9e-6, "s", 213.8e-6, 214.1e-6)
-    '213.8 µs to 214.1 µs'
-    >>> format_interval(31.12e-3, "s", 31.12e-3, 49.5e-3)
-    '31 ms to 50 ms'
-    """
-    return " to ".join(format_ends(value, unit, low, high))
-
-
-def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, str]:
-    """Write both ends of an interval as `format_interval` does, each for itself.
-
-    Examples
-    --------
-    >>> format_ends(61.72e-6, "s", 61.6e-6, 61.8e-6)
-    ('61.6 µs', '61.8 µs')
+    >>> format_ends(213.9e-6, "s", 213.8e-6, 214.1e-6)
+    ('213.8 µs', '214.1 µs')
+    >>> format_ends(31.12e-3, "s", 31.12e-3, 49.5e-3)
+    ('31 ms', '50 ms')
     """
     value, low, high = (_number(number, unit) for number in (value, low, high))
     shown = _rounded(value, unit, low, high)
@@ -324,7 +312,8 @@ def _between(low: float, high: float, exponent: int, down: str, up: str) -> tupl
 def _written(rounded: Decimal, unit: str) -> str:
     """Write a rounded number with its unit. Rounded first: 999.6 ns is 1.0 µs, not 1000 ns."""
     if not rounded:
-        return "0" + SI[unit][0][1]
+        # Without a prefix, where the unit is ever written so.
+        return "0" + dict(SI[unit]).get(0, SI[unit][0][1])
     size = rounded.adjusted()
     power, label = next((s for s in SI[unit] if size >= s[0]), SI[unit][-1])
     return _grouped(rounded.scaleb(-power)) + label

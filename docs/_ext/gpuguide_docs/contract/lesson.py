@@ -19,7 +19,7 @@ from gpuguide_docs.contract.page_facts import (
 )
 from gpuguide_docs.contract.page_source import CodeUse, PageSource, Use
 from gpuguide_docs.pages.pages_toml import KINDS
-from gpuguide_docs.show.minutes import open_lines, reading_of
+from gpuguide_docs.show.minutes import n_words, open_lines, reading_of
 from gpuguide_docs.show.numbers import number_node
 
 __all__ = ["LESSON", "page_sections"]
@@ -61,8 +61,8 @@ def check_length(facts: PageFacts) -> Iterator[str]:
                 yield f"line {block.line}: {name} has {n_lines} lines; about {_KERNEL_LINES} are allowed"
 
 
-def _too_long(n_lines: int, most: int) -> bool:
-    return n_lines > most * (1 + _AIR)
+def _too_long(length: int, most: int) -> bool:
+    return length > most * (1 + _AIR)
 
 
 @dataclass(frozen=True)
@@ -213,12 +213,12 @@ def _last(sections: list[_Section], holds: Callable[[_Section], bool]) -> int | 
 def _answer(facts: PageFacts, first: _Section) -> Iterator[str]:
     """Look for the finding with its numbers, and for the table of a ladder."""
     answer = facts.source.answer
-    n_words = sum(len(passage.text.split()) for passage, _ in answer)
+    words = sum(map(n_words, answer))
     if not answer:
         yield "no answer: one or two sentences with the finding, right below the question"
-    if n_words > _ANSWER_WORDS:
-        yield f"the answer has {n_words} words; at most {_ANSWER_WORDS} are allowed"
-    numbers = [number for _, node in answer for number in node.findall(number_node)]
+    if _too_long(words, _ANSWER_WORDS):
+        yield f"the answer has {words} words; at most {_ANSWER_WORDS} are allowed"
+    numbers = [number for node in answer for number in node.findall(number_node)]
     if answer and not any(number["role"] == "measured" for number in numbers):
         yield "the answer has no measured number"
     tables = [stop for stop in first.stops if stop.kind == "rungs"]

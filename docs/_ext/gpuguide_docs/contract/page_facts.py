@@ -67,7 +67,7 @@ class Rule:
     Attributes
     ----------
     code : str
-        ``"C1"`` to ``"C14"``, or a word for what can be neither waived nor unwritten.
+        ``"C1"`` to ``"C15"``, or a word for what can be neither waived nor unwritten.
     asks : str
         What it asks for, in a few words.
     check : callable

@@ -133,7 +133,7 @@ class PageSource:
         ``"text"``, ``"code"`` or ``"kernel"`` (code shown by the directive) for each stretch.
     headings, paragraphs, uses, code : list
         In order.
-    answer : list of (Passage, docutils.nodes.Element)
+    answer : list of docutils.nodes.Element
         The paragraphs of the answer.
     reading : Reading
         What stands open on the page, as the build counted it.
@@ -152,7 +152,7 @@ class PageSource:
     uses: list[Use] = field(default_factory=list)
     code: list[CodeUse] = field(default_factory=list)
     figures: list[tuple[int, str]] = field(default_factory=list)
-    answer: list[tuple[Passage, nodes.Element]] = field(default_factory=list)
+    answer: list[nodes.Element] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
     said: str = ""
 
@@ -309,7 +309,7 @@ class _Reader:
         if line and (heading or isinstance(node, nodes.paragraph)):
             self.source.said += f"{node.astext().translate(_PLAIN_QUOTES)}\n"
         if line and "gg-answer" in node["classes"]:
-            self.source.answer.append((Passage(words, line), node))
+            self.source.answer.append(node)
         if not self.source.title and heading:
             self.source.title = words
         elif "gg-question" in node["classes"]:

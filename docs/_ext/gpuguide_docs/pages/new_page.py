@@ -16,9 +16,6 @@ from gpuguide_docs.pages.pages_toml import PagesError, read_pages, read_sections
 
 __all__ = ["main", "write_page"]
 
-# A launcher bears the name of its page, and must not take the place of one of these.
-_OWN_NAMES = ("study", "uniform", "launch", "blocks_1d", "cpu_variant", "kernel_variant", "streaming_traffic")
-
 _ENTRY = """\
 [[page]]
 section = "$section"
@@ -27,14 +24,14 @@ title = "$title"
 question = "What does this page answer?"
 kind = "tutorial"
 level = "beginner"
-minutes = 15
+rules = "lesson"
 needs = { gpus = 1, gib = 1 }
 objectives = [
     "say what this page is about",
     "try it on a GPU",
 ]
 # Rules of the contract that this draft does not keep yet; `make check` lists what they ask for.
-unwritten = ["C1", "C2", "C3", "C8", "C9", "C11", "C12"]
+unwritten = ["C1", "C2", "C3", "C8", "C11", "C12"]
 """
 
 _SCRIPT = '''\
@@ -45,102 +42,66 @@ $underline
 What does this page answer?
 """
 # %%
-# .. The answer, in two or three sentences with measured numbers.
+# .. The answer: one or two sentences with the finding and its numbers, at most 50 words. A ladder shows the
+#    table of its rungs below them: .. rungs:: $name
 #
-# The kernel doubles 2\\ :sup:`24` numbers in :measured:`$name[kernel, 2**24].time`.
+# A GPU doubles 2\\ :sup:`24` numbers in :measured:`$name[one_element, 2**24].time`.
 
 # %%
-# .. rst-class:: part-idea
+# One element per thread
+# ----------------------
 #
-# One element for each thread
-# ---------------------------
+# .. The idea in one sentence. The cell is complete: readers can paste it, and need nothing of this guide.
 #
-# .. What the page is about, for somebody who has never heard of it, with a drawing of it.
-
-# %%
-# .. rst-class:: part-bare
+# Each thread doubles the number that has its own index.
 #
-# Doubling by hand
-# ----------------
-#
-# .. The smallest code that shows the idea: readers can paste it, and need nothing of this guide.
+# .. rung:: one_element
 
 import cupy as cp
+import numpy as np
 from numba import cuda
 
 
 @cuda.jit
-def double(x, out):
+def one_element(x, out):
     i = cuda.grid(1)
-    if i < x.size:
+    if i < x.size:  # the last block is seldom full
         out[i] = 2 * x[i]
 
 
-x = cp.arange(1000, dtype=cp.float32)
+x = cp.arange(1_000_000, dtype=cp.float32)
 out = cp.empty_like(x)
-double[4, 256](x, out)
-print(out[:4])
+one_element[(x.size + 255) // 256, 256](x, out)
+print("GPU:  ", out[:4])
+print("NumPy:", 2 * np.arange(4))
 
 # %%
-# .. rst-class:: part-predict
+# .. try-it::
 #
-# Bytes for each element
-# ----------------------
+#    Replace ``2 * x[i]`` with ``x[i] + x[i]`` and run the cell again. Say here what then happens.
 #
-# .. What one would expect before anything is measured, and why.
+# .. What the numbers say. A sentence that names a cause ends with its evidence.
 
 # %%
-# .. rst-class:: part-code
-#
-# Kernel and launcher
-# -------------------
-#
-# .. The code that is measured. Each variant of a chart is shown, and named in the text.
-#
-# The kernel, and the function that launches it:
-#
-# .. kernel:: gpuguide.topics.$name.kernels
-#    :names: ${name}_kernel
-#
-# On the host, NumPy does the same:
-#
-# .. kernel:: gpuguide.topics.$name.study
-#    :names: $name, ${name}_numpy
 
-# %%
-# .. rst-class:: part-check
-#
-# Both against the reference
-# --------------------------
-#
-# .. How results are checked, and what a wrong one would look like.
-
+# record: The study: NumPy and the kernel at six sizes, every result compared
 import gpuguide as gg
 from gpuguide.topics.$name.study import study
 
-comparison = study()
-comparison
+results = study().run()
 
 # %%
-# .. rst-class:: part-measure
+# The next rung or case
+# ---------------------
 #
-# From a thousand elements on
-# ---------------------------
-#
-# .. The study and at least two claims about it.
-
-results = comparison.run()
+# .. Its idea, its kernel or call, its numbers, and a sentence or two on what they say. A kernel in kernels.py
+#    is shown by the directive rung above the cell that launches it.
 
 # %%
-
-# draw
-gg.claim(results, "numpy", faster_than="kernel", at=2**10)
-gg.claim(results, "kernel", faster_than="numpy", at=2**24)
-
-# %%
-# .. checks:: $name
+# Result: NumPy wins at small sizes
+# ---------------------------------
 #
-# The chart shows where each of the two is faster.
+# .. One or two charts, each with a finding, and what limits it now.
 
 # draw
 gg.plot_time(results)
@@ -148,59 +109,29 @@ gg.plot_time(results)
 # %%
 # .. finding::
 #
-#    The kernel overtakes NumPy :measured:`$name.crossover(numpy, kernel)`.
+#    The kernel overtakes NumPy :measured:`$name.crossover(numpy, one_element)`.
 #
-# .. The second chart.
-
-# draw
-gg.plot_speedup(results, "numpy")
-
-# %%
-# .. finding::
-#
-#    At 2\\ :sup:`24` elements the kernel is :measured:`$name[kernel, 2**24].speedup(numpy)` as fast.
+# .. kernel:: gpuguide.topics.$name.study
+#    :names: numpy
+#    :fold: What NumPy does
 #
 # .. results:: $name
 
-# %%
-# .. rst-class:: part-reading
-#
-# What the charts say
-# -------------------
-#
-# .. Why the numbers are what they are.
+# draw
+gg.claim(results, "numpy", faster_than="one_element", at=2**10)
+gg.claim(results, "one_element", faster_than="numpy", at=2**24)
 
 # %%
-# .. rst-class:: part-when-not-to
+# Your turn
+# ---------
 #
-# Where NumPy wins
-# ----------------
-#
-# .. Where the GPU, or the trick, does not pay, with a measured number.
+# .. One exercise: .. exercise:: NAME
 
 # %%
-# .. rst-class:: part-on-your-gpu
+# Next
+# ----
 #
-# What another GPU changes
-# ------------------------
-#
-# .. What would differ on another GPU, and what would not.
-
-# %%
-# .. rst-class:: part-your-turn
-#
-# Exercise and questions
-# ----------------------
-#
-# .. An exercise and two questions.
-
-# %%
-# .. rst-class:: part-next
-#
-# Where to go from here
-# ---------------------
-#
-# .. Links to two other pages.
+# .. Two links, one page onward and one sideways.
 '''
 
 _PACKAGE = '''\
@@ -208,14 +139,13 @@ _PACKAGE = '''\
 '''
 
 _KERNELS = '''\
-"""Kernels of the page $name."""
+"""Kernels of the page $name, as the page shows them."""
 
 from numba import cuda
 
 
 @cuda.jit
-def ${name}_kernel(x, out):
-    """Each thread doubles the element that has the thread's own index."""
+def one_element(x, out):
     i = cuda.grid(1)
     if i < x.size:  # the last block is seldom full
         out[i] = 2 * x[i]
@@ -226,6 +156,7 @@ _STUDY = '''\
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -236,7 +167,7 @@ from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
-from gpuguide.topics.$name.kernels import ${name}_kernel
+from gpuguide.topics.$name.kernels import one_element
 
 THREADS_PER_BLOCK = 256
 SIZES = (2**10, 2**13, 2**16, 2**18, 2**20, 2**24)
@@ -247,17 +178,16 @@ def ${name}_reference(x: Any) -> Any:
     return 2 * x
 
 
-def ${name}_numpy(x: np.ndarray, out: np.ndarray) -> None:
+def numpy(x: np.ndarray, out: np.ndarray) -> None:
     """Double with NumPy, on one thread."""
     np.multiply(x, 2, out=out)
 
 
-def $name(x: Any, out: Any) -> None:
-    """Cover the vector with one thread for each element."""
+def cover(kernel: Any, x: Any, out: Any) -> None:
+    """Launch a thread for each element."""
     n = launch.check(x=x, out=out, ndim=1, dtype="float32")
     if n:
-        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        ${name}_kernel[blocks_per_grid, THREADS_PER_BLOCK](x, out)
+        kernel[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](x, out)
 
 
 ${name}_traffic = streaming_traffic(reads=1, writes=1, flops=1)
@@ -269,8 +199,10 @@ def study(kernels: Kernels = None) -> Study:
         name="$name",
         title="Doubling the elements of a vector",
         variants=(
-            cpu_variant("numpy", ${name}_numpy, "NumPy", traffic=${name}_traffic),
-            kernel_variant("kernel", $name, "kernel", traffic=${name}_traffic),
+            cpu_variant("numpy", numpy, "NumPy", traffic=${name}_traffic),
+            kernel_variant(
+                "one_element", partial(cover, one_element), "One element per thread", traffic=${name}_traffic
+            ),
         ),
         sizes=SIZES,
         inputs=_inputs,
@@ -294,14 +226,14 @@ _TEST = '''\
 """What the kernels of the page $name alone promise; test_all_topics.py checks what holds for all."""
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.topics.$name.kernels import ${name}_kernel
+from gpuguide.topics.$name.kernels import one_element
 
 
 @needs_compilers()
 def test_the_kernel_reads_once_and_writes_once() -> None:
     from numba import float32
 
-    facts = numba_facts(${name}_kernel, (float32[::1], float32[::1]))
+    facts = numba_facts(one_element, (float32[::1], float32[::1]))
     assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
 '''
 
@@ -335,10 +267,6 @@ def write_page(layout: Layout, name: str, section: str) -> list[Path]:
         raise ArgumentError(
             f"{name!r} cannot name a page: its topic is a Python module, so write a word of lower-case "
             "letters, digits and '_', such as NAME=shared_memory."
-        )
-    if name in _OWN_NAMES:
-        raise ArgumentError(
-            f"The draft has a function {name!r} of its own; choose another name for the page."
         )
     if name in [page.name for page in pages]:
         raise ArgumentError(f"There is a page {name!r} in examples/pages.toml already; choose another name.")

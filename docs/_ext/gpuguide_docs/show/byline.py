@@ -77,7 +77,9 @@ class PageFrame(SphinxTransform):
         reading = self.document["reading"] = reading_of(self.document)
         # Typed minutes go with the last page that follows the former rules.
         minutes = reading.minutes if page.is_lesson else page.minutes
-        top = [byline_node(site, page, state, minutes), you_will_node(page)]
+        top = [byline_node(site, page, state, minutes)]
+        # On a lesson they would push its numbers off the first screen; they are there for who teaches it.
+        top += [] if page.is_lesson else [you_will_node(page)]
         recording = state.shown if state else None
         if recording and recording.runs:
             self.env.note_dependency(str(words_file(site.layout, page.name)))

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pygments.lexers import get_lexer_by_name
 from pygments.lexers.c_like import CudaLexer
 from pygments.lexers.python import PythonLexer
 from pygments.token import Error, Text, _TokenType
+from sphinx_gallery import _doctree_links
 
 if TYPE_CHECKING:
+    from pygments.lexer import Lexer
     from sphinx.application import Sphinx
 
-__all__ = ["PythonWithCudaLexer", "setup"]
+__all__ = ["PythonWithCudaLexer", "lexer_of", "setup"]
 
 # By its text and not its syntax tree: a page also shows lines that are no whole program.
 _SOURCE = re.compile(
@@ -71,8 +74,18 @@ def _cuda(code: str, offset: int) -> Iterator[_Token]:
         yield index + offset, Text if kind in Error else kind, value
 
 
+def lexer_of(name: str, **options: Any) -> Lexer:
+    """Give the lexer of a language; for Python, this one."""
+    if name.lower() == "python":
+        return PythonWithCudaLexer(**options)
+    found: Lexer = get_lexer_by_name(name, **options)
+    return found
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Take the place of Python's lexer, under the name of sphinx-gallery, too."""
     for name in ("python", "Python"):
         app.add_lexer(name, PythonWithCudaLexer)
+    # Where sphinx-gallery links names in code, it cuts the code into tokens by itself.
+    _doctree_links.get_lexer_by_name = lexer_of
     return {"parallel_read_safe": True, "parallel_write_safe": True}

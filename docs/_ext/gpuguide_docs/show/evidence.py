@@ -59,13 +59,14 @@ class EvidenceRole(SphinxRole):
         page = site.page_of(self.env.docname)
         if page is None:
             raise ArgumentError("Expected a page of examples/pages.toml; elsewhere there is only opinion.")
+        state = site.state(page.name, self.env) if page.format == "script" else None
         if kind == "count":
             files = _topic_files(site, page)
             for path in files:
                 self.env.note_dependency(str(path))
-            _known("count", name, _counts(site, page, files))
+            recorded = _declared(state.shown) if state and state.shown else []
+            _known("count", name, [*_counts(site, page, files), *recorded])
             return True
-        state = site.state(page.name, self.env) if page.format == "script" else None
         if state is None or state.shown is None:
             return False
         if kind == "counter":
@@ -113,13 +114,31 @@ def _made_in(source: str) -> Iterator[str]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             yield node.name
+    yield from _works_in(tree)
     for call in ast.walk(tree):
-        if isinstance(call, ast.keyword) and call.arg == "work" and isinstance(call.value, ast.Dict):
-            yield from (str(key.value) for key in call.value.keys if isinstance(key, ast.Constant))
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "gg.fact" and call.args:
             first = call.args[0]
             if isinstance(first, ast.Constant):
                 yield str(first.value)
+
+
+def _works_in(tree: ast.Module) -> Iterator[str]:
+    """Give the names of declared work: ``work={"marks": ...}``, or ``"work": {"marks": ...}`` of options."""
+    given: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "work":
+            given.append(node.value)
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            given += [value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "work"]
+    for value in given:
+        keys = value.keys if isinstance(value, ast.Dict) else []
+        yield from (str(key.value) for key in keys if isinstance(key, ast.Constant))
+
+
+def _declared(recording: Recording) -> list[str]:
+    cells = (cell for results in recording.studies.values() for cell in results.measurements)
+    return list(dict.fromkeys(work.name for cell in cells for work in cell.work))
 
 
 def _variants(recording: Recording) -> list[str]:

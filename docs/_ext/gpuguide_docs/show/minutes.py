@@ -16,7 +16,7 @@ from gpuguide_docs.show.numbers import number_node
 if TYPE_CHECKING:
     from gpuguide_docs.pages.pages_toml import Page
 
-__all__ = ["Reading", "exercise_minutes", "open_lines", "reading_of"]
+__all__ = ["Reading", "exercise_minutes", "n_words", "open_lines", "reading_of"]
 
 _WORDS_PER_MINUTE = 180
 _LINES_PER_MINUTE = 12
@@ -74,7 +74,7 @@ def reading_of(document: nodes.Element) -> Reading:
     words, code_lines, pictures, lines_read = 0, 0, 0, 0.0
     for node in _read(document):
         if isinstance(node, _PROSE):
-            words += sum(1 if isinstance(part, number_node) else _n_words(part) for part in _parts(node))
+            words += n_words(node)
         elif isinstance(node, nodes.literal_block):
             weights = [weight for _, weight in open_lines(node)]
             code_lines += len(weights)
@@ -123,6 +123,23 @@ def _read(node: nodes.Element) -> Iterator[nodes.Element]:
             yield from _read(child)
 
 
+def n_words(text: nodes.Node) -> int:
+    """Count the words of a text.
+
+    Parameters
+    ----------
+    text : docutils.nodes.Node
+        A paragraph, for example.
+
+    Returns
+    -------
+    int
+        A number of the role ``measured`` is one word.
+    """
+    parts = (part.astext().split() if isinstance(part, nodes.Text) else ["1"] for part in _parts(text))
+    return sum(any(letter.isalnum() for letter in word) for words in parts for word in words)
+
+
 def _parts(node: nodes.Node) -> Iterator[nodes.Node]:
     for child in node.children:
         if isinstance(child, nodes.Text | number_node):
@@ -150,7 +167,3 @@ def open_lines(code: nodes.literal_block) -> Iterator[tuple[int, float]]:
     for number, line in enumerate(code.astext().splitlines(), start=1):
         if line.strip() and (not changed or number in code["open"]):
             yield number, 1 if number in changed or not changed else 0.25
-
-
-def _n_words(text: nodes.Node) -> int:
-    return sum(any(letter.isalnum() for letter in word) for word in text.astext().split())

@@ -12,6 +12,7 @@ from numpydoc import docscrape_sphinx
 from sphinx import addnodes
 from sphinx_gallery.directives import MiniGallery
 
+import gpuguide
 from gpuguide_docs.pages.gallery_settings import GALLERY
 
 if TYPE_CHECKING:
@@ -83,6 +84,15 @@ def _offer(app: Sphinx, pagename: str, _template: str, context: dict[str, Any], 
         context["reference_groups"] = groups_of(app.env)
 
 
+def _has_its_own_page(
+    _app: Sphinx, what: str, name: str, thing: object, _skip: bool, _options: object
+) -> bool | None:
+    """Leave out of a module's page what is public, for it has a page of its own; None: as autodoc decides."""
+    module, _ = gpuguide._HOMES.get(name, ("", ""))
+    home = f"gpuguide.{module}"
+    return True if what == "module" and module and getattr(thing, "__module__", "") == home else None
+
+
 class NotingMiniGallery(MiniGallery):  # type: ignore[misc]
     """sphinx-gallery's directive; the document is read again when other pages use the objects."""
 
@@ -115,6 +125,8 @@ def setup(app: Sphinx) -> None:
     """Offer the side bar; take the place of two parts of numpydoc and sphinx-gallery."""
     # numpydoc makes an environment for each docstring, and each would compile the template again.
     docscrape_sphinx.SandboxedEnvironment = OneCompilation
+    app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx_gallery.gen_gallery")
     app.add_directive("minigallery", NotingMiniGallery, override=True)
     app.connect("html-page-context", _offer)
+    app.connect("autodoc-skip-member", _has_its_own_page)

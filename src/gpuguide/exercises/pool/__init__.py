@@ -28,7 +28,9 @@ ORDER: tuple[str, ...] = (
     "axis_order",
     "halo_read",
     "primes_on_gpu",
+    "smallest_factor",
     "grid_stride",
+    "count_smaller",
     "float64_by_accident",
     "fusion",
     "divergence",
@@ -40,6 +42,7 @@ ORDER: tuple[str, ...] = (
     "dot",
     "convolution_1d",
     "transpose",
+    "pack_bits",
     "choose_tolerance",
 )
 

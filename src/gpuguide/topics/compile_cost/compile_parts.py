@@ -169,7 +169,7 @@ def time_compiling(
 
     Examples
     --------
-    >>> from gpuguide.topics.ufuncs.kernels import larger
+    >>> from gpuguide.topics.ufuncs.functions import larger
     >>> len(time_compiling(larger, (1.0, 2.0), n_turns=2))
     2
     """

@@ -7,8 +7,8 @@ import numpy as np
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cpu_variant
 from gpuguide.measure.study import Study
-from gpuguide.topics.primes.bits import small_primes
 from gpuguide.topics.primes.kernels_cpu import compiled_find_primes, find_primes
+from gpuguide.topics.primes.reference import small_primes
 
 SIZES = (10, 100, 1000, 3000, 10_000, 20_000)
 

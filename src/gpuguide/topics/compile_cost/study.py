@@ -24,7 +24,7 @@ from gpuguide.topics.compile_cost.kernels import (
 )
 from gpuguide.topics.grids_2d_3d.boxes_3d import box_shape
 from gpuguide.topics.grids_2d_3d.kernels import maximum_fast_kernel
-from gpuguide.topics.ufuncs.kernels import SIGNATURES, larger
+from gpuguide.topics.ufuncs.functions import SIGNATURES, larger
 from gpuguide.topics.ufuncs.study import maximum_reference
 
 SIZES = (32**3,)

@@ -1,11 +1,72 @@
-"""Kernels whose threads go separate ways: two recipes, smallest divisors, steps until an escape."""
+"""Kernels whose threads go separate ways: smallest divisors, two recipes, steps of the Mandelbrot set."""
 
 import numpy as np
 from numba import cuda
 
+
+@cuda.jit(device=True)
+def odd_divisor(number, d, last):
+    """Try odd numbers from d to last; return number itself if it is prime, and 0 if that is open."""
+    while d * d <= number:
+        if d > last:
+            return np.uint32(0)
+        if number % d == 0:
+            return d
+        d = np.uint32(d + 2)
+    return number
+
+
+@cuda.jit(device=True)
+def first_divisor(number, last):
+    """Try 2, and then the odd numbers up to last."""
+    if number % np.uint32(2) == 0:
+        return np.uint32(2)
+    return odd_divisor(number, np.uint32(3), last)
+
+
+@cuda.jit
+def in_order(divisors):
+    """Thread i takes the number i + 2."""
+    i = cuda.grid(1)
+    if i < divisors.size:
+        number = np.uint32(i + 2)
+        divisors[i] = first_divisor(number, number)
+
+
+@cuda.jit
+def by_cost(order, divisors):
+    """Each thread takes the number that the list names."""
+    k = cuda.grid(1)
+    if k < divisors.size:
+        i = order[k]
+        number = np.uint32(i + 2)
+        divisors[i] = first_divisor(number, number)
+
+
 NUMBERS_PER_BLOCK = 2048
-# Fixed-point numbers, 20 binary places: with integers every machine counts alike.
-LEFT, TOP, SPAN = -9 * 2**18, -3 * 2**19, 3 * 2**20
+
+
+@cuda.jit
+def regrouped(divisors):
+    """Each block tries small divisors, lists what is open, and deals the list out anew."""
+    is_open = cuda.shared.array(NUMBERS_PER_BLOCK, np.int32)
+    n_open = cuda.shared.array(1, np.int32)
+    thread, width = cuda.threadIdx.x, cuda.blockDim.x
+    if thread == 0:
+        n_open[0] = 0
+    cuda.syncthreads()  # the counter is 0 before anybody counts
+    first = cuda.blockIdx.x * NUMBERS_PER_BLOCK
+    for i in range(first + thread, min(first + NUMBERS_PER_BLOCK, divisors.size), width):
+        found = first_divisor(np.uint32(i + 2), np.uint32(31))
+        if found > 0:
+            divisors[i] = found
+        else:
+            is_open[cuda.atomic.add(n_open, 0, 1)] = i
+    cuda.syncthreads()  # the list is complete before anybody reads it
+    for k in range(thread, n_open[0], width):
+        i = is_open[k]
+        number = np.uint32(i + 2)
+        divisors[i] = odd_divisor(number, np.uint32(33), number)
 
 
 @cuda.jit(device=True)
@@ -30,7 +91,7 @@ def turn_recipe(v):
 
 
 @cuda.jit
-def branch_kernel(x, kind, order, out):
+def branch(x, kind, order, out):
     """Each thread takes the element that the order names, and goes one of two ways."""
     k = cuda.grid(1)
     if k < out.size:
@@ -42,7 +103,7 @@ def branch_kernel(x, kind, order, out):
 
 
 @cuda.jit
-def both_sides_kernel(x, kind, order, out):
+def both_sides(x, kind, order, out):
     """Each thread goes both ways, and chooses in the end."""
     k = cuda.grid(1)
     if k < out.size:
@@ -53,7 +114,7 @@ def both_sides_kernel(x, kind, order, out):
 
 
 @cuda.jit
-def group_kernel(kind, ones, order):
+def group(kind, ones, order):
     """Each thread places its element: ones counts those of kind 1 so far."""
     i = cuda.grid(1)
     if i < order.size:
@@ -62,59 +123,8 @@ def group_kernel(kind, ones, order):
         order[place] = i
 
 
-@cuda.jit(device=True)
-def odd_divisor(number, low, high):
-    """Return the smallest divisor from low to high, a prime itself, or 0 if that is open."""
-    divisor = low
-    while divisor * divisor <= number:
-        if divisor > high:
-            return np.uint32(0)
-        if number % divisor == 0:
-            return divisor
-        divisor = np.uint32(divisor + 2)
-    return number
-
-
-@cuda.jit(device=True)
-def first_divisor(number, high):
-    """Try 2, and then the odd numbers up to high."""
-    if number % np.uint32(2) == 0:
-        return np.uint32(2)
-    return odd_divisor(number, np.uint32(3), high)
-
-
-@cuda.jit
-def one_number_kernel(order, out):
-    """Each thread takes the number that the order names, and tries until it knows."""
-    k = cuda.grid(1)
-    if k < out.size:
-        i = order[k]
-        number = np.uint32(i + 2)
-        out[i] = first_divisor(number, number)
-
-
-@cuda.jit
-def regrouped_kernel(out):
-    """Each block tries small divisors, lists what is open, and deals it out anew."""
-    open_numbers = cuda.shared.array(NUMBERS_PER_BLOCK, np.int32)
-    n_open = cuda.shared.array(1, np.int32)
-    if cuda.threadIdx.x == 0:
-        n_open[0] = 0
-    cuda.syncthreads()  # the counter is 0 before anybody counts
-    first = cuda.blockIdx.x * NUMBERS_PER_BLOCK
-    last = min(first + NUMBERS_PER_BLOCK, out.size)
-    for i in range(first + cuda.threadIdx.x, last, cuda.blockDim.x):
-        divisor = first_divisor(np.uint32(i + 2), np.uint32(31))
-        if divisor > 0:
-            out[i] = divisor
-        else:
-            open_numbers[cuda.atomic.add(n_open, 0, 1)] = i
-    cuda.syncthreads()  # the list is complete before anybody reads it
-    for j in range(cuda.threadIdx.x, n_open[0], cuda.blockDim.x):
-        i = open_numbers[j]
-        number = np.uint32(i + 2)
-        # The odd numbers up to 31 have been tried.
-        out[i] = odd_divisor(number, np.uint32(33), number)
+# Fixed-point numbers, 20 binary places: with integers every machine counts alike.
+LEFT, TOP, SPAN = -9 * 2**18, -3 * 2**19, 3 * 2**20
 
 
 @cuda.jit(device=True)
@@ -134,11 +144,11 @@ def steps_inside(re, im):
 
 
 @cuda.jit
-def one_pixel_kernel(order, width, out):
+def one_pixel(order, width, steps):
     """Each thread takes the pixel that the order names."""
     k = cuda.grid(1)
-    if k < out.size:
+    if k < steps.size:
         pixel = int(order[k])
         row, col = pixel // width, pixel % width
-        step = SPAN // width
-        out[pixel] = steps_inside(LEFT + col * step, TOP + row * step)
+        edge = SPAN // width  # of a pixel
+        steps[pixel] = steps_inside(LEFT + col * edge, TOP + row * edge)

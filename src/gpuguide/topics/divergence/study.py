@@ -1,113 +1,137 @@
-"""An if with two long sides, and the elements dealt out to threads so that warps agree on it or do not."""
+"""The smallest divisor of each number: work that ends at once or late, dealt out to warps in several ways."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import isqrt
 from typing import Any
 
 import numpy as np
 
 from gpuguide.machine import launch
-from gpuguide.machine.backends import cupy
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import cupy_variant, kernel_variant
-from gpuguide.measure.random_inputs import whole_numbers
+from gpuguide.measure.plan import kernel_variant
 from gpuguide.measure.study import Study
-from gpuguide.results.records import Traffic
-from gpuguide.topics.divergence.active_threads import WARP
-from gpuguide.topics.divergence.kernels import both_sides_kernel, branch_kernel, group_kernel
-from gpuguide.topics.divergence.recipes import recipes_reference
+from gpuguide.topics.divergence.kernels import (
+    NUMBERS_PER_BLOCK,
+    by_cost,
+    in_order,
+    regrouped,
+)
+from gpuguide.topics.divergence.warp_steps import warp_steps
 
 THREADS_PER_BLOCK = 128
 SIZES = (2**12, 2**14, 2**16, 2**18, 2**20, 2**22)
 
 
-DTYPES = {"x": "uint32", "out": "uint32"} | dict.fromkeys(
-    ("kind", "mixed", "by_warp", "grouped", "order"), "int32"
-)
+def divisors_reference(shuffled: np.ndarray, *orders: np.ndarray) -> np.ndarray:
+    """Walk over the multiples of each number, large ones first: the last to come by is the smallest divisor.
 
-
-def launch_recipes(kernel: Any, x: Any, kind: Any, out: Any, **order: Any) -> None:
-    """Launch a thread for each element, which takes the one that the order names."""
-    n = launch.check(x=x, kind=kind, **order, out=out, ndim=1, dtype=DTYPES)
-    if n:
-        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        kernel[blocks_per_grid, THREADS_PER_BLOCK](x, kind, *order.values(), out)
-
-
-def branch_mixed(x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, out: Any) -> None:
-    """Take the elements as they lie: both kinds in every warp."""
-    launch_recipes(branch_kernel, x, kind, out, mixed=mixed)
-
-
-def branch_by_warp(x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, out: Any) -> None:
-    """Take 32 elements of one kind, then 32 of the other: each warp agrees."""
-    launch_recipes(branch_kernel, x, kind, out, by_warp=by_warp)
-
-
-def branch_grouped(x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, out: Any) -> None:
-    """Take all elements of the first kind, then all of the second."""
-    launch_recipes(branch_kernel, x, kind, out, grouped=grouped)
-
-
-def both_sides(x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, out: Any) -> None:
-    """Do without a branch: work out both results for every element as it lies."""
-    launch_recipes(both_sides_kernel, x, kind, out, mixed=mixed)
-
-
-def branch_group_first(
-    x: Any, kind: Any, mixed: Any, by_warp: Any, grouped: Any, out: Any
-) -> None:
-    """Find the grouped order at each call, with a running sum by CuPy."""
-    n = launch.check(x=x, kind=kind, out=out, ndim=1, dtype=DTYPES)
-    if n:
-        order = cupy().empty(n, np.int32)
-        ones = cupy().cumsum(kind, dtype=np.int32)
-        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        group_kernel[blocks_per_grid, THREADS_PER_BLOCK](kind, ones, order)
-        launch_recipes(branch_kernel, x, kind, out, order=order)
-
-
-def recipes_traffic(n: int, dtype: Any) -> Traffic:
-    """Count the unique bytes: a number, its kind and its place are read, a number is written."""
-    itemsize = np.dtype(dtype).itemsize
-    return Traffic(bytes_read=n * (itemsize + 8), bytes_written=n * itemsize)
-
-
-def find_orders(kind: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Work out three orders of elements of two kinds, on the host.
-
-    >>> mixed, by_warp, grouped = find_orders(np.arange(128) % 2)
-    >>> by_warp[[0, 31, 32, 63, 64]].tolist(), grouped[[0, 63, 64]].tolist()
-    ([0, 62, 1, 63, 64], [0, 126, 1])
+    >>> divisors_reference(np.arange(8)).tolist()
+    [2, 3, 2, 5, 2, 7, 2, 3]
     """
-    of_kind = [np.flatnonzero(kind == k).astype(np.int32) for k in (0, 1)]
-    n_warps = min(each.size for each in of_kind) // WARP
-    full = [each[: n_warps * WARP].reshape(n_warps, WARP) for each in of_kind]
-    rest = [each[n_warps * WARP :] for each in of_kind]
-    by_warp = np.concatenate([np.stack(full, axis=1).reshape(-1), *rest])
-    return np.arange(kind.size, dtype=np.int32), by_warp, np.concatenate(of_kind)
+    last = shuffled.size + 1
+    divisor = np.arange(last + 1, dtype=np.uint32)
+    for step in range(isqrt(last), 1, -1):
+        divisor[step * step :: step] = step
+    return divisor[2:]
+
+
+# Inputs, counts of work and facts ask for the same few sizes.
+@lru_cache(maxsize=8)
+def divisions(n: int) -> np.ndarray:
+    """Count how many odd divisors are tried for each of n numbers from 2 on, one in each turn of the loop.
+
+    >>> divisions(24)[[0, 1, 7, 21, 23]].tolist()  # of 2, 3, 9, 23, 25
+    [0, 0, 1, 1, 2]
+    """
+    numbers = np.arange(2, n + 2)
+    divisor = divisors_reference(numbers).astype(np.int64)
+    roots = np.sqrt(numbers).astype(np.int64)
+    last = np.where(divisor == numbers, roots, divisor)
+    counts = np.where(numbers % 2 == 0, 0, np.maximum(last - 1, 0) // 2)
+    # All callers get this one array, which the cache keeps.
+    counts.flags.writeable = False
+    return counts
+
+
+def steps_in_order(n: int) -> int:
+    """Count the warps' steps when threads take the numbers one after the other.
+
+    >>> steps_in_order(64)
+    5
+    """
+    return warp_steps(divisions(n))
+
+
+def steps_by_cost(n: int) -> int:
+    """Count the warps' steps when threads take the numbers with the most divisions first.
+
+    >>> steps_by_cost(64)
+    3
+    """
+    return warp_steps(np.sort(divisions(n))[::-1])
+
+
+def divisors_in_order(shuffled: Any, costly_first: Any, divisors: Any) -> None:
+    """Take the numbers one after the other: an even one beside a prime."""
+    n = launch.check(divisors=divisors, ndim=1, dtype="uint32")
+    if n:
+        in_order[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](divisors)
+
+
+def divisors_shuffled(shuffled: Any, costly_first: Any, divisors: Any) -> None:
+    """Take the numbers in random order."""
+    launch_listed(shuffled, divisors)
+
+
+def divisors_by_cost(shuffled: Any, costly_first: Any, divisors: Any) -> None:
+    """Take the numbers with the most divisions first, as if that were known."""
+    launch_listed(costly_first, divisors)
+
+
+def divisors_regrouped(shuffled: Any, costly_first: Any, divisors: Any) -> None:
+    """Let each block deal out anew what small divisors leave open."""
+    n = launch.check(divisors=divisors, ndim=1, dtype="uint32")
+    if n:
+        regrouped[-(-n // NUMBERS_PER_BLOCK), THREADS_PER_BLOCK](divisors)
+
+
+def launch_listed(order: Any, divisors: Any) -> None:
+    """Launch a thread for each number of a list."""
+    dtypes = {"order": "int32", "divisors": "uint32"}
+    n = launch.check(order=order, divisors=divisors, ndim=1, dtype=dtypes)
+    if n:
+        by_cost[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](order, divisors)
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison: a branch in three orders, none at all, and grouping at each call."""
+    """Describe the comparison of three orders, and of regrouping on the way."""
     return Study(
-        name="recipes",
-        title="Two recipes, one for each kind of element",
+        name="divisors",
+        title="The smallest divisor of each number",
         variants=(
-            kernel_variant("mixed", branch_mixed, "mixed", traffic=recipes_traffic),
-            kernel_variant("both_sides", both_sides, "both sides", traffic=recipes_traffic),
-            kernel_variant("by_warp", branch_by_warp, "by warp", traffic=recipes_traffic),
-            kernel_variant("grouped", branch_grouped, "grouped", traffic=recipes_traffic),
-            cupy_variant("group_first", branch_group_first, "group first"),
+            kernel_variant("shuffled", divisors_shuffled, "shuffled"),
+            kernel_variant(
+                "in_order", divisors_in_order, "in order", work={"warp_steps": steps_in_order}
+            ),
+            kernel_variant("regrouped", divisors_regrouped, "regrouped in each block"),
+            kernel_variant(
+                "by_cost",
+                divisors_by_cost,
+                "sorted by cost",
+                work={"warp_steps": steps_by_cost},
+            ),
         ),
         sizes=SIZES,
         inputs=_inputs,
-        reference=recipes_reference,
-        equal=True,
-        dtype="uint32",
-        input_note="random numbers and random kinds; numbers counting up for the exact check",
-        baseline="mixed",
+        reference=divisors_reference,
+        output=lambda n, dtype: (n, np.uint32),
+        dtype="int32",
+        size_name="numbers",
+        input_note="all numbers from 2 on; two lists that name them in other orders",
+        baseline="in_order",
         kernels=kernels,
     )
 
@@ -115,6 +139,5 @@ def study(kernels: Kernels = None) -> Study:
 def _inputs(
     n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
 ) -> tuple[np.ndarray, ...]:
-    x = np.arange(n, dtype=dtype) if exact else whole_numbers(rng, n, 2**32, dtype)
-    kind = whole_numbers(rng, n, 2, np.int32)
-    return x, kind, *find_orders(kind)
+    costly_first = np.argsort(-divisions(n), kind="stable").astype(dtype)
+    return rng.permutation(n).astype(dtype), costly_first

@@ -10,7 +10,7 @@ from itertools import pairwise
 from gpuguide.machine.backends import cupy
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.first_call import time_first_call
-from gpuguide.topics.first_kernel.kernels import increment_grid_kernel
+from gpuguide.topics.first_kernel.kernels import grid
 from gpuguide.topics.first_kernel.study import increment_grid
 
 PARTS = ("context", "compile", "launch", "work")
@@ -28,7 +28,7 @@ def first_call() -> None:
     x = cp.ones(65_536)
     cp.cuda.Device().synchronize()
     marks.append(clock.now_ns())
-    increment_grid_kernel.compile("void(float64[::1])")
+    grid.compile("void(float64[::1])")
     marks.append(clock.now_ns())
     increment_grid(x)
     marks.append(clock.now_ns())

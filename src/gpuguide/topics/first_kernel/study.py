@@ -1,4 +1,4 @@
-"""Adding one to every element of a vector: a first kernel, and four ways to share out the work."""
+"""Adding one to every element of a vector: a loop on the CPU, and the same loop shared out on the GPU."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from gpuguide.measure.plan import (
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
 from gpuguide.topics.first_kernel.kernels import (
-    increment_by_hand_kernel,
-    increment_four_per_thread_kernel,
-    increment_grid_kernel,
-    increment_grid_stride_kernel,
-    increment_threads,
+    by_hand,
+    cpu_threads,
+    grid,
+    grid_stride,
+    one_block,
+    one_thread,
 )
 
 THREADS_PER_BLOCK = 256
+# About eight for each multiprocessor of a large GPU.
 MAX_BLOCKS = 1024
-ITEMS_PER_THREAD = 4
-HOST_MAX_SIZE = 2**24
-HOST_MAX_SIZE_REASON = "left out above 2**24 elements to keep the run short"
-CPU_MAX_SIZE = 2**26
-CPU_MAX_SIZE_REASON = (
-    "left out above 2**26 elements, which no CPU's caches hold, to keep the run short"
-)
 THREADS = int(get_num_threads())
-SIZES = (2**10, 2**13, 2**16, 2**20, 2**24, 2**26, 2**28)
+SIZES = (2**10, 2**13, 2**16, 2**20, 2**24, 2**26)
+# Beyond, a slow variant would take most of the recording's time, and its line is straight by then.
+LARGEST = {"python_loop": 2**20, "one_thread": 2**20}
+LARGEST |= dict.fromkeys(
+    ("numpy", "cpu_threads", "one_block", "with_copies", "with_copies_pinned"), 2**24
+)
 
 
 def increment_reference(x: Any) -> Any:
@@ -56,36 +56,37 @@ def increment_numpy(x: np.ndarray) -> None:
     x += 1
 
 
+def increment_one_thread(x: Any) -> None:
+    """Launch a single thread, which loops over all elements."""
+    if launch.check(x=x, ndim=1, dtype="float64"):
+        one_thread[1, 1](x)
+
+
+def increment_one_block(x: Any) -> None:
+    """Launch one block of 256 threads, which share the loop."""
+    if launch.check(x=x, ndim=1, dtype="float64"):
+        one_block[1, THREADS_PER_BLOCK](x)
+
+
 def increment_by_hand(x: Any) -> None:
     """Give each thread one element, found from threadIdx, blockIdx and blockDim."""
     n = launch.check(x=x, ndim=1, dtype="float64")
     if n:
-        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        increment_by_hand_kernel[blocks_per_grid, THREADS_PER_BLOCK](x)
+        by_hand[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](x)
 
 
 def increment_grid(x: Any) -> None:
     """Give each thread one element, found by cuda.grid(1)."""
     n = launch.check(x=x, ndim=1, dtype="float64")
     if n:
-        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
-        increment_grid_kernel[blocks_per_grid, THREADS_PER_BLOCK](x)
+        grid[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](x)
 
 
 def increment_grid_stride(x: Any) -> None:
-    """Launch at most 1024 blocks, whose threads loop over the vector in steps of the grid."""
+    """Launch at most 1024 blocks, whose threads loop in steps of the grid."""
     n = launch.check(x=x, ndim=1, dtype="float64")
     if n:
-        blocks_per_grid = min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS)
-        increment_grid_stride_kernel[blocks_per_grid, THREADS_PER_BLOCK](x)
-
-
-def increment_four_per_thread(x: Any) -> None:
-    """Give each thread four elements, a block's width apart."""
-    n = launch.check(x=x, ndim=1, dtype="float64")
-    if n:
-        blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK * ITEMS_PER_THREAD)
-        increment_four_per_thread_kernel[blocks_per_grid, THREADS_PER_BLOCK](x)
+        grid_stride[min(blocks_1d(n, THREADS_PER_BLOCK), MAX_BLOCKS), THREADS_PER_BLOCK](x)
 
 
 def increment_with_copies(x_host: np.ndarray) -> None:
@@ -105,42 +106,75 @@ def increment_with_copies_pinned(x_host: np.ndarray) -> None:
     x_device.get(out=x_host)
 
 
+def turns_alone(n: int) -> int:
+    """Count the turns that a single thread's loop makes."""
+    return n
+
+
+def turns_in_block(n: int) -> int:
+    """Count the turns that the loop of a block's first thread makes; no other makes more."""
+    return len(range(0, n, THREADS_PER_BLOCK))
+
+
 increment_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of three host loops, four kernels and round trips with copies."""
-    in_place: dict[str, Any] = {"mutates": True, "traffic": increment_traffic}
-    short: dict[str, Any] = {"max_size": HOST_MAX_SIZE, "max_size_reason": HOST_MAX_SIZE_REASON}
-    on_cpu: dict[str, Any] = {
-        "max_size": CPU_MAX_SIZE,
-        "max_size_reason": CPU_MAX_SIZE_REASON,
-    }
+    """Describe the comparison: three loops on the CPU, five kernels, and round trips with copies."""
+    moved: dict[str, Any] = {"traffic": increment_traffic}
     return Study(
         name="increment",
         title="Adding one to every element of a vector",
         variants=(
-            cpu_variant("python_loop", increment_python, "Python loop", **in_place, **short),
-            cpu_variant("numpy", increment_numpy, "NumPy, one thread", **in_place, **on_cpu),
             cpu_variant(
-                "threads", increment_threads, "CPU, all threads", THREADS, **in_place, **on_cpu
+                "python_loop", increment_python, "Python loop", **moved, **_up_to("python_loop")
             ),
-            kernel_variant("by_hand", increment_by_hand, "by hand", **in_place),
-            kernel_variant("grid", increment_grid, "cuda.grid", **in_place),
-            kernel_variant("grid_stride", increment_grid_stride, "grid-stride", **in_place),
+            cpu_variant(
+                "numpy", increment_numpy, "NumPy, one thread", **moved, **_up_to("numpy")
+            ),
+            cpu_variant(
+                "cpu_threads",
+                cpu_threads,
+                "CPU, all threads",
+                THREADS,
+                **moved,
+                **_up_to("cpu_threads"),
+            ),
             kernel_variant(
-                "four_per_thread", increment_four_per_thread, "four a thread", **in_place
+                "one_thread",
+                increment_one_thread,
+                "one thread",
+                work={"turns": turns_alone},
+                **moved,
+                **_up_to("one_thread"),
+            ),
+            kernel_variant(
+                "one_block",
+                increment_one_block,
+                "one block",
+                work={"turns": turns_in_block},
+                **moved,
+                **_up_to("one_block"),
+            ),
+            kernel_variant(
+                "by_hand", increment_by_hand, "grid, by hand", mutates=True, **moved
+            ),
+            kernel_variant("grid", increment_grid, "cuda.grid", mutates=True, **moved),
+            kernel_variant(
+                "grid_stride", increment_grid_stride, "grid-stride loop", mutates=True, **moved
             ),
             end_to_end_variant(
-                "with_copies", increment_with_copies, "pageable copies", mutates=True, **short
+                "with_copies",
+                increment_with_copies,
+                "with pageable copies",
+                **_up_to("with_copies"),
             ),
             end_to_end_variant(
                 "with_copies_pinned",
                 increment_with_copies_pinned,
-                "pinned copies",
+                "with pinned copies",
                 arrays="pinned",
-                mutates=True,
-                **short,
+                **_up_to("with_copies_pinned"),
             ),
         ),
         sizes=SIZES,
@@ -148,10 +182,17 @@ def study(kernels: Kernels = None) -> Study:
         reference=increment_reference,
         equal=True,
         dtype="float64",
+        size_name="numbers",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
         baseline="numpy",
         kernels=kernels,
     )
+
+
+def _up_to(name: str) -> dict[str, Any]:
+    """Limit a variant that changes its input to its largest size."""
+    why = f"left out above {LARGEST[name]} numbers to keep the run short"
+    return {"mutates": True, "max_size": LARGEST[name], "max_size_reason": why}
 
 
 def _inputs(

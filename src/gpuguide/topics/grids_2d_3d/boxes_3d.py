@@ -16,7 +16,7 @@ from gpuguide.measure.plan import Variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.topics.grids_2d_3d.kernels import maximum_fast_kernel, maximum_slow_kernel
-from gpuguide.topics.grids_2d_3d.study import block_label, block_note, matrix_shape
+from gpuguide.topics.grids_2d_3d.study import matrix_shape
 
 Block = tuple[int, int, int]
 
@@ -69,10 +69,10 @@ def study(kernels: Kernels = None) -> Study:
         name="box",
         title="The larger of two elements, in three dimensions",
         variants=(
-            _in_box("fast_32x8x1", maximum_fast, (32, 8, 1)),
-            _in_box("fast_8x8x8", maximum_fast, (8, 8, 8)),
-            _in_box("slow_8x8x8", maximum_slow, (8, 8, 8)),
-            _in_box("slow_32x8x1", maximum_slow, (32, 8, 1)),
+            _in_box("fast_8x8x8", maximum_fast, (8, 8, 8), "x along the last axis, 8x8x8"),
+            _in_box("slow_8x8x8", maximum_slow, (8, 8, 8), "x along the first axis, 8x8x8"),
+            _in_box("fast_32x8x1", maximum_fast, (32, 8, 1), "x along the last axis, 32x8x1"),
+            _in_box("slow_32x8x1", maximum_slow, (32, 8, 1), "x along the first axis, 32x8x1"),
         ),
         sizes=SIZES,
         inputs=_boxes,
@@ -84,13 +84,9 @@ def study(kernels: Kernels = None) -> Study:
     )
 
 
-def _in_box(name: str, call: Callable[..., None], block: Block) -> Variant:
+def _in_box(name: str, call: Callable[..., None], block: Block, label: str) -> Variant:
     return kernel_variant(
-        name,
-        partial(call, threads_per_block=block),
-        block_label(name),
-        note=block_note(name, "last axis"),
-        traffic=maximum_traffic,
+        name, partial(call, threads_per_block=block), label, traffic=maximum_traffic
     )
 
 

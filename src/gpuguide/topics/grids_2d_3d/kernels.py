@@ -4,19 +4,28 @@ from numba import cuda
 
 
 @cuda.jit
-def increment_fast_kernel(x):
+def fast_axis(x):
     """Threads that are neighbours in x take neighbours in a row, and in memory."""
     col, row = cuda.grid(2)
-    if row < x.shape[0] and col < x.shape[1]:  # the last blocks reach beyond the edges
-        x[row, col] += 1.0
+    if row < x.shape[0] and col < x.shape[1]:
+        x[row, col] += 1
 
 
 @cuda.jit
-def increment_slow_kernel(x):
+def slow_axis(x):
     """Threads that are neighbours in x take elements that lie a whole row apart."""
     row, col = cuda.grid(2)
     if row < x.shape[0] and col < x.shape[1]:
-        x[row, col] += 1.0
+        x[row, col] += 1
+
+
+@cuda.jit
+def blocks_along_rows(x):
+    """Threads go down the columns, and blocks that are neighbours in x along the rows."""
+    row = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    col = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    if row < x.shape[0] and col < x.shape[1]:
+        x[row, col] += 1
 
 
 @cuda.jit

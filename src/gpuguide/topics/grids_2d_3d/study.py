@@ -1,4 +1,4 @@
-"""One thread for each element of a matrix: which axis threadIdx.x should walk along."""
+"""One thread for each element of a matrix: which axis threadIdx.x should walk along, and what it costs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,24 @@ from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform
 from gpuguide.measure.study import Study
-from gpuguide.topics.grids_2d_3d.kernels import increment_fast_kernel, increment_slow_kernel
+from gpuguide.topics.grids_2d_3d.kernels import blocks_along_rows, fast_axis, slow_axis
 
 Block = tuple[int, int]
 
 SIZES = tuple(rows**2 for rows in (256, 512, 1024, 4096, 8192, 16_384))
+
+
+def sectors_per_request(block: tuple[int, ...], strides: tuple[int, ...]) -> float:
+    """Count the sectors that a warp touches; strides are bytes along x, y and z.
+
+    >>> sectors_per_request((32, 8), strides=(8, 8192)), sectors_per_request((32, 8), strides=(8192, 8))
+    (8.0, 32.0)
+    """
+    places = np.unravel_index(np.arange(np.prod(block)), block[::-1])[::-1]  # x counts fastest
+    steps = [place * stride for place, stride in zip(places, strides, strict=True)]
+    offsets = np.sum(steps, axis=0)
+    warps = (offsets // 32).reshape(-1, 32)  # sectors of 32 bytes, warps of 32 threads
+    return float(np.mean([len(set(sectors)) for sectors in warps.tolist()]))
 
 
 def increment_reference(x: Any) -> Any:
@@ -32,7 +45,7 @@ def increment_fast(x: Any, threads_per_block: Block = (32, 8)) -> None:
     rows, cols = launch.check(x=x, ndim=2, dtype="float64")
     blocks_per_grid = grid_2d((rows, cols), threads_per_block)
     if rows and cols:
-        increment_fast_kernel[blocks_per_grid, threads_per_block](x)
+        fast_axis[blocks_per_grid, threads_per_block](x)
 
 
 def increment_slow(x: Any, threads_per_block: Block = (32, 8)) -> None:
@@ -40,7 +53,16 @@ def increment_slow(x: Any, threads_per_block: Block = (32, 8)) -> None:
     rows, cols = launch.check(x=x, ndim=2, dtype="float64")
     blocks_per_grid = grid_2d((cols, rows), threads_per_block)  # the other way round
     if rows and cols:
-        increment_slow_kernel[blocks_per_grid, threads_per_block](x)
+        slow_axis[blocks_per_grid, threads_per_block](x)
+
+
+def increment_blocks_along_rows(x: Any, threads_per_block: Block = (32, 8)) -> None:
+    """Let threadIdx.x walk along the slow axis, and blockIdx.x along the fast one."""
+    rows, cols = launch.check(x=x, ndim=2, dtype="float64")
+    # A block is as wide as its threads along y, and as high as those along x.
+    blocks_per_grid = grid_2d((rows, cols), threads_per_block[::-1])
+    if rows and cols:
+        blocks_along_rows[blocks_per_grid, threads_per_block](x)
 
 
 increment_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
@@ -57,57 +79,43 @@ def matrix_shape(n: int) -> tuple[int, int]:
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of both axes and two blocks on matrices."""
+    """Describe the comparison of both axes, of blocks, and of the order of blocks on matrices."""
     return Study(
         name="matrix",
         title="Adding one to every element of a square matrix",
         variants=(
-            _in_matrix("fast_32x8", increment_fast, (32, 8)),
-            _in_matrix("fast_16x16", increment_fast, (16, 16)),
-            _in_matrix("slow_16x16", increment_slow, (16, 16)),
-            _in_matrix("slow_32x8", increment_slow, (32, 8)),
+            _in_matrix("fast_32x8", increment_fast, (32, 8), "x along rows, 32x8"),
+            _in_matrix("fast_16x16", increment_fast, (16, 16), "x along rows, 16x16"),
+            _in_matrix("slow_16x16", increment_slow, (16, 16), "x down columns, 16x16"),
+            _in_matrix("slow_32x8", increment_slow, (32, 8), "x down columns, 32x8"),
+            _in_matrix("slow_32x32", increment_slow, (32, 32), "x down columns, 32x32"),
+            _in_matrix(
+                "blocks_along_rows",
+                increment_blocks_along_rows,
+                (32, 8),
+                "x down columns, blocks along rows, 32x8",
+            ),
         ),
         sizes=SIZES,
         inputs=_matrix,
         reference=increment_reference,
         equal=True,
         dtype="float64",
+        size_name="matrix elements",
         input_note="uniform random numbers; whole numbers counting up for the exact check",
-        baseline="slow_16x16",
+        baseline="fast_32x8",
         kernels=kernels,
     )
 
 
-def _in_matrix(name: str, call: Callable[..., None], block: Block) -> Variant:
+def _in_matrix(name: str, call: Callable[..., None], block: Block, label: str) -> Variant:
     return kernel_variant(
         name,
         partial(call, threads_per_block=block),
-        block_label(name),
-        note=block_note(name, "rows"),
+        label,
         mutates=True,
         traffic=increment_traffic,
     )
-
-
-def block_label(name: str) -> str:
-    """Return what charts call a variant that is named by its axis and its block.
-
-    >>> block_label("fast_32x8")
-    'fast, 32x8'
-    """
-    axis, block = name.split("_")
-    return f"{axis}, {block}"
-
-
-def block_note(name: str, fast: str) -> str:
-    """Return a sentence on a variant that is named by its axis and its block.
-
-    >>> block_note("slow_16x16", "rows")
-    'Blocks of 16 x 16 threads, x across the rows.'
-    """
-    axis, block = name.split("_")
-    way = f"along the {fast}" if axis == "fast" else f"across the {fast}"
-    return f"Blocks of {block.replace('x', ' x ')} threads, x {way}."
 
 
 def _matrix(

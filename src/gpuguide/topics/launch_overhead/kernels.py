@@ -1,55 +1,70 @@
-"""Kernels that take one, three or eight arrays: what launches cost is measured with them."""
-
-import functools
+"""Kernels with next to nothing to do, so that their launches show: in Numba and in CUDA C++."""
 
 from numba import cuda
 
-from gpuguide.machine.backends import cupy, raw_kernel
-from gpuguide.measure.clocks import DELAY_SOURCE
+
+@cuda.jit
+def add_one(x):
+    """Each thread adds one to its element of a matrix."""
+    col, row = cuda.grid(2)
+    if row < x.shape[0] and col < x.shape[1]:
+        x[row, col] += 1
 
 
 @cuda.jit
-def nothing_kernel():
-    """No array, no work."""
+def one_launch(x):
+    """Each thread adds one a hundred times, and reads and writes its element once."""
+    col, row = cuda.grid(2)
+    if row < x.shape[0] and col < x.shape[1]:
+        value = x[row, col]
+        for _ in range(100):
+            value += 1
+        x[row, col] = value
+
+
+add_one_source = r"""
+extern "C" __global__ void add_one(double* x, int rows, int cols) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && col < cols) x[row * cols + col] += 1;
+}
+"""
 
 
 @cuda.jit
-def count_kernel(out):
-    """One array: each element is its own index."""
+def one_array(out):
+    """Each element becomes its own index."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = i
 
 
 @cuda.jit
-def largest_of_two_kernel(a, b, out):
-    """Three arrays: the larger of two."""
+def three_arrays(a, b, out):
+    """Each thread takes the larger of two numbers."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = max(a[i], b[i])
 
 
 @cuda.jit
-def largest_of_seven_kernel(a, b, c, d, e, f, g, out):
-    """Eight arrays: the largest of seven."""
+def eight_arrays(a, b, c, d, e, f, g, out):
+    """Each thread takes the largest of seven numbers."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = max(a[i], b[i], c[i], d[i], e[i], f[i], g[i])
 
 
-KERNELS = {1: count_kernel, 3: largest_of_two_kernel, 8: largest_of_seven_kernel}
-
-
-RAW_SOURCE = r"""
-extern "C" __global__ void count(float* out, int n) {
+arrays_source = r"""
+extern "C" __global__ void one_array(float* out, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = i;
 }
-extern "C" __global__ void largest_of_two(const float* a, const float* b, float* out, int n) {
+extern "C" __global__ void three_arrays(const float* a, const float* b, float* out, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = fmaxf(a[i], b[i]);
 }
-extern "C" __global__ void largest_of_seven(
+extern "C" __global__ void eight_arrays(
     const float* a, const float* b, const float* c, const float* d, const float* e,
     const float* f, const float* g, float* out, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -59,34 +74,3 @@ extern "C" __global__ void largest_of_seven(
     }
 }
 """
-
-
-RAW_NOTHING = raw_kernel('extern "C" __global__ void nothing() {}', "nothing")
-
-
-RAW_KERNELS = {
-    1: raw_kernel(RAW_SOURCE, "count"),
-    3: raw_kernel(RAW_SOURCE, "largest_of_two"),
-    8: raw_kernel(RAW_SOURCE, "largest_of_seven"),
-}
-
-
-@functools.cache
-def elementwise_kernel(n_arrays):
-    """Make CuPy's ElementwiseKernel for the largest of `n_arrays` - 1 inputs."""
-    names = "abcdefg"[: n_arrays - 1]
-    inputs = ", ".join(f"float32 {name}" for name in names)
-    largest = functools.reduce(lambda left, right: f"max({left}, {right})", names)
-    return cupy().ElementwiseKernel(
-        inputs, "float32 out", f"out = {largest}", f"largest_of_{len(names)}"
-    )
-
-
-@functools.cache
-def delay_kernel():
-    """Return the guide's delay kernel, which keeps a stream busy without using its memory.
-
-    >>> delay_kernel().name
-    'delay'
-    """
-    return raw_kernel(DELAY_SOURCE, "delay")

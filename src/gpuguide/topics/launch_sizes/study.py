@@ -37,7 +37,7 @@ LOOPING = tuple(
     for threads in (64, 256, 1024)
     if threads <= per_sm
 )
-EMPTY_THREADS = (128, 1024)
+EMPTY_THREADS = (128, 256)
 EMPTY_SIZES = (1, 2**6, 2**12, 2**16, 2**21, 2**24)
 
 

@@ -1,1 +1,1 @@
-"""Kernels and studies of the page sort_search."""
+"""Studies of the page sort_search."""

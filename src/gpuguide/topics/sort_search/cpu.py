@@ -1,16 +1,17 @@
-"""Sorting and looking up on all threads of the CPU, by NumPy functions that let go of Python's lock."""
+"""Sorting and searching on all threads of the CPU, by NumPy functions that let go of Python's lock."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numba
 import numpy as np
 
 from gpuguide.machine.cpu import thread_pool
-from gpuguide.topics.sort_search.sparse_dictionary import lookup_numpy
 
 THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
 # Below, waking the threads takes longer than the work.
-SORTED_ALONE_BELOW, LOOKED_UP_ALONE_BELOW = 2**17, 2**13
+SORTED_ALONE_BELOW, SEARCHED_ALONE_BELOW = 2**17, 2**13
 _SAMPLES = 256  # of each part, so that the shares differ by a few percent
 
 
@@ -42,17 +43,29 @@ def sort_numpy_threads(x: np.ndarray, out: np.ndarray) -> None:
     list(thread_pool().map(one, range(THREADS)))
 
 
-def lookup_numpy_threads(
-    queries: np.ndarray, keys: np.ndarray, words: np.ndarray, starts: object, out: np.ndarray
-) -> None:
-    """Share the queries out among all threads, each of which searches with np.searchsorted."""
-    if queries.size < LOOKED_UP_ALONE_BELOW:
-        out[:] = lookup_numpy(queries, keys, words)
+def sort_rows_numpy_threads(x: np.ndarray, out: np.ndarray) -> None:
+    """Share the rows out among all threads, each of which sorts its own along the axis."""
+
+    def some(part: slice) -> None:
+        out[part] = x[part]
+        out[part].sort(axis=1)
+
+    _share_out(some, len(x), alone=x.size < SORTED_ALONE_BELOW)
+
+
+def search_numpy_threads(queries: np.ndarray, keys: np.ndarray, out: np.ndarray) -> None:
+    """Share the numbers out among all threads, each of which searches with np.searchsorted."""
+
+    def some(part: slice) -> None:
+        out[part] = np.searchsorted(keys, queries[part])
+
+    _share_out(some, queries.size, alone=queries.size < SEARCHED_ALONE_BELOW)
+
+
+def _share_out(some: Callable[[slice], None], n: int, *, alone: bool) -> None:
+    """Call a function for all of a range at once, or for a part of it on each thread."""
+    if alone:
+        some(slice(n))
         return
-    step = max(1, -(-queries.size // THREADS))
-
-    def one(start: int) -> None:
-        part = slice(start, start + step)
-        out[part] = lookup_numpy(queries[part], keys, words)
-
-    list(thread_pool().map(one, range(0, queries.size, step)))
+    step = max(1, -(-n // THREADS))
+    list(thread_pool().map(some, [slice(at, at + step) for at in range(0, n, step)]))

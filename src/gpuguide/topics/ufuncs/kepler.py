@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from gpuguide.errors import MismatchError
 from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, current_stream
+from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import (
     cpu_variant,
@@ -19,19 +21,35 @@ from gpuguide.measure.plan import (
 )
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.topics.ufuncs.kernels_kepler import (
-    STEPS,
-    anomaly_cpu_loop,
-    cpu_threads_ufunc,
-    cpu_ufunc,
-    gpu_ufunc,
-)
-from gpuguide.topics.ufuncs.study import ALL_THREADS
+from gpuguide.topics.ufuncs.functions import STEPS, anomaly, anomaly_in_four
+from gpuguide.topics.ufuncs.kernels_cpu import THREADS, anomaly_cpu_loop
+from gpuguide.topics.ufuncs.study import gpu_ufunc
 
 MOST_ECCENTRIC = 0.8
-# A step has a sine, a cosine, two products, four differences and a division.
-OPERATIONS = 1 + 9 * STEPS
 SIZES = (32**3, 128**3)
+
+# By the number of steps, per element: read off the machine code that ptxas 13.0 makes for compute
+# capability 9.0, along the way that threads take here (angles far below 105 615, ordinary divisors).
+INSTRUCTIONS = {STEPS: 523, STEPS // 2: 285}
+# Of these the additions and products, and twice the multiply-adds, in float32.
+OPERATIONS = {STEPS: 393, STEPS // 2: 197}
+
+
+def instructions(n: int, steps: int = STEPS) -> int:
+    """Count the machine instructions that the threads of a launch execute, one thread per element.
+
+    >>> instructions(1), instructions(1, 4)
+    (523, 285)
+    """
+    return n * INSTRUCTIONS[steps]
+
+
+def issued_at_most(device: DeviceInfo) -> float:
+    """Return how many instructions of threads a GPU can issue per second.
+
+    Each of the four schedulers of a multiprocessor issues one per cycle, for the 32 threads of a warp.
+    """
+    return 4 * 32 * device.sm_count * device.sm_clock_hz
 
 
 def anomaly_reference(mean: np.ndarray, eccentricity: np.ndarray) -> np.ndarray:
@@ -82,25 +100,21 @@ class KeplerCheck:
         return largest, 4 * float(np.finfo(np.float32).eps) / (1 - MOST_ECCENTRIC)
 
 
-def anomaly_cpu(mean: np.ndarray, eccentricity: np.ndarray, out: np.ndarray) -> None:
-    """Solve with @vectorize on one CPU thread."""
-    cpu_ufunc()(mean, eccentricity, out=out)
-
-
-def anomaly_cpu_threads(mean: np.ndarray, eccentricity: np.ndarray, out: np.ndarray) -> None:
-    """Solve with @vectorize on all CPU threads."""
-    cpu_threads_ufunc()(mean, eccentricity, out=out)
-
-
 def anomaly_ufunc(mean: Any, eccentricity: Any, out: Any) -> None:
     """Solve with the GPU's ufunc on arrays that lie on the GPU."""
     if launch.check(mean=mean, eccentricity=eccentricity, out=out, ndim=1, dtype="float32"):
-        gpu_ufunc()(mean, eccentricity, out=out, stream=current_stream())
+        gpu_ufunc(anomaly)(mean, eccentricity, out=out, stream=current_stream())
+
+
+def anomaly_four_steps(mean: Any, eccentricity: Any, out: Any) -> None:
+    """Solve with a ufunc that takes half as many steps."""
+    if launch.check(mean=mean, eccentricity=eccentricity, out=out, ndim=1, dtype="float32"):
+        gpu_ufunc(anomaly_in_four)(mean, eccentricity, out=out, stream=current_stream())
 
 
 def anomaly_from_numpy(mean_host: np.ndarray, eccentricity_host: np.ndarray) -> np.ndarray:
     """Solve with the GPU's ufunc on NumPy arrays: it copies them there, and the result back."""
-    result: np.ndarray = gpu_ufunc()(mean_host, eccentricity_host)
+    result: np.ndarray = gpu_ufunc(anomaly)(mean_host, eccentricity_host)
     return result
 
 
@@ -108,30 +122,43 @@ def anomaly_from_pinned(
     mean_host: np.ndarray, eccentricity_host: np.ndarray, out_host: np.ndarray
 ) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
-    gpu_ufunc()(mean_host, eccentricity_host, out=out_host, stream=current_stream())
-
-
-# Operations as they are written; a sine counts as one.
-anomaly_traffic = streaming_traffic(reads=2, writes=1, flops=OPERATIONS)
+    gpu_ufunc(anomaly)(mean_host, eccentricity_host, out=out_host, stream=current_stream())
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of ufuncs and a loop on the CPU with the ufunc of the GPU."""
+    """Describe the comparison of a loop on the CPU with the ufunc of the GPU, with and without copies."""
+    eight, four = (
+        streaming_traffic(reads=2, writes=1, flops=OPERATIONS[steps])
+        for steps in (STEPS, STEPS // 2)
+    )
     return Study(
         name="kepler",
         title="Kepler's equation",
         variants=(
-            cpu_variant("cpu", anomaly_cpu, "CPU ufunc"),
-            cpu_variant("cpu_threads", anomaly_cpu_threads, "CPU ufunc, threads", ALL_THREADS),
-            cpu_variant("cpu_loop", anomaly_cpu_loop, "CPU loop, threads", ALL_THREADS),
+            cpu_variant("cpu_loop", anomaly_cpu_loop, "CPU loop, all threads", THREADS),
             end_to_end_variant(
-                "from_numpy", anomaly_from_numpy, "NumPy arrays, pageable", allocates=True
+                "from_numpy", anomaly_from_numpy, "GPU ufunc, pageable copies", allocates=True
             ),
             end_to_end_variant(
-                "from_pinned", anomaly_from_pinned, "NumPy arrays, pinned", arrays="pinned"
+                "from_pinned", anomaly_from_pinned, "GPU ufunc, pinned copies", arrays="pinned"
             ),
             kernel_variant(
-                "ufunc", anomaly_ufunc, "GPU arrays", traffic=anomaly_traffic, simulatable=False
+                "eight_steps",
+                anomaly_ufunc,
+                "eight steps",
+                traffic=eight,
+                simulatable=False,
+                work={"instructions": instructions},
+                work_ceilings={"instructions": issued_at_most},
+            ),
+            kernel_variant(
+                "four_steps",
+                anomaly_four_steps,
+                "four steps",
+                traffic=four,
+                simulatable=False,
+                work={"instructions": partial(instructions, steps=STEPS // 2)},
+                work_ceilings={"instructions": issued_at_most},
             ),
         ),
         sizes=SIZES,

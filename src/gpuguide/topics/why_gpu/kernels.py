@@ -1,30 +1,28 @@
-"""A polynomial on all threads of the CPU, and on the GPU."""
+"""A polynomial in one pass: on all threads of the CPU, and on the GPU."""
 
 import numpy as np
 from numba import cuda, njit, prange
 
-# Whole numbers, so that whole inputs give exact results; the highest power comes first.
+# The highest power first. In float32, or Numba would compute in float64.
 COEFFICIENTS = np.array([2, -3, 1, 4, -1, 3, -2, 5], np.float32)
-DEGREE = len(COEFFICIENTS) - 1
 
 
 @njit(parallel=True)
-def polynomial_threads(x, out):
-    """Compile the loop with Numba, and share its numbers out among all threads of the CPU."""
+def cpu_threads(x, out):
+    """Share the numbers out among all threads of the CPU."""
     for i in prange(x.size):
         total = COEFFICIENTS[0]
-        for k in range(1, DEGREE + 1):
+        for k in range(1, COEFFICIENTS.size):
             total = total * x[i] + COEFFICIENTS[k]
         out[i] = total
 
 
 @cuda.jit
-def polynomial_kernel(x, out):
-    """Each thread works out one number."""
+def gpu_threads(x, out):
+    """Give each number a thread of the GPU."""
     i = cuda.grid(1)
     if i < x.size:
-        # Numba compiles these numbers into the kernel: no memory is read for them.
         total = COEFFICIENTS[0]
-        for k in range(1, DEGREE + 1):
+        for k in range(1, COEFFICIENTS.size):
             total = total * x[i] + COEFFICIENTS[k]
         out[i] = total

@@ -35,6 +35,6 @@ EXERCISE = Exercise(
     ),
     lanes=("simulator", "compile", "gpu"),
     decided_in="compile",
-    pages=("numba_types", "ufuncs"),
+    pages=("numba_types",),
     tags=("dtype", "float64", "compiler"),
 )

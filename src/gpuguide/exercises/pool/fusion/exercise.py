@@ -34,6 +34,6 @@ EXERCISE = Exercise(
         parameters=("x", "y", "weight", "out"),
     ),
     lanes=("simulator", "compile", "gpu"),
-    pages=("fusion", "kernel_families", "memory_pools"),
+    pages=("ufuncs", "fusion", "kernel_families", "memory_pools"),
     tags=("registers", "memory", "CuPy"),
 )

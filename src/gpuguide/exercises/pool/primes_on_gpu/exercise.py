@@ -1,4 +1,4 @@
-"""The workshop's challenge: one thread a number instead of one launch a number."""
+"""Primes: one thread for each number instead of one for all."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _is_prime(number: int) -> bool:
 
 EXERCISE = Exercise(
     name="primes_on_gpu",
-    title="Primes, a thread each",
+    title="A thread for each number",
     level="beginner",
     minutes=15,
-    teaches="A GPU tests many numbers at the same time, a thread each; a launch a number wastes it.",
+    teaches="A GPU tests many numbers at the same time, each in a thread of its own.",
     task=KernelTask(
         calls=calls,
         limits=Limits(active_threads=0.9, loop_turns=8000),
@@ -43,6 +43,6 @@ EXERCISE = Exercise(
         parameters=("numbers", "is_prime"),
     ),
     lanes=("simulator", "compile", "gpu"),
-    pages=("primes",),
+    pages=("first_kernel",),
     tags=("grid", "loop", "primes"),
 )

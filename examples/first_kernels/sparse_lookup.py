@@ -1,0 +1,296 @@
+"""
+A sparse dictionary
+===================
+
+How does a GPU look up keys, and what makes the search fast?
+"""
+# %%
+# A million keys lie in a sorted array. Ten million queries take CuPy :measured:`lookup[cupy, 10**7].time`, a
+# textbook search in one kernel :measured:`lookup[branching, 10**7].time`, and one that knows where to begin
+# :measured:`lookup[bucket_of_8, 10**7].time`. Three well-known tricks are slower than the textbook.
+#
+# .. rungs:: lookup
+#    :at: 10**4, 10**6, 10**7
+#    :beside: python_dict, numpy_threads, with_copies_pinned
+
+# %%
+# Two sorted arrays instead of a dict
+# -----------------------------------
+#
+# A dictionary is *sparse* if few of the numbers in the range of its keys are keys. On a GPU it can be two
+# arrays: the sorted keys, and a value for each. The values here are strings, which a GPU does not have. But
+# strings of a fixed length of eight bytes are unsigned 64-bit numbers to it, and become strings again on the
+# host. CuPy looks them up without any kernel of ours. A query that is no key gets 0, an empty string.
+#
+# .. rung:: cupy
+
+import cupy as cp
+import numpy as np
+
+keys_host = np.array([3, 14, 15, 92, 653], dtype=np.int32)
+words_host = np.array([b"three", b"fourteen", b"fifteen", b"cable", b"end"], dtype="S8")
+queries_host = np.array([15, 16, 92], dtype=np.int32)
+
+keys, queries = cp.asarray(keys_host), cp.asarray(queries_host)
+words = cp.asarray(words_host.view(np.uint64))
+place = cp.minimum(cp.searchsorted(keys, queries), keys.size - 1)
+found = cp.where(keys[place] == queries, words[place], np.uint64(0))
+print("GPU: ", found.get().view("S8"))
+mapping = dict(zip(keys_host.tolist(), words_host.tolist(), strict=True))
+print("dict:", [mapping.get(query, b"") for query in queries_host.tolist()])
+
+# %%
+# .. try-it::
+#
+#    Take ``cp.minimum`` away, keep its first argument, and ask for 654. Its place is 5, behind the last key.
+#    NumPy would raise an ``IndexError``. CuPy begins again at the front, and reads 3 without a word.
+
+# %%
+# Textbook binary search, one query per thread
+# --------------------------------------------
+#
+# CuPy's line above is several kernels, and what one writes the next one reads. In a kernel of your own a
+# thread keeps all of it in its registers. It halves the range until it meets the key, or until nothing is
+# left. Among a million keys that takes at most twenty steps.
+#
+# .. drawing:: sparse_lookup
+#
+#     A row of fifteen sorted keys. Below it, thread 0 looks for 23 and thread 1 looks for 60. Bars show how
+#     the range of each search halves from step to step until one key is left.
+#
+# .. rung:: branching
+#    :counter: load_sectors_per_request
+
+from numba import cuda
+
+
+@cuda.jit
+def branching(queries, keys, words, out):
+    """Each thread searches for one query, and leaves the loop when it has met the key."""
+    i = cuda.grid(1)
+    if i < queries.size:
+        query, word = queries[i], np.uint64(0)  # a bare 0 would make word a float64
+        low, high = 0, keys.size
+        while low < high:
+            middle = (low + high) >> 1
+            key = keys[middle]
+            if key == query:
+                word = words[middle]
+                break
+            if key < query:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = word
+
+
+rng = np.random.default_rng(2022)
+keys_host = np.sort(rng.permutation(10**7)[: 10**6] + 1).astype(np.int32)
+queries_host = rng.integers(1, 10**7 + 1, 10**6, dtype=np.int32)
+queries_host[::2] = rng.choice(keys_host, 500_000)  # at least every second one is a key
+keys, queries = cp.asarray(keys_host), cp.asarray(queries_host)
+words = cp.asarray(keys_host.astype("S8").view(np.uint64))
+found = cp.empty(queries.size, dtype=cp.uint64)
+
+threads_per_block = 256
+blocks_per_grid = (queries.size + threads_per_block - 1) // threads_per_block
+branching[blocks_per_grid, threads_per_block](queries, keys, words, found)
+print(queries_host[:3], "->", found[:3].get().view("S8"))
+print("GPU:  ", int((found != 0).sum()), "found")
+print("NumPy:", int(np.isin(queries_host, keys_host).sum()), "found")
+
+# %%
+# For ten million queries the kernel is :measured:`lookup[branching, 10**7].speedup(cupy)` as fast as CuPy's
+# line. We think that it gains by the arrays that it does not store and read again. :evidence:`opinion`
+
+# %%
+
+# record: The studies: twelve ways at six sizes, sorted queries, and the sectors that each search touches
+import gpuguide as gg
+from gpuguide.topics.sparse_lookup import study as sparse_lookup
+from gpuguide.topics.sparse_lookup.kernels import bucket
+from gpuguide.topics.sparse_lookup.sectors import sectors_per_query
+
+study = sparse_lookup.study()
+lookup = study.run()
+in_order = sparse_lookup.sorted_study().run()
+
+asked, all_keys, _, coarse, fine = study.make_inputs(10**7, exact=False)
+tables = {"textbook": (), "of_64": (coarse, 6), "of_8": (fine, 3)}
+for order, some in (("random", asked[: 2**15]), ("sorted", np.sort(asked)[: 2**15])):
+    for search, table in tables.items():
+        gg.fact(
+            f"{search}_{order}",
+            round(sectors_per_query(some, all_keys, *table), 1),
+            unit="1",
+            note=f"sectors per query, {order} queries, {search}; 32 768 of ten million",
+        )
+
+# %%
+
+# draw
+gg.claim(lookup, "branching", faster_than="cupy", at=10**7)
+gg.claim(lookup, "bucket_of_8", faster_than="branching", at=10**7)
+tricks = ("branchless", "four_per_thread", "shared_top")
+gg.claim(lookup, "branching", faster_than=tricks, at=10**7)
+gg.claim(lookup, "python_dict", faster_than="with_copies_pinned", at=10)
+
+# %%
+# Branches, latency and crowding: three suspects
+# ----------------------------------------------
+#
+# What holds the textbook back? Here are three suspects, and for each a kernel that does away with it. All
+# take ten million queries; the textbook takes them :measured:`lookup[branching, 10**7].time`.
+#
+# **Branches.** The threads of a warp part ways at every step. Without branches, all searches take the same
+# steps, and a step is a comparison and a selection. This is
+# :measured:`lookup[branchless, 10**7].speedup(branching)` as fast.
+#
+# .. kernel:: gpuguide.topics.sparse_lookup.kernels
+#    :names: step_forward, word_at, branchless
+#    :fold: The search without branches
+#
+# **Latency.** A step cannot begin before the load of the step before has come back. Four searches in one
+# thread wait together. This is :measured:`lookup[four_per_thread, 10**7].speedup(branching)` as fast.
+#
+# .. kernel:: gpuguide.topics.sparse_lookup.kernels
+#    :names: four_per_thread
+#    :fold: Four searches per thread
+#
+# **Crowding.** The first ten steps of all searches meet the same 1023 keys. Each block can copy these into
+# its shared memory. This is :measured:`lookup[shared_top, 10**7].speedup(branching)` as fast.
+#
+# .. kernel:: gpuguide.topics.sparse_lookup.kernels
+#    :names: N_SAMPLES, shared_top
+#    :fold: The top of the search in shared memory
+#
+# A factor below one means slower. What these kernels do away with is not what holds the search back, or doing
+# away with it costs as much as it saves. :evidence:`variant branchless` :evidence:`variant four_per_thread`
+# :evidence:`variant shared_top`
+
+# %%
+# Sorted queries: the same steps, fewer sectors
+# ---------------------------------------------
+#
+# The fourth suspect is the way to memory. A warp's 32 searches begin at one key and end at 32, far apart. A
+# load of the warp touches a :term:`sector` of 32 bytes for each, and fetches it for four bytes. To see
+# whether that matters, leave the kernel as it is and sort the queries beforehand. Neighbouring threads then
+# look for neighbouring keys, with as many steps as before.
+#
+# .. list-table:: Ten million queries
+#    :header-rows: 1
+#
+#    * -
+#      - sectors per query
+#      - time
+#    * - textbook, random queries
+#      - :measured:`textbook_random`
+#      - :measured:`lookup[branching, 10**7].time`
+#    * - textbook, sorted queries
+#      - :measured:`textbook_sorted`
+#      - :measured:`in_order[branching_sorted, 10**7].time`
+#
+# .. kernel:: gpuguide.topics.sparse_lookup.sectors
+#    :names: sectors_per_query
+#    :fold: How sectors are counted
+#
+# Sorted queries also make neighbours branch alike. So take the kernel without branches, for which the order
+# changes nothing but where its loads go: :measured:`lookup[branchless, 10**7].time` with random queries, and
+# :measured:`in_order[branchless_sorted, 10**7].time` with sorted ones. It is the scattered loads that the
+# search waits for. :evidence:`variant branchless_sorted`
+#
+# But queries come as they come. To sort them first, search, and put the words back takes
+# :measured:`lookup[sort_first, 10**7].time` in all.
+
+# %%
+# Buckets: compute the place instead of searching for it
+# ------------------------------------------------------
+#
+# So save loads. Cut the range of the keys into buckets of 64 numbers, and note in a table where the keys of
+# each bucket begin. The table is made once. A search then starts with a handful of keys that lie next to each
+# other.
+#
+# .. rung:: bucket
+#    :counter: load_sectors_per_request
+
+
+def bucket_starts(bits):
+    edges = cp.arange((10**7 >> bits) + 2, dtype=cp.int32) << bits
+    return cp.searchsorted(keys, edges).astype(cp.int32)
+
+
+starts = bucket_starts(6)  # buckets of 2**6 numbers
+bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 6, found)
+print(int((found != 0).sum()), "found, with", starts.size, "entries in the table")
+
+# %%
+# The table costs memory, and narrower buckets cost more of it. With buckets of 8 numbers most hold one key or
+# none, and the search in them is over at once.
+#
+# .. rung:: bucket_of_8
+#    :counter: load_sectors_per_request
+
+starts = bucket_starts(3)
+bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 3, found)
+print(int((found != 0).sum()), "found, with", starts.size, "entries in the table")
+
+# %% A query touches :measured:`textbook_random` sectors in the textbook search, :measured:`of_64_random` with
+# buckets of 64 numbers and :measured:`of_8_random` with buckets of 8. The time falls from
+# :measured:`lookup[branching, 10**7].time` to :measured:`lookup[bucket, 10**7].time` and
+# :measured:`lookup[bucket_of_8, 10**7].time`, which is less. We think that many of the sectors that were
+# saved came from the cache inside each multiprocessor, which answers sooner than the :term:`L2 cache`: the
+# first steps of all searches meet the same few keys. :evidence:`opinion`
+
+# %%
+# Result: where the GPU overtakes a dict
+# --------------------------------------
+
+# draw
+gg.plot_time(lookup, variants=["cupy", "branching", "bucket", "bucket_of_8"])
+
+# %%
+# .. finding::
+#
+#    Knowing where to begin pays at every size. A thousand queries take buckets of 8
+#    :measured:`lookup[bucket_of_8, 10**3].time`, and ten thousand times as many
+#    :measured:`lookup[bucket_of_8, 10**7].time`.
+
+# draw
+gg.plot_time(
+    lookup,
+    variants=["python_dict", "numpy_threads", "with_copies_pinned"],
+    crossover=("python_dict", "with_copies_pinned"),
+)
+
+# %%
+# .. finding::
+#
+#    With the queries and the words copied by way of pinned memory, the buckets overtake a dict
+#    :measured:`lookup.crossover(python_dict, with_copies_pinned)`. A million look-ups take the dict
+#    :measured:`lookup[python_dict, 10**6].time`, and the GPU
+#    :measured:`lookup[with_copies_pinned, 10**6].time`, or :measured:`lookup[with_copies, 10**6].time` with
+#    pageable copies.
+
+# %%
+# When a dict is better
+# ---------------------
+#
+# Ten look-ups in a dict take :measured:`lookup[python_dict, 10].time`, where a round trip to the GPU takes
+# :measured:`lookup[with_copies_pinned, 10].time`. And a dict simply takes a new key, while a sorted array
+# must be sorted again.
+#
+# All of this lives in the L2 cache: the keys take four megabytes. On a GPU whose cache is smaller, the steps
+# of a search go out to :term:`global memory`.
+
+# %%
+# Your turn: how many are smaller?
+# --------------------------------
+#
+# .. exercise:: count_smaller
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on what the :term:`launch` of a
+# kernel costs. Sideways: :doc:`Sort and search </gallery/cupy/sort_search>`, on making the sorted array.

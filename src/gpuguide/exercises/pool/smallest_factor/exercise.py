@@ -1,0 +1,61 @@
+"""The smallest factor of each odd number: a sieve whose marks differ, so that it matters who writes last."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+
+from gpuguide.exercises.cases import in_words
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+
+# How many odd numbers, blocks along x, and threads per block. The last number is composite or prime, a square
+# of a step or not.
+LAUNCHES = (
+    (1, 1, 32),
+    (4, 1, 32),
+    (5, 1, 32),
+    (6, 2, 32),
+    (13, 1, 32),
+    (24, 1, 64),
+    (25, 3, 32),
+    (128, 1, 32),
+    (685, 2, 64),
+    (1012, 1, 128),
+    (0, 1, 32),
+)
+
+
+def calls() -> list[Call]:
+    """Make launches with one row of blocks for each odd number up to the root of the largest."""
+    return [_call(*launch) for launch in LAUNCHES]
+
+
+def _call(n: int, blocks: int, threads: int) -> Call:
+    numbers = np.arange(1, 2 * n, 2, dtype=np.int32)
+    grid = (blocks, max(1, (isqrt(2 * n) - 1) // 2))
+    expected = np.array([_smallest_factor(int(number)) for number in numbers], np.int32)
+    label = f"n = {n}, {in_words(grid, (threads, 1))}"
+    return Call(label, grid, (threads, 1), {"factors": numbers}, {"factors": expected})
+
+
+def _smallest_factor(number: int) -> int:
+    return next((j for j in range(3, isqrt(number) + 1, 2) if number % j == 0), number)
+
+
+EXERCISE = Exercise(
+    name="smallest_factor",
+    title="The smallest factor",
+    level="beginner",
+    minutes=20,
+    teaches="A sieve walks multiples instead of dividing; an atomic minimum settles who marks a number.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(loop_turns=3),
+        signature=("int32[::1]",),
+        parameters=("factors",),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("primes",),
+    tags=("sieve", "atomics", "grid", "primes"),
+)

@@ -1,0 +1,1 @@
+"""Kernel and studies of the page segmented_sieve."""

@@ -1,0 +1,135 @@
+"""How the open blocks of each lesson are run at two other sizes, and when the answer of a rung is right."""
+
+from __future__ import annotations
+
+from open_blocks import OtherSizes
+
+
+def _each(check: str, *rungs: str) -> dict[str, str]:
+    return dict.fromkeys(rungs, check)
+
+
+_MAXIMUM = """
+assert (out == cp.maximum(a, b)).all()
+out[:] = -1
+"""
+_MAXIMUM_RUNGS = ("one_element", "larger_blocks", "grid_stride", "four_elements")
+# The simulator compiles nothing, so there are no registers and no PTX.
+_NO_REGISTERS = {"max(kernel.get_regs_per_thread().values())": "16"}
+_NO_PTX = {"(ptx,) = kernel.inspect_asm().values()": "ptx = ''"}
+
+# What the doses come to by their formula, in float64.
+_DOSES = """
+x = 0.0
+for _ in range(128):
+    x = (x + 2.5) * kept.get().astype(float)
+assert np.allclose(level.get(), x, rtol=1e-4)
+level[:] = -1
+"""
+_DOSES_RUNGS = (
+    *("python_floats", "rounded_steps", "one_left", "float32_only"),
+    *("range_int64", "range_int32", "own_counter"),
+)
+
+_PINNED = """
+assert (x_host == np.sort(np.random.default_rng(0).random(x_host.size, dtype=np.float32))).all()
+"""
+_SORTS = {
+    "with_copies_pinned": _PINNED,
+    "rows_cupy": "assert (by_row.get() == np.sort(matrix_host, axis=1)).all()",
+    "rows_packed": "assert (again.get() == np.sort(matrix_host, axis=1)).all()",
+}
+
+_FOUND = """
+words_of = dict(zip(keys_host.tolist(), keys_host.astype("S8").tolist(), strict=True))
+assert found.get().view("S8").tolist() == [words_of.get(query, b"") for query in queries_host.tolist()]
+found[:] = 99
+"""
+_LOOK_UPS = {
+    "cupy": 'assert found.get().view("S8").tolist() == [b"fifteen", b"", b"cable"]',
+    **_each(_FOUND, "branching", "bucket", "bucket_of_8"),
+}
+
+_LARGER = """
+assert (out.get() == np.maximum(a_host, b_host)).all()
+out[:] = -1
+"""
+_UFUNCS = {
+    **_each(_LARGER, "ufunc", "own_kernel"),
+    "from_numpy": "assert (result == np.maximum(a_host, b_host)).all()",
+    "eight_steps": "assert float(cp.abs(missing).max()) < 4e-6",
+    "row_ufunc": "assert cp.allclose(distance, ((points[:-1] - points[1:]) ** 2).sum(axis=1))",
+}
+
+# Each of these blocks adds a hundred.
+_HUNDREDS = {
+    rung: f"assert (x == {100 * number + 1}).all()"
+    for number, rung in enumerate(
+        ("cupy_arrays", "numba_views", "cached_launcher", "raw_kernel", "graph", "one_launch"), start=1
+    )
+}
+
+_TWOS = """
+assert (x == 2).all()
+x[:] = 9
+"""
+_INCREMENTS = _each(_TWOS, "one_thread", "one_block", "by_hand", "grid", "grid_stride")
+
+_POLYNOMIAL = {
+    "cpu_threads": "assert np.allclose(out_host, polynomial(x_host))",
+    "gpu_threads": "assert np.allclose(out_device.get(), polynomial(x_host))\nout_device[:] = 0",
+    "with_copies_pinned": "assert np.allclose(out_pinned, polynomial(x_host))",
+}
+_PRODUCT = {"": "assert np.allclose((q_gpu @ r_gpu).get(), a)"}
+
+#: Lesson -> two other sizes. Add a lesson here when it is written.
+OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
+    "why_gpu": (
+        OtherSizes({"1_000_000": "1_003"}, _POLYNOMIAL),
+        OtherSizes({"1_000_000": "1"}, _POLYNOMIAL),
+    ),
+    "five_minutes": (
+        OtherSizes({"(512, 512)": "(100, 33)"}, _PRODUCT),
+        OtherSizes({"(512, 512)": "(1, 1)"}, _PRODUCT),
+    ),
+    "first_kernel": (
+        OtherSizes({"65_536": "1_003"}, _INCREMENTS),
+        OtherSizes({"65_536": "1"}, _INCREMENTS),
+    ),
+    "grids_2d_3d": (
+        OtherSizes({"cp.ones((256, 256))": "cp.ones((33, 100))"}, {"": "assert (x == 3).all()"}),
+        OtherSizes({"cp.ones((256, 256))": "cp.ones((1, 1))"}, {"": "assert (x == 3).all()"}),
+    ),
+    "launch_overhead": (
+        OtherSizes({"ones(shape=(256, 256))": "ones(shape=(33, 100))"}, _HUNDREDS),
+        OtherSizes({"ones(shape=(256, 256))": "ones(shape=(1, 1))"}, _HUNDREDS),
+    ),
+    "launch_sizes": (
+        OtherSizes({**_NO_REGISTERS, "2**26": "3_001"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
+        OtherSizes({**_NO_REGISTERS, "2**26": "1"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
+    ),
+    "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
+    "sparse_lookup": (
+        OtherSizes({"10**7": "1_000", "10**6": "100", "500_000": "50"}, _LOOK_UPS),
+        OtherSizes({"10**7": "64", "10**6": "31", "500_000": "16"}, _LOOK_UPS),
+    ),
+    "ufuncs": (
+        OtherSizes({"256**3": "64**3", "2**20": "1_000"}, _UFUNCS),
+        OtherSizes({"256**3": "1_003", "2**20": "33"}, _UFUNCS),
+    ),
+    "numba_types": (
+        OtherSizes(
+            {**_NO_PTX, "65_536": "1_000", "[256, 256]": "[4, 256]", "16_384": "250"},
+            _each(_DOSES, *_DOSES_RUNGS),
+        ),
+        OtherSizes(
+            {**_NO_PTX, "65_536": "31", "[256, 256]": "[1, 32]", "16_384": "8"}, _each(_DOSES, *_DOSES_RUNGS)
+        ),
+    ),
+}
+
+#: Lesson -> why its open blocks do not run in the simulator.
+NOT_SIMULATED: dict[str, str] = {
+    "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
+    "ufuncs": "the simulator has no ufuncs",
+}

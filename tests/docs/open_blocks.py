@@ -1,0 +1,151 @@
+"""What stands open on a lesson, block by block: what a reader copies from top to bottom."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuguide_docs.pages.cells import Cell, read_cells
+from gpuguide_docs.pages.layout import Layout
+from gpuguide_docs.pages.pages_toml import Page, read_pages
+from gpuguide_docs.show.changed_lines import definition_in
+from gpuguide_docs.show.kernel import shown_source
+from gpuguide_docs.show.module_source import ModuleSource
+
+LAYOUT = Layout(Path(__file__).parents[2])
+_RUNG = re.compile(r"^\.\. rung:: (\w+)", re.MULTILINE)
+_KERNEL = re.compile(r"^\.\. kernel:: (\S+)\n((?:   .*\n?)*)", re.MULTILINE)
+_RUNS = """\
+import json, sys
+from pathlib import Path
+
+namespace = {{"__name__": "__main__"}}
+for code, check in json.loads(Path({path!r}).read_text()):
+    print({end!r}, end="")
+    exec(compile(code, "a block of the page", "exec"), namespace)
+    exec(compile(check, "a check", "exec"), namespace)
+print({end!r}, end="")
+"""
+#: Between the outputs of two blocks.
+END = "\x1e"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Code that is copied in one piece: that of a cell, with the kernel of its rung, or of a directive."""
+
+    code: str
+    cell: Cell | None = None
+    rung: str = ""
+
+
+@dataclass(frozen=True)
+class OtherSizes:
+    """How a lesson's open blocks are run at another size.
+
+    Parameters
+    ----------
+    edits : dict of str to str
+        What a reader would change, as it stands there -> what is written instead, in all blocks.
+    checks : dict of str to str
+        Rung -> statements that run after its block, among the names of the page: they assert that its answer
+        is right, and spoil it for the next one. ``""`` is for the last block of all.
+    """
+
+    edits: dict[str, str]
+    checks: dict[str, str]
+
+    def of(self, blocks: list[Block]) -> list[str]:
+        """The checks after each of these blocks."""
+        rungs = {block.rung for block in blocks} - {""}
+        assert rungs == {*self.checks} - {""}, "each rung has a check"
+        checks = [self.checks[block.rung] if block.rung else "" for block in blocks]
+        checks[-1] += self.checks.get("", "")
+        return checks
+
+
+def lessons(layout: Layout = LAYOUT) -> list[Page]:
+    """The lessons that have code."""
+    return [page for page in read_pages(layout) if page.is_lesson and page.format == "script"]
+
+
+def open_blocks(page: Page, layout: Layout = LAYOUT) -> list[Block]:
+    """Put together what the page shows, as the directives `rung` and `kernel` do."""
+    blocks: list[Block] = []
+    shown: set[str] = set()
+    rung = ""
+    for cell in read_cells(page.script(layout)):
+        if cell.kind == "text":
+            blocks += _kernels(cell.content, layout)
+            rungs = _RUNG.findall(cell.content)
+            rung = rungs[-1] if rungs else ""
+        elif cell.kind == "recorded":
+            if cell.place == "open":
+                kernel = _kernel_of(rung, cell, page, layout, shown)
+                code = "\n\n\n".join(filter(None, (kernel, cell.content.strip("\n"))))
+                blocks.append(Block(code, cell, rung))
+            rung = ""
+    return blocks
+
+
+def kernels_of(page: Page, layout: Layout = LAYOUT) -> ModuleSource | None:
+    """The topic's kernels.py, if it has one."""
+    path = layout.source.joinpath("gpuguide", "topics", page.topic, "kernels.py")
+    return ModuleSource(layout.source, f"gpuguide.topics.{page.topic}.kernels") if path.is_file() else None
+
+
+def _kernel_of(rung: str, cell: Cell, page: Page, layout: Layout, shown: set[str]) -> str:
+    source = kernels_of(page, layout)
+    if source is None or rung not in source.names or definition_in(cell.content, rung):
+        return ""
+    names = [name for name in source.with_read(rung) if name == rung or name not in shown]
+    shown.update(names)
+    return shown_source(source, names)
+
+
+def _kernels(text: str, layout: Layout) -> list[Block]:
+    found = []
+    for module, options in _KERNEL.findall(text):
+        if ":fold:" not in options:
+            source = ModuleSource(layout.source, module)
+            names = re.search(r":names:(.*)", options)
+            chosen = names[1].replace(",", " ").split() if names else list(source.names)
+            found.append(Block(shown_source(source, chosen)))
+    return found
+
+
+def edited(blocks: list[Block], edits: dict[str, str]) -> list[str]:
+    """The code of blocks after edits; each must change something."""
+    codes = [block.code for block in blocks]
+    for old in edits:
+        assert any(old in code for code in codes), f"{old!r} stands in no open block"
+    # At once, so that what one edit wrote is not changed by the next.
+    either = re.compile("|".join(map(re.escape, sorted(edits, key=len, reverse=True))) or r"(?!)")
+    return [either.sub(lambda found: edits[found[0]], code) for code in codes]
+
+
+def program(path: Path, codes: list[str], checks: list[str] | None = None) -> str:
+    """A program that runs blocks one after the other, as the main module; they are read from a file."""
+    pairs = list(zip(codes, checks or [""] * len(codes), strict=True))
+    path.write_text(json.dumps(pairs), encoding="utf-8")
+    return _RUNS.format(path=str(path), end=END)
+
+
+def functions(code: str) -> dict[str, str]:
+    """Functions that code defines -> what they are, decorators and all, without their docstrings."""
+    found = {}
+    for node in ast.parse(code).body:
+        if isinstance(node, ast.FunctionDef):
+            if ast.get_docstring(node) is not None and len(node.body) > 1:
+                del node.body[0]
+            found[node.name] = ast.dump(node)
+    return found
+
+
+def is_kernel(code: str, name: str) -> bool:
+    """Whether a function is decorated by Numba for the GPU."""
+    nodes = [node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef) and node.name == name]
+    return any(ast.unparse(each).startswith("cuda.jit") for node in nodes for each in node.decorator_list)

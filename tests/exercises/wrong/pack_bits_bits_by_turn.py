@@ -1,0 +1,24 @@
+"""Reads another byte in each thread, but puts its bit where the first one goes.
+
+Found: wrong.
+"""
+
+from numba import cuda, uint8
+
+
+@cuda.jit
+def pack_kernel(crossed, words):
+    tile = cuda.shared.array(2048, uint8)
+    t = cuda.threadIdx.x
+    first = 2048 * cuda.blockIdx.x
+    for i in range(t, min(2048, crossed.size - first), 64):
+        tile[i] = crossed[first + i]
+    cuda.syncthreads()  # all bytes are there
+    w = cuda.grid(1)
+    if w < words.size:
+        bits = 0
+        for k in range(32):
+            place = (k + t) % 32
+            if tile[32 * t + place] == 0:
+                bits |= 1 << k
+        words[w] = bits
