@@ -15,12 +15,12 @@ Why do six clocks give six times for one kernel, and which one should you use?
 #    :header: clock | 65 536 numbers | 2\ :sup:`26` numbers | use it for
 #    :delim: |
 #
-#    host, without waiting | :measured:`small_launch` | :measured:`large_launch` | the cost of a launch host,
-#    after waiting | :measured:`small_end_to_end` | :measured:`large_end_to_end` | what the user waits for
-#    host, the first five calls | :measured:`small_first_five` | :measured:`large_first_five` | nothing events
-#    around a launch | :measured:`small_events` | :measured:`large_events` | work that is much longer events
-#    behind a delay | :measured:`small_gpu` | :measured:`large_gpu` | one kernel many calls in a graph |
-#    :measured:`add_one[add_one, 65536].time` | as above | short kernels
+#    host, without waiting|:measured:`small_launch`|:measured:`large_launch`|the cost of a launch
+#    host, after waiting|:measured:`small_end_to_end`|:measured:`large_end_to_end`|what a user waits for
+#    host, the first five calls|:measured:`small_first_five`|:measured:`large_first_five`|nothing
+#    events around a launch|:measured:`small_events`|:measured:`large_events`|work longer than its launch
+#    events behind a delay|:measured:`small_gpu`|:measured:`large_gpu`|one kernel
+#    many calls in a graph|:measured:`add_one[add_one, 65536].time`|as above|short kernels
 
 # %%
 # Launch, GPU and end-to-end time in one function
@@ -223,7 +223,9 @@ gg.fact(
 )
 ax = gg.plot_time(results)
 sizes, floors = results.sizes, arrays["floors"]
-floor = ax.plot(sizes, floors, "--", color=MUTED, label="an empty kernel on the same grid")
+floor = ax.plot(
+    sizes, floors, "--", color=MUTED, label="an empty kernel on the same grid"
+)
 ax.legend(handles=floor, loc="upper left")
 first, last = results.time("add_one", sizes[0]), results.time("add_one", sizes[-1])
 describe(

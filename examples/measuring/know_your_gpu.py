@@ -10,19 +10,19 @@ How fast can this GPU read, write and compute, and how do you find out?
 # FP16. Each limit belongs to one unit, or to one mix of reads and writes.
 
 # %%
-# .. csv-table:: What this GPU can do, on paper and measured
-#    :header: limit | on paper | measured | share
+# .. csv-table:: What this GPU can do
+#    :header: limit | on paper | measured
 #    :delim: |
 #
-#    memory, reading | :measured:`peak_memory` | :measured:`ceiling_read` | :measured:`read_share` memory,
-#    writing | :measured:`peak_memory` | :measured:`ceiling_write` | :measured:`write_share` memory, copying |
-#    :measured:`peak_memory` | :measured:`ceiling_copy` | :measured:`copy_share` two reads, one write |
-#    :measured:`peak_memory` | :measured:`ceiling_two_to_one` | :measured:`two_to_one_share` FP32, ordinary
-#    units | :measured:`peak_fp32` | :measured:`ceiling_fp32` | :measured:`fp32_share` FP64, ordinary units |
-#    :measured:`peak_fp64` | :measured:`ceiling_fp64` | :measured:`fp64_share` FP64, tensor cores |
-#    :measured:`peak_fp64_tensor` | :measured:`ceiling_fp64_tensor` | :measured:`fp64_tensor_share` TF32,
-#    tensor cores | :measured:`peak_tf32` | :measured:`ceiling_tf32` | :measured:`tf32_share` FP16, tensor
-#    cores | :measured:`peak_fp16_tensor` | :measured:`ceiling_fp16_tensor` | :measured:`fp16_tensor_share`
+#    memory, reading | :measured:`peak_memory` | :measured:`ceiling_read`
+#    memory, writing | :measured:`peak_memory` | :measured:`ceiling_write`
+#    memory, copying | :measured:`peak_memory` | :measured:`ceiling_copy`
+#    memory, 2 reads, 1 write | :measured:`peak_memory` | :measured:`ceiling_two_to_one`
+#    FP32, ordinary units | :measured:`peak_fp32` | :measured:`ceiling_fp32`
+#    FP64, ordinary units | :measured:`peak_fp64` | :measured:`ceiling_fp64`
+#    FP64, tensor cores | :measured:`peak_fp64_tensor` | :measured:`ceiling_fp64_tensor`
+#    TF32, tensor cores | :measured:`peak_tf32` | :measured:`ceiling_tf32`
+#    FP16, tensor cores | :measured:`peak_fp16_tensor` | :measured:`ceiling_fp16_tensor`
 
 # %%
 # Properties and peaks from the driver
@@ -45,7 +45,7 @@ print("memory:                ", round(cp.cuda.Device().mem_info[1] / 2**30, 1),
 
 # Two transfers in each cycle of the memory's clock, over the whole width of the bus.
 memory_peak = 2 * gpu["MemoryClockRate"] * 1000 * gpu["GlobalMemoryBusWidth"] / 8
-# 128 units in each multiprocessor, and a fused multiply-add counts as two operations.
+# 128 units in each multiprocessor, in others 64; a multiply-add counts as two operations.
 fp32_peak = n_multiprocessors * 128 * 2 * gpu["ClockRate"] * 1000
 print(f"memory, on paper:       {memory_peak / 1e12:.2f} TB/s")
 print(f"FP32 units, on paper:   {fp32_peak / 1e12:.1f} TFLOP/s")
@@ -189,7 +189,7 @@ limits = {
     "reading": "read",
     "writing": "write",
     "copying": "copy",
-    "two reads, one write": "two_to_one",
+    "2 reads, 1 write": "two_to_one",
 }
 limits |= {"FP32 units": "fp32", "FP64 units": "fp64"}
 limits |= {f"{unit[:4].upper()} tensor cores": unit for unit in units}

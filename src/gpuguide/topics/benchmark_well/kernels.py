@@ -4,9 +4,8 @@ import math
 
 from numba import cuda
 
-CLOSE = (
-    2.0**-50
-)  # a step of float64 is 2**-52 of the number at most: four of them are close enough
+# A step of float64 is 2**-52 of the number at most: four of them are close enough.
+CLOSE = 2.0**-50
 MOST_STEPS = 100
 
 
