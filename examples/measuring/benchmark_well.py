@@ -299,12 +299,12 @@ def rest():
 rested = benchmark(improve, prepare=rest, n_samples=3)
 
 # %%
-# The highest clock of this GPU is :measured:`clock_highest`. After a second of rest the driver reports
-# :measured:`clock_rested`, and ``newton`` takes :measured:`rested`; amid work it reports
-# :measured:`clock_working` and ``newton`` takes :measured:`fresh`. A kernel that arithmetic limits takes
-# longer in proportion to the clock. We think that one that memory limits hardly notices. :evidence:`opinion`
-# So read the clock in each round, and keep the GPU busy before the first sample. Fixing the clock would need
-# an administrator, and would answer for a GPU that nobody uses; we only read it.
+# The highest clock of this GPU is :measured:`clock_highest`. After the rest the driver reports
+# :measured:`clock_rested`, and ``newton`` takes :measured:`rested`. Amid work it reports
+# :measured:`clock_working`, and ``newton`` takes :measured:`fresh`. Arithmetic slows down in proportion to the
+# clock. We think that a kernel that memory limits hardly notices. :evidence:`opinion` So keep the GPU busy
+# before the first sample, and read the clock while you measure. To fix the clock takes an administrator, and
+# the figures are then those of a GPU that nobody uses. The guide only reads it.
 
 # %%
 # Mistake 8: zeros for data
@@ -339,7 +339,7 @@ def queue_products(x, n=1000):
 # Mistake 9: other tenants
 # ------------------------
 #
-# Here a second :term:`stream` reads a gigabyte again and again while the call is timed.
+# Here another :term:`stream` reads a gigabyte again and again while the call is timed.
 
 tenant = cp.cuda.Stream(non_blocking=True)
 

@@ -7,8 +7,7 @@ Why do six clocks give six times for one kernel, and which one should you use?
 # %%
 # Adding one to 65 536 numbers takes :measured:`small_launch` by a clock that does not wait, and
 # :measured:`small_end_to_end` by one that does. On the GPU it takes
-# :measured:`add_one[add_one, 65536].time`, and :measured:`small_floor` of that is what a kernel takes that
-# does nothing.
+# :measured:`add_one[add_one, 65536].time`, of which a kernel that does nothing takes :measured:`small_floor`.
 
 # %%
 # .. csv-table:: One kernel, six clocks
@@ -179,8 +178,8 @@ _ = gg.keep("floors", floors)
 # is started, too, or work that was queued earlier is counted as well.
 
 # %%
-# The first call compiles
-# -----------------------
+# Keep compilation out of the clock
+# ---------------------------------
 #
 # Numba compiles a kernel when it is called for the first time. An average over the first five calls is
 # :measured:`small_first_five` for the small vector, which is neither the first call nor a later one. Make one
@@ -245,11 +244,11 @@ describe(
 # A time near the floor says little about the code. Time more data, or say what the floor is.
 
 # %%
-# ``gg.benchmark`` reads all of these clocks
-# ------------------------------------------
+# ``gg.benchmark`` times any call beside its floor
+# ------------------------------------------------
 #
-# The function above has grown into ``gg.benchmark``. It tries again when the host was late, uses a graph for
-# short kernels, and prints the floor. It does not check results.
+# ``time_once`` has grown into ``gg.benchmark``. It tries again when the host was late, puts short calls into
+# a graph, and prints the floor of each clock. It does not check results.
 
 import gpuguide as gg
 

@@ -65,14 +65,13 @@ def write(out):
 out = cp.empty(2**28, dtype=cp.float32)
 write[out.size // 1024, 256](out)
 print("GPU:", out[-2:], "  NumPy:", np.arange(2**28 - 2, 2**28) % 2**24)
-print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.0f} us at least")
+print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.1f} us at least")
 
 # %%
 # .. try-it::
 #
-#    Set ``out = cp.empty(2**18, dtype=cp.float32)``, and 2**28 to 2**18 in the line of NumPy. The bound falls
-#    below a microsecond. No kernel is that fast: a launch has a floor, and a bound by bytes says something
-#    about large arrays only.
+#    Write ``2**18`` for each ``2**28``. The bound shrinks with the array, to less than a kernel takes that
+#    does nothing. A bound by bytes says something about large arrays only.
 #
 # .. drawing:: know_your_gpu
 #
