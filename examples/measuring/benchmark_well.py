@@ -301,10 +301,10 @@ rested = benchmark(improve, prepare=rest, n_samples=3)
 # %%
 # The highest clock of this GPU is :measured:`clock_highest`. After the rest the driver reports
 # :measured:`clock_rested`, and ``newton`` takes :measured:`rested`. Amid work it reports
-# :measured:`clock_working`, and ``newton`` takes :measured:`fresh`. Arithmetic slows down in proportion to the
-# clock. We think that a kernel that memory limits hardly notices. :evidence:`opinion` So keep the GPU busy
-# before the first sample, and read the clock while you measure. To fix the clock takes an administrator, and
-# the figures are then those of a GPU that nobody uses. The guide only reads it.
+# :measured:`clock_working`, and ``newton`` takes :measured:`fresh`. Arithmetic slows down in proportion to
+# the clock. We think that a kernel that memory limits hardly notices. :evidence:`opinion` So keep the GPU
+# busy before the first sample, and read the clock while you measure. To fix the clock takes an administrator,
+# and the figures are then those of a GPU that nobody uses. The guide only reads it.
 
 # %%
 # Mistake 8: zeros for data
