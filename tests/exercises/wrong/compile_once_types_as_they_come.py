@@ -1,4 +1,4 @@
-"""Decorates once, and lets each type of number have a version of its own: in 32 bits the mean has too few digits.
+"""Decorates once, and lets each type have a version of its own: in 32 bits the mean has too few digits.
 
 Found: wrong.
 """
