@@ -140,9 +140,10 @@ print(int(is_prime.sum()) + 1, "primes")  # 2 has no place in the array
 
 # %%
 # The divisions only halve, and yet the kernel is
-# :measured:`primes[odd_numbers, 10**6].speedup(thread_per_number)` as fast. Count only the steps of each warp's
-# slowest thread, and you see why: :measured:`primes[thread_per_number, 10**6].work(warp_steps)` in the first
-# kernel, :measured:`primes[odd_numbers, 10**6].work(warp_steps)` in this one. :evidence:`count warp_steps`
+# :measured:`primes[odd_numbers, 10**6].speedup(thread_per_number)` as fast. Count only the steps of each
+# warp's slowest thread, and you see why: :measured:`primes[thread_per_number, 10**6].work(warp_steps)` in
+# the first kernel, :measured:`primes[odd_numbers, 10**6].work(warp_steps)` in this one.
+# :evidence:`count warp_steps`
 
 # %%
 # Stop at the square root
@@ -157,10 +158,9 @@ print(int(is_prime.sum()) + 1, "primes")
 
 # %%
 # This is the largest gain on the page, and it has nothing to do with GPUs: only
-# :measured:`primes[to_square_root, 10**6].work(warp_steps)` are left. :evidence:`count warp_steps` The rate went
-# from :measured:`primes[odd_numbers, 10**6].rate(warp_steps)` to
-# :measured:`primes[to_square_root, 10**6].rate(warp_steps)`, and that part of the gain the count does not
-# explain.
+# :measured:`primes[to_square_root, 10**6].work(warp_steps)` are left. :evidence:`count warp_steps` Their rate
+# changed as well, from :measured:`primes[odd_numbers, 10**6].rate(warp_steps)` to
+# :measured:`primes[to_square_root, 10**6].rate(warp_steps)`. The count does not explain that part.
 
 # %%
 # Sieve of Eratosthenes in global memory
@@ -203,10 +203,10 @@ print(int(is_prime.sum()) + 1, "primes")
 # ------------------------------------------
 #
 # The marks of most steps lie far apart. We think that this is what limits the kernel above, because each
-# mark then moves a sector of 32 bytes for the sake of one. :evidence:`opinion` Shared memory takes scattered
-# bytes at full speed, as long as they lie in different banks, but a block has little of it. So each block
-# sieves a segment of 32 768 odd numbers there and writes it out once. It gets its steps from the kernel above,
-# run up to the square root.
+# mark then moves a sector of 32 bytes for the sake of one. :evidence:`opinion` Shared memory takes
+# scattered bytes at full speed, as long as they lie in different banks, but a block has little of it. So
+# each block sieves a segment of 32 768 odd numbers there and writes it out once. It gets its steps from the
+# kernel above, run up to the square root.
 #
 # .. rung:: sieve_shared
 #    :counter: bank_conflicts
@@ -251,7 +251,10 @@ _ = gg.plot_time(
 #    the answer stays there.
 
 # draw
-_ = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
+ax = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
+ax.set_yscale("linear")
+ax.set_ylim(bottom=0)
+ax.yaxis.set_major_formatter("{x:g}×")
 
 # %%
 # .. finding::
@@ -260,21 +263,21 @@ _ = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
 #    :measured:`primes[sieve_shared, 10**6].speedup(sieve_global)` the speed of the one in global memory, at a
 #    billion :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)`.
 #
-# A million numbers are 16 segments, so only 16 of the 132 multiprocessors have work. :evidence:`count segments`
-# At a billion all of them do, and still they make only
-# :measured:`primes[sieve_shared, 10**9].share(marks)` of the marks that shared memory could take, which are 32
-# per clock cycle and multiprocessor. We think that the long steps are to blame: the threads of a warp walk 32
-# different ones, wait for the longest, and often meet in the same bank. :evidence:`opinion`
+# A million numbers are 16 segments, so only 16 of the 132 multiprocessors have work.
+# :evidence:`count segments` At a billion all of them do, and still they make only
+# :measured:`primes[sieve_shared, 10**9].share(marks)` of the marks that shared memory could take, which are
+# 32 per clock cycle and multiprocessor. We think that the long steps are to blame: the threads of a warp
+# walk 32 different ones, wait for the longest, and often meet in the same bank. :evidence:`opinion`
 
 # %%
 # When not to sieve on the GPU
 # ----------------------------
 #
-# For ten thousand numbers the CPU's sieve takes :measured:`primes[cpu_sieve, 10**4].time`, and the GPU's takes
-# :measured:`primes[sieve_shared, 10**4].time` before anything is copied. If the answer is wanted on the host,
-# a billion numbers take :measured:`primes[with_copy_pinned, 10**9].time` into pinned memory and
-# :measured:`primes[with_copy, 10**9].time` into pageable memory. For a single large number a sieve is the wrong
-# tool on either side; use a primality test such as ``sympy.isprime``.
+# For ten thousand numbers the CPU's sieve takes :measured:`primes[cpu_sieve, 10**4].time`, and the GPU's
+# takes :measured:`primes[sieve_shared, 10**4].time` before anything is copied. If the answer is wanted on
+# the host, a billion numbers take :measured:`primes[with_copy_pinned, 10**9].time` into pinned memory and
+# :measured:`primes[with_copy, 10**9].time` into pageable memory. For a single large number a sieve is the
+# wrong tool on either side; use a primality test such as ``sympy.isprime``.
 
 # %%
 # Your turn: the smallest factor of each number
@@ -301,7 +304,8 @@ gg.claim(results, "sieve_shared", faster_than="sieve_global", at=10**9)
 
 # %%
 # .. kernel:: gpuguide.topics.primes.counts
-#    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers, turns_to_square_root, divisions, warp_steps, marks, segments
+#    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers,
+#        turns_to_square_root, divisions, warp_steps, marks, segments
 #    :fold: How divisions, warp steps, marks and segments are counted
 #
 # .. kernel:: gpuguide.topics.primes.kernels_cpu
