@@ -248,14 +248,12 @@ describe(ax, f"Share of the ceiling against bytes on their way. {'; '.join(words
 
 limits = cp.cuda.Device().attributes
 most_threads = limits["MaxThreadsPerMultiProcessor"]
+most_registers = limits["MaxRegistersPerMultiprocessor"]
 
 
 def occupancy(kernel, threads_per_block):
-    registers = max(kernel.get_regs_per_thread().values())
-    by_registers = limits["MaxRegistersPerMultiprocessor"] // (
-        registers * threads_per_block
-    )
-    blocks = min(most_threads // threads_per_block, by_registers)
+    registers = threads_per_block * max(kernel.get_regs_per_thread().values())
+    blocks = min(most_threads // threads_per_block, most_registers // registers)
     return blocks * threads_per_block / most_threads
 
 
@@ -311,10 +309,10 @@ for kernel, elements in ((one_element, 1), (four_elements, 4)):
 # -----------------------------
 #
 # With 4096 elements there is nothing to fill. Four per thread take
-# :measured:`maximum[four_elements, 2**12].time`, one takes :measured:`maximum[one_element, 2**12].time`, and a
-# single empty block takes :measured:`empty[t128, 1].time`; the host needs
-# :measured:`maximum[one_element, 2**12].launch` for the launch. Nor, we think, do four elements help a kernel
-# that computes for a long time on each: while some warps wait, others compute. :evidence:`opinion`
+# :measured:`maximum[four_elements, 2**12].time`, one takes :measured:`maximum[one_element, 2**12].time`,
+# and a single empty block takes :measured:`empty[t128, 1].time`; the host needs
+# :measured:`maximum[one_element, 2**12].launch` for the launch. Nor, we think, do four elements help a
+# kernel that computes for a long time on each: while some warps wait, others compute. :evidence:`opinion`
 
 # %%
 # Your turn: deal the elements out

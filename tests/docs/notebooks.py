@@ -35,10 +35,17 @@ def is_of_definitions(code: str) -> bool:
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
     body = ast.parse(code).body
     inert = all(
-        isinstance(each, kinds) or (isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant))
-        for each in body
+        isinstance(each, kinds) or (isinstance(each, ast.Assign) and _is_table(each)) for each in body
     )
     return inert and not all(isinstance(each, ast.Import | ast.ImportFrom) for each in body)
+
+
+def _is_table(assigned: ast.Assign) -> bool:
+    """Whether a constant is assigned, or an array of them."""
+    value = assigned.value
+    return isinstance(value, ast.Constant) or (
+        isinstance(value, ast.Call) and ast.unparse(value.func) == "np.array"
+    )
 
 
 def defined(code: str) -> list[str]:

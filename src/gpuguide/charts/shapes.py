@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
     from gpuguide.results.results import Results
 
-__all__ = ["plot_decomposition", "plot_dots", "plot_heatmap", "plot_samples"]
+__all__ = ["plot_bars", "plot_decomposition", "plot_dots", "plot_heatmap", "plot_samples"]
+
+# Inches. No wider than a chart for a phone, so that it has no other form there.
+_TILE_WIDTH = 3.6
 
 
 def plot_samples(
@@ -96,6 +99,58 @@ def plot_samples(
         )
         which = "All samples of the newest run" if results.others else "All samples"
         describe(ax, f"{which} at {size} {results.size_name} on a time axis. {'; '.join(words)}.")
+    return ax
+
+
+def plot_bars(results: Results, variants: Sequence[str], *, at: int, quantity: str = "time") -> Axes:
+    """Draw one quantity of a few variants as bars, small enough for a tile: each has its name above it.
+
+    Parameters
+    ----------
+    results : Results
+        What a study measured.
+    variants : sequence of str
+        Names of the variants, from above.
+    at : int
+        The size.
+    quantity : str
+        Such as ``"time"`` or ``"share"``, of which the axis ends at 100 %.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Without ticks, because each bar says its value.
+
+    Raises
+    ------
+    UnknownNameError
+        If a variant or the size is not in the results.
+    ArgumentError
+        If a variant has no such quantity there.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.shapes import plot_bars
+    >>> from gpuguide.results.sample import sample_results
+    >>> ax = plot_bars(sample_results(), ["numpy", "numba"], at=2**20)
+    >>> [text.get_text() for text in ax.texts]
+    ['NumPy', '900 µs', 'Numba', '6.0 µs']
+    """
+    import matplotlib.pyplot as plt
+
+    values = {results.variant(name): results.quantity(name, at, quantity) for name in variants}
+    whole = 1.0 if quantity.endswith("share") else max(value.value for value in values.values())
+    with style():
+        ax = plt.subplots(figsize=(_TILE_WIDTH, 0.2 + 0.62 * len(values)))[1]
+        for row, (info, value) in enumerate(values.items()):
+            ax.barh(row, value.value, color=colour_of(results, info.name), height=0.46)
+            ax.text(0, row - 0.3, info.label, va="bottom", color=INK, fontsize=11)
+            ax.text(1.02 * whole, row, str(value), va="center", color=INK, fontsize=13, weight="bold")
+        ax.set(xlim=(0, 1.35 * whole), ylim=(len(values) - 0.6, -0.75))
+        ax.axis("off")
+        words = "; ".join(f"{info.label}: {value}" for info, value in values.items())
+        what = f"{quantity} at {size_words(at)} {results.size_name}"
+        describe(ax, f"Bars of the {what}. {words}.")
     return ax
 
 
