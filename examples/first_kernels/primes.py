@@ -223,7 +223,6 @@ print(int(is_prime.sum()) + 1, "primes")
 # thread walks it alone. The barriers, ``cuda.syncthreads()``, keep the phases apart: nobody marks before the
 # segment is cleared, or copies before it is finished. The first block writes the small numbers again. It
 # writes what they are already, so it does no harm that other blocks read them meanwhile.
-
 #
 # .. kernel:: gpuguide.topics.primes.counts
 #    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers,
