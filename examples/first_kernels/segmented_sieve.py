@@ -57,7 +57,7 @@ for stretch in (12, 16, 24, 36):
 
 # %%
 
-# record: The studies: every bit compared, then timed; and primesieve beside it
+# record: The parts of the kernel
 import gpuguide as gg
 from gpuguide.topics.segmented_sieve.kernels import (
     CROSS_OFF_SOURCE,
@@ -71,10 +71,6 @@ from gpuguide.topics.segmented_sieve.kernels import (
     TABLES_SOURCE,
     segment_plan,
 )
-from gpuguide.topics.segmented_sieve.study import count_study, study
-
-results = study().run()
-counts = count_study().run()
 
 # %%
 # A segment fills the shared memory of a multiprocessor
@@ -168,6 +164,19 @@ print(int(words[-1]), "primes")
 print([2 * i + 1 for i in range(32) if int(words[0]) >> i & 1])  # 2 has no bit
 
 # %%
+# .. kernel:: gpuguide.topics.segmented_sieve.study
+#    :names: primes_segmented, primes_with_copy, count_segmented, marks
+#    :fold: What the studies launch, and how marks are counted
+
+# %%
+
+# record: The studies: every bit compared, then timed; and primesieve beside it
+from gpuguide.topics.segmented_sieve.study import count_study, study
+
+results = study().run()
+counts = count_study().run()
+
+# %%
 # Result: what the sieve reaches, and what limits it
 # --------------------------------------------------
 #
@@ -244,15 +253,6 @@ gg.claim(
     at=10**9,
     by=10,
 )
-
-# %%
-# .. kernel:: gpuguide.topics.segmented_sieve.study
-#    :names: primes_segmented, primes_with_copy, count_segmented, marks
-#    :fold: What the studies launch, and how marks are counted
-#
-# .. kernel:: gpuguide.topics.segmented_sieve.primesieve
-#    :names: count_by_primesieve, count_by_primesieve_alone
-#    :fold: How primesieve is called
 
 # %%
 # Next
