@@ -172,7 +172,7 @@ for name, words in (("l2_bytes", "one L2"), ("l3_bytes", "L3")):
 # computes, so the parts are done at the same time. It moves the same twelve bytes per element as the compiled
 # threads. Why is it slower inside the cache?
 #
-# Not because of its loop. The variant **njit loops, Python's threads** hands Numba's loop to the same
+# Its loop is not to blame. The variant **njit loops, Python's threads** hands Numba's loop to the same
 # threads. At 256\ :sup:`3` elements it takes :measured:`maximum_cpu[loops_threads, 256**3].time`, NumPy on
 # all threads :measured:`maximum_cpu[numpy_threads, 256**3].time`, and njit parallel
 # :measured:`maximum_cpu[parallel, 256**3].time`. What costs is handing the parts to Python's threads.

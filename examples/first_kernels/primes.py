@@ -59,7 +59,7 @@ print("NumPy:", n[[(k % np.arange(2, k) != 0).all() for k in n]])
 
 # %%
 
-# record: The study: eleven variants at up to six sizes, every answer compared byte for byte
+# record: The kernels, and the parts of one launch
 import gpuguide as gg
 from gpuguide.topics.primes.kernels import (
     SEGMENT,
@@ -71,9 +71,7 @@ from gpuguide.topics.primes.kernels import (
     to_square_root,
 )
 from gpuguide.topics.primes.launch_parts import time_launch_per_number
-from gpuguide.topics.primes.study import study
 
-results = study().run()
 for name, samples in time_launch_per_number().items():
     key = "number_" + name.replace(" ", "_")
     gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
@@ -226,6 +224,22 @@ print(int(is_prime.sum()) + 1, "primes")
 # thread walks it alone. The barriers, ``cuda.syncthreads()``, keep the phases apart: no thread marks before
 # the segment is cleared, or copies before it is finished. The first block writes the small numbers again,
 # while other blocks read them. It writes what is there already, so that does no harm.
+#
+# .. kernel:: gpuguide.topics.primes.counts
+#    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers,
+#        turns_to_square_root, divisions, warp_steps, marks, segments
+#    :fold: How divisions, warp steps, marks and segments are counted
+#
+# .. kernel:: gpuguide.topics.primes.kernels_cpu
+#    :names: odd_primes, sieve_segment, sieve_parallel
+#    :fold: The sieve on the CPU
+
+# %%
+
+# record: The study: eleven variants at up to six sizes, every answer compared byte for byte
+from gpuguide.topics.primes.study import study
+
+results = study().run()
 
 # %%
 # Result: shared memory pays for large ranges
@@ -252,7 +266,10 @@ _ = gg.plot_time(
 #    the answer stays there.
 
 # draw
-_ = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
+ax = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
+ax.set_yscale("linear")
+ax.set_ylim(bottom=0)
+ax.yaxis.set_major_formatter("{x:g}×")
 
 # %%
 # .. finding::
@@ -301,15 +318,6 @@ gg.claim(results, "python", faster_than="launch_per_number", at=10**4)
 gg.claim(results, "to_square_root", faster_than="odd_numbers", at=10**6, by=100)
 gg.claim(results, "sieve_global", faster_than="to_square_root", at=10**7, by=10)
 gg.claim(results, "sieve_shared", faster_than="sieve_global", at=10**9)
-
-# %%
-# .. kernel:: gpuguide.topics.primes.counts
-#    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers, turns_to_square_root, divisions, warp_steps, marks, segments
-#    :fold: How divisions, warp steps, marks and segments are counted
-#
-# .. kernel:: gpuguide.topics.primes.kernels_cpu
-#    :names: odd_primes, sieve_segment, sieve_parallel
-#    :fold: The sieve on the CPU
 
 # %%
 # Next

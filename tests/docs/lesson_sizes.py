@@ -82,12 +82,24 @@ _POLYNOMIAL = {
 }
 _PRODUCT = {"": "assert np.allclose((q_gpu @ r_gpu).get(), a)"}
 
+# From the largest down, so that the smallest divisor of each number is written last.
+_DIVISORS = """
+numbers = np.arange(2, divisors.size + 2)
+smallest = numbers.copy()
+for d in range(int(numbers[-1] ** 0.5), 1, -1):
+    smallest[numbers % d == 0] = d
+assert (divisors.get() == smallest).all()
+divisors[:] = 0
+"""
+_NO_DAMP_PTX = {"(ptx,) = damp.inspect_asm().values()": "ptx = ''"}
+_DIVISORS_RUNGS = ("in_order", "by_cost", "regrouped")
+
 # By division; an answer has a byte for each number, or for each odd one.
 _PRIMES = """
 step = {step}
-assert is_prime.get().tolist() == [
-    n > 1 and all(n % j for j in range(2, int(n**0.5) + 1)) for n in range(step - 1, step * is_prime.size, step)
-]
+numbers = range(step - 1, step * is_prime.size, step)
+right = [n > 1 and all(n % j for j in range(2, int(n**0.5) + 1)) for n in numbers]
+assert is_prime.get().tolist() == right
 is_prime[:] = ~is_prime
 """
 _SIEVES = {
@@ -105,6 +117,28 @@ _SHORT_SEGMENTS = {
 
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
+    "divergence": (
+        OtherSizes(
+            {
+                **_NO_DAMP_PTX,
+                "65_536": "4_096",
+                "65_538": "4_098",
+                "[512, 128]": "[32, 128]",
+                "[32, 128]": "[2, 128]",
+            },
+            _each(_DIVISORS, *_DIVISORS_RUNGS),
+        ),
+        OtherSizes(
+            {
+                **_NO_DAMP_PTX,
+                "65_536": "96",
+                "65_538": "98",
+                "[512, 128]": "[1, 128]",
+                "[32, 128]": "[1, 128]",
+            },
+            _each(_DIVISORS, *_DIVISORS_RUNGS),
+        ),
+    ),
     "why_gpu": (
         OtherSizes({"1_000_000": "1_003"}, _POLYNOMIAL),
         OtherSizes({"1_000_000": "1"}, _POLYNOMIAL),

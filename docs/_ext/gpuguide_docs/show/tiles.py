@@ -179,10 +179,10 @@ class SectionRowsDirective(SphinxDirective):
 
 
 class AllFindingsDirective(SphinxDirective):
-    """``.. all-findings::`` lists of each page that is measured its finding and what it claims."""
+    """``.. all-findings::`` lists, of each page that is measured and claims something, finding and claims."""
 
     def run(self) -> list[nodes.Node]:
-        """Build the list; pages without a recording are named last."""
+        """Build the list, section by section."""
         site = site_of(self.env)
         self.env.note_dependency(str(site.layout.pages_toml))
         found: list[nodes.Node] = []
@@ -201,12 +201,14 @@ class AllFindingsDirective(SphinxDirective):
         if state is None or state.shown is None:
             return None
         claims = [claim for claim in site.drawing(state).stated.claims if claim.holds]
+        if not claims:
+            return None
         items = [nodes.list_item("", nodes.paragraph("", claim.text)) for claim in claims]
         return nodes.container(
             "",
             nodes.paragraph("", "", _link(self.env, page.docname, page.title), classes=["gg-tile-title"]),
             tile_node("", what="finding", pages=[page.name]),
-            *([nodes.bullet_list("", *items, bullet="*")] if items else []),
+            nodes.bullet_list("", *items, bullet="*"),
             classes=["gg-found"],
         )
 

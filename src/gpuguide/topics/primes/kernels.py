@@ -65,7 +65,7 @@ def all_odd(is_prime):
 
 @cuda.jit
 def sieve_global(is_prime):
-    """Cross off the multiples of one odd number, in all blocks of a column of the grid."""
+    """Cross off the multiples of one odd number in each row of blocks."""
     step = 2 * cuda.blockIdx.y + 3
     if is_prime[step // 2]:  # read too early, this walk is wasted
         first = step * step // 2 + step * cuda.grid(1)

@@ -171,25 +171,24 @@ segmented(int limit, int root, int share, int segment, unsigned* out) {
     Tables& tables = *(Tables*)shared;
     uint4* quads = shared + sizeof(Tables) / 16;
     unsigned char* bytes = (unsigned char*)quads;   // byte i stands for 2 (low + i) + 1
-    const int n_odds = limit / 2, start = blockIdx.x * share, end = min(start + share, n_odds);
+    const int n_odd = limit / 2, start = blockIdx.x * share, end = min(start + share, n_odd);
     for (int i = threadIdx.x; i < segment / 16; i += blockDim.x) quads[i] = uint4{};
     fill_wheel(tables.wheel);
     if (threadIdx.x == 0) job = 0, total = blockIdx.x == 0 && limit > 2;    // 2 has no bit
     __syncthreads();
     const int n_primes = list_primes(bytes, tables.primes, root);
-    const int n_short = place_primes(tables, n_primes, start);
-    int found = 0;
+    int found = 0, n_short = place_primes(tables, n_primes, start);
     for (int low = start; low < end; low += segment) {
         const int length = min(segment, end - low);
         cross_off_all(bytes, length, tables, n_short, n_primes, &job);
         __syncthreads();
         if (threadIdx.x == 0) job = 0;
-        found += store(quads, low, length, n_odds, tables.wheel, out);
+        found += store(quads, low, length, n_odd, tables.wheel, out);
         __syncthreads();
     }
     atomicAdd(&total, found);
     __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(out + (n_odds + 31) / 32, total);
+    if (threadIdx.x == 0) atomicAdd(out + (n_odd + 31) / 32, total);
 }
 """
 
