@@ -182,9 +182,10 @@ for name, samples in zip(
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
 
 # %%
-# Repeated several times, the average is :measured:`wrong_average`. Compiling alone takes
-# :measured:`wrong_compile`, and a call :measured:`wrong_call`. A fifth of the first and one of the second
-# make up :measured:`wrong_explained` of the average. The cure is to call once before the clock starts.
+# Whatever else runs on the machine can only add to such a figure, so the fastest of several turns counts. The
+# average is :measured:`wrong_average`. Compiling alone takes :measured:`wrong_compile`, and a call
+# :measured:`wrong_call`. A fifth of the first and one of the second make up :measured:`wrong_explained` of
+# the average. The cure is to call once before the clock starts.
 #
 # Worse is a decorator inside the function that is timed. Then every call makes a new function and compiles
 # it, and a call in advance does not help. Decorate at the top of a module.
