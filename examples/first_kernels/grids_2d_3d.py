@@ -272,8 +272,8 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # :measured:`matrix[slow_16x16, 256**2].launch` to launch it. A clock that does not wait for the GPU sees
 # only the launch.
 #
-# All of this is for arrays in C order, as NumPy and CuPy make them. In Fortran order the first axis is the one
-# to walk along.
+# All of this is for arrays in C order, as NumPy and CuPy make them. In Fortran order the first axis is the
+# one to walk along.
 
 # %%
 # Your turn: find the axis
