@@ -299,6 +299,13 @@ def test_the_gain_of_a_strip_is_the_cell_of_the_table(tmp_path, monkeypatch):
     assert sorted(keys) == sorted(2 * ["add[eight, 67108864].speedup(four)", "add[four, 1024].speedup(one)"])
 
 
+def test_a_rung_that_does_more_than_the_one_above_can_stand_beside(tmp_path, monkeypatch):
+    script = SCRIPT.replace(".. rung:: eight\n", ".. rung:: eight\n#    :beside:\n")
+    app, warnings, _ = built(tmp_path, monkeypatch, script)
+    assert warnings == ""
+    assert strips(app)["eight"] == {"time": "140 µs 2²⁶ elements", "work": "96 %"}
+
+
 def test_a_rung_is_one_block_of_kernel_launch_and_strip(tmp_path, monkeypatch):
     app, _, _ = built(tmp_path, monkeypatch)
     document = app.env.get_doctree("gallery/start/first")
