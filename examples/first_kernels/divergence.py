@@ -89,7 +89,7 @@ print(f"a thread has work in {warps.mean() / warps.max(axis=1).mean():.0%} of th
 # record: The studies, and the steps of warps in each order
 import gpuguide as gg
 from gpuguide.topics.divergence import mandelbrot, study as smallest_divisor, two_recipes
-from gpuguide.topics.divergence.kernels import by_cost, regrouped
+from gpuguide.topics.divergence.kernels import by_cost, regrouped, regrouped_often
 from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
 
 n, pixels = 2**22, 1024**2
@@ -162,16 +162,29 @@ regrouped[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
+# Regrouped at every stage
+# ------------------------
+#
+# What is open after the first stage still differs: one number falls to 37, another is a prime. So the block
+# can stop and deal out again at 127, at 511, and so on. Each stage writes the list of the next.
+#
+# .. rung:: regrouped_often
+
+regrouped_often[32, 128](divisors)
+print("same answers:", bool((divisors.get() == found).all()))
+
+# %%
 
 # draw
-gg.plot_time(results, variants=["in_order", "regrouped", "by_cost"])
+gg.plot_time(results, variants=["in_order", "regrouped", "regrouped_often", "by_cost"])
 
 # %%
 # .. finding::
 #
-#    At 2\ :sup:`22` numbers regrouping takes :measured:`divisors[regrouped, 2**22].time`, between
-#    :measured:`divisors[in_order, 2**22].time` in order and :measured:`divisors[by_cost, 2**22].time` sorted
-#    by cost. At 2\ :sup:`12` numbers, :measured:`divisors[in_order, 2**12].time` and
+#    At 2\ :sup:`22` numbers regrouping once takes :measured:`divisors[regrouped, 2**22].time` and at each
+#    stage :measured:`divisors[regrouped_often, 2**22].time`. In order takes
+#    :measured:`divisors[in_order, 2**22].time`, sorted by cost :measured:`divisors[by_cost, 2**22].time`. At
+#    2\ :sup:`12` numbers, :measured:`divisors[in_order, 2**12].time` and
 #    :measured:`divisors[by_cost, 2**12].time` lie much closer together.
 #
 # With 2\ :sup:`12` numbers, all warps are on the GPU at once. In any order the kernel then takes about as

@@ -15,9 +15,10 @@ from tiny_pool import SOLUTION, STUB, use_pool
 
 from gpuguide.recordings.recording import Stated
 from gpuguide.results.records import ClaimResult, Fact
+from gpuguide_docs.downloads import exporter
 from gpuguide_docs.downloads.downloads import DOWNLOADS
 from gpuguide_docs.downloads.exporter import export_page
-from gpuguide_docs.downloads.markdown import ExportError
+from gpuguide_docs.downloads.markdown import ExportError, Piece
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
@@ -358,6 +359,15 @@ def test_a_reader_without_a_gpu_is_told_what_to_install_and_run(small):
     assert "The exercises need no GPU" in introduction(small, exercises=("guard", "map"))
     assert "no GPU" not in introduction(small, exercises=())
     assert "you need 2 NVIDIA GPUs" in introduction(small, needs=replace(gpus, gpus=2))
+
+
+def test_a_page_that_does_without_the_package_asks_for_cupy_alone(small, monkeypatch):
+    bare = [Piece("markdown", "By gpuguide."), Piece("code", "import cupy as cp")]
+    monkeypatch.setattr(exporter, "pieces", lambda document: bare)
+    intro, *body = export_page(small.site, small.page(), small.read["first"], URL)
+    assert body == bare
+    assert 'pip install "cupy-cuda13x[ctk]"' in intro.text
+    assert INSTALL not in intro.text
 
 
 def test_a_page_that_needs_no_gpu_says_so(small):

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
-from docutils.parsers.rst import directives
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
@@ -82,13 +81,13 @@ class RungDirective(SphinxDirective):
     """``.. rung:: NAME`` shows a kernel with the cell below that launches it, and what was measured of it."""
 
     required_arguments = 1
-    option_spec: ClassVar = {"wrong": directives.flag, "counter": _counter_option}
+    option_spec: ClassVar = {"counter": _counter_option}
 
     def run(self) -> list[nodes.Node]:
         """Mark the place; the transform fills it."""
         name = self.arguments[0]
         rung = nodes.container("", classes=["gg-rung"], ids=[f"rung-{name.replace('_', '-')}"])
-        rung["rung"], rung["wrong"] = name, "wrong" in self.options
+        rung["rung"], rung["wrong"] = name, False
         rung["counter"] = self.options.get("counter", "")
         self.set_source_info(rung)
         return [rung]
@@ -182,7 +181,7 @@ class LadderParts(SphinxTransform):
         wrong = {cell.lineno for cell in read_cells(script) if cell.is_wrong}
         for rung in rungs:
             cell = _cell_below(rung)
-            rung["wrong"] = rung["wrong"] or bool(cell and _line(cell[0]) in wrong)
+            rung["wrong"] = bool(cell and _line(cell[0]) in wrong)
 
     def _put_code(self, page: Page, rung: nodes.Element, shown: _CodeAbove) -> None:
         """Put the kernel above the cell that launches it, with what it reads and no rung above has shown."""
