@@ -115,21 +115,23 @@ def mistakes(cells: list[str]) -> dict[str, list[str]]:
         for name in [each for each in defined(code) if each in handed]:
             tree = ast.parse(code)
             (function,) = (each for each in tree.body if name in defined(ast.unparse(each)))
-            if isinstance(function, ast.FunctionDef) and (stores := _stores(function)):
-                for store in stores:
-                    store.value = ast.BinOp(store.value, ast.Add(), ast.Constant(1))
+            if isinstance(function, ast.FunctionDef) and _spoil(function):
                 wrong[name] = [*cells[:place], ast.unparse(tree), *cells[place + 1 :]]
     return wrong
 
 
-def _stores(function: ast.FunctionDef) -> list[ast.Assign | ast.AugAssign]:
-    """The assignments to elements of what the function was given."""
+def _spoil(function: ast.FunctionDef) -> bool:
+    """Add one to all that is stored in elements of what a function was given, or appended to a list."""
     given = {argument.arg for argument in function.args.args}
-    found = []
+    n_spoiled = 0
     for node in ast.walk(function):
         if isinstance(node, ast.Assign | ast.AugAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             is_given = isinstance(target, ast.Subscript) and ast.unparse(target.value) in given
             if is_given and not isinstance(node.value, ast.ListComp):
-                found.append(node)
-    return found
+                node.value = ast.BinOp(node.value, ast.Add(), ast.Constant(1))
+                n_spoiled += 1
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".append"):
+            node.args = [ast.BinOp(node.args[0], ast.Add(), ast.Constant(1))]
+            n_spoiled += 1
+    return n_spoiled > 0

@@ -123,18 +123,21 @@ def test_nothing_is_imported_that_a_cell_above_defines(notebook):
 
 
 @of_every_page
-def test_no_cell_of_a_page_takes_a_name_away_from_the_code_that_it_shows(notebook):
+def test_no_cell_takes_a_name_away_from_another(notebook):
     """In a download, a page's cells and its editable kernels and launchers share one namespace."""
-    needed, means, taken = set(), {}, []
+    needed, means, of_page, taken = set(), {}, {}, []
     for code in code_cells(notebook):
         tree = ast.parse(code)
         if is_of_definitions(code):
+            found = dict(imported(tree)) | dict.fromkeys(defined(code), "defined here")
+            taken += [name for name, module in found.items() if of_page.get(name, module) != module]
             needed |= {name for each in tree.body for name in names_needed(each)} | set(defined(code))
-            means |= dict(imported(tree)) | dict.fromkeys(defined(code), "defined here")
+            means |= found
             continue
         names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
         taken += [node.id for node in names if isinstance(node.ctx, ast.Store) and node.id in needed]
         taken += [name for name, module in imported(tree) if means.get(name, module) != module]
+        of_page |= dict(imported(tree)) | dict.fromkeys(defined(code), "of the page")
     assert taken == []
 
 
@@ -166,7 +169,7 @@ def test_no_kernel_is_defined_twice(notebook):
     assert sorted(names) == sorted(set(names))
 
 
-@of_every_page_with_kernels
+@of_every_page
 def test_a_study_is_handed_all_that_it_uses_and_that_stands_above_it(notebook):
     """What a cell of definitions has, and the kernels of the page's own cells."""
     cells = code_cells(notebook)

@@ -139,16 +139,25 @@ class KernelCells:
         return text.decode()
 
     def _note_own(self, tree: ast.Module) -> None:
-        """Let what a cell of the page defines take the place of the same definition in the topic."""
+        """Keep the names of a cell of the page for what it means by them.
+
+        What it defines word for word as its topic does takes the place of the topic's.
+        """
+        for name, path in _names_imported(tree):
+            self._owners.setdefault(name, _Thing(*path.rsplit(".", 1)))
         for statement in tree.body:
             for name in _names_defined(statement):
-                for source in self._topic:
-                    if name in source.names and _code_of(*_parsed(source.cut(name))) == _code_of(statement):
-                        thing = _Thing(source.module, name)
-                        self._by_page.add(thing)
-                        self._defined[thing] = name
-                        self._owners[name] = thing
-                        break
+                thing = self._same_in_topic(name, statement)
+                self._owners[name] = thing or _Thing("", name)
+                if thing:
+                    self._by_page.add(thing)
+                    self._defined[thing] = name
+
+    def _same_in_topic(self, name: str, statement: ast.stmt) -> _Thing | None:
+        for source in self._topic:
+            if name in source.names and _code_of(*_parsed(source.cut(name))) == _code_of(statement):
+                return _Thing(source.module, name)
+        return None
 
     def _needs(self, tree: ast.Module) -> Iterator[_Thing]:
         """Give what the page shows and a cell uses: by itself, unless it is folded, or in a study."""
