@@ -453,7 +453,8 @@ def test_the_contract_sees_rungs_and_counts_none_of_their_words(tmp_path, monkey
 
 
 def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
-    app, _, _ = built(tmp_path, monkeypatch)
+    imported = "from gpuguide.topics.toy.kernels import eight\n\n"
+    app, _, _ = built(tmp_path, monkeypatch, SCRIPT.replace("eight[1", f"{imported}eight[1"))
     site = site_of(app.env)
     cells = export_page(site, site.page("first"), app.env.get_doctree("gallery/start/first"))
     text = "\n\n".join(piece.text for piece in cells if piece.kind == "markdown")
@@ -462,9 +463,9 @@ def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
     )
     assert "| 2 Four a thread | 2.0 µs | 160 µs | 2.0× |" in text
     strip = "| time on the GPU | gain | share of the memory ceiling |\n| --- | --- | --- |\n"
-    assert f"{strip}| 140 µs 2²⁶ elements | 1.1× over Four a thread | 96 % before: 84 % |" in text
+    assert f"{strip}| 140 µs (2²⁶ elements) | 1.1× (over Four a thread) | 96 % (before: 84 %) |" in text
     code = [piece.text for piece in cells if piece.kind == "code"]
-    assert 'eight[1, 1](x)\nprint("eight")' in code
+    assert '\neight[1, 1](x)\nprint("eight")' in code
     assert any("def eight(x):" in each for each in code)
 
 
