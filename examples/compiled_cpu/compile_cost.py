@@ -88,6 +88,7 @@ for part, samples in compile_parts.measure_fresh_processes().items():
 #
 # .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: compile_njit, compile_vectorize, compile_signature
+#    :fold: How each function is compiled and called
 #
 # **njit** compiles at the call. **vectorize** makes a :term:`ufunc`, which also compiles at the call.
 # **vectorize, signature** names the types beforehand: it compiles when it is decorated, which usually means

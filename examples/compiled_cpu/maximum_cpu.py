@@ -33,6 +33,7 @@ How fast is a CPU that is given a fair chance?
 from math import isnan
 
 import numpy as np
+from numba import njit, prange, vectorize
 
 
 def python_loop(a, b, out):
