@@ -18,7 +18,7 @@ WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 #: Functions whose mistakes are not seen at a small size without a GPU, and why.
 UNSEEN = {
     "launch_per_number": "only launched on CuPy's arrays",
-    "group_kernel": "only launched on CuPy's arrays",
+    "group": "only launched on CuPy's arrays",
     "primes_cpu": "stores nothing itself for limits above 2",
     "sieve_parallel": "takes limits of 50 000 and more",
 }
