@@ -72,7 +72,7 @@ other = cp.ones(2**28, dtype=cp.float32)  # much larger than the cache
 
 
 def call():
-    larger[2**21 // 256, 256](*views)
+    larger[(out.size + 255) // 256, 256](*views)
 
 
 def read_other():
@@ -121,7 +121,7 @@ large = [cuda.as_cuda_array(each) for each in large]
 
 
 def call_large():
-    larger[2**26 // 256, 256](*large)
+    larger[(large[0].size + 255) // 256, 256](*large)
 
 
 def without_waiting(call):
@@ -151,7 +151,7 @@ def average(kernel, n):
     cp.cuda.Device().synchronize()
     begin = perf_counter()
     for _ in range(n):
-        kernel[2**26 // 256, 256](*large)
+        kernel[(large[0].size + 255) // 256, 256](*large)
     cp.cuda.Device().synchronize()
     return (perf_counter() - begin) / n
 
@@ -257,7 +257,7 @@ roots = cuda.as_cuda_array(guess), cuda.as_cuda_array(number)
 
 
 def improve():
-    newton[2**22 // 256, 256](*roots)
+    newton[(number.size + 255) // 256, 256](*roots)
 
 
 def put_back():

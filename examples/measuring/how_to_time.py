@@ -72,7 +72,7 @@ views = cuda.as_cuda_array(x), cuda.as_cuda_array(out)  # made once, outside the
 
 
 def call():
-    add_one[views[0].size // 256, 256](*views)
+    add_one[(x.size + 255) // 256, 256](*views)
 
 
 call()  # the first call compiles

@@ -63,7 +63,7 @@ def write(out):
 
 
 out = cp.empty(2**28, dtype=cp.float32)
-write[out.size // 1024, 256](out)
+write[(out.size + 1023) // 1024, 256](out)
 print("GPU:", out[-2:], "  NumPy:", np.arange(2**28 - 2, 2**28) % 2**24)
 print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.1f} us at least")
 

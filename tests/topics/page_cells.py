@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from fake_clock import FakeGpu, FakeHost
-from gpuguide.topics import __path__ as topics
 from gpuguide_docs.pages.cells import Cell, read_cells
 
 ROOT = Path(__file__).parents[2]
@@ -63,15 +62,3 @@ def _cupy(host: FakeHost, gpu: FakeGpu) -> ModuleType:
         get_elapsed_time=lambda start, stop: gpu.elapsed_ns(start.at, stop.at) / 1e6,
     )
     return module
-
-
-def same_kernel(page: str, name: str) -> bool:
-    """Tell whether the kernel that a page shows in a cell is the one of its topic."""
-    (folder,) = topics
-    own = _definition((Path(folder) / page / "kernels.py").read_text(encoding="utf-8"), name)
-    return own == _definition("\n".join(cell.content for cell in open_cells(page)), name)
-
-
-def _definition(code: str, name: str) -> str:
-    (found,) = (n for n in ast.parse(code).body if isinstance(n, ast.FunctionDef) and n.name == name)
-    return ast.unparse(found)

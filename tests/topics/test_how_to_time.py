@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from page_cells import functions, same_kernel
+from page_cells import functions
 
 from compile_lane import needs_compilers, numba_facts
 from fake_clock import FakeGpu, FakeHost
@@ -148,7 +148,3 @@ def test_the_step_timer_of_the_page_adds_up_a_name_that_comes_back(monkeypatch: 
                 gpu.kernel(work_ns)()
     expected = {"copy": (2 * LAUNCH_NS + 3_000) / 1e9, "sort": (LAUNCH_NS + 5_000) / 1e9}
     assert seconds == pytest.approx(expected)
-
-
-def test_the_page_shows_the_kernel_that_is_measured() -> None:
-    assert same_kernel("how_to_time", "add_one")

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from page_cells import same_kernel
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.topics.know_your_gpu import kernels
@@ -53,7 +52,3 @@ def test_the_traffic_follows_from_the_bytes() -> None:
         )
     ]
     assert counts == [(0, 4096), (4096, 4096), (8192, 4096), (2**20, 256)]
-
-
-def test_the_page_shows_the_kernel_that_is_measured() -> None:
-    assert same_kernel("know_your_gpu", "write")
