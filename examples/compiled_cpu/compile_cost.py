@@ -73,7 +73,7 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 #
 # .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: compile_njit, compile_vectorize, compile_signature
-#    :fold: Functions that compile anew in each call
+#    :fold: How each function is compiled and called
 #
 # **njit** compiles at the call. **vectorize** makes a :term:`ufunc`, which also compiles at the call.
 # **vectorize, signature** names the types beforehand: it compiles when it is decorated, which usually means

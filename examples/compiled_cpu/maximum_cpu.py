@@ -34,6 +34,7 @@ from math import isnan
 
 import numba
 import numpy as np
+from numba import njit, prange, vectorize
 
 
 def python_loop(a, b, out):

@@ -15,9 +15,9 @@ Which axis of an array should threadIdx.x walk along?
 # ----------------------------
 #
 # A grid can have two axes, so that a thread finds its row and its column without a division.
-# ``cuda.grid(2)`` returns x first. If x is to walk along a row, it is the number of the column. So the order
-# is ``col, row``, the reverse of ``x[row, col]``. The launch has the same order: first the blocks for the
-# columns, then those for the rows.
+# ``cuda.grid(2)`` returns x first. If x is to walk along a row, it is the number of the column. So the
+# order is ``col, row``, the reverse of ``x[row, col]``. The launch has the same order: first the blocks
+# for the columns, then those for the rows.
 
 import math
 
@@ -89,10 +89,10 @@ gg.fact(
 # Coalesced access, counted in sectors
 # ------------------------------------
 #
-# For the memory it matters which axis x is. A block numbers its threads along x first, and every 32 of them
-# are a warp. A load or a store of a warp is one request, and memory serves it in sectors of 32 bytes. Threads
-# that take neighbours in a row share sectors. Such an access is coalesced. Neighbours in a column lie a whole
-# row apart, so each needs a sector of its own.
+# For the memory it matters which axis x is. A block numbers its threads along x first, and every 32 of
+# them are a warp. A load or a store of a warp is one request, and memory serves it in sectors of 32 bytes.
+# Threads that take neighbours in a row share sectors. Such an access is coalesced. Neighbours in a column
+# lie a whole row apart, so each needs a sector of its own.
 #
 # .. drawing:: grids_2d_3d
 #
@@ -148,17 +148,18 @@ slow_axis[blocks_per_grid, threads_per_block](x)
 print(x[0, :4], "...", x[-1, -1])  # one more
 
 # %%
-# In a block of 16 by 16, a warp has 16 threads along x and two along y. Along the rows it touches 8 sectors.
-# Down the columns it touches 16 rows, and a sector in each. With x along the rows the kernel is
-# :measured:`matrix[fast_16x16, 16384**2].speedup(slow_16x16)` as fast. :evidence:`count sectors_per_request`
+# In a block of 16 by 16, a warp has 16 threads along x and two along y. Along the rows it touches 8
+# sectors. Down the columns it touches 16 rows, and a sector in each. With x along the rows the kernel is
+# :measured:`matrix[fast_16x16, 16384**2].speedup(slow_16x16)` as fast.
+# :evidence:`count sectors_per_request`
 
 # %%
 # The order of the blocks
 # -----------------------
 #
 # In a block of 32 by 8, a warp touches 32 rows. If only the sectors counted, x along the rows would be
-# :measured:`predicted` as fast. It is :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast. The
-# count looks at one request, and many are under way at a time. Two changes leave every request at 32
+# :measured:`predicted` as fast. It is :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
+# The count looks at one request, and many are under way at a time. Two changes leave every request at 32
 # sectors. Blocks of 32 by 32 threads use more of each row that they touch. And in this kernel the threads
 # still go down the columns, but neighbouring blocks lie side by side along the rows:
 #
@@ -202,20 +203,20 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #    How long requests of 32 sectors take depends on which blocks make them. In the largest matrix it is
 #    :measured:`matrix[slow_32x8, 16384**2].time` with blocks of 32 by 8,
 #    :measured:`matrix[slow_32x32, 16384**2].time` with blocks of 32 by 32, and
-#    :measured:`matrix[blocks_along_rows, 16384**2].time` with blocks of 32 by 8 that follow each other along
-#    the rows.
+#    :measured:`matrix[blocks_along_rows, 16384**2].time` with blocks of 32 by 8 that follow each other
+#    along the rows.
 #
 # Changing nothing but the order of the blocks makes the kernel
 # :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast.
 # :evidence:`variant blocks_along_rows` With x along the rows, too, it is another
-# :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)` as fast. By the sectors alone it would be
-# :measured:`predicted`.
+# :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)` as fast. By the sectors alone it would
+# be :measured:`predicted`.
 #
 # .. dropdown:: What the GPU's counters say
 #
-#    If the slow order moves more bytes than the fast one, sectors leave the caches before all of their bytes
-#    are used. If it moves the same bytes, memory delivers them more slowly. Blocks of 32 by 8 at 16 384 by
-#    16 384:
+#    If the slow order moves more bytes than the fast one, sectors leave the caches before all of their
+#    bytes are used. If it moves the same bytes, memory delivers them more slowly. Blocks of 32 by 8 at 16
+#    384 by 16 384:
 #
 #    .. list-table::
 #       :header-rows: 1
@@ -272,8 +273,8 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # :measured:`matrix[slow_16x16, 256**2].launch` to launch it. A clock that does not wait for the GPU sees
 # only the launch.
 #
-# All of this is for arrays in C order, as NumPy and CuPy make them. In Fortran order the first axis is the one
-# to walk along.
+# All of this is for arrays in C order, as NumPy and CuPy make them. In Fortran order, neighbours in memory
+# lie along the first axis.
 
 # %%
 # Your turn: find the axis

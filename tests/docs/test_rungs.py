@@ -299,6 +299,13 @@ def test_the_gain_of_a_strip_is_the_cell_of_the_table(tmp_path, monkeypatch):
     assert sorted(keys) == sorted(2 * ["add[eight, 67108864].speedup(four)", "add[four, 1024].speedup(one)"])
 
 
+def test_a_rung_that_does_more_than_the_one_above_can_stand_beside(tmp_path, monkeypatch):
+    script = SCRIPT.replace(".. rung:: eight\n", ".. rung:: eight\n#    :beside:\n")
+    app, warnings, _ = built(tmp_path, monkeypatch, script)
+    assert warnings == ""
+    assert strips(app)["eight"] == {"time": "140 µs 2²⁶ elements", "work": "96 %"}
+
+
 def test_a_rung_is_one_block_of_kernel_launch_and_strip(tmp_path, monkeypatch):
     app, _, _ = built(tmp_path, monkeypatch)
     document = app.env.get_doctree("gallery/start/first")
@@ -446,7 +453,8 @@ def test_the_contract_sees_rungs_and_counts_none_of_their_words(tmp_path, monkey
 
 
 def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
-    app, _, _ = built(tmp_path, monkeypatch)
+    imported = "from gpuguide.topics.toy.kernels import eight\n\n"
+    app, _, _ = built(tmp_path, monkeypatch, SCRIPT.replace("eight[1", f"{imported}eight[1"))
     site = site_of(app.env)
     cells = export_page(site, site.page("first"), app.env.get_doctree("gallery/start/first"))
     text = "\n\n".join(piece.text for piece in cells if piece.kind == "markdown")
@@ -455,9 +463,9 @@ def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
     )
     assert "| 2 Four a thread | 2.0 µs | 160 µs | 2.0× |" in text
     strip = "| time on the GPU | gain | share of the memory ceiling |\n| --- | --- | --- |\n"
-    assert f"{strip}| 140 µs 2²⁶ elements | 1.1× over Four a thread | 96 % before: 84 % |" in text
+    assert f"{strip}| 140 µs (2²⁶ elements) | 1.1× (over Four a thread) | 96 % (before: 84 %) |" in text
     code = [piece.text for piece in cells if piece.kind == "code"]
-    assert 'eight[1, 1](x)\nprint("eight")' in code
+    assert '\neight[1, 1](x)\nprint("eight")' in code
     assert any("def eight(x):" in each for each in code)
 
 

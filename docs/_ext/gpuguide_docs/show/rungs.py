@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
@@ -81,13 +82,14 @@ class RungDirective(SphinxDirective):
     """``.. rung:: NAME`` shows a kernel with the cell below that launches it, and what was measured of it."""
 
     required_arguments = 1
-    option_spec: ClassVar = {"counter": _counter_option}
+    option_spec: ClassVar = {"beside": directives.flag, "counter": _counter_option}
 
     def run(self) -> list[nodes.Node]:
         """Mark the place; the transform fills it."""
         name = self.arguments[0]
         rung = nodes.container("", classes=["gg-rung"], ids=[f"rung-{name.replace('_', '-')}"])
         rung["rung"], rung["wrong"] = name, False
+        rung["beside"] = "beside" in self.options
         rung["counter"] = self.options.get("counter", "")
         self.set_source_info(rung)
         return [rung]
@@ -240,7 +242,7 @@ class LadderParts(SphinxTransform):
         ladder = ladder_of(
             results,
             [rung["rung"] for rung in own],
-            table["beside"] if table else (),
+            [*(table["beside"] if table else ()), *(rung["rung"] for rung in own if rung["beside"])],
             [rung["rung"] for rung in own if rung["wrong"]],
             table["at"] if table else (),
         )
