@@ -153,6 +153,9 @@ class PageTranslation:
         """Give the cells of definitions that are shown here, and as text what is only to be read."""
         source = self._source(node["kernel"])
         cells, read = self._kernels.shown(source, node["names"])
+        if cells and isinstance(node.parent, dropdown_main):
+            # A cell stays open, so the title of its fold stands in it.
+            cells[0] = f"# {node.parent[0].astext()}\n{cells[0]}"
         made: list[nodes.Node] = [code_node("", code=code) for code in cells]
         if not read:
             return made
