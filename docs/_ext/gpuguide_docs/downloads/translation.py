@@ -143,7 +143,7 @@ class PageTranslation:
     def _cells(self, node: nodes.Element) -> list[nodes.Node] | None:
         """Give the cells of what shows code; None for other nodes."""
         if isinstance(node, code_node):
-            return [code_node("", code=code) for code in self._kernels.page_cells(node["code"])]
+            return [code_node("", code=code.strip("\n")) for code in self._kernels.page_cells(node["code"])]
         if node.get("nb_element") == "cell_code":
             # Without what myst-nb put out, which comes again when a reader runs it.
             return [code_node("", code=_code(node))]
