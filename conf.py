@@ -115,6 +115,7 @@ html_sidebars = {
     "index": [],
     "glossary": [],
     "method": [],
+    "results": [],
     "look_into_a_recording": [],
     "practice/puzzles": [],
     "api/**": ["sidebar-reference.html"],

@@ -1,4 +1,4 @@
-"""Makes the drawing of the sieve: ``python docs/drawings/sieve.py``."""
+"""Makes the drawings of the two pages about sieves: ``python docs/drawings/sieve.py``."""
 
 from __future__ import annotations
 
@@ -40,14 +40,34 @@ def primes() -> Drawing:
     return d
 
 
+def banks() -> Drawing:
+    """How many of 32 lanes meet in each memory bank: stretches of 12 multiples of 29, and of 24."""
+    d = Drawing(720, 212)
+    d.words(16, 22, "32 memory banks, four bytes wide, and how many lanes of a warp meet in each", **_NOTE)
+    for row, (stretch, said) in enumerate(
+        ((12, "each lane has a bank of its own: one turn"), (24, "lanes meet in pairs: two turns"))
+    ):
+        y = 44 + row * 96
+        met = [lane * stretch * 29 // 4 % 32 for lane in range(32)]
+        d.words(16, y + 22, f"{stretch} multiples", anchor="start", size=12)
+        d.words(16, y + 38, "per lane", anchor="start", size=12)
+        for bank in range(32):
+            lanes = met.count(bank)
+            colour = {0: MUTED, 1: GREEN}.get(lanes, ORANGE)
+            d.box(_LEFT + bank * 19, y + 8, 16, 30, colour, str(lanes) if lanes else "", size=11)
+        d.words(_LEFT, y + 60, said, **_NOTE)
+    return d
+
+
 _NOTE = {"size": 12, "colour": MUTED, "anchor": "start"}
 
 
 def main() -> None:
-    """Write the drawing and its dark twin."""
-    svg = primes().svg()
-    (FOLDER / "primes.svg").write_text(svg, encoding="utf-8")
-    (FOLDER / "primes-dark.svg").write_text(to_dark(svg), encoding="utf-8")
+    """Write the drawings and their dark twins."""
+    for draw in (primes, banks):
+        svg = draw().svg()
+        (FOLDER / f"{draw.__name__}.svg").write_text(svg, encoding="utf-8")
+        (FOLDER / f"{draw.__name__}-dark.svg").write_text(to_dark(svg), encoding="utf-8")
 
 
 if __name__ == "__main__":

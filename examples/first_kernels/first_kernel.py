@@ -200,7 +200,7 @@ mark_floor(ax, results, "grid")
 # draw: What an empty kernel takes, and three claims
 floor_ns = results.measurement("grid", 65_536).floor_ns or 0
 _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
-gg.claim(results, "one_block", faster_than="one_thread", at=2**20, by=10)
+gg.claim(results, "one_block", faster_than="one_thread", at=2**20, by=5)
 gg.claim(results, "grid", faster_than="one_block", at=2**20, by=10)
 gg.claim(results, "grid", share_at_least=0.85, at=2**26)
 

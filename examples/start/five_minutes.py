@@ -68,7 +68,7 @@ print("CuPy with copies: ", milliseconds(with_copies))
 # What the four numbers mean
 # --------------------------
 #
-# - *NumPy* is the time to beat. NumPy may use all threads of the CPU.
+# - *NumPy* is the time to beat. NumPy may use the whole CPU.
 # - *The wrong clock* shows how long Python took to hand the work to the GPU, and whatever CuPy itself waited
 #   for. What was still to be done then is missing. Never compare this number with NumPy's.
 # - *The right clock* waited for the result. To wait like this is to :term:`synchronise`. This is the time if

@@ -61,6 +61,12 @@ print("CuPy: ", polynomial(x_device)[:3])
 # :measured:`polynomial[cupy, 10**6].time`. That is one thread of a CPU against a whole GPU.
 
 # %%
+
+# record: The compiled loop and the kernel
+import gpuguide as gg
+from gpuguide.topics.why_gpu.kernels import cpu_threads, gpu_threads
+
+# %%
 # All threads of the CPU against the GPU
 # --------------------------------------
 #
@@ -74,48 +80,25 @@ print("CuPy: ", polynomial(x_device)[:3])
 #     all threads a few workers share the row. On the GPU there is a worker for every number, but two arrows,
 #     called the trip, show that the numbers have to get there and back.
 #
-# To be fair, Numba compiles the formula for both. NumPy and CuPy go through all the numbers once for each
-# of the fourteen operators. The compiled loops read each number once. First the CPU, with all its threads:
-#
-# .. rung:: cpu_threads
+# To be fair, Numba compiles the formula for both.
 
 from numba import cuda, njit, prange
 
-# The highest power first. In float32, or Numba would compute in float64.
-COEFFICIENTS = np.array([2, -3, 1, 4, -1, 3, -2, 5], np.float32)
-
-
-@njit(parallel=True)
-def cpu_threads(x, out):
-    """Share the numbers out among all threads of the CPU."""
-    for i in prange(x.size):
-        total = COEFFICIENTS[0]
-        for k in range(1, COEFFICIENTS.size):
-            total = total * x[i] + COEFFICIENTS[k]
-        out[i] = total
-
+# %%
+# NumPy and CuPy go through all the numbers once for each of the fourteen operators. The compiled loops read
+# each number once. First the CPU, with all its threads:
+#
+# .. rung:: cpu_threads
 
 out_host = np.empty_like(x_host)
 cpu_threads(x_host, out_host)
 print(out_host[:3])
 
 # %%
-# On the GPU the outer loop is gone. A function like this one is a kernel: each thread runs it for one
-# number. :doc:`First kernel </gallery/first_kernels/first_kernel>` explains it line by line.
+# On the GPU the outer loop is gone. A function like this one is a kernel: each :term:`thread` of the GPU runs
+# it for one number. :doc:`First kernel </gallery/first_kernels/first_kernel>` explains it line by line.
 #
 # .. rung:: gpu_threads
-
-
-@cuda.jit
-def gpu_threads(x, out):
-    """Give each number a thread of the GPU."""
-    i = cuda.grid(1)
-    if i < x.size:
-        total = COEFFICIENTS[0]
-        for k in range(1, COEFFICIENTS.size):
-            total = total * x[i] + COEFFICIENTS[k]
-        out[i] = total
-
 
 out_device = cp.empty_like(x_device)
 blocks_per_grid = (x_device.size + 255) // 256
@@ -125,7 +108,6 @@ print(out_device[:3])
 # %%
 
 # record: The study: eight variants, six sizes, every result checked
-import gpuguide as gg
 from gpuguide.topics.why_gpu.study import study
 
 results = study().run()

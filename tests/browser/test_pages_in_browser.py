@@ -30,8 +30,8 @@ async function look(url, width, theme) {
     foreign: loaded.filter(name => !name.startsWith(location.origin) && !name.startsWith("data:")),
     broken: shown.filter(image => image.complete && !image.naturalWidth).map(image => image.src),
     // A thumbnail's title stands beside it, so its text is empty on purpose.
-    nameless: pictures.filter(image => !image.alt.trim() && !image.closest(".sphx-glr-thumbcontainer"))
-      .map(image => image.src),
+    nameless: pictures.filter(image => !image.alt.trim())
+      .filter(image => !image.closest(".gg-tile, .sphx-glr-thumbcontainer")).map(image => image.src),
     twins: shown.filter(i => i.classList.contains(theme === "dark" ? "only-light" : "only-dark")).length,
   });
   frame.remove();
@@ -49,7 +49,16 @@ def _pages():
     sections = [section.name for section in read_sections(Layout(Path(__file__).parents[2]))]
     written = [path for name in sections for path in sorted((SITE / name).glob("*.html"))]
     others = [path.relative_to(SITE).as_posix() for path in written]
-    return ["index.html", "glossary.html", "method.html", "api/index.html", *gallery, *others]
+    return [
+        "index.html",
+        "results.html",
+        "gallery/index.html",
+        "glossary.html",
+        "method.html",
+        "api/index.html",
+        *gallery,
+        *others,
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -215,3 +215,18 @@ def test_a_lesson_shows_the_narrow_chart_to_phones(project):
     ]
     assert len({alt for alt, _, _ in shown}) == 1
     assert "gg-narrow" not in project.page("pictures", "later")
+
+
+def test_a_chart_on_a_page_written_by_hand_has_a_form_for_phones(project):
+    chart = "A page written by hand\n\n.. drawn:: toy\n\n   gg.plot_time(results)\n\nIt goes on"
+    project.edit("docs/other.rst", "A page written by hand", chart)
+    ran = project.build()
+    assert ran.code == 0, ran.output
+    html = (project.html / "other.html").read_text(encoding="utf-8")
+    shown = re.findall(r'class="recorded-figure ([^"]*)" src="_images/([^"]*)"', html)
+    assert shown == [
+        ("gg-wide only-light", "other-1-0-light.svg"),
+        ("gg-wide only-dark", "other-1-0-dark.svg"),
+        ("gg-narrow only-light", "other-1-0-narrow-light.svg"),
+        ("gg-narrow only-dark", "other-1-0-narrow-dark.svg"),
+    ]

@@ -86,11 +86,11 @@ def test_markers_and_sphinx_gallerys_own_texts_are_gone(built):
         assert text not in page
 
 
-def test_the_thumbnail_is_the_first_figure(built):
+def test_the_thumbnail_of_a_page_without_a_drawing_is_its_first_figure(built):
     images = built.layout.gallery / "start" / "images"
-    assert (images / "thumb" / "sphx_glr_toy_thumb.svg").read_bytes() == (
-        images / "toy-1-light.svg"
-    ).read_bytes()
+    for thumbnail, figure in (("", "light"), ("-dark", "dark")):
+        found = images / "thumb" / f"sphx_glr_toy_thumb{thumbnail}.svg"
+        assert found.read_bytes() == (images / f"toy-1-{figure}.svg").read_bytes()
 
 
 def test_section_pages_have_title_and_summary_of_the_list(built):

@@ -96,7 +96,12 @@ def test_it_stands_in_its_section_in_teaching_order(shared):
         written = re.search(r'href="(?:\.\./)+start/install\.html"', html)
         assert written
         assert written.start() < html.index(f'href="{toy}"')
-        assert '<div class="gg-tile-question">How do you get it?</div>' in html
+        # What is not measured has no finding, so its question stands there.
+        tile = re.search(
+            r'<div class="gg-tile docutils container">(?:(?!</div>).)*start/install.*?</div>', html, re.DOTALL
+        )
+        assert '<p class="gg-tile-finding">How do you get it?</p>' in tile[0]
+        assert '<p class="gg-tile-about">4 min · beginner</p>' in tile[0]
     assert "No script here." in page(shared, "gallery/alone/index")
     # Next and previous follow the one list, across both kinds of page.
     assert 'title="Toy sums"' in re.search(r"<a[^>]*>next</a>", page(shared, "start/install")).group()

@@ -1,11 +1,14 @@
 """Clocks in turns: counts, order and values, with the fake clocks."""
 
+from types import SimpleNamespace
+
 import pytest
 from numba import njit
 
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import ArgumentError, NoGpuError
 from gpuguide.machine.device import EXAMPLE_DEVICE
+from gpuguide.measure import turns
 from gpuguide.measure.session import Machine, recording_session
 from gpuguide.measure.turns import beside_compilation, beside_launches, in_turns, whole_turns
 from gpuguide.results.ceilings import Ceilings
@@ -72,10 +75,52 @@ def test_what_compiles_is_never_what_was_called_before():
     assert len({id(function) for function in fresh}) == 2
 
 
+class Dispatcher:
+    """A function of Numba whose compilation and calls take made-up time."""
+
+    signatures = ("float32",)
+
+    def __init__(self, host, log, *, compiled=True):
+        self.host, self.log, self.compiled = host, log, compiled
+
+    def py_func(self):
+        """Never called: only handed to the compiler."""
+
+    def compile(self, signature):
+        self.log.append(f"compile {signature}")
+        self.host.advance(300_000_000)
+        self.compiled = True
+
+    def __call__(self):
+        if not self.compiled:
+            self.compile("in a call")
+        self.host.advance(2_000_000)
+
+
+def test_parts_of_a_clock_that_holds_the_compiler_are_timed_apart_and_in_turns(monkeypatch):
+    host, log = FakeHost(), []
+    function = Dispatcher(host, log)
+    fake = SimpleNamespace(njit=lambda _: Dispatcher(host, log, compiled=False))
+    monkeypatch.setattr(turns, "numba", lambda: fake)
+
+    def five_calls(fresh):
+        begin = host.now_ns()
+        for _ in range(5):
+            fresh()
+        return (host.now_ns() - begin) / 5e9
+
+    with recording_session(given_machine=Machine(host=host), ceilings=Ceilings()):
+        wrong, compilations, calls = beside_compilation(five_calls, function, (), 3)
+    assert wrong == pytest.approx([0.062] * 3)
+    assert compilations == pytest.approx([0.3] * 3)
+    assert calls == pytest.approx([0.002] * 3)
+    assert log == ["compile in a call", "compile float32"] * 3
+
+
 def test_the_first_whole_turn_is_not_counted():
-    turns = iter([{"whole": 9.0, "part": 90.0}, {"whole": 2.0, "part": 1.0}, {"whole": 3.0, "part": 2.0}])
+    taken = iter([{"whole": 9.0, "part": 90.0}, {"whole": 2.0, "part": 1.0}, {"whole": 3.0, "part": 2.0}])
     with recording_session(given_machine=Machine(host=FakeHost()), ceilings=Ceilings()):
-        assert whole_turns(lambda: next(turns), 2) == {"whole": [2.0, 3.0], "part": [1.0, 2.0]}
+        assert whole_turns(lambda: next(taken), 2) == {"whole": [2.0, 3.0], "part": [1.0, 2.0]}
         with pytest.raises(ArgumentError, match="n_turns must be at least 1; got 0"):
             whole_turns(dict, 0)
 

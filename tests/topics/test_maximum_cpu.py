@@ -1,23 +1,18 @@
-"""The larger of two numbers on the CPU: variants against the reference, NaN, shapes, the compiler."""
+"""The larger of two numbers on the CPU: variants against the reference, NaN, shapes, threads."""
 
 import warnings
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fake_clock import FakeHost
 from gpuguide.errors import ArgumentError
-from gpuguide.measure import turns as compiler_in_the_clock
-from gpuguide.measure.session import Machine, recording_session
-from gpuguide.results.ceilings import Ceilings
 from gpuguide.topics.launch_sizes.maximum import maximum_reference
 from gpuguide.topics.maximum_cpu import kernels
 from gpuguide.topics.maximum_cpu import study as maximum_cpu
 
-FILLING = ("python", "numpy", "numpy_threads", "loops", "vectorize", "parallel")
+FILLING = ("python_loop", "numpy", "numpy_threads", "loops", "loops_threads", "ufunc", "parallel")
 
 
 def call(name: str) -> Callable[..., Any]:
@@ -42,7 +37,7 @@ def test_pythons_own_max_has_another_rule() -> None:
     assert max(1.0, nan) == 1.0
 
 
-@pytest.mark.parametrize("name", ["python", "numpy_threads", "loops", "parallel"])
+@pytest.mark.parametrize("name", ["python_loop", "numpy_threads", "loops", "loops_threads", "parallel"])
 def test_arrays_of_different_shapes_are_refused(name: str) -> None:
     a, b = np.zeros((2, 3, 4), np.float32), np.zeros((2, 3, 5), np.float32)
     with pytest.raises(ValueError, match=r"one shape|\(2, 3, 4\), as a"):
@@ -51,17 +46,23 @@ def test_arrays_of_different_shapes_are_refused(name: str) -> None:
         call(name)(a, a, b)
 
 
-def test_threads_refuse_what_they_cannot_cut_without_copying() -> None:
-    a = np.zeros((4, 4, 4), np.float32)
-    with pytest.raises(ArgumentError, match="ascontiguousarray"):
-        maximum_cpu.maximum_numpy_threads(a, a, a.T)
+def test_threads_take_views_that_do_not_lie_in_one_piece() -> None:
+    a, b = np.random.default_rng(3).random((2, 7, 4, 4), dtype=np.float32)
+    out = np.zeros((4, 4, 7), np.float32).T
+    call("numpy_threads")(a, b, out)
+    assert np.array_equal(out, np.maximum(a, b))
 
 
-@pytest.mark.parametrize("name", ["vectorize", "vectorize_new"])
+def test_the_compiled_loops_let_go_of_python_s_lock() -> None:
+    """Else Python's threads would take turns, and their price would be told wrongly."""
+    assert kernels.loops.targetoptions["nogil"]
+
+
+@pytest.mark.parametrize("name", ["ufunc", "ufunc_new"])
 def test_the_compiled_ufunc_says_nothing_of_nan(name: str) -> None:
     """Compared with NaN, the CPU sets a flag that a ufunc would report as an invalid value."""
     a, b = np.full((1, 1, 9), np.nan, np.float32), np.ones((1, 1, 9), np.float32)
-    arrays = (a, b) if name == "vectorize_new" else (a, b, np.empty_like(a))
+    arrays = (a, b) if name == "ufunc_new" else (a, b, np.empty_like(a))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         call(name)(*arrays)
@@ -69,9 +70,10 @@ def test_the_compiled_ufunc_says_nothing_of_nan(name: str) -> None:
 
 def test_who_allocates_and_who_uses_threads_is_declared() -> None:
     study = maximum_cpu.study()
-    assert {v.name for v in study.variants if v.allocates} == {"numpy_new", "vectorize_new"}
+    assert {v.name for v in study.variants if v.allocates} == {"numpy_new", "ufunc_new"}
     threads = {v.name: v.threads for v in study.variants}
-    assert threads.pop("parallel") == threads.pop("numpy_threads") == maximum_cpu.THREADS >= 1
+    on_all = {threads.pop(name) for name in ("parallel", "numpy_threads", "loops_threads")}
+    assert on_all == {maximum_cpu.THREADS}
     assert set(threads.values()) == {1}
     assert all(v.clock == "host" for v in study.variants)
 
@@ -84,68 +86,11 @@ def test_the_sources_sizes_and_dtype_are_among_those_measured() -> None:
     assert study.sizes[-1] >= 1000 * study.sizes[0]
 
 
+def test_the_largest_size_lies_beyond_the_last_level_cache_of_the_build_machine() -> None:
+    l3_bytes = 300 * 2**20
+    assert 12 * maximum_cpu.SIZES[-2] < l3_bytes < 12 * maximum_cpu.SIZES[-1] / 4
+
+
 def test_a_size_that_is_no_cube_is_refused() -> None:
     with pytest.raises(ArgumentError, match="there is none of 100"):
         maximum_cpu.study().make_inputs(100, exact=False)
-
-
-# The clock that holds the compiler --------------------------------------------------------------------------
-
-
-class FakeFunction:
-    """A dispatcher whose compilation and calls take made-up time."""
-
-    signatures = ("float32",)
-
-    def __init__(self, host: FakeHost, log: list[str], *, compiled: bool = True) -> None:
-        self.host, self.log, self.compiled = host, log, compiled
-
-    def py_func(self) -> None:
-        """Never called: only handed to the compiler."""
-
-    def compile(self, signature: str) -> None:
-        self.log.append(f"compile {signature}")
-        self.host.advance(300_000_000)
-        self.compiled = True
-
-    def __call__(self) -> None:
-        if not self.compiled:
-            self.compile("in a call")
-        self.host.advance(2_000_000)
-
-
-def test_parts_of_the_wrong_clock_are_timed_apart_and_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    host, log = FakeHost(), []
-    function = FakeFunction(host, log)
-    numba = SimpleNamespace(njit=lambda _: FakeFunction(host, log, compiled=False))
-    monkeypatch.setattr(compiler_in_the_clock, "numba", lambda: numba)
-
-    def five_calls(fresh: Callable[[], None]) -> float:
-        begin = host.now_ns()
-        for _ in range(5):
-            fresh()
-        return (host.now_ns() - begin) / 5e9
-
-    machine = Machine(host=host)
-    with recording_session(given_machine=machine, ceilings=Ceilings()):
-        wrong, compilations, calls = compiler_in_the_clock.beside_compilation(five_calls, function, (), 3)
-    assert wrong == pytest.approx([0.062] * 3)
-    assert compilations == pytest.approx([0.3] * 3)
-    assert calls == pytest.approx([0.002] * 3)
-    assert log == ["compile in a call", "compile float32"] * 3
-
-
-def test_a_fresh_dispatcher_really_compiles() -> None:
-    """With Numba itself: each turn gets a function that has no signature yet."""
-    seen: list[int] = []
-    ones = np.ones((1, 1, 1), np.float32)
-    arguments = (ones, ones, ones.copy())
-    kernels.maximum_loops(*arguments)
-
-    def wrong(fresh: Any) -> float:
-        seen.append(len(fresh.signatures))
-        return 1.0
-
-    samples = compiler_in_the_clock.beside_compilation(wrong, kernels.maximum_loops, arguments, 1)
-    assert seen == [0]
-    assert [len(each) for each in samples] == [1, 1, 1]

@@ -30,6 +30,7 @@ MODULES = (
     "show.folded_cells",
     "show.evidence",
     "show.try_it",
+    "show.tiles",
     "show.byline",
     "show.glossary_links",
     "show.history",

@@ -702,7 +702,7 @@ def check_entries(layout: Layout) -> list[Violation]:
 def report(reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:
     """Print a table and what must be mended; say whether the contract holds, strictly if it is published."""
     # Without a terminal rich takes 80 columns, and the table has one for each rule.
-    console = Console(width=None if sys.stdout.isatty() else 180, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
     _print(console, reports, others)
     return _verdict(console, reports, others, strict=strict)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from gpuguide_docs.downloads.markdown import Piece, pieces
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
 __all__ = ["export_live_page", "export_page"]
 
 _IMPORTS = "import matplotlib.pyplot as plt\nimport numpy as np\n\nimport gpuguide as gg"
+_USES_THE_PACKAGE = re.compile(r"\bgpuguide\b|\bgg\.")
+_WITH_CUPY = """\
+To run it you need an NVIDIA GPU and CuPy, and nothing of gpuguide:
+
+```
+pip install "cupy-cuda13x[ctk]" "cuda-toolkit<13.1"
+```
+
+If `nvidia-smi` shows CUDA 12, install `"cupy-cuda12x[ctk]"` instead. On Colab CuPy is there already."""
 # What the build puts into the namespace of drawn cells, a download has to make for itself.
 _PRESET = {
     "facts": "from gpuguide.measure.session import current\n\nfacts = current().facts",
@@ -58,8 +68,12 @@ def export_page(site: Site, page: Page, read: nodes.document, site_url: str = ""
     """
     cells = [_for_download(cell) for cell in read_cells(page.script(site.layout))]
     document = PageTranslation(site, page.docname, site_url).translate(read, cells)
-    intro = Piece("markdown", _introduction(site, page, site_url))
-    return [intro, Piece("code", _IMPORTS), *pieces(document)]
+    body = pieces(document)
+    if not any(_USES_THE_PACKAGE.search(each.text) for each in body if each.kind == "code"):
+        # A page that does without the package must not ask for it in its download.
+        return [Piece("markdown", _introduction(site, page, _WITH_CUPY, site_url)), *body]
+    intro = Piece("markdown", _introduction(site, page, _installation(page, site_url), site_url))
+    return [intro, Piece("code", _IMPORTS), *body]
 
 
 def export_live_page(site: Site, docname: str, read: nodes.document, site_url: str = "") -> list[Piece]:
@@ -96,12 +110,13 @@ def _for_download(cell: Cell) -> Cell:
         return cell
     lines = [line for line in cell.content.splitlines() if not line.strip().startswith("# draw")]
     code = "\n".join(lines).strip("\n")
+    title = [f"# {cell.title}"] if cell.title else []
     used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
     preset = [text for name, text in _PRESET.items() if name in used]
-    return Cell(cell.kind, cell.index, "\n".join([*preset, code]), cell.lineno)
+    return Cell(cell.kind, cell.index, "\n".join([*title, *preset, code]), cell.lineno)
 
 
-def _introduction(site: Site, page: Page, site_url: str) -> str:
+def _introduction(site: Site, page: Page, installation: str, site_url: str = "") -> str:
     address = f"{site_url.rstrip('/')}/{page.docname}.html"
     title = f"[{page.title}]({address})" if site_url else page.title
     recording = site.state(page.name).shown
@@ -109,7 +124,7 @@ def _introduction(site: Site, page: Page, site_url: str) -> str:
         f"This is the page {title} of gpuguide, GPU programming in Python, measured.",
         _measured(recording, bool(page.needs.gpus)),
     ]
-    return "\n\n".join([*lines, _installation(page, site_url)])
+    return "\n\n".join([*lines, installation])
 
 
 def _measured(recording: Recording | None, needs_gpu: bool) -> str:

@@ -146,6 +146,7 @@ from numba import cuda
 
 @cuda.jit
 def one_element(x, out):
+    """Each thread doubles the number that has its own index."""
     i = cuda.grid(1)
     if i < x.size:  # the last block is seldom full
         out[i] = 2 * x[i]
@@ -201,7 +202,10 @@ def study(kernels: Kernels = None) -> Study:
         variants=(
             cpu_variant("numpy", numpy, "NumPy", traffic=${name}_traffic),
             kernel_variant(
-                "one_element", partial(cover, one_element), "One element per thread", traffic=${name}_traffic
+                "one_element",
+                partial(cover, one_element),
+                "One element per thread",
+                traffic=${name}_traffic,
             ),
         ),
         sizes=SIZES,

@@ -249,7 +249,7 @@ def _folder(states: States, page: str, cells: tuple[Cell, ...], digest: str) -> 
 
 def _draws_narrow(states: States, page: str) -> bool:
     # A chart on a page written by hand is drawn under another name.
-    return page in states.pages and states.pages[page].is_lesson
+    return page not in states.pages or states.pages[page].is_lesson
 
 
 class _OtherPageWaitsError(Exception):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.replay.outputs import Picture, chart, image
 
-__all__ = ["PLAIN_THUMBNAIL", "FigureFolder", "write_thumbnail"]
+__all__ = ["PLAIN_THUMBNAIL", "FigureFolder", "shown_drawing", "write_thumbnail"]
+
+# In a script each line of text begins with a number sign.
+_DRAWING = re.compile(r"^(?:# )?\.\. drawing:: +(\S+)|^[:`]{3,}\{drawing\} +(\S+)", re.MULTILINE)
 
 #: Shown for a page without a figure, and for one whose outputs are not those of its present code.
 PLAIN_THUMBNAIL = b"""\
@@ -79,8 +83,28 @@ class FigureFolder:
         return "/" + path.relative_to(self.docs).as_posix()
 
 
-def write_thumbnail(folder: Path, page: str, picture: Picture | None) -> Path:
-    """Write the thumbnail that sphinx-gallery's index pages look for.
+def shown_drawing(source: str, docs: Path) -> str:
+    """Find the first drawing that a page shows.
+
+    Parameters
+    ----------
+    source : str
+        The page's script, or its text in MyST.
+    docs : pathlib.Path
+        Sphinx's source folder.
+
+    Returns
+    -------
+    str
+        Its name; empty for a page without any.
+    """
+    names = (name for found in _DRAWING.finditer(source) if (name := found[1] or found[2]))
+    drawings = docs / "_static" / "drawings"
+    return next((name for name in names if (drawings / f"{name}.svg").is_file()), "")
+
+
+def write_thumbnail(folder: Path, page: str, light: bytes, dark: bytes) -> list[Path]:
+    """Write the thumbnail that tiles and the reference's galleries show, and its dark twin.
 
     Parameters
     ----------
@@ -88,14 +112,16 @@ def write_thumbnail(folder: Path, page: str, picture: Picture | None) -> Path:
         ``images/thumb`` of the section.
     page : str
         Name.
-    picture : Picture or None
-        None gives the plain one, so that a page never keeps a figure of other code.
+    light, dark : bytes
+        The picture for each theme.
 
     Returns
     -------
-    pathlib.Path
-        The file.
+    list of pathlib.Path
+        Both files.
     """
-    path = folder / f"sphx_glr_{page}_thumb.svg"
-    write_if_changed(path, picture.data if picture else PLAIN_THUMBNAIL)
-    return path
+    stem = f"sphx_glr_{page}_thumb"
+    twins = {folder / f"{stem}.svg": light, folder / f"{stem}-dark.svg": dark}
+    for path, data in twins.items():
+        write_if_changed(path, data)
+    return list(twins)

@@ -15,7 +15,7 @@ from gpuguide_docs.pages.cells import Block
 from gpuguide_docs.pages.layout import layout_of
 from gpuguide_docs.pages.pages_toml import read_sections
 from gpuguide_docs.replay.drawn_cells import draw_ahead
-from gpuguide_docs.replay.figures import write_thumbnail
+from gpuguide_docs.replay.figures import PLAIN_THUMBNAIL, shown_drawing, write_thumbnail
 from gpuguide_docs.replay.outputs import Output, read_outputs
 from gpuguide_docs.replay.replay import ReplayedPage, replay
 from gpuguide_docs.replay.states import PageState, States, states_of_build
@@ -136,12 +136,25 @@ class Gallery:
         file_conf: dict[str, Any],
         _conf: object,
     ) -> None:
-        """Write the thumbnail: the page's first figure, or the one that ``thumbnail_number`` names."""
-        pictures = script_vars["example_globals"].page.pictures
-        number = int(file_conf.get("thumbnail_number", 1))
-        picture = pictures[number - 1 if number > 0 else number] if abs(number) <= len(pictures) else None
+        """Write the thumbnail: the page's drawing, else a chart as it is drawn for phones.
+
+        The chart is the first, or the one that ``thumbnail_number`` names.
+        """
+        script, docs = Path(src_file), self.states.layout.docs
+        drawing = shown_drawing(script.read_text(encoding="utf-8"), docs)
+        if drawing:
+            twins = [docs / "_static" / "drawings" / f"{drawing}{end}.svg" for end in ("", "-dark")]
+            light, dark = (path.read_bytes() for path in twins)
+        else:
+            pictures = script_vars["example_globals"].page.pictures
+            number = int(file_conf.get("thumbnail_number", 1))
+            known = abs(number) <= len(pictures)
+            picture = pictures[number - 1 if number > 0 else number] if known else None
+            # Without a chart the plain one, so that a page never keeps a figure of other code.
+            light = (picture.narrow or picture.data) if picture else PLAIN_THUMBNAIL
+            dark = self.states.guide.dark(light) if picture else PLAIN_THUMBNAIL
         folder = Path(image_path_template).parent / "thumb"
-        self.kept.add(write_thumbnail(folder, Path(src_file).stem, picture))
+        self.kept.update(write_thumbnail(folder, script.stem, light, dark))
 
     def identify_names(
         self, script_blocks: list[Any], ref_regex: str, global_variables: Any = None, _node: Any = ""

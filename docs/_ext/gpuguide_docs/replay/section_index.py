@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from gpuguide_docs.pages.files import write_if_changed
@@ -23,25 +22,9 @@ _ROOT = """\
 Learn
 =====
 
-Every page in teaching order. What was measured, was measured on a real GPU.
+Every page, in teaching order. A tile says what was found, how long the page takes, and for whom it is.
 
 """
-# sphinx-gallery's own markup, so that its style sheet holds for both kinds of tile.
-_TILE = """\
-.. raw:: html
-
-   <div class="sphx-glr-thumbcontainer"{question}>{words}
-
-.. only:: html
-
-{picture}   :doc:`/{docname}`
-
-.. raw:: html
-
-   <div class="sphx-glr-thumbnail-title">{title}</div></div>
-
-"""
-_PICTURE = "   .. image:: /{path}\n      :alt:\n\n"
 
 
 def listed_sections(layout: Layout) -> list[tuple[Section, list[Page]]]:
@@ -71,7 +54,7 @@ def index_files(layout: Layout) -> dict[Path, str]:
     Parameters
     ----------
     layout : Layout
-        Where the project lies; thumbnails of its scripts are there already.
+        Where the project lies.
 
     Returns
     -------
@@ -80,39 +63,27 @@ def index_files(layout: Layout) -> dict[Path, str]:
     """
     listed = listed_sections(layout)
     files = {
-        layout.gallery / section.name / "index.rst": _section_index(layout, section, pages)
+        layout.gallery / section.name / "index.rst": _section_index(section, pages)
         for section, pages in listed
     }
-    parts = [_part(layout, section, pages, "-") for section, pages in listed]
+    parts = [_part(section, pages, "-") for section, pages in listed]
     entries = [f"/{GALLERY}/{section.name}/index" for section, _ in listed]
+    if (layout.docs / "glossary.md").is_file():
+        entries.append("/glossary")
     files[layout.gallery / "index.rst"] = _ROOT + "".join(parts) + _toctree(entries)
     return files
 
 
-def _section_index(layout: Layout, section: Section, pages: list[Page]) -> str:
+def _section_index(section: Section, pages: list[Page]) -> str:
     label = f".. _sphx_glr_{GALLERY}_{section.name}:\n\n"
     # A page of the top bar has its place there; in two tables of contents it would have no certain one.
     held = [f"/{page.docname}" for page in pages if not page.top_bar]
-    return label + _part(layout, section, pages, "=") + _toctree(held)
+    return label + _part(section, pages, "=") + _toctree(held)
 
 
-def _part(layout: Layout, section: Section, pages: list[Page], underline: str) -> str:
+def _part(section: Section, pages: list[Page], underline: str) -> str:
     head = f"{section.title}\n{underline * 2 * len(section.title)}\n\n{section.summary}\n\n"
-    begin, end = '<div class="sphx-glr-thumbnails">', "</div>"
-    tiles = "".join(_tile(layout, page) for page in pages)
-    return f"{head}.. raw:: html\n\n   {begin}\n\n{tiles}.. raw:: html\n\n   {end}\n\n"
-
-
-def _tile(layout: Layout, page: Page) -> str:
-    shown = {"title": escape(page.title), "docname": page.docname}
-    if page.format == "myst":
-        # It has no chart, so its question stands in the picture's place.
-        words = f'<div class="gg-tile-question">{escape(page.question)}</div>'
-        return _TILE.format(**shown, question="", words=words, picture="")
-    folder = layout.gallery / page.section / "images" / "thumb"
-    (thumbnail,) = folder.glob(f"sphx_glr_{page.name}_thumb.*")
-    picture = _PICTURE.format(path=thumbnail.relative_to(layout.docs).as_posix())
-    return _TILE.format(**shown, question=f' tooltip="{escape(page.question)}"', words="", picture=picture)
+    return f"{head}.. page-tiles::\n\n" + "".join(f"   {page.name}\n" for page in pages) + "\n"
 
 
 def _toctree(entries: list[str]) -> str:

@@ -16,6 +16,7 @@ from gpuguide_docs.show.minutes import exercise_minutes, reading_of
 from gpuguide_docs.show.numbers import NOT_MEASURED, why_unmeasured
 from gpuguide_docs.show.references import measured_on
 from gpuguide_docs.show.site import site_of
+from gpuguide_docs.show.tiles import note_tile
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -77,6 +78,9 @@ class PageFrame(SphinxTransform):
         reading = self.document["reading"] = reading_of(self.document)
         # Typed minutes go with the last page that follows the former rules.
         minutes = reading.minutes if page.is_lesson else page.minutes
+        answer = [node for node in section.children if isinstance(node, nodes.paragraph)]
+        answer = [node for node in answer if "gg-answer" in node["classes"]]
+        note_tile(self.env, self.env.docname, minutes, answer)
         top = [byline_node(site, page, state, minutes)]
         # On a lesson they would push its numbers off the first screen; they are there for who teaches it.
         top += [] if page.is_lesson else [you_will_node(page)]

@@ -111,13 +111,16 @@ class DrawnDirective(SphinxDirective):
         """Write a figure and its dark twin, and show whichever fits the reader's theme."""
         from gpuguide.charts.style import to_dark
 
-        twins = {"light": picture.data, "dark": to_dark(picture.data.decode()).encode()}
+        forms = {"": picture.data, "-narrow": picture.narrow} if picture.narrow else {"": picture.data}
         images: list[nodes.Node] = []
-        for theme, data in twins.items():
-            path = layout.docs / "_generated" / f"{stem}-{theme}.svg"
-            write_if_changed(path, data)
-            uri = "/" + path.relative_to(layout.docs).as_posix()
-            images.append(nodes.image(uri=uri, alt=picture.alt, classes=["recorded-figure", f"only-{theme}"]))
+        for form, light in forms.items():
+            width = [f"gg{form or '-wide'}"] if picture.narrow else []
+            for theme, data in (("light", light), ("dark", to_dark(light.decode()).encode())):
+                path = layout.docs / "_generated" / f"{stem}{form}-{theme}.svg"
+                write_if_changed(path, data)
+                uri = "/" + path.relative_to(layout.docs).as_posix()
+                classes = ["recorded-figure", *width, f"only-{theme}"]
+                images.append(nodes.image(uri=uri, alt=picture.alt, classes=classes))
         return [nodes.container("", *images, classes=["gg-chart"])]
 
 

@@ -17,7 +17,7 @@ from gpuguide.errors import ArgumentError, GpuGuideError, unknown
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
-from gpuguide_docs.show.changed_lines import changed_node, definition_in
+from gpuguide_docs.show.changed_lines import changed_node, definition_in, functions_in
 from gpuguide_docs.show.kernel import kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource, module_file
@@ -82,17 +82,13 @@ class RungDirective(SphinxDirective):
     """``.. rung:: NAME`` shows a kernel with the cell below that launches it, and what was measured of it."""
 
     required_arguments = 1
-    option_spec: ClassVar = {
-        "wrong": directives.flag,
-        "beside": directives.flag,
-        "counter": _counter_option,
-    }
+    option_spec: ClassVar = {"beside": directives.flag, "counter": _counter_option}
 
     def run(self) -> list[nodes.Node]:
         """Mark the place; the transform fills it."""
         name = self.arguments[0]
         rung = nodes.container("", classes=["gg-rung"], ids=[f"rung-{name.replace('_', '-')}"])
-        rung["rung"], rung["wrong"] = name, "wrong" in self.options
+        rung["rung"], rung["wrong"] = name, False
         rung["beside"] = "beside" in self.options
         rung["counter"] = self.options.get("counter", "")
         self.set_source_info(rung)
@@ -124,7 +120,7 @@ class _Shown:
 
 @dataclass
 class _CodeAbove:
-    """What the rungs above have shown: how many they are, their definitions, and the last kernel."""
+    """What the rungs above have shown: how many they are, what they define, and the last kernel."""
 
     n_rungs: int = 0
     names: set[str] = field(default_factory=set)
@@ -187,7 +183,7 @@ class LadderParts(SphinxTransform):
         wrong = {cell.lineno for cell in read_cells(script) if cell.is_wrong}
         for rung in rungs:
             cell = _cell_below(rung)
-            rung["wrong"] = rung["wrong"] or bool(cell and _line(cell[0]) in wrong)
+            rung["wrong"] = bool(cell and _line(cell[0]) in wrong)
 
     def _put_code(self, page: Page, rung: nodes.Element, shown: _CodeAbove) -> None:
         """Put the kernel above the cell that launches it, with what it reads and no rung above has shown."""
@@ -214,6 +210,7 @@ class LadderParts(SphinxTransform):
                     block.replace(block[0], changed)
                 block.source, block.line = rung.source, rung.line
                 rung += block
+        shown.names.update(name for code in _code_in(cell) for name in functions_in(code))
         shown.n_rungs += 1
         shown.above = kernel or shown.above
         if cell:

@@ -1,7 +1,6 @@
 """The fastest sieve of the guide, in CUDA C++: segments in shared memory, made and counted in one launch."""
 
 from functools import cache
-from math import ceil
 
 from gpuguide.machine.backends import raw_kernel
 
@@ -166,43 +165,41 @@ __device__ int store(uint4* quads, int low, int length, int n_odds, const unsign
 
 SEGMENTED_SOURCE = r"""
 extern "C" __global__ void __launch_bounds__(1024)
-segmented(int limit, int root, int odds_per_block, int segment, unsigned* out) {
+segmented(int limit, int root, int share, int segment, unsigned* out) {
     extern __shared__ uint4 shared[];
     __shared__ int job, total;
     Tables& tables = *(Tables*)shared;
     uint4* quads = shared + sizeof(Tables) / 16;
     unsigned char* bytes = (unsigned char*)quads;   // byte i stands for 2 (low + i) + 1
-    const int n_odds = limit / 2, start = blockIdx.x * odds_per_block;
-    const int end = min(start + odds_per_block, n_odds);
+    const int n_odd = limit / 2, start = blockIdx.x * share, end = min(start + share, n_odd);
     for (int i = threadIdx.x; i < segment / 16; i += blockDim.x) quads[i] = uint4{};
     fill_wheel(tables.wheel);
     if (threadIdx.x == 0) job = 0, total = blockIdx.x == 0 && limit > 2;    // 2 has no bit
     __syncthreads();
     const int n_primes = list_primes(bytes, tables.primes, root);
-    const int n_short = place_primes(tables, n_primes, start);
-    int found = 0;
+    int found = 0, n_short = place_primes(tables, n_primes, start);
     for (int low = start; low < end; low += segment) {
         const int length = min(segment, end - low);
         cross_off_all(bytes, length, tables, n_short, n_primes, &job);
         __syncthreads();
         if (threadIdx.x == 0) job = 0;
-        found += store(quads, low, length, n_odds, tables.wheel, out);
+        found += store(quads, low, length, n_odd, tables.wheel, out);
         __syncthreads();
     }
     atomicAdd(&total, found);
     __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(out + (n_odds + 31) / 32, total);
+    if (threadIdx.x == 0) atomicAdd(out + (n_odd + 31) / 32, total);
 }
 """
 
 
-# What the tables and the other shared variables above take.
-TABLE_BYTES, STATIC_BYTES = 28_480, 256
+TABLE_BYTES = 28_480  # of the struct Tables
+STATIC_BYTES = 256  # room for the other shared variables
 
 
-def round_up(n, unit=1024):
-    """Round up to whole units: a warp packs 1024 odd numbers at a time."""
-    return -(-n // unit) * unit
+def round_up(n):
+    """Round up to a multiple of 1024: a warp packs so many odd numbers at a time."""
+    return -(-n // 1024) * 1024
 
 
 def segment_plan(limit, n_multiprocessors, shared_bytes):
@@ -214,10 +211,10 @@ def segment_plan(limit, n_multiprocessors, shared_bytes):
     (123, 4096, 4096)
     """
     n_odd = limit // 2
-    share = round_up(ceil(n_odd / n_multiprocessors))
+    share = round_up(-(-n_odd // n_multiprocessors))
     room = (shared_bytes - TABLE_BYTES - STATIC_BYTES) // 1024 * 1024
-    n_segments = ceil(share / room)
-    return ceil(n_odd / share), share, round_up(ceil(share / n_segments))
+    n_segments = -(-share // room)
+    return -(-n_odd // share), share, round_up(-(-share // n_segments))
 
 
 @cache

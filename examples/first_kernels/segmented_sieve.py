@@ -1,0 +1,264 @@
+"""
+Segmented sieve
+===============
+
+How fast can one GPU list all primes below a billion, and what does that take?
+"""
+# %%
+# One launch lists the primes below a billion as bits, and counts them, in
+# :measured:`segmented[segmented, 10**9].time` of GPU time. Where only the count is wanted, the library
+# primesieve takes :measured:`count[primesieve, 10**9].time` on all CPU threads, and the GPU
+# :measured:`count[segmented_pinned, 10**9].time` with launch and copy.
+
+# %%
+# Shared memory has 32 banks
+# --------------------------
+#
+# :doc:`Primes </gallery/first_kernels/primes>` ends with a sieve that marks bytes in shared memory. This page
+# keeps the idea, moves to CUDA C++, and minds what that memory is made of: 32 :term:`banks <memory bank>`,
+# each four bytes wide. A warp's writes take one turn if no two of its threads, its lanes, want different
+# words of one bank. Otherwise they take several.
+#
+# Which bank a lane meets can be counted before there is a kernel. Say that a step has the length p, that each
+# lane walks a stretch of neighbouring multiples of p, and that the next lane begins where it ends.
+
+import numpy as np
+
+p = 29  # any odd step gives the same
+lane = np.arange(32)
+for stretch in (12, 16, 24, 36):
+    bank = lane * stretch * p // 4 % 32
+    busiest = np.bincount(bank).max()
+    print(f"{stretch} multiples per lane: {busiest} in the busiest bank")
+
+# %%
+# .. try-it::
+#
+#    Put 32 into the list, a natural choice for a warp. Its lanes then begin a multiple of 8 words apart,
+#    and eight of them meet in one bank. Only an odd number of words between two lanes gives each a bank of
+#    its own.
+#
+# .. drawing:: banks
+#
+#     Two rows of 32 boxes, the memory banks. With 12 multiples per lane each box says 1: each lane has a
+#     bank of its own. With 24 every second box says 2 and the others are empty: lanes meet in pairs.
+#
+# So a lane here walks 12 multiples at a time. Every third of them is a multiple of 3, too, and is crossed
+# off elsewhere; that leaves eight marks. ``LANES`` is 32 for short steps, which a warp shares, and 1 for
+# long ones.
+#
+# .. kernel:: gpuguide.topics.segmented_sieve.kernels
+#    :names: CROSS_OFF_SOURCE
+#
+# What do conflicts cost? The same kernel, compiled with another ``STRETCH``, shows it. With stretches of
+# 24, lanes meet in pairs, and a billion numbers take :measured:`segmented[stretch_24, 10**9].time` instead
+# of :measured:`segmented[segmented, 10**9].time`. Stretches of 36 are longer still but have no conflicts,
+# and take :measured:`segmented[stretch_36, 10**9].time`. :evidence:`variant stretch_24`
+
+# %%
+
+# record: The parts of the kernel
+import gpuguide as gg
+from gpuguide.topics.segmented_sieve.kernels import (
+    CROSS_OFF_SOURCE,
+    JOBS_SOURCE,
+    PLACES_SOURCE,
+    PRIMES_SOURCE,
+    SEGMENTED_SOURCE,
+    STORE_SOURCE,
+    SUM_SOURCE,
+    TABLE_BYTES,
+    TABLES_SOURCE,
+    segment_plan,
+)
+
+# %%
+# A segment fills the shared memory of a multiprocessor
+# -----------------------------------------------------
+#
+# A kernel may use most of a multiprocessor's shared memory if it asks for that at launch. So there is one
+# block per :term:`multiprocessor`. It gets a share of the odd numbers and goes through it, segment by
+# segment. All shares are about equal, and so are all segments, so that no block is done much later than the
+# others.
+#
+# .. kernel:: gpuguide.topics.segmented_sieve.kernels
+#    :names: TABLE_BYTES, STATIC_BYTES, round_up, segment_plan
+#
+# The steps from 3 to 23 would make nearly half of all marks, but theirs repeat: those of 3, 5, 7 and 11
+# after 1155 words of 32 odd numbers, those of 13 and 17 after 221, those of 19 and 23 after 437. Each block
+# prepares these three patterns, called wheels, once.
+#
+# .. kernel:: gpuguide.topics.segmented_sieve.kernels
+#    :names: TABLES_SOURCE
+
+# %%
+# Every block finds its own steps
+# -------------------------------
+#
+# The other steps are the primes from 29 to the square root, 3392 for a billion. Every block lists them for
+# itself. That repeats work. The alternative would be a launch of its own, which has to end before this one
+# begins, and a list that all blocks have to fetch. To list primes in order, each thread must know how many
+# the threads before it have found.
+#
+# .. kernel:: gpuguide.topics.segmented_sieve.kernels
+#    :names: SUM_SOURCE, PRIMES_SOURCE
+#
+# The block then works out where each step first lands in its share. From one segment to the next, this
+# place is only carried over.
+#
+# .. kernel:: gpuguide.topics.segmented_sieve.kernels
+#    :names: PLACES_SOURCE
+
+# %%
+# Warps fetch their work, the longest first
+# -----------------------------------------
+#
+# A step below 1024 makes a job for a warp, and so do 32 longer ones. A warp that is done takes the next job
+# that nobody has taken. Thus no warp is left with all the long walks while the others wait at the barrier.
+#
+# .. kernel:: gpuguide.topics.segmented_sieve.kernels
+#    :names: JOBS_SOURCE
+
+# %%
+# Bytes become bits
+# -----------------
+#
+# At the end of a segment, each thread packs 32 bytes into a word, adds the wheels, and stores and counts
+# what is left. Half of the threads begin with the second half of their word, which keeps them out of the
+# banks of the others.
+#
+# .. kernel:: gpuguide.topics.segmented_sieve.kernels
+#    :names: STORE_SOURCE
+
+# %%
+# One launch of CUDA C++ with CuPy
+# --------------------------------
+#
+# What is left is the kernel that calls the other parts, and the launch.
+#
+# .. kernel:: gpuguide.topics.segmented_sieve.kernels
+#    :names: SEGMENTED_SOURCE
+#
+# .. rung:: segmented
+#    :counter: bank_conflicts
+
+from math import isqrt
+
+import cupy as cp
+
+source = TABLES_SOURCE + SUM_SOURCE + PRIMES_SOURCE + PLACES_SOURCE
+source += CROSS_OFF_SOURCE + JOBS_SOURCE + STORE_SOURCE + SEGMENTED_SOURCE
+segmented = cp.RawKernel(source, "segmented")
+
+limit = 1_000_000_000
+gpu = cp.cuda.Device().attributes
+blocks_per_grid, share, segment = segment_plan(
+    limit, gpu["MultiProcessorCount"], gpu["MaxSharedMemoryPerBlockOptin"]
+)
+shared_bytes = TABLE_BYTES + segment
+segmented.max_dynamic_shared_size_bytes = shared_bytes
+words = cp.zeros((limit // 2 + 31) // 32 + 1, dtype=cp.uint32)  # the last one counts
+sizes = (np.int32(n) for n in (limit, isqrt(limit - 1), share, segment))
+segmented((blocks_per_grid,), (1024,), (*sizes, words), shared_mem=shared_bytes)
+print(int(words[-1]), "primes")
+print([2 * i + 1 for i in range(32) if int(words[0]) >> i & 1])  # 2 has no bit
+
+# %%
+# .. kernel:: gpuguide.topics.segmented_sieve.study
+#    :names: primes_segmented, primes_with_copy, count_segmented, marks
+#    :fold: What the studies launch, and how marks are counted
+
+# %%
+
+# record: The studies: every bit compared, then timed; and primesieve beside it
+from gpuguide.topics.segmented_sieve.study import count_study, study
+
+results = study().run()
+counts = count_study().run()
+
+# %%
+# Result: what the sieve reaches, and what limits it
+# --------------------------------------------------
+#
+# .. list-table:: Counting the primes below a limit, with all that it takes to have the number on the host
+#    :header-rows: 1
+#
+#    * -
+#      - a million
+#      - a billion
+#    * - primesieve, one thread
+#      - :measured:`count[primesieve_alone, 10**6].time`
+#      - :measured:`count[primesieve_alone, 10**9].time`
+#    * - primesieve, all threads
+#      - :measured:`count[primesieve, 10**6].time`
+#      - :measured:`count[primesieve, 10**9].time`
+#    * - segmented sieve, pinned copy
+#      - :measured:`count[segmented_pinned, 10**6].time`
+#      - :measured:`count[segmented_pinned, 10**9].time`
+
+# draw
+ax = gg.plot_speedup(results, "stretch_24", variants=["segmented", "stretch_36"])
+ax.set_yscale("linear")
+ax.set_ylim(bottom=0)
+ax.yaxis.set_major_formatter("{x:g}×")
+
+# %%
+# .. finding::
+#
+#    The **segmented sieve**, with 12 multiples per lane, has
+#    :measured:`segmented[segmented, 10**9].speedup(stretch_24)` the speed of the one whose lanes meet in
+#    pairs, at a billion numbers. **Stretches of 36**, again without conflicts, have
+#    :measured:`segmented[stretch_36, 10**9].speedup(stretch_24)`. The clock is the GPU's.
+#
+# A billion numbers take :measured:`segmented[segmented, 10**9].work(marks)`. If each bank took one in every
+# clock cycle, the GPU could make them all in :measured:`at_the_limit`; the sieve reaches
+# :measured:`segmented[segmented, 10**9].share(marks)` of that rate. We think that the long steps cost most
+# of the rest: each lane walks a step of its own, so the lanes of a warp meet in banks by chance.
+# :evidence:`opinion` The GPU's memory does not limit the sieve: its bits go there at
+# :measured:`segmented[segmented, 10**9].rate`, far below what that memory takes.
+
+# %%
+# When the copy takes longer than the sieve
+# -----------------------------------------
+#
+# If the list itself is wanted on the host, a billion numbers take
+# :measured:`segmented[with_copy_pinned, 10**9].time` into pinned memory, and
+# :measured:`segmented[with_copy, 10**9].time` into pageable memory. The sieve on its own is a small part of
+# that. Packed bits help: with a byte per odd number, eight times as much would have to travel. For a
+# million numbers the GPU needs only :measured:`segmented[segmented, 10**6].time`, but the launch from
+# Python takes :measured:`segmented[segmented, 10**6].launch`.
+
+# %%
+# Your turn: pack bytes without bank conflicts
+# --------------------------------------------
+#
+# .. exercise:: pack_bits
+
+# %%
+
+# draw: Claims, and the time that the banks would need
+share = results.quantity("segmented", 10**9, "share", work="marks").value
+took = results.quantity("segmented", 10**9, "time").value
+gg.fact(
+    "at_the_limit",
+    share * took,
+    unit="s",
+    note="marks at one per bank, cycle and multiprocessor",
+)
+gg.claim(results, "segmented", faster_than="stretch_24", at=10**9)
+gg.claim(
+    counts,
+    "segmented_pinned",
+    faster_than=("primesieve", "primesieve_alone"),
+    at=10**9,
+    by=10,
+)
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`Numba's types </gallery/first_kernels/numba_types>` goes back to Python and shows what the
+# numbers typed into a kernel cost. Sideways:
+# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` takes apart the time that Python needs to
+# ask for a kernel.
