@@ -113,6 +113,8 @@ roots_results = benchmark_well.roots_study().run(sizes=(2**22,))
 # %%
 # Mistake 1: no synchronisation
 # -----------------------------
+#
+# This clock stops when the kernel is queued, not when it is done.
 
 from time import perf_counter
 
@@ -146,6 +148,8 @@ print(f"{without_waiting(call_large) * 1e6:.1f} us")
 # %%
 # Mistake 2: compilation inside the clock
 # ---------------------------------------
+#
+# This clock waits, but the first of its calls compiles the kernel.
 
 
 def average(kernel, n):
@@ -180,6 +184,8 @@ print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called b
 # %%
 # Mistakes 4 and 5: the state of the L2 cache
 # -------------------------------------------
+#
+# The same call twice more: right after itself, and after other memory was filled with zeros.
 
 warm = benchmark(call, prepare=call)
 scratch = cp.empty(2 * cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.uint8)
@@ -190,7 +196,7 @@ written = benchmark(call, prepare=lambda: scratch.fill(0))
 # :measured:`warm`. A program that has just written its input should be timed :term:`warm`, any other
 # :term:`cold`.
 #
-# A memset, which fills memory with zeros, drives old data out as well, and the call takes
+# The memset of ``fill`` drives old data out of the cache as well, and after it the call takes
 # :measured:`written`. What the memset wrote is only in the cache so far, in :term:`dirty lines <dirty line>`,
 # and we think that the kernel waits until they are in memory. :evidence:`opinion` At most a cache full of
 # them can be left, which takes :measured:`most_dirty` to write; for a long kernel that hardly matters.
