@@ -6,7 +6,7 @@ In which ways does a benchmark go wrong, and by how much?
 """
 # %%
 # A benchmark that does not wait for the GPU shows :measured:`no_wait_off` the right time, one that counts the
-# first of ten calls :measured:`first_10_off`, one that times an iteration on its own result
+# first of ten calls :measured:`first_10_off`, one that starts from its own last result
 # :measured:`left_over_off`. None of the nine mistakes on this page raises an error.
 
 # %%
@@ -22,7 +22,7 @@ In which ways does a benchmark go wrong, and by how much?
 #    6 the data has changed | :measured:`left_over_off` | work that is left / work
 #    7 the GPU has rested | :measured:`rested_off` | clock at work / clock after rest
 #    8 zeros for data | :measured:`zeros_off` | the power limit
-#    9 another tenant | :measured:`shared_off` | what the others do
+#    9 other work on the GPU | :measured:`shared_off` | what the others do
 
 # %%
 # A GPU benchmark without any tools
@@ -113,6 +113,8 @@ roots_results = benchmark_well.roots_study().run(sizes=(2**22,))
 # %%
 # Mistake 1: no synchronisation
 # -----------------------------
+#
+# This clock stops when the kernel is queued, not when it is done.
 
 from time import perf_counter
 
@@ -139,12 +141,15 @@ print(f"{without_waiting(call_large) * 1e6:.1f} us")
 # wrong figure. So the factor is launch / work, and the error goes both ways: for 2\ :sup:`21` pairs the same
 # clock shows :measured:`small_no_wait_off` the right time.
 #
-# One check needs no clock. Each pair moves twelve bytes, which at the physical peak of the memory takes
-# :measured:`least` for all of them. What the cache saves is small here. A time below this bound is wrong.
+# One check needs no clock. Each pair moves twelve bytes, and at the physical peak of the memory all of them
+# take :measured:`least`. The cache can save little of that, since it holds far less than these vectors. A
+# time well below this bound is wrong.
 
 # %%
 # Mistake 2: compilation inside the clock
 # ---------------------------------------
+#
+# This clock waits, but the first of its calls compiles the kernel.
 
 
 def average(kernel, n):
@@ -162,23 +167,25 @@ print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called b
 # Ten calls, the first of which compiles, average :measured:`first_10`; ten later ones :measured:`later`.
 # Compiling takes :measured:`compiler`, once. So *n* calls show *call + compilation / n*, and the factor is
 # 1 + *compilation / (n × call)*: :measured:`first_10_off` for ten calls, :measured:`first_100_off` for a
-# hundred, and by the formula still :measured:`first_1000_predicted` for a thousand. More calls only thin the
-# compiler out. Call once before the clock starts.
+# hundred, and by the formula still :measured:`first_1000_predicted` for a thousand. More calls make the error
+# smaller, and none of them removes it. Call once before the clock starts.
 
 # %%
 # Mistake 3: a single reading
 # ---------------------------
 #
 # Read the host's clock around one call, waiting included, a hundred times. The slowest reading is
-# :measured:`one_reading_off` the median. From the fastest to the slowest it is :measured:`readings_apart` of
+# :measured:`one_reading_off` the median. The fastest and the slowest differ by :measured:`readings_apart` of
 # the median, so two single readings of one kernel can pass for a speed-up. On the GPU's own clock the samples
-# in ``right`` lie :measured:`right_apart` apart. Take many samples, and show their median and how far they
-# lie apart. From one machine start to the next even medians move; :doc:`How we measure </method>` says what
-# the guide makes of that.
+# in ``right`` differ by :measured:`right_apart` of theirs. Take many samples, and show their median and how
+# far they lie apart. From one machine start to the next even medians move; :doc:`How we measure </method>`
+# says how the guide deals with that.
 
 # %%
 # Mistakes 4 and 5: the state of the L2 cache
 # -------------------------------------------
+#
+# The same call twice more: right after itself, and after other memory was filled with zeros.
 
 warm = benchmark(call, prepare=call)
 scratch = cp.empty(2 * cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.uint8)
@@ -186,10 +193,10 @@ written = benchmark(call, prepare=lambda: scratch.fill(0))
 
 # %%
 # After other data was read the call takes :measured:`right`. Right after the same call it takes
-# :measured:`warm`. A program that has just written its input should be timed :term:`warm`, one that has not,
+# :measured:`warm`. A program that has just written its input should be timed :term:`warm`, any other
 # :term:`cold`.
 #
-# A memset, which fills memory with zeros, drives old data out as well, and the call takes
+# The memset of ``fill`` drives old data out of the cache as well, and after it the call takes
 # :measured:`written`. What the memset wrote is only in the cache so far, in :term:`dirty lines <dirty line>`,
 # and we think that the kernel waits until they are in memory. :evidence:`opinion` At most a cache full of
 # them can be left, which takes :measured:`most_dirty` to write; for a long kernel that hardly matters.
@@ -237,7 +244,12 @@ describe(
 #
 #    At 2\ :sup:`21` pairs the kernel moves :measured:`warm[larger, 2**21].rate` warm and
 #    :measured:`cold[larger, 2**21].rate` cold; the physical peak of the memory is :measured:`peak`. At
-#    2\ :sup:`26`, far beyond the cache, both states give :measured:`cold[larger, 2**26].rate`.
+#    2\ :sup:`26`, far beyond the cache, the rates are :measured:`warm[larger, 2**26].rate` and
+#    :measured:`cold[larger, 2**26].rate`.
+#
+# Part of the gap at small sizes is the clock's. Warm calls can be timed many at once, in a
+# :term:`CUDA graph`; cold ones need two events around each. At 2\ :sup:`21` the warm call takes
+# :measured:`warm[larger, 2**21].time` in a graph, and :measured:`warm` between events, as above.
 
 # %%
 # Mistake 6: data that the last call has changed
@@ -272,8 +284,8 @@ print("GPU:", guess[:2], "  NumPy:", np.sqrt(number[:2].get()))
 # %%
 # With the guesses put back before each call, the kernel takes :measured:`fresh` and makes
 # :measured:`steps_far` steps on average. Without that it takes :measured:`left_over`: the second call finds
-# roots, and makes :measured:`steps_left`. Roots put there on purpose give the same time,
-# :measured:`left_over_explained` of it. Sorting what is sorted already is this mistake, too.
+# roots, and makes :measured:`steps_left`. Starting from roots on purpose takes :measured:`on_roots`,
+# :measured:`left_over_explained` of that time. Sorting what is sorted already is this mistake, too.
 
 # %%
 # Mistake 7: clock rates
@@ -302,16 +314,16 @@ rested = benchmark(improve, prepare=rest, n_samples=3)
 # The highest clock of this GPU is :measured:`clock_highest`. After the rest the driver reports
 # :measured:`clock_rested`, and ``newton`` takes :measured:`rested`. Amid work it reports
 # :measured:`clock_working`, and ``newton`` takes :measured:`fresh`. Arithmetic slows down in proportion to
-# the clock. We think that a kernel that memory limits hardly notices. :evidence:`opinion` So keep the GPU
-# busy before the first sample, and read the clock while you measure. To fix the clock takes an administrator,
-# and the figures are then those of a GPU that nobody uses. The guide only reads it.
+# the clock. We think that a kernel limited by memory hardly does. :evidence:`opinion` So keep the GPU busy
+# before the first sample, and read the clock while you measure. Only an administrator can fix the clock,
+# and the figures are then not those of a GPU that is left to itself. The guide only reads the clock.
 
 # %%
 # Mistake 8: zeros for data
 # -------------------------
 #
-# Which numbers a matrix product multiplies makes no difference to its instructions. It can make one to the
-# power that the GPU draws.
+# Which numbers a matrix product multiplies makes no difference to its instructions. But it can change how
+# much power the GPU draws.
 
 matrix = cp.random.standard_normal((8192, 8192), dtype=cp.float32).astype(cp.float16)
 zeros = cp.zeros_like(matrix)
@@ -329,15 +341,15 @@ def queue_products(x, n=1000):
 
 
 # %%
-# In a long queue a product takes :measured:`random` with random numbers, at :measured:`power_random` and
-# :measured:`clock_random`. With zeros it takes :measured:`zeros`, at :measured:`power_zeros` and
-# :measured:`clock_zeros`. The board may draw :measured:`power_limit`. Asked what holds the clock down, the
-# driver says :measured:`held_random` with random numbers, and :measured:`held_zeros` with zeros. Benchmark on
-# data like your own, and for as long as your program runs.
+# In the second half of such a queue a product takes :measured:`random` with random numbers, at
+# :measured:`power_random` and :measured:`clock_random`. With zeros it takes :measured:`zeros`, at
+# :measured:`power_zeros` and :measured:`clock_zeros`. The board may draw :measured:`power_limit`. What holds
+# the clock down, according to the driver, is: with random numbers, :measured:`held_random`; with zeros,
+# :measured:`held_zeros`. Benchmark on data like your own, and for as long as your program runs.
 
 # %%
-# Mistake 9: other tenants
-# ------------------------
+# Mistake 9: other work on the same GPU
+# -------------------------------------
 #
 # Here another :term:`stream` reads a gigabyte again and again while the call is timed.
 
@@ -357,9 +369,9 @@ shared = benchmark(call, prepare=beside_a_tenant)
 # %%
 # The call takes :measured:`shared` instead of :measured:`right`, and nothing in its own code shows why.
 # Another process gets in the way differently: without NVIDIA's multi-process service, two processes take
-# turns on the GPU. We have not measured that. ``nvidia-smi`` lists who is there; inside a container it may
-# list nobody. Tenants of the *host* make launches slow. :doc:`How we measure </method>` says how the guide
-# notices them.
+# turns on the GPU. We have not measured that. ``nvidia-smi`` lists the processes on the GPU; inside a
+# container the list may be empty. Programs that share the *host* make launches slow.
+# :doc:`How we measure </method>` says how the guide notices them.
 
 # %%
 
@@ -491,7 +503,7 @@ mistakes = {
     "6 data has changed": ("left_over", fresh_s),
     "7 GPU has rested": ("rested", fresh_s),
     "8 zeros for data": ("zeros", facts["random"].value),
-    "9 another tenant": ("shared", small_s),
+    "9 other work": ("shared", small_s),
 }
 dots = {}
 for label, (name, right_s) in mistakes.items():
@@ -503,8 +515,8 @@ _ = plot_ratios(dots, "wrong / right")
 # .. finding::
 #
 #    Mistakes 1, 2 and 6 are far off, with :measured:`no_wait_off`, :measured:`first_10_off` and
-#    :measured:`left_over_off`. Nobody would doubt 4 and 5, with :measured:`warm_off` and
-#    :measured:`written_off`.
+#    :measured:`left_over_off` the right time. The figures of 4 and 5 look plausible, with
+#    :measured:`warm_off` and :measured:`written_off`.
 
 # draw
 gg.claim(roots_results, "square_root", faster_than="newton", at=2**22)

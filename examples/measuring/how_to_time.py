@@ -6,8 +6,8 @@ Why do six clocks give six times for one kernel, and which one should you use?
 """
 # %%
 # Adding one to 65 536 numbers takes :measured:`small_launch` by a clock that does not wait, and
-# :measured:`small_end_to_end` by one that does. On the GPU it takes
-# :measured:`add_one[add_one, 65536].time`, of which a kernel that does nothing takes :measured:`small_floor`.
+# :measured:`small_end_to_end` by one that does. The GPU's own time is
+# :measured:`add_one[add_one, 65536].time`, and that of a kernel that does nothing :measured:`small_floor`.
 
 # %%
 # .. csv-table:: One kernel, six clocks
@@ -17,7 +17,7 @@ Why do six clocks give six times for one kernel, and which one should you use?
 #    host, without waiting|:measured:`small_launch`|:measured:`large_launch`|the cost of a launch
 #    host, after waiting|:measured:`small_end_to_end`|:measured:`large_end_to_end`|what a user waits for
 #    host, the first five calls|:measured:`small_first_five`|:measured:`large_first_five`|nothing
-#    events around a launch|:measured:`small_events`|:measured:`large_events`|work longer than its launch
+#    events around a launch|:measured:`small_events`|:measured:`large_events`|work far longer than its launch
 #    events behind a delay|:measured:`small_gpu`|:measured:`large_gpu`|one kernel
 #    many calls in a graph|:measured:`add_one[add_one, 65536].time`|as above|short kernels
 
@@ -87,10 +87,11 @@ for clock in ("launch", "end_to_end", "gpu"):
 # %%
 # .. try-it::
 #
-#    Make the vectors longer: ``x, out = cp.arange(2.0**26), cp.zeros(2**26)``. The launch takes as long as
-#    before, and the two other times grow. A clock whose answer does not grow with the data has seen a launch.
+#    Make the vectors longer: ``x, out = cp.arange(2.0**26), cp.zeros(2**26)``. The launch takes about as
+#    long as before, and the two other times grow. A clock whose answer does not grow with the data has seen
+#    a launch.
 #
-# Take many samples, and look at their median. The host may be held up at any moment, and if that lasts longer
+# Take many samples, and look at their median. The host may be held up at any moment. If that lasts longer
 # than the spinning, the launch lies between the events after all.
 
 # %%
@@ -174,8 +175,8 @@ _ = gg.keep("floors", floors)
 #
 # For 2\ :sup:`26` numbers, a thousand times as many, the launch takes :measured:`large_launch`, against
 # :measured:`small_launch` for the few. The work grows from :measured:`small_gpu` to :measured:`large_gpu`,
-# and this clock sees nothing of it. So :term:`synchronise` before the clock is stopped. Synchronise before it
-# is started, too, or work that was queued earlier is counted as well.
+# and this clock sees nothing of that. So :term:`synchronise` before you stop the clock. Synchronise before
+# you start it, too, or it also counts work that was queued earlier.
 
 # %%
 # Keep compilation out of the clock
@@ -191,11 +192,11 @@ _ = gg.keep("floors", floors)
 # -----------------------------------------------------
 #
 # The GPU itself notes the time when it reaches an :term:`event`. But around a bare launch it reaches the
-# first event at once and waits for the kernel, while Python still prepares the launch. The events say
-# :measured:`small_events`. ``cupyx.profiler.benchmark`` works in this way; it says
+# first event at once, and then waits for the kernel while Python still prepares the launch. The events say
+# :measured:`small_events`. ``cupyx.profiler.benchmark`` works in this way, too, and says
 # :measured:`small_benchmark`. Behind the spinning kernel, a :term:`delay kernel`, the host is ahead, and
-# :measured:`small_gpu` is left. For the large vector, most of the launch hides behind the work: events say
-# :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay.
+# :measured:`small_gpu` is left. A launch before the large vector counts as well, but matters less there:
+# events say :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay.
 
 # %%
 # The floor: a kernel that does nothing takes time
@@ -203,12 +204,12 @@ _ = gg.keep("floors", floors)
 #
 # Not all of what is left is work. Take a kernel with an empty body, and launch it on the same grid with the
 # same arguments. Between two events behind a delay it takes :measured:`small_gpu_nothing`, where ``add_one``
-# takes :measured:`small_gpu`. Events have a price, and so have the start and the end of a kernel.
+# takes :measured:`small_gpu`. Recording events takes time, and so do the start and the end of a kernel.
 #
-# To lower this floor, put many calls into one :term:`CUDA graph`, start them together, and divide by their
-# number. Now the empty kernel takes :measured:`small_floor`, and ``add_one``
+# To lower this floor, put many calls into one :term:`CUDA graph`, start them together, and divide the time by
+# their number. Now the empty kernel takes :measured:`small_floor`, and ``add_one``
 # :measured:`add_one[add_one, 65536].time`. So a kernel has two right times, one alone and one among many. The
-# guide uses a graph for short kernels, and :doc:`says how it measures </method>`.
+# guide uses a graph for short kernels; :doc:`How we measure </method>` has the details.
 
 # draw
 from gpuguide.charts.style import MUTED, describe
@@ -247,8 +248,8 @@ describe(
 # ``gg.benchmark`` times any call beside its floor
 # ------------------------------------------------
 #
-# ``time_once`` has grown into ``gg.benchmark``. It tries again when the host was late, puts short calls into
-# a graph, and prints the floor of each clock. It does not check results.
+# ``gg.benchmark`` is ``time_once`` with more care. It tries again when the host was late, puts short calls
+# into a graph, and prints the floor of each clock. It does not check results.
 
 import gpuguide as gg
 
@@ -256,8 +257,9 @@ print(gg.benchmark(call))
 
 # %%
 # The QR factorisation of a 512 by 512 matrix keeps the GPU busy for longer. NumPy takes
-# :measured:`qr[numpy, 512**2].time` on the whole CPU, CuPy :measured:`qr[cupy, 512**2].time`. For such calls
-# the launch hardly matters, and every clock that waits is right.
+# :measured:`qr[numpy, 512**2].time` on all threads of the CPU, CuPy :measured:`qr[cupy, 512**2].time` on the
+# GPU. Queuing its many kernels takes long as well, but the GPU is at work meanwhile. So the time on the GPU
+# and the time end to end are close.
 
 print(gg.benchmark(cp.linalg.qr, cp.random.random((512, 512))))
 
@@ -266,7 +268,7 @@ print(gg.benchmark(cp.linalg.qr, cp.random.random((512, 512))))
 # ----------------------------------------
 #
 # A program has steps, and you want to know which of them takes the time. This timer synchronises where a step
-# begins and where it ends. A name may come back; its times are added up.
+# begins and where it ends. A name may be used again; its times are added up.
 
 from contextlib import contextmanager
 
@@ -303,10 +305,10 @@ print({name: f"{taken * 1e3:.1f} ms" for name, taken in seconds.items()})
 # :measured:`step_copy`. Waiting has a price: a program that waits after every step no longer uses host and
 # GPU at the same time. So take the timer out again when you have your answer.
 #
-# A timer that keeps one current name, instead of one name per ``with`` block, books a time on the wrong step
-# as soon as a name comes back.
+# A timer that keeps one current name, instead of one name per ``with`` block, adds a time to the wrong step
+# as soon as a name is used again.
 
-# wrong, fold: A timer that books time on the wrong step
+# wrong, fold: A timer that adds time to the wrong step
 from gpuguide.measure.turns import whole_turns
 
 
@@ -349,7 +351,7 @@ for name, taken in timed.items():
 print({name: f"{np.median(taken) * 1e3:.1f} ms" for name, taken in timed.items()})
 
 # %%
-# It books :measured:`wrong_sort` on the sort, which is the sort and the copy back,
+# It shows :measured:`wrong_sort` for the sort. This is the sort and the copy back, which alone takes
 # :measured:`step_copy_back`.
 
 # draw

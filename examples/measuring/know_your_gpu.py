@@ -28,7 +28,8 @@ How fast can this GPU read, write and compute, and how do you find out?
 # Properties and peaks from the driver
 # ------------------------------------
 #
-# The driver knows what the GPU is made of. Multiply some of its answers, and you have the peaks on paper.
+# The driver knows what the GPU is made of. Multiply some of its answers, and you have the peaks on paper,
+# at the highest clock. A data sheet may take a lower one.
 
 import cupy as cp
 import numpy as np
@@ -45,7 +46,7 @@ print("memory:                ", round(cp.cuda.Device().mem_info[1] / 2**30, 1),
 
 # Two transfers in each cycle of the memory's clock, over the whole width of the bus.
 memory_peak = 2 * gpu["MemoryClockRate"] * 1000 * gpu["GlobalMemoryBusWidth"] / 8
-# 128 units in each multiprocessor, in others 64; a multiply-add counts as two operations.
+# 128 units in each multiprocessor, on some GPUs 64; a multiply-add counts as two operations.
 fp32_peak = n_multiprocessors * 128 * 2 * gpu["ClockRate"] * 1000
 print(f"memory, on paper:       {memory_peak / 1e12:.2f} TB/s")
 print(f"FP32 units, on paper:   {fp32_peak / 1e12:.1f} TFLOP/s")
@@ -70,8 +71,8 @@ print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.1f} us at le
 # %%
 # .. try-it::
 #
-#    Write ``2**18`` for each ``2**28``. The bound shrinks with the array, to less than a kernel takes that
-#    does nothing. A bound by bytes says something about large arrays only.
+#    Write ``2**18`` for each ``2**28``. The bound shrinks with the array, until even an empty kernel takes
+#    longer. A bound from bytes says something about large arrays only.
 #
 # .. drawing:: know_your_gpu
 #
@@ -87,7 +88,7 @@ print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.1f} us at le
 # -----------------------------------------------
 #
 # The driver's answers bound a launch, too. A block has at most 1024 threads, and the grid has as many blocks
-# as the array needs, rounded up. CUDA counts x along a row, which is NumPy's last axis.
+# as the array needs, rounded up. CUDA names x first. Let it run along a row, which is NumPy's last axis.
 
 for rows, columns in ((512, 512), (513, 512), (1080, 1920)):
     blocks_per_grid = ((columns + 31) // 32, (rows + 31) // 32)
@@ -96,8 +97,8 @@ at_once = n_multiprocessors * (gpu["MaxThreadsPerMultiProcessor"] // 1024)
 print("on the GPU at once:", at_once, "of these blocks")
 
 # %%
-# One row more than 512 takes a whole row of blocks, in which hardly a thread has work. A grid may be far
-# larger than what fits at once. The other blocks wait for their turn.
+# One row more than 512 takes one more row of blocks, in which one thread out of 32 has work. A grid may be
+# far larger than what fits at once. The other blocks wait for their turn.
 
 # %%
 
@@ -148,33 +149,37 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # %%
 # .. finding::
 #
-#    At 2\ :sup:`23` bytes per array the cache of :measured:`l2_size` answers, and *read two, write one* shows
-#    :measured:`mixes[two_to_one, 2**23].rate`. At 2\ :sup:`30` the memory answers:
+#    Arrays of 2\ :sup:`23` bytes fit into the cache of :measured:`l2_size`, and *read two, write one* moves
+#    :measured:`mixes[two_to_one, 2**23].rate`. Arrays of 2\ :sup:`30` do not:
 #    :measured:`mixes[write, 2**30].rate` writing, :measured:`mixes[copy, 2**30].rate` copying,
 #    :measured:`mixes[two_to_one, 2**30].rate` reading two and writing one.
 #
 # Reading alone reaches :measured:`reads[read, 2**30].rate`. So there is no single bandwidth of the memory.
 # The guide tries many shapes of kernel for each mix, at the start of each recording, and keeps the best.
-# These are the :term:`ceilings <ceiling>` in the table above. Each kernel is held against the ceiling of
-# *its* mix: the copy above takes :measured:`mixes[copy, 2**30].time` for 2\ :sup:`30` bytes and reaches
-# :measured:`mixes[copy, 2**30].share` of it, CuPy's ``copyto`` :measured:`mixes[copy_cupy, 2**30].time` and
-# :measured:`mixes[copy_cupy, 2**30].share`.
+# These are the :term:`ceilings <ceiling>` in the table above. Compare each kernel with the ceiling of *its*
+# mix: the copy above takes :measured:`mixes[copy, 2**30].time` for 2\ :sup:`30` bytes, which is
+# :measured:`mixes[copy, 2**30].share` of the ceiling. CuPy's ``copyto`` takes
+# :measured:`mixes[copy_cupy, 2**30].time`, :measured:`mixes[copy_cupy, 2**30].share` of it.
 #
 # On the left of the chart all rates are low. A copy of 2\ :sup:`12` bytes takes
-# :measured:`mixes[copy, 2**12].time`, hardly more than a kernel that does nothing. A ceiling says nothing
-# about such kernels.
+# :measured:`mixes[copy, 2**12].time`, hardly more than an empty kernel. A ceiling says nothing about such
+# kernels.
 
 # %%
 # Result: tensor cores have peaks of their own
 # --------------------------------------------
 #
-# A peak bounds one unit and no other. On paper the ordinary FP64 units do :measured:`peak_fp64`. The product
-# of two large FP64 matrices runs at :measured:`ceiling_fp64_tensor`, and that is no mistake: cuBLAS computes
-# it on the *tensor cores*, units that do nothing but multiply small matrices. Their peak for FP64 is
-# :measured:`peak_fp64_tensor`. A rate above the peak of the unit that did the work is a mistake, always.
+# A peak bounds one unit and no other. On paper the ordinary FP64 units, 64 in each multiprocessor, reach
+# :measured:`peak_fp64`. The product of two large FP64 matrices runs at :measured:`ceiling_fp64_tensor`, and
+# that is no mistake: cuBLAS computes it on the *tensor cores*, units that do nothing but multiply small
+# matrices. Their peak for FP64 is :measured:`peak_fp64_tensor`. A rate above the peak of the unit that did
+# the work is always a mistake.
 #
-# TF32 is FP32 rounded to ten bits behind the point, FP16 and BF16 have sixteen bits in all. On paper FP16 and
-# BF16 are equal; measured, BF16 reaches :measured:`ceiling_bf16_tensor`.
+# In one clock cycle the tensor cores of a multiprocessor of this GPU do 128 multiply-adds in FP64, 1024 in
+# TF32 and 2048 in FP16. Put these in the place of the 128 FP32 units above, and you have their peaks.
+#
+# TF32 is FP32 with its fraction rounded to ten bits. FP16 and BF16 have sixteen bits in all. On paper these
+# two are equally fast; measured, BF16 reaches :measured:`ceiling_bf16_tensor`.
 
 # draw
 from gpuguide.charts.shapes import plot_ratios
@@ -204,22 +209,22 @@ _ = plot_ratios(shares, "share of the peak")
 # %%
 # .. finding::
 #
-#    The memory reaches :measured:`copy_share` of its peak when copying. The ordinary units come to
-#    :measured:`fp32_share` in FP32 and :measured:`fp64_share` in FP64, the tensor cores to
+#    The memory reaches :measured:`copy_share` of its peak when copying. The ordinary units reach
+#    :measured:`fp32_share` in FP32 and :measured:`fp64_share` in FP64, the tensor cores
 #    :measured:`fp64_tensor_share` in FP64 and :measured:`fp16_tensor_share` in FP16.
 
 # %%
 # Which limit is yours: count operations per byte
 # -----------------------------------------------
 #
-# Divide a ceiling of arithmetic by that of the memory, and you have the operations per byte at which the two
+# Divide a ceiling of arithmetic by that of copying, and you have the operations per byte at which the two
 # take equally long: :measured:`ridge_fp32` for the FP32 units, :measured:`ridge_fp64` for FP64,
 # :measured:`ridge_fp16_tensor` for FP16 on tensor cores. Adding two vectors in FP32 does one operation for
 # twelve bytes, so its limit is the memory.
 #
-# If the data comes from the host, look at :term:`PCIe` first. From :term:`pinned memory` it carries
-# :measured:`ceiling_h2d` to the GPU and :measured:`ceiling_d2h` back. In the time that it takes to bring a
-# byte, a copy on the GPU moves :measured:`over_pcie` as many.
+# If the data comes from the host, look at :term:`PCIe` first. Between :term:`pinned memory` and the GPU it
+# carries :measured:`ceiling_h2d` there and :measured:`ceiling_d2h` back. The rate at which a copy on the GPU
+# reads and writes, both together, is :measured:`over_pcie` the rate to the GPU.
 
 # draw
 for unit in ("fp32", "fp64", "fp16_tensor"):

@@ -1,4 +1,4 @@
-"""Maximum and square roots, which benchmarks are held against: right in the simulator, and compiled."""
+"""The larger of two numbers and square roots, which the page times: right in the simulator, and compiled."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

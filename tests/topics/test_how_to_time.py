@@ -1,4 +1,4 @@
-"""Clocks and timers, by clocks that are made up, and the operations that they are held against."""
+"""Clocks and timers on clocks that are made up, and the operations that the page times."""
 
 from collections.abc import Callable
 

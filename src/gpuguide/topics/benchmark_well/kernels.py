@@ -34,7 +34,7 @@ def newton(guess, number):
 
 @cuda.jit
 def square_root(guess, number):
-    """Each thread asks the GPU's own square root."""
+    """Each thread takes the square root that CUDA brings along."""
     i = cuda.grid(1)
     if i < guess.size:
         guess[i] = math.sqrt(number[i])

@@ -1,4 +1,4 @@
-"""What wrong benchmarks are held against: the larger of two numbers, warm and cold, and roots in place."""
+"""What benchmarks time, rightly and wrongly: the larger of two numbers, warm and cold, and roots in place."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def launch_newton(guess: Any, number: Any) -> None:
 
 
 def launch_square_root(guess: Any, number: Any) -> None:
-    """Replace guesses by what math.sqrt says; they are not looked at."""
+    """Replace the guesses by what math.sqrt returns, without reading them."""
     n = launch.check(guess=guess, number=number, ndim=1, dtype="float64")
     if n:
         square_root[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](guess, number)

@@ -1,4 +1,4 @@
-"""The kernel that is timed: add one to each element; and one that is launched alike and does nothing."""
+"""The kernel that is timed adds one to each element; another is launched in the same way and does nothing."""
 
 from numba import cuda
 

@@ -1,4 +1,4 @@
-"""Operations to hold clocks against: adding one to a vector, and the QR factorisation of a matrix."""
+"""What is timed by each clock: adding one to a vector, and the QR factorisation of a matrix."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def launch_add_one(x: Any, out: Any) -> None:
 
 
 def launch_nothing(x: Any, out: Any) -> None:
-    """Launch the same grid with the same arguments, for no work at all."""
+    """Launch the empty kernel on the same grid, with the same arguments."""
     n = launch.check(x=x, out=out, ndim=1, dtype="float64")
     if n:
         nothing[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](x, out)
