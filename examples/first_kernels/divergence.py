@@ -192,8 +192,8 @@ gg.claim(results, "regrouped", faster_than="in_order", at=2**22)
 # A branch with two long sides
 # ----------------------------
 #
-# In the next kernel, elements are of two kinds, and each kind has a recipe of 128 rounds. Three lists deal the
-# same elements out: **mixed**, as they lie; **by warp**, 32 of one kind, then 32 of the other; and
+# In the next kernel, elements are of two kinds, and each kind has a recipe of 128 rounds. Three lists deal
+# the same elements out: **mixed**, as they lie; **by warp**, 32 of one kind, then 32 of the other; and
 # **grouped**, first all of one kind.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
@@ -389,5 +389,5 @@ gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
 # ----
 #
 # Onward: :doc:`Exercises </practice/puzzles>`, with more kernels to mend, each with a check. Sideways:
-# :doc:`Numba's types </gallery/first_kernels/numba_types>`, on why ``np.uint32`` stands around so many numbers
-# here.
+# :doc:`Numba's types </gallery/first_kernels/numba_types>`, on why ``np.uint32`` stands around so many
+# numbers here.

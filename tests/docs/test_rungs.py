@@ -322,6 +322,15 @@ def test_a_rung_is_one_block_of_kernel_launch_and_strip(tmp_path, monkeypatch):
     assert not rungs["four"]["wrong"]
 
 
+def test_a_function_that_the_bare_cell_defines_is_not_shown_again(tmp_path, monkeypatch):
+    script = SCRIPT.replace("@cuda.jit\ndef one(x)", "def width():\n    return 4\n\n\n@cuda.jit\ndef one(x)")
+    app, warnings, _ = built(tmp_path, monkeypatch, script)
+    assert warnings == ""
+    document = app.env.get_doctree("gallery/start/first")
+    four = next(node for node in document.findall(nodes.container) if node.get("rung") == "four")
+    assert four.next_node(nodes.literal_block).astext().startswith("@cuda.jit\ndef four(x):")
+
+
 @pytest.mark.parametrize(
     ("status", "why"), [("missing", "this page was never measured"), ("stale", "the code changed")]
 )

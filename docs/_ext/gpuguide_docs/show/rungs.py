@@ -195,11 +195,15 @@ class LadderParts(SphinxTransform):
             node.parent.remove(node)
         layout = site_of(self.env).layout
         module = f"gpuguide.topics.{page.topic}.kernels"
-        kernel = next(filter(None, (definition_in(code, name) for code in _code_in(cell))), "")
-        if not kernel and _exists(layout.source, module):
+        codes = list(_code_in(cell))
+        kernel = next(filter(None, (definition_in(code, name) for code in codes)), "")
+        if _exists(layout.source, module):
             source = ModuleSource(layout.source, module)
             self.env.note_dependency(str(source.path))
-            if name in source.names:
+            if kernel:  # the cell shows it, and the functions that it calls
+                in_cell = {each for each in source.names if any(definition_in(code, each) for code in codes)}
+                shown.names.update(in_cell)
+            elif name in source.names:
                 read = source.with_read(name)
                 names = [each for each in read if each == name or each not in shown.names]
                 shown.names.update(names)
