@@ -33,6 +33,7 @@ How fast is a CPU that is given a fair chance?
 
 from math import isnan
 
+import numba
 import numpy as np
 from numba import njit, prange, vectorize
 
@@ -137,7 +138,7 @@ print(out[0, 0, :5])
 # .. rung:: parallel
 
 parallel(a, b, out)
-print(out[0, 0, :5])
+print(numba.get_num_threads(), "threads:", out[0, 0, :5])
 
 # %%
 # Threads must be woken and waited for. For 512 elements, all of them together are slower than one thread:

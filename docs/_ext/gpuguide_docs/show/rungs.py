@@ -17,7 +17,7 @@ from gpuguide.errors import ArgumentError, GpuGuideError, unknown
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
-from gpuguide_docs.show.changed_lines import changed_node, definition_in
+from gpuguide_docs.show.changed_lines import changed_node, definition_in, functions_in
 from gpuguide_docs.show.kernel import kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource, module_file
@@ -120,7 +120,7 @@ class _Shown:
 
 @dataclass
 class _CodeAbove:
-    """What the rungs above have shown: how many they are, their definitions, and the last kernel."""
+    """What the rungs above have shown: how many they are, what they define, and the last kernel."""
 
     n_rungs: int = 0
     names: set[str] = field(default_factory=set)
@@ -195,15 +195,11 @@ class LadderParts(SphinxTransform):
             node.parent.remove(node)
         layout = site_of(self.env).layout
         module = f"gpuguide.topics.{page.topic}.kernels"
-        codes = list(_code_in(cell))
-        kernel = next(filter(None, (definition_in(code, name) for code in codes)), "")
-        if _exists(layout.source, module):
+        kernel = next(filter(None, (definition_in(code, name) for code in _code_in(cell))), "")
+        if not kernel and _exists(layout.source, module):
             source = ModuleSource(layout.source, module)
             self.env.note_dependency(str(source.path))
-            if kernel:  # the cell shows it, and the functions that it calls
-                in_cell = {each for each in source.names if any(definition_in(code, each) for code in codes)}
-                shown.names.update(in_cell)
-            elif name in source.names:
+            if name in source.names:
                 read = source.with_read(name)
                 names = [each for each in read if each == name or each not in shown.names]
                 shown.names.update(names)
@@ -214,6 +210,7 @@ class LadderParts(SphinxTransform):
                     block.replace(block[0], changed)
                 block.source, block.line = rung.source, rung.line
                 rung += block
+        shown.names.update(name for code in _code_in(cell) for name in functions_in(code))
         shown.n_rungs += 1
         shown.above = kernel or shown.above
         if cell:
