@@ -33,7 +33,7 @@ from numba import njit
 
 
 @njit
-def larger_loops(a, b, out):
+def larger_box(a, b, out):
     """Fill a box with the larger of two elements, in three loops."""
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -43,40 +43,21 @@ def larger_loops(a, b, out):
 
 a, b = np.random.default_rng(0).random((2, 32, 32, 32), np.float32)
 out = np.empty_like(a)
-print("versions when it is decorated: ", len(larger_loops.signatures))
-larger_loops(a, b, out)
-print("after a call with float32:     ", len(larger_loops.signatures))
-larger_loops(a, b, out)
-print("after another one:             ", len(larger_loops.signatures))
-larger_loops(a.astype(float), b.astype(float), out.astype(float))
-print("after a call with float64:     ", len(larger_loops.signatures))
+print("versions when it is decorated: ", len(larger_box.signatures))
+larger_box(a, b, out)
+print("after a call with float32:     ", len(larger_box.signatures))
+larger_box(a, b, out)
+print("after another one:             ", len(larger_box.signatures))
+larger_box(a.astype(float), b.astype(float), out.astype(float))
+print("after a call with float64:     ", len(larger_box.signatures))
 print("Numba:", out[0, 0, :3])
 print("NumPy:", np.maximum(a, b)[0, 0, :3])
 
 # %%
 # .. try-it::
 #
-#    Add ``larger_loops(a[::2], b[::2], out[::2])``. The numbers are still ``float32``, and yet there is a
+#    Add ``larger_box(a[::2], b[::2], out[::2])``. The numbers are still ``float32``, and yet there is a
 #    third version: how an array lies in memory is part of its type.
-
-# %%
-
-# record: The studies: one more function in seven ways, a search for primes, and fresh processes
-import gpuguide as gg
-from gpuguide.topics.compile_cost import compile_parts, kernels, primes_search
-from gpuguide.topics.compile_cost import study as compile_cost
-from gpuguide.topics.primes.kernels_cpu import find_primes
-
-results = compile_cost.study().run()
-primes = primes_search.study().run()
-for name, function, arguments, options in (
-    ("parallel", kernels.larger_parallel_loops, (a, b, out), {"parallel": True}),
-    ("primes", find_primes, (1,), {}),
-):
-    samples = compile_parts.time_compiling(function, arguments, n_turns=1, **options)
-    gg.fact(f"compile_{name}", float(np.median(samples)), unit="s", samples=samples)
-for part, samples in compile_parts.measure_fresh_processes().items():
-    gg.fact(f"fresh_{part}", float(np.median(samples)), unit="s", samples=samples)
 
 # %%
 # Compiling one more function
@@ -86,13 +67,38 @@ for part, samples in compile_parts.measure_fresh_processes().items():
 # takes depends on the code and on what is asked for, not on the length of the arrays. Each of these functions
 # makes a new compiled function and calls it once, for 32 768 elements.
 #
+# .. kernel:: gpuguide.topics.compile_cost.kernels
+#    :names: larger_loops, larger_parallel_loops
+#    :fold: The loops, and those that threads share
+#
 # .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: compile_njit, compile_vectorize, compile_signature
+#    :fold: How each function is compiled and called
 #
 # **njit** compiles at the call. **vectorize** makes a :term:`ufunc`, which also compiles at the call.
 # **vectorize, signature** names the types beforehand: it compiles when it is decorated, which usually means
 # when your module is imported. That saves nothing, but the first call is not late. **cuda.jit** compiles a
 # :term:`kernel`; its time includes the copies of pageable arrays.
+#
+# .. kernel:: gpuguide.topics.compile_cost.study
+#    :names: compile_kernel, call_compiled, load_cached, caching_in
+#    :fold: A kernel, a later call, and the cache
+
+# %%
+
+# record: The study: one more function in seven ways, and the compiler alone with parallel=True
+import gpuguide as gg
+from gpuguide.topics.compile_cost import compile_parts
+from gpuguide.topics.compile_cost.kernels import larger_parallel_loops
+from gpuguide.topics.compile_cost.study import study
+
+results = study().run()
+samples = compile_parts.time_compiling(
+    larger_parallel_loops, (a, b, out), n_turns=1, parallel=True
+)
+gg.fact("compile_parallel", float(np.median(samples)), unit="s", samples=samples)
+
+# %%
 
 # draw
 parts = {"python": "run", "later": "run", "cached": "read"}
@@ -116,20 +122,11 @@ gg.plot_decomposition(bars)
 # :measured:`compiling[later, 32**3].time`. So the compiler is paid back after :measured:`calls_to_pay_back`
 # calls.
 #
-# .. kernel:: gpuguide.topics.compile_cost.study
-#    :names: compile_kernel, call_compiled, load_cached, caching_in
-#    :fold: A kernel, a later call, and the cache
-#
-# .. kernel:: gpuguide.topics.compile_cost.kernels
-#    :names: larger_parallel_loops
-#    :fold: The loops that are shared out among threads
-#
 # .. results:: compiling
 
 # draw
 gg.claim(results, "cached", faster_than="njit", at=32**3)
 gg.claim(results, "python", faster_than="njit", at=32**3)
-gg.claim(primes, "njit", faster_than="python", at=10_000, by=2)
 saved = results.time("python", 32**3).value - results.time("later", 32**3).value
 calls = gg.fact("calls_to_pay_back", results.time("njit", 32**3).value / saved, unit="1")
 
@@ -141,13 +138,27 @@ calls = gg.fact("calls_to_pay_back", results.time("njit", 32**3).value / saved, 
 #
 # .. kernel:: gpuguide.topics.primes.kernels_cpu
 #    :names: find_primes
-#
+
+# %%
+
+# record: The study of primes, and the compiler alone
+from gpuguide.topics.compile_cost import primes_search
+from gpuguide.topics.primes.kernels_cpu import find_primes
+
+primes = primes_search.study().run()
+samples = compile_parts.time_compiling(find_primes, (1,), n_turns=1)
+gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
+
+# %%
 # All primes below 10 000 take Python :measured:`primes[python, 10_000].time` and compiled code
 # :measured:`primes[njit, 10_000].time`. But the compiler takes :measured:`compile_primes` before that. If you
 # search only once, add the two. And for the primes below 100, which take Python
 # :measured:`primes[python, 100].time`, compiling never pays.
 #
 # .. results:: primes
+
+# draw
+gg.claim(primes, "njit", faster_than="python", at=10_000, by=2)
 
 # %%
 # The compiler inside a benchmark
@@ -167,18 +178,18 @@ def five_calls(function):
     return (perf_counter() - start) / 5
 
 
-print(f"an average of {five_calls(njit(larger_loops.py_func)) * 1e3:.1f} ms per call")
+print(f"an average of {five_calls(njit(larger_box.py_func)) * 1e3:.1f} ms per call")
 
 # %%
 
 # record: The same five calls again, beside the compiler and a call on clocks of their own
 from gpuguide.measure.turns import beside_compilation
 
-taken = beside_compilation(five_calls, larger_loops, (a, b, out), n_turns=3)
+taken = beside_compilation(five_calls, larger_box, (a, b, out), n_turns=5)
 for name, samples in zip(
     ("wrong_average", "wrong_compile", "wrong_call"), taken, strict=True
 ):
-    gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+    gg.fact(name, min(samples), unit="s", samples=samples, note="the fastest turn")
 
 # %%
 # Whatever else runs on the machine can only add to such a figure, so the fastest of several turns counts. The
@@ -204,6 +215,12 @@ _ = gg.explained(
 # Loading the compiler is paid once in each process. Two fresh processes show it. Both have the same folder
 # for ``cache=True``: the first finds it empty, the second finds what the first has written. Then the second
 # makes a :term:`context` on the GPU, which CUDA needs once in each process, and compiles a kernel.
+
+# record: First calls in fresh processes
+for part, samples in compile_parts.measure_fresh_processes().items():
+    gg.fact(f"fresh_{part}", float(np.median(samples)), unit="s", samples=samples)
+
+# %%
 
 # draw
 took = {name.removeprefix("fresh_"): fact for name, fact in facts.items()}

@@ -33,6 +33,7 @@ How fast is a CPU that is given a fair chance?
 from math import isnan
 
 import numpy as np
+from numba import njit, prange, vectorize
 
 
 def python_loop(a, b, out):
@@ -79,27 +80,26 @@ print(out[0, 0, :5])
 
 # %%
 
-# record: The study: nine variants, six sizes, every answer compared bit for bit
+# record: The CPU, and the compiled functions of this page
 import gpuguide as gg
 from gpuguide.machine.cpu import cpu_info
-from gpuguide.topics.maximum_cpu import study as maximum_cpu
 from gpuguide.topics.maximum_cpu.kernels import loops, parallel, ufunc
 
 cpu = cpu_info()
 caches = dict(cpu.caches)
 gg.fact("cpu", cpu.model, unit="text")
-gg.fact("cpu_threads", maximum_cpu.THREADS, unit="1")
+gg.fact("cpu_threads", cpu.n_cpus, unit="1")
 gg.fact("l2_bytes", caches.get("L2", 0), unit="B")
 gg.fact("l3_bytes", caches.get("L3", 0), unit="B")
-print(cpu.model, "with", maximum_cpu.THREADS, "threads and the caches", caches)
-results = maximum_cpu.study().run()
+print(cpu.model, "with", cpu.n_cpus, "virtual CPUs and the caches", caches)
 
 # %%
 # The same loop with @njit
 # ------------------------
 #
 # The decorator hands the loop to Numba, which compiles it at the first call. This is called
-# :term:`JIT compilation`. Compiled code does not check indices, so it looks at the shapes first.
+# :term:`JIT compilation`. Compiled code does not check indices, so it looks at the shapes first. With
+# ``nogil=True`` it lets go of Python's lock, as NumPy does; that matters further down.
 #
 # .. rung:: loops
 
@@ -139,6 +139,17 @@ print(out[0, 0, :5])
 # Threads must be woken and waited for. For 512 elements that makes them slower than one:
 # :measured:`maximum_cpu[parallel, 8**3].time` against :measured:`maximum_cpu[loops, 8**3].time`. They
 # overtake it :measured:`maximum_cpu.crossover(loops, parallel)`.
+#
+# .. kernel:: gpuguide.topics.maximum_cpu.study
+#    :names: in_python_threads
+#    :fold: How Python's threads share the work
+
+# %%
+
+# record: The study: nine variants, six sizes, every answer compared bit for bit
+from gpuguide.topics.maximum_cpu.study import study
+
+results = study().run()
 
 # %%
 # Result: inside the caches and beyond them
@@ -191,10 +202,6 @@ gg.plot_time(results, variants=["parallel", "numpy_threads", "loops_threads"])
 # That price grows far less than the arrays. Beyond the cache it is small beside the work, and there the
 # memory decides: one thread moves :measured:`maximum_cpu[numpy, 512**3].rate` with NumPy and
 # :measured:`maximum_cpu[loops, 512**3].rate` with njit loops.
-#
-# .. kernel:: gpuguide.topics.maximum_cpu.study
-#    :names: in_python_threads, loops_without_lock
-#    :fold: How Python's threads share the work
 #
 # .. results:: maximum_cpu
 

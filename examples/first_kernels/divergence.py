@@ -86,44 +86,10 @@ print(f"a thread has work in {warps.mean() / warps.max(axis=1).mean():.0%} of th
 
 # %%
 
-# record: The studies, and the steps of warps in each order
+# record: The kernels of this page
 import gpuguide as gg
-from gpuguide.topics.divergence import mandelbrot, study as smallest_divisor, two_recipes
 from gpuguide.topics.divergence.kernels import by_cost, regrouped, regrouped_often
 from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
-
-n, pixels = 2**22, 1024**2
-shuffled, costly_first = smallest_divisor.study().make_inputs(n, exact=False)
-divisions = smallest_divisor.divisions(n)
-orders = {
-    "divisors_by_cost": divisions[costly_first],
-    "divisors_in_order": divisions,
-    "divisors_shuffled": divisions[shuffled],
-}
-escape_steps = mandelbrot.escape_reference(pixels)
-*others, by_steps = mandelbrot.study().make_inputs(pixels, exact=False)
-for name, order in zip(
-    ("by_steps", "rows", "tiles", "shuffled"), (by_steps, *others), strict=True
-):
-    orders[f"escape_{name}"] = escape_steps[order]
-fewest = {
-    "divisors": warp_steps(divisions[costly_first]),
-    "escape": warp_steps(escape_steps[by_steps]),
-}
-for name, steps in orders.items():
-    share, ratio = active_share(steps), warp_steps(steps) / fewest[name.partition("_")[0]]
-    gg.fact(f"active_{name}", share, unit="share")
-    gg.fact(f"steps_{name}", ratio, unit="ratio")
-    print(f"{name:18} {share:6.1%} active, {ratio:5.2f} times the fewest steps")
-_, kind, mixed, by_warp, grouped = two_recipes.study().make_inputs(n, exact=False)
-for name, order in (("mixed", mixed), ("by_warp", by_warp), ("grouped", grouped)):
-    sides = [128 * (kind[order] == side) for side in (0, 1)]
-    share = gg.fact(f"active_{name}", active_share(*sides), unit="share")
-    print(f"{name:18} {share.value:6.1%} active, {warp_steps(*sides):,} steps")
-
-results = smallest_divisor.study().run()
-recipes = two_recipes.study().run()
-escape = mandelbrot.study().run()
 
 # %%
 # Sorted by cost: warps of equals
@@ -175,6 +141,27 @@ print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
 
+# record: The steps of warps in each order, and the study of divisors
+from gpuguide.topics.divergence import study as smallest_divisor
+
+n = 2**22
+shuffled, costly_first = smallest_divisor.study().make_inputs(n, exact=False)
+tried = smallest_divisor.divisions(n)
+fewest = warp_steps(tried[costly_first])
+for name, steps in (
+    ("by_cost", tried[costly_first]),
+    ("in_order", tried),
+    ("shuffled", tried[shuffled]),
+):
+    share = gg.fact(f"active_divisors_{name}", active_share(steps), unit="share")
+    ratio = gg.fact(f"steps_divisors_{name}", warp_steps(steps) / fewest, unit="ratio")
+    print(
+        f"{name:9} {share.value:6.1%} active, {ratio.value:5.2f} times the fewest steps"
+    )
+results = smallest_divisor.study().run()
+
+# %%
+
 # draw
 gg.plot_time(results, variants=["in_order", "regrouped", "regrouped_often", "by_cost"])
 
@@ -195,7 +182,6 @@ gg.plot_time(results, variants=["in_order", "regrouped", "regrouped_often", "by_
 # draw
 gg.claim(results, "by_cost", faster_than="in_order", at=2**22, by=2)
 gg.claim(results, "regrouped", faster_than="in_order", at=2**22)
-gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
 
 # %%
 # A branch with two long sides
@@ -206,16 +192,33 @@ gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
 # of one kind).
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: shift_recipe, turn_recipe
+#    :fold: The two recipes
+#
+# .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: branch
 #
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: both_sides, group
+#    :fold: Both sides then a choice, and grouping at each call
+
+# %%
+
+# record: The steps of warps on both sides, and the study of two recipes
+from gpuguide.topics.divergence import two_recipes
+
+_, kind, mixed, by_warp, grouped = two_recipes.study().make_inputs(n, exact=False)
+for name, chosen in (("mixed", mixed), ("by_warp", by_warp), ("grouped", grouped)):
+    sides = [128 * (kind[chosen] == side) for side in (0, 1)]
+    share = gg.fact(f"active_{name}", active_share(*sides), unit="share")
+    print(f"{name:9} {share.value:6.1%} active, {warp_steps(*sides):,} steps")
+recipes = two_recipes.study().run()
+
+# %%
 # Mixed, :measured:`active_mixed` of the threads are active, by warp and grouped :measured:`active_by_warp`.
 # So warps need half the steps, and by warp is :measured:`recipes[by_warp, 2**22].speedup(mixed)` as fast as
 # mixed, grouped :measured:`recipes[grouped, 2**22].speedup(mixed)`. :evidence:`count warp_steps` Only the
 # neighbours in a warp matter: half of the threads go either way every time.
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: shift_recipe, turn_recipe
-#    :fold: The two recipes
 #
 # .. results:: recipes
 
@@ -251,10 +254,6 @@ for line in ptx.splitlines():
 #
 # With two long sides a select saves nothing. Both sides for every element take
 # :measured:`recipes[both_sides, 2**22].time`, the divided warps :measured:`recipes[mixed, 2**22].time`.
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: both_sides
-#    :fold: Both sides, then a choice
 
 # %%
 # Independent thread scheduling
@@ -275,6 +274,32 @@ for line in ptx.splitlines():
 # The Mandelbrot set is work of another shape. A pixel takes up to 256 steps, and its neighbours take about as
 # many. A warp can get its pixels in **rows** of 32, in **tiles** of 8 columns and 4 rows, **shuffled**, or
 # **by steps**, as if those were known.
+#
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: steps_inside, one_pixel
+#    :fold: Steps of a pixel
+
+# %%
+
+# record: The steps of warps in each order of the pixels, and their study
+from gpuguide.topics.divergence import mandelbrot
+
+needed = mandelbrot.escape_reference(1024**2)
+names = ("rows", "tiles", "shuffled", "by_steps")
+lists = dict(
+    zip(names, mandelbrot.study().make_inputs(1024**2, exact=False), strict=True)
+)
+fewest = warp_steps(needed[lists["by_steps"]])
+for name, pixels in lists.items():
+    steps = needed[pixels]
+    share = gg.fact(f"active_escape_{name}", active_share(steps), unit="share")
+    ratio = gg.fact(f"steps_escape_{name}", warp_steps(steps) / fewest, unit="ratio")
+    print(
+        f"{name:9} {share.value:6.1%} active, {ratio.value:5.2f} times the fewest steps"
+    )
+escape = mandelbrot.study().run()
+
+# %%
 
 # draw
 import matplotlib.pyplot as plt
@@ -323,11 +348,10 @@ describe(
 # :measured:`escape[by_steps, 1024**2].speedup(shuffled)` as fast as shuffled ones. We think that what a pixel
 # takes besides its steps, its place in the list and its address, makes up the difference. :evidence:`opinion`
 #
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: steps_inside, one_pixel
-#    :fold: Steps of a pixel
-#
 # .. results:: escape
+
+# draw
+gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
 
 # %%
 # When sorting costs more than waiting
@@ -339,10 +363,6 @@ describe(
 # :measured:`recipes[mixed, 2**22].time` without one. At 2\ :sup:`12` elements it takes
 # :measured:`recipes[group_first, 2**12].time`, and mixed takes :measured:`recipes[mixed, 2**12].time`. Look
 # for divergence in long loops; a kernel that waits for memory most of the time hardly notices a branch.
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: group
-#    :fold: The kernel that groups
 
 # %%
 # Your turn: even and odd places

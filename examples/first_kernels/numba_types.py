@@ -84,9 +84,8 @@ print("NumPy:", x)
 
 # %%
 
-# record: The studies: four kernels at six sizes, and the same doses in float64 arrays
+# record: The kernels of this page
 import gpuguide as gg
-from gpuguide.topics.numba_types import study as numba_types
 from gpuguide.topics.numba_types.kernels import (
     float32_only,
     one_left,
@@ -95,9 +94,6 @@ from gpuguide.topics.numba_types.kernels import (
     range_int64,
     rounded_steps,
 )
-
-results = numba_types.study().run()
-wide = numba_types.wide_study().run()
 
 # %%
 # Rounding each step: two conversions per dose
@@ -148,6 +144,14 @@ float32_only[256, 256](kept, level)
 show(float32_only)
 
 # %%
+
+# record: The studies: four kernels at six sizes, and the same doses in float64 arrays
+from gpuguide.topics.numba_types import study as numba_types
+
+results = numba_types.study().run()
+wide = numba_types.wide_study().run()
+
+# %%
 # The GPU can do twice as many ``float32`` as ``float64`` operations per clock cycle. The gain stays below
 # that: this kernel reaches :measured:`level[float32_only, 2**26].flop_share` of the ``float32``
 # :term:`ceiling`, and Python floats reach :measured:`level[python_floats, 2**26].flop_share` of theirs.
@@ -172,27 +176,6 @@ gg.plot_time(results, variants=["python_floats", "rounded_steps", "float32_only"
 # draw
 gg.claim(results, "float32_only", faster_than="python_floats", at=2**26)
 gg.claim(results, "python_floats", faster_than="rounded_steps", at=2**26, by=4)
-
-# %%
-
-# record: Instructions in the code of each kernel, and the studies of counters and factors
-from gpuguide.topics.numba_types.instructions import counting_words, float_instructions
-
-for kernel in (rounded_steps, one_left, float32_only):
-    (ptx,) = kernel.inspect_asm().values()
-    found = float_instructions(ptx)
-    for kind in ("float32", "float64", "conversions"):
-        gg.fact(
-            f"{kernel.__name__}_{kind}", getattr(found, kind), unit="1", note="in the PTX"
-        )
-    print(f"{kernel.__name__:14} {found}")
-
-counters = numba_types.counters_study().run()
-scale = numba_types.scale_study().run()
-for kernel in (range_int64, range_int32, own_counter):
-    (ptx,) = kernel.inspect_asm().values()
-    words = gg.fact(f"words_{kernel.__name__}", int(counting_words(ptx)), unit="1")
-    print(f"{kernel.__name__:14} {words.value} words of 32 bits per dose, in the PTX")
 
 # %%
 # Loops with range: int64 counters
@@ -228,6 +211,31 @@ own_counter[256, 256](kept, 128, level)
 print(level[::16_384])
 
 # %%
+# .. kernel:: gpuguide.topics.numba_types.instructions
+#    :names: float_instructions, counting_words
+#    :fold: How instructions are counted
+
+# %%
+
+# record: Instructions in the code of each kernel, and the study of counters
+from gpuguide.topics.numba_types.instructions import counting_words, float_instructions
+
+for kernel in (rounded_steps, one_left, float32_only):
+    ptx = next(iter(kernel.inspect_asm().values()))
+    found = float_instructions(ptx)
+    for kind in ("float32", "float64", "conversions"):
+        gg.fact(
+            f"{kernel.__name__}_{kind}", getattr(found, kind), unit="1", note="in the PTX"
+        )
+    print(f"{kernel.__name__:14} {found}")
+
+counters = numba_types.counters_study().run()
+for kernel in (range_int64, range_int32, own_counter):
+    ptx = next(iter(kernel.inspect_asm().values()))
+    words = gg.fact(f"words_{kernel.__name__}", int(counting_words(ptx)), unit="1")
+    print(f"{kernel.__name__:14} {words.value} words of 32 bits per dose, in the PTX")
+
+# %%
 
 # draw
 doses = counters.time("own_counter", 2**24).value
@@ -255,10 +263,6 @@ gg.plot_decomposition(
 # :measured:`counting_ratio` as long in 64 bits. :evidence:`count counting_words`
 #
 # .. results:: counters
-#
-# .. kernel:: gpuguide.topics.numba_types.instructions
-#    :names: float_instructions, counting_words
-#    :fold: How instructions are counted
 
 # draw
 gg.claim(counters, "range_int32", faster_than="range_int64", at=2**24, by=1.2)
@@ -330,7 +334,13 @@ except NotImplementedError as error:
 # .. kernel:: gpuguide.topics.numba_types.kernels
 #    :names: scale_python_float, scale_float32
 #    :fold: The two kernels
-#
+
+# %%
+
+# record: The study of two factors
+scale = numba_types.scale_study().run()
+
+# %%
 # .. results:: scale
 #
 # This depends on the GPU. NVIDIA's list has two operations in ``float64`` per clock cycle and multiprocessor

@@ -17,7 +17,7 @@ In which ways does a benchmark go wrong, and by how much?
 #    1 nobody waits | :measured:`no_wait_off` | launch / work
 #    2 the first of ten calls counts | :measured:`first_10_off` | 1 + compilation / (calls × call)
 #    3 one reading, the slowest of 100 | :measured:`one_reading_off` | what else the host is doing
-#    4 warm where cold is meant | :measured:`warm_off` | how much of the data the cache holds
+#    4 warm instead of cold | :measured:`warm_off` | how much of the data the cache holds
 #    5 the cache was emptied by writing | :measured:`written_off` | dirty lines / bandwidth
 #    6 the data has changed | :measured:`left_over_off` | work that is left / work
 #    7 the GPU has rested | :measured:`rested_off` | clock at work / clock after rest
@@ -28,8 +28,8 @@ In which ways does a benchmark go wrong, and by how much?
 # A GPU benchmark without any tools
 # ---------------------------------
 #
-# ``prepare`` brings data and cache into the state that is meant. The spinning kernel keeps the GPU busy while
-# the host queues what follows, so that no launch lies between the two events.
+# ``prepare`` brings data and cache into the state in which your program will call. The spinning kernel keeps
+# the GPU busy while the host queues what follows, so that no launch lies between the two events.
 
 import cupy as cp
 import numpy as np
@@ -173,8 +173,8 @@ print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called b
 # :measured:`one_reading_off` the median. From the fastest to the slowest it is :measured:`readings_apart` of
 # the median, so two single readings of one kernel can pass for a speed-up. On the GPU's own clock the samples
 # in ``right`` lie :measured:`right_apart` apart. Take many samples, and show their median and how far they
-# lie apart. From one machine start to the next even medians move: :doc:`How we measure </method>` has the
-# figures.
+# lie apart. From one machine start to the next even medians move; :doc:`How we measure </method>` says what
+# the guide makes of that.
 
 # %%
 # Mistakes 4 and 5: the state of the L2 cache
@@ -354,12 +354,11 @@ def beside_a_tenant():
 
 shared = benchmark(call, prepare=beside_a_tenant)
 
-# %%
-# The call takes :measured:`shared` instead of :measured:`right`. Nothing in its own code tells. Another
-# process does the same in another way: without NVIDIA's multi-process service, two processes take turns on
-# the GPU. We have not measured that. ``nvidia-smi`` lists who is there; inside a container it may list
-# nobody. Tenants of the *host* make launches slow. :doc:`How we measure </method>` says how the guide notices
-# them.
+# %% The call takes :measured:`shared` instead of :measured:`right`, and nothing in its own code shows why.
+# Another process gets in the way differently: without NVIDIA's multi-process service, two processes take
+# turns on the GPU. We have not measured that. ``nvidia-smi`` lists who is there; inside a container it may
+# list nobody. Tenants of the *host* make launches slow. :doc:`How we measure </method>` says how the guide
+# notices them.
 
 # %%
 
@@ -486,7 +485,7 @@ mistakes = {
     "1 nobody waits": ("no_wait", large_s),
     "2 first call counts": ("first_10", large_s),
     "3 slowest reading": ("one_reading", float(np.median(of_one))),
-    "4 warm for cold": ("warm", small_s),
+    "4 warm, not cold": ("warm", small_s),
     "5 emptied by writing": ("written", small_s),
     "6 data has changed": ("left_over", fresh_s),
     "7 GPU has rested": ("rested", fresh_s),

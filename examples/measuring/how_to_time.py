@@ -90,7 +90,7 @@ for clock in ("launch", "end_to_end", "gpu"):
 #    Make the vectors longer: ``x, out = cp.arange(2.0**26), cp.zeros(2**26)``. The launch takes as long as
 #    before, and the two other times grow. A clock whose answer does not grow with the data has seen a launch.
 #
-# Read many samples and take their median. The host may be held up at any moment, and if that lasts longer
+# Take many samples, and look at their median. The host may be held up at any moment, and if that lasts longer
 # than the spinning, the launch lies between the events after all.
 
 # %%

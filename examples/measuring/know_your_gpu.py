@@ -28,7 +28,7 @@ How fast can this GPU read, write and compute, and how do you find out?
 # Properties and peaks from the driver
 # ------------------------------------
 #
-# The driver knows what the GPU is made of. Two products of its answers are the peaks on paper.
+# The driver knows what the GPU is made of. Multiply some of its answers, and you have the peaks on paper.
 
 import cupy as cp
 import numpy as np

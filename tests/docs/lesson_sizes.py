@@ -92,7 +92,7 @@ assert (divisors.get() == smallest).all()
 divisors[:] = 0
 """
 _NO_DAMP_PTX = {"(ptx,) = damp.inspect_asm().values()": "ptx = ''"}
-_DIVISORS_RUNGS = ("in_order", "by_cost", "regrouped")
+_DIVISORS_RUNGS = ("in_order", "by_cost", "regrouped", "regrouped_often")
 
 # By division; an answer has a byte for each number, or for each odd one.
 _PRIMES = """

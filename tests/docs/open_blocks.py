@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
+import symtable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,6 +96,14 @@ def open_blocks(page: Page, layout: Layout = LAYOUT) -> list[Block]:
     return blocks
 
 
+def folded_names(page: Page, layout: Layout = LAYOUT) -> set[str]:
+    """What the directive `kernel` shows in folds: a click away from what stands open."""
+    text = "\n".join(cell.content for cell in read_cells(page.script(layout)) if cell.kind == "text")
+    folded = [options for _, options in _KERNEL.findall(text) if ":fold:" in options]
+    names = [found[1] for options in folded if (found := re.search(r":names:(.*)", options))]
+    return {name for each in names for name in each.replace(",", " ").split()}
+
+
 def kernels_of(page: Page, layout: Layout = LAYOUT) -> ModuleSource | None:
     """The topic's kernels.py, if it has one."""
     path = layout.source.joinpath("gpuguide", "topics", page.topic, "kernels.py")
@@ -137,13 +147,29 @@ def program(path: Path, codes: list[str], checks: list[str] | None = None) -> st
     return _RUNS.format(path=str(path), end=END)
 
 
+def names_missing(codes: list[str]) -> set[str]:
+    """Names that code reads, in its functions too, and that none of it defines or imports."""
+    whole = symtable.symtable("\n".join(codes), "open blocks", "exec")
+    known = {each.get_name() for each in whole.get_symbols() if each.is_assigned() or each.is_imported()}
+    return _globals_read(whole) - known - set(dir(builtins)) - {"__name__"}
+
+
+def _globals_read(table: symtable.SymbolTable) -> set[str]:
+    outer = table.get_type() == "module"
+    own = (each for each in table.get_symbols() if each.is_referenced() and (outer or each.is_global()))
+    return {each.get_name() for each in own}.union(*map(_globals_read, table.get_children()))
+
+
 def functions(code: str) -> dict[str, str]:
-    """Functions that code defines -> what they are, decorators and all, without their docstrings."""
+    """Functions that code defines -> what they are, without their docstrings; of kernels, with decorators."""
     found = {}
     for node in ast.parse(code).body:
         if isinstance(node, ast.FunctionDef):
             if ast.get_docstring(node) is not None and len(node.body) > 1:
                 del node.body[0]
+            if not is_kernel(code, node.name):
+                # What a page compiles in sight is a plain function in the topic, and compiled by the study.
+                node.decorator_list = []
             found[node.name] = ast.dump(node)
     return found
 

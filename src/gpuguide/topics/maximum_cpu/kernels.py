@@ -14,7 +14,7 @@ def python_loop(a, b, out):
                 out[i, j, k] = x if x > y or isnan(x) else y
 
 
-@njit
+@njit(nogil=True)
 def loops(a, b, out):
     """Run the same three loops as machine code, on one thread."""
     if a.shape != out.shape or b.shape != out.shape:  # Numba does not check indices
