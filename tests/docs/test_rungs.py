@@ -473,7 +473,7 @@ def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
     strip = "| time on the GPU | gain | share of the memory ceiling |\n| --- | --- | --- |\n"
     assert f"{strip}| 140 µs (2²⁶ elements) | 1.1× (over Four a thread) | 96 % (before: 84 %) |" in text
     code = [piece.text for piece in cells if piece.kind == "code"]
-    assert '\neight[1, 1](x)\nprint("eight")' in code
+    assert 'eight[1, 1](x)\nprint("eight")' in code
     assert any("def eight(x):" in each for each in code)
 
 
