@@ -176,7 +176,7 @@ def test_a_driver_older_than_the_compiler_is_no_finding() -> None:
     report, _, _ = judged(fail)
     assert (report.state, report.reason) == (
         NOT_AT_HAND,
-        "The driver does not take what the compiler makes, which is newer than it. "
+        "The driver cannot run the compiler's code, because the compiler is newer. "
         "'gpuguide doctor' says what to install.",
     )
 

@@ -97,7 +97,7 @@ def test_a_right_answer_is_remembered(capsys, progress_file: Path) -> None:
     assert out.splitlines()[-1].startswith(f"1 of {len(names())} done.")
     assert exercises("reset") == 0
     assert exercises("reset") == 0
-    assert capsys.readouterr().out == "Forgotten.\nNothing was remembered.\n"
+    assert capsys.readouterr().out == "Forgotten.\nThere was no progress to forget.\n"
     assert not progress_file.exists()
 
 
