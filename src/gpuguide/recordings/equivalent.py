@@ -84,7 +84,7 @@ class Cell:
     clock : str
         The region that was timed.
     old_ns, new_ns : tuple of float
-        Median nanoseconds a call, one of each turn.
+        Median nanoseconds per call, one for each turn.
     """
 
     what: str

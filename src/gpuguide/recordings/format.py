@@ -675,7 +675,7 @@ def _check_size(recording: Recording, files: Mapping[str, bytes]) -> None:
     largest = sorted(parts.items(), key=lambda part: -part[1])[:3]
     shown = ", ".join(f"{name} ({size} bytes)" for name, size in largest)
     raise RecordingError(
-        f"expected at most {MOST_PAGE_BYTES} bytes a page, got {sum(counted.values())}; largest: {shown}. "
+        f"expected at most {MOST_PAGE_BYTES} bytes per page, got {sum(counted.values())}; largest: {shown}. "
         "Take fewer sizes or samples, or print less.",
         file=f"{recording.machine}/{recording.page}",
     )
