@@ -120,7 +120,7 @@ def test_changing_an_input_is_a_finding() -> None:
         (
             "CUDA_ERROR_LAUNCH_TIMEOUT: the launch timed out",
             "endless",
-            "The kernel did not end on the GPU: the driver stopped it.",
+            "The kernel did not end on the GPU, so the driver stopped it.",
         ),
         (
             "[700] Call to cuLaunchKernel results in CUDA_ERROR_WEIRD\nmore",

@@ -142,7 +142,7 @@ def test_the_help_says_what_is_executed(capsys) -> None:
         exercises("check", "--help")
     out = capsys.readouterr().out
     assert "A kernel is judged without executing the file" in out
-    assert "An exercise that asks for a function of the host executes the\nfile, with your rights." in out
+    assert "An exercise that asks for a host function executes\nthe file, with your rights." in out
 
 
 def test_broken_progress_is_one_line(capsys, progress_file: Path) -> None:

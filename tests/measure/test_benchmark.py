@@ -68,8 +68,8 @@ def test_a_call_that_waits_for_the_gpu_gives_a_span(gpu):
     assert found.device.host_bound
     assert repr(found).endswith(
         "Floor: an empty kernel by the same clock.\n"
-        "The call waits for the GPU, or the host was late: the device time is a span that holds some of the\n"
-        "  host's time."
+        "The call waits for the GPU, or the host was late: the device time is a span that includes some of\n"
+        "  the host's time."
     )
 
 

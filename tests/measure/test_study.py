@@ -825,9 +825,9 @@ class TestDisplay:
         assert str(self.study().describe()).splitlines() == [
             "Add one",
             "",
-            "variant      runs on         timed by                bytes an element  what it does",
-            "Four & more  GPU             GPU time, launch apart  8                 Sort <it> & return.",
-            "cpu          CPU, 2 threads  host                                      Python.",
+            "variant      runs on         timed by                bytes per element  what it does",
+            "Four & more  GPU             GPU time, launch apart  8                  Sort <it> & return.",
+            "cpu          CPU, 2 threads  host                                       Python.",
             "",
             "Sizes: 2^10, 4096 elements of float32".replace("4096", "2^12"),
             "Inputs: random numbers",

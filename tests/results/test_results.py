@@ -182,8 +182,8 @@ def test_a_ratio_names_both_sides_and_their_regions() -> None:
             make(),
             ("four", 2**20, "share"),
             (
-                "'four' at 2^20 has no share: its working set is below four times the L2, so "
-                "that the cache answers."
+                "'four' at 2^20 has no share: its working set is below four times the L2 "
+                "cache, which serves part of it."
             ),
         ),
         (

@@ -134,8 +134,8 @@ class KernelCells:
         kernels = {own[thing]: as_ for thing, as_ in shown.items() if thing in own}
         if kernels and "kernels" not in signature(make).parameters:
             raise ExportError(
-                f"{module}.{name} must take kernels=None and hand it on to its Study, "
-                f"so that a reader's own {', '.join(kernels)} can be timed"
+                f"{module}.{name} must take kernels=None and pass it on to its Study, so that a reader's own "
+                f"{', '.join(kernels)} can be timed"
             )
         return kernels
 

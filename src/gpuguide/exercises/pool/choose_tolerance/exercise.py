@@ -55,7 +55,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         values = (case.result, case.reference, case.n, case.threads, case.magnitude, case.integers)
         answer, finding = attempt(function, text, *values)
         if finding is None and not isinstance(answer, bool | np.bool_):
-            finding = Finding("wrong", f"{text} expected True or False; got {shown(answer)}.")
+            finding = Finding("wrong", f"{text} the answer must be True or False; got {shown(answer)}.")
         if finding is None and bool(answer) != case.is_right:
             finding = _misjudged(case)
         if finding is not None:

@@ -76,7 +76,7 @@ def _blocks(shape: Shape, threads: Shape) -> Shape | None:
 def _compare(case: str, result: object, expected: Shape) -> Finding | None:
     if not isinstance(result, tuple) or any(type(blocks) is not int for blocks in result):
         whole = count(len(expected), "integer")
-        return Finding("wrong", f"{case} expected a tuple of {whole}; got {shown(result)}.")
+        return Finding("wrong", f"{case} the result must be a tuple of {whole}; got {shown(result)}.")
     if result != expected:
         return Finding("wrong", f"{case} the grid must be {expected}; got {result}.")
     return None
