@@ -224,7 +224,7 @@ def test_the_list_shows_topics_and_recordings(
     assert cli.main(["list"]) == 0
     out = capsys.readouterr().out
     lines = [line.split() for line in out.splitlines()]
-    assert "outdated: its code has changed since, and its page waits to be measured again." in out
+    assert "outdated: its code has changed since, and its page is waiting to be measured again." in out
     assert ["matmul", "Products.", "not", "yet"] in lines
     assert ["primes", "Primes.", "nvidia-h200", "3", "2026-11-21"] in lines
     assert ["why_gpu", "(page)", "nvidia-h200", "unreadable"] in lines
@@ -361,7 +361,7 @@ def test_history_shows_three_numbers_run_by_run(recorded: Path, capsys: pytest.C
     assert " ".join(headings.split()) == "run machine start NumPy Numba (kernel) times as fast"
     assert " ".join(rows[0].split()) == "2026-11-01 10:00 1 70.0 ms 220 µs 318×"
     assert " ".join(rows[3].split()) == "2026-11-04 10:00 4 105 ms* 330 µs* 318×"
-    assert note.startswith("* is outside of where the runs before let expect it")
+    assert note.startswith("* lies outside the range that the runs before it predicted")
 
 
 def test_history_of_all_has_every_cell_and_fact(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,7 +120,7 @@ def test_numba_without_a_compiler_is_a_problem(machine: Any, monkeypatch: pytest
     diagnosis = machine({}, make_cupy(), make_nvml())["Numba"]
     assert (diagnosis.status, diagnosis.text) == (
         "problem",
-        "numba 0.68.1, numba-cuda 0.30.4, compiles no kernel",
+        "numba 0.68.1, numba-cuda 0.30.4, cannot compile kernels",
     )
     assert diagnosis.cure == (
         f"{why}: run pip install 'numba-cuda[cuda13]', which is what this package's extra cuda13 installs."

@@ -56,7 +56,7 @@ _HOMES = {
     "keep": ("measure.session", "keep"),
     "load": ("recordings.store", "load"),
     "machine_ceilings": ("measure.session", "machine_ceilings"),
-    # Not public any more, for launches take the arrays of CuPy; pages from before still use it.
+    # No longer needed by new pages, because launches take CuPy arrays; older pages still use it.
     "numba_view": ("machine.backends", "numba_view"),
     "plot_decomposition": ("charts.shapes", "plot_decomposition"),
     "plot_heatmap": ("charts.shapes", "plot_heatmap"),

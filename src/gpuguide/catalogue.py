@@ -36,8 +36,8 @@ class Recorded(NamedTuple):
     n_starts : int
         On how many machine starts it was made; 0 where that cannot be read.
     outdated : bool
-        Whether the code that it measured has changed since. Only a source tree can tell: an installed package
-        has no scripts of pages, and is released with recordings that are current.
+        Whether the measured code has changed since then. Only a source tree can tell: an installed package
+        does not include the page scripts, and is released with current recordings.
     """
 
     machine: str
@@ -138,10 +138,10 @@ def _topics() -> dict[str, str]:
     return {folder.name: _about(files[0]) for folder in folders if (files := _study_files(folder.name))}
 
 
-# Asked for again by every question, and while tests are collected 18 times.
+# Cached, because every command asks for it, and collecting the tests asks 18 times.
 @cache
 def _study_files(topic: str) -> tuple[Path, ...]:
-    """Find the modules of a topic that make studies; ``study.py``, which tells what it is about, is first."""
+    """Find the modules of a topic that make studies; ``study.py``, which describes the topic, is first."""
     paths = [path for root in topics.__path__ for path in sorted((Path(root) / topic).glob("[!_]*.py"))]
     # Parsed and not imported: a list of topics must not need Numba, CuPy or a GPU.
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
@@ -182,7 +182,7 @@ def _read(folder: Path) -> Recorded:
     try:
         recording = recordings.read(folder)
     except GpuGuideError:
-        # One broken recording must not hide the others; whoever loads it gets the reason.
+        # One broken recording must not hide the others; loading it gives the reason.
         return Recorded(folder.parent.name, "unreadable", 0)
     date = recording.provenance.utc_date[:10]
     return Recorded(folder.parent.name, date, recording.n_starts, _is_outdated(recording))
@@ -204,7 +204,7 @@ def _makes_study(name: str, function: Callable[..., Any], module: Any) -> bool:
         and inspect.isfunction(function)
         # Not one that this module imports from another topic.
         and function.__module__ == module.__name__
-        # Nobody is here to give it arguments.
+        # It is called without arguments.
         and all(each.default is not each.empty for each in inspect.signature(function).parameters.values())
     )
 

@@ -36,8 +36,8 @@ examples:
   gpuguide run primes --sizes 1e6 2**24
   gpuguide run primes --variants sieve_global sieve_shared --plot primes.svg --json primes.json
 
-Every variant is compared with the reference first; one that is wrong is not timed. The time on the device
-and the time with copies are different columns, and never mixed. Without a GPU only the CPU variants run.
+Every variant is first compared with the reference; a wrong one is not timed. The time on the device
+and the time with copies are in separate columns and never mixed. Without a GPU only the CPU variants run.
 """
 
 _HISTORY_EXAMPLES = """\
@@ -45,8 +45,8 @@ examples:
   gpuguide history sort_search
   gpuguide history sort_search --all
 
-Three numbers of a page: the fastest variant on the CPU, the fastest on the GPU, and how many times as fast it
-is. A number with * is outside of where the runs before it let expect it.
+Three numbers of a page: the time of the fastest variant on the CPU, that of the fastest on the GPU, and the
+speed-up between them. A number with * lies outside the range that the runs before it predicted.
 """
 
 _EXERCISES_EXAMPLES = """\
@@ -59,9 +59,9 @@ examples:
 
 _CHECK_HELP = """\
 A kernel is judged without executing the file: the kernel, the functions it calls, and the imports and
-constants they use are taken by their syntax. A simulator traces it thread by thread; NVIDIA's compiler and
-the GPU judge it, too, where there are any. An exercise that asks for a function of the host executes the
-file, with your rights.
+constants they use are read from the source text. A simulator traces the kernel thread by thread; NVIDIA's
+compiler and the GPU judge it, too, where there are any. An exercise that asks for a host function executes
+the file, with your rights.
 """
 
 
@@ -113,14 +113,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--traceback", action="store_true", help="show where an unexpected error came from")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    listing = commands.add_parser("list", help="the topics, and what has been recorded of them")
+    listing = commands.add_parser("list", help="list the topics and what has been recorded for each")
     listing.set_defaults(command=_list)
 
     run = commands.add_parser(
         "run", help="check and time a topic on this machine", epilog=_RUN_EXAMPLES, formatter_class=raw
     )
     run.add_argument("topic", metavar="TOPIC", help="a name that 'gpuguide list' shows")
-    run.add_argument("--quick", action="store_true", help="fewer samples: a first look, nothing to publish")
+    run.add_argument("--quick", action="store_true", help="take fewer samples, for a first look only")
     run.add_argument("--sizes", nargs="+", type=_size, metavar="N", help="problem sizes: 1000, 1e6, 2**20")
     run.add_argument("--variants", nargs="+", metavar="NAME", help="only these variants")
     run.add_argument("--study", metavar="NAME", help="only this study of a topic that has several")
@@ -135,12 +135,12 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=raw,
     )
     history.add_argument("page", metavar="PAGE", help="a page or topic that was recorded")
-    history.add_argument("--all", action="store_true", help="every time and every fact of the page")
+    history.add_argument("--all", action="store_true", help="show every time and every fact of the page")
     history.set_defaults(command=_history)
 
     _add_exercises(commands)
 
-    doctor = commands.add_parser("doctor", help="say what is installed and how to mend what is not")
+    doctor = commands.add_parser("doctor", help="say what is installed and how to get what is missing")
     doctor.set_defaults(command=_doctor)
     return parser
 
@@ -166,14 +166,14 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     check = actions.add_parser("check", help="judge your answer", epilog=_CHECK_HELP, formatter_class=raw)
     check.add_argument("name", metavar="NAME", help="the exercise")
     check.add_argument("file", type=Path, metavar="FILE", help="what you wrote")
-    check.add_argument("--function", default="", metavar="NAME", help="the function, where it has a new name")
+    check.add_argument("--function", default="", metavar="NAME", help="the function, if you renamed it")
     check.add_argument("--lanes", nargs="+", metavar="LANE", help="some of: simulator compile gpu")
 
     actions.add_parser("reset", help="forget which exercises you have done")
 
 
 def _exercises(options: argparse.Namespace) -> int:
-    # Commands import what they need, so that help and doctor come at once, even where things are missing.
+    # Commands import what they need, so that help and doctor appear at once, even where packages are missing.
     from gpuguide.exercises import shell
 
     # argparse sets an action that nobody named to None, whatever default it has.
@@ -198,9 +198,9 @@ def _list(options: argparse.Namespace) -> int:
         table.add_row(name, entry.about, machines, starts, "\n".join(each.date for each in entry.recorded))
     console = Console()
     console.print(table)
-    said = "\nstarts: on how many starts of the machine it ran; from three on, a number has a range."
+    said = "\nstarts: how many machine starts it was recorded on; with three or more, numbers have a range."
     if any(each.outdated for entry in entries for each in entry.recorded):
-        said += "\noutdated: its code has changed since, and its page waits to be measured again."
+        said += "\noutdated: its code has changed since, and its page is waiting to be measured again."
     console.print(said, markup=False, highlight=False)
     console.print("Run one on this machine: gpuguide run TOPIC", markup=False, highlight=False)
     return 0
@@ -260,7 +260,7 @@ def _choose(studies: dict[str, Study], name: str | None) -> dict[str, Study]:
 def _with_variants(
     studies: dict[str, Study], names: list[str] | None
 ) -> dict[str, tuple[Study, list[str] | None]]:
-    """Give each study those of the variants that it has; one that has none of them is left out."""
+    """Select for each study the wanted variants that it has; a study with none of them is left out."""
     if names is None:
         return {name: (study, None) for name, study in studies.items()}
     known = {variant for study in studies.values() for variant in study.names}

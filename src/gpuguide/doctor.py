@@ -1,4 +1,4 @@
-"""Looks at what is installed and says, in one sentence a problem, what to do."""
+"""Looks at what is installed and says what to do about each problem, in one sentence."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def examine() -> tuple[Diagnosis, ...]:
     diagnoses = [diagnosis for diagnosis in causes if diagnosis is not None]
     gpu = _gpu()
     if has_problems(diagnoses):
-        # Whatever stops the GPU is named above already: one cure is enough.
+        # A problem that stops the GPU is already named above: one cure is enough.
         gpu = replace(gpu, cure="")
     return (*diagnoses, gpu)
 
@@ -129,7 +129,7 @@ def show(diagnoses: Iterable[Diagnosis], console: Console | None = None) -> None
     console.print(table)
     cures = [diagnosis for diagnosis in diagnoses if diagnosis.cure]
     for number, diagnosis in enumerate(cures, 1):
-        # As `Text`, for rich would read "[cu13]" as markup.
+        # As `Text`, because rich would read "[cu13]" as markup.
         console.print(Text(f"{number}. {diagnosis.subject}: {diagnosis.cure}"))
     if not cures:
         console.print("Everything is in place.")
@@ -144,8 +144,8 @@ def _numpy() -> Diagnosis:
     version = installed_version("numpy") or "missing"
     if backends.numpy_too_new():
         cure = (
-            f"numba-cuda {installed_version('numba-cuda')} compiles no kernel beside it: "
-            "run pip install 'numpy<2.5'."
+            f"numba-cuda {installed_version('numba-cuda')} cannot compile kernels with it: run pip install "
+            f"'numpy<2.5'."
         )
         return Diagnosis("NumPy", "problem", version, cure)
     return Diagnosis("NumPy", "ok", version)
@@ -158,7 +158,7 @@ def _numba() -> Diagnosis:
         return Diagnosis("Numba", "note", f"{text}, simulator", cure)
     if installed_version("numba-cuda") is None:
         return _no_numba_cuda(text)
-    # NumPy's own line says so already: one cure for one cause.
+    # The line about NumPy says so already: one cure for one cause.
     if backends.numpy_too_new():
         return Diagnosis("Numba", "ok", text)
     try:
@@ -169,15 +169,15 @@ def _numba() -> Diagnosis:
 
 
 def _compiler(text: str) -> Diagnosis:
-    """Look behind an import that works: whether a kernel compiles."""
+    """Check that a kernel compiles, which an import that works does not show."""
     target = compilers.capability()
     why = compilers.why_not(target)
     extra = compilers.cuda_extra(target)
     command = f"{compilers.install_command(extra)}, which is what this package's extra {extra} installs."
     if why:
-        return Diagnosis("Numba", "problem", f"{text}, compiles no kernel", f"{why}: run {command}")
+        return Diagnosis("Numba", "problem", f"{text}, cannot compile kernels", f"{why}: run {command}")
     if compilers.missing_parts(("nvJitLink",)):
-        cure = f"nvJitLink is missing, so the driver links kernels, as far as it can: run {command}"
+        cure = f"nvJitLink is missing, so the driver links kernels, and not all can be linked: run {command}"
         return Diagnosis("Numba", "note", text, cure)
     return Diagnosis("Numba", "ok", text)
 
@@ -246,7 +246,7 @@ def _gpu() -> Diagnosis:
         text += f", {gpu.gpu_count} of them"
     reading = device.clocks()
     if reading.throttle:
-        cure = "Its clocks are held down now, which makes times longer: let it cool, or end what runs on it."
+        cure = "It is throttled now, which makes times longer: let it cool, or stop what else runs on it."
         return Diagnosis("GPU", "note", f"{text}, {', '.join(reading.throttle)}", cure)
     return Diagnosis("GPU", "ok", text)
 
@@ -254,7 +254,7 @@ def _gpu() -> Diagnosis:
 def _compiler_cuda() -> tuple[int, int] | None:
     versions = [version for name in _COMPILER_WHEELS if (version := installed_version(name))]
     if versions:
-        # The newest decides: one compiler that the driver does not know is enough to fail.
+        # The newest decides: a single compiler that is too new for the driver is enough to fail.
         major, minor = max(backends.release(version)[:2] for version in versions)
         return major, minor
     try:

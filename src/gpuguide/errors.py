@@ -1,6 +1,6 @@
 """The package's errors: one class per kind of failure, all of them `GpuGuideError`.
 
-Every message says what was expected, what came, and what to do about it.
+Every message says what was expected, what was found, and what to do about it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class NoGpuError(GpuGuideError):
 
 
 class BackendError(GpuGuideError):
-    """CuPy or Numba is missing, or cannot be used with what else is installed."""
+    """CuPy or Numba is missing, or does not work with the other packages installed."""
 
 
 class ArgumentError(GpuGuideError, ValueError):
@@ -71,7 +71,7 @@ class RecordingError(GpuGuideError):
     Parameters
     ----------
     message : str
-        What was expected and what came.
+        What was expected and what was found.
     file : str, optional
         The file at fault; empty when there is none yet.
     field : str, optional
@@ -94,7 +94,7 @@ class RecordingError(GpuGuideError):
 
 
 class UnknownNameError(GpuGuideError, LookupError):
-    """A name that nothing has; the message lists the nearest known names."""
+    """A name that does not exist; the message lists the nearest known names."""
 
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:

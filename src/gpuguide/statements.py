@@ -33,7 +33,7 @@ class DrawnPage:
     ceilings : Ceilings or None
         What the machine can do.
     quick : bool
-        Whether the results are those of a toy run, of which no claim need hold.
+        Whether the results come from a toy run, whose claims need not hold.
 
     Examples
     --------
@@ -70,8 +70,9 @@ def _stating(what: str) -> Session:
     session = current()
     if session.recording:
         raise ArgumentError(
-            f"{what}: a recorded cell measures, a drawn cell states. Put this into a cell of its own whose "
-            "first line is '# draw'; it finds the results by their names, and all facts in `facts`."
+            f"{what}: a recorded cell only measures; claims and facts belong in drawn cells. Put this into a "
+            f"cell of its own whose first line is '# draw'; it finds the results by their names, and all "
+            f"facts in `facts`."
         )
     return session
 
@@ -79,9 +80,9 @@ def _stating(what: str) -> Session:
 def explained(name: str, parts: Sequence[float], whole: float, *, note: str = "") -> Fact:
     """Keep how much of a wrong figure its parts explain, when each is timed apart.
 
-    A wrong figure counts as explained when the parts add up to 90 to 110 per cent of it. In a drawn cell the
-    facts are those over the machine starts, so one odd run does not decide; anything else than 90 to 110 is
-    an error there, for such a page cannot be published. Elsewhere the share is only printed.
+    A wrong figure counts as explained when its parts add up to 90 to 110 per cent of it. In a drawn cell the
+    facts are medians over the machine starts, so one odd run does not decide; a share outside 90 to 110 per
+    cent is an error there, because such a page cannot be published. Elsewhere the share is only printed.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def explained(name: str, parts: Sequence[float], whole: float, *, note: str = ""
     whole : float
         The wrong figure in seconds, above 0.
     note : str
-        One sentence, where the name does not say enough.
+        One sentence, if the name does not say enough.
 
     Returns
     -------
@@ -138,12 +139,12 @@ def claim(
     clock: str | None = None,
     share_at_least: float | None = None,
 ) -> None:
-    """Say that a variant is faster than others, or that it comes near its ceiling, and have it checked.
+    """State that a variant is faster than others, or that it comes near its ceiling, and check it.
 
-    The sentence is made of the results' own labels and clocks, and printed with its verdict and the figures
-    that stand behind it, each over the machine starts. The claim must hold in every run. In a drawn cell one
-    that fails, or holds in some runs alone, is an error, for such a page cannot be published; elsewhere it
-    only says so.
+    The sentence is made from the results' own labels and clocks, and printed with its verdict and the figures
+    behind it, each a median over the machine starts. The claim must hold in every run. In a drawn cell, a
+    claim that fails, or that holds only in some runs, is an error, because such a page cannot be published;
+    elsewhere the verdict is only printed.
 
     Parameters
     ----------
@@ -156,12 +157,13 @@ def claim(
     faster_than : str or sequence of str
         Names of the slower variants.
     by : float
-        How many times as fast as each of them it is at least.
+        The least factor by which it is faster than each of them.
     clock : str, optional
-        The clock that times all of them; by default each variant's own. Unlike clocks stand in the sentence.
+        The clock that times all of them; by default each variant's own. If the clocks differ, the sentence
+        names them.
     share_at_least : float
-        Which share of the ceiling of its own mix of reads and writes a kernel reaches, instead of
-        `faster_than`: 0.95 for 95 %.
+        Instead of `faster_than`: the least share that a kernel reaches of the ceiling for its own mix of
+        reads and writes, 0.95 for 95 %.
 
     Raises
     ------
@@ -170,7 +172,8 @@ def claim(
     UnknownNameError
         There is no such variant, size or clock; the message names the nearest.
     ArgumentError
-        An argument does not fit, a variant was not measured on this clock, or this is a recorded cell.
+        The arguments do not fit together, a variant was not measured on this clock, or this is a recorded
+        cell.
 
     Examples
     --------
@@ -209,7 +212,7 @@ def _claim(
     clock: str | None,
     share_at_least: float | None,
 ) -> Claim:
-    """Make a claim of what was given; refuse what says two things, or none."""
+    """Make a claim of the arguments; refuse them if they state two things, or nothing."""
     if bool(faster_than) == (share_at_least is not None):
         given = "both" if faster_than else "neither"
         raise ArgumentError(f"claim: expected either faster_than or share_at_least; got {given}.")

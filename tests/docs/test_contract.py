@@ -224,8 +224,8 @@ BROKEN = [
     ("C7", ("Overtakes :measured:`add.crossover(host, one)`.", "Wins."), "caption has no measured"),
     ("C8", ("few elements it takes :measured:`add[one, 2**10].time`", "no time"), "in part 'when-not"),
     ("C8", (", and :measured:`first_call`", ""), "5 measured numbers; at least 6"),
-    ("C11", (".. exercise:: add_one", ""), "'add_one' is listed and not shown (.. exercise:: add_one)"),
-    ("C11", (".. exercise:: add_one", ".. exercise:: add_two"), "'add_two' is shown and not listed in"),
+    ("C11", (".. exercise:: add_one", ""), "'add_one' is listed but not shown (.. exercise:: add_one)"),
+    ("C11", (".. exercise:: add_one", ".. exercise:: add_two"), "'add_two' is shown but not listed in"),
     ("C11", ("# Now you.\n", "# .. exercise:: add_one\n"), "exercise 'add_one' is shown 2 times"),
     ("C11", ("# Twelve for each.", "# .. exercise:: add_one"), "stands outside of part 'your-turn'"),
     (
@@ -235,9 +235,9 @@ BROKEN = [
     ),
     ("figures", ("It is the smallest.", "It is twice as fast."), "typed speed-up 'twice as fast'"),
     ("figures", ("Why not two?", "Why 3 ms?"), "typed time '3 ms'"),
-    ("C12", ("One is enough.", "The latency."), "'latency' is in the glossary and not linked"),
+    ("C12", ("One is enough.", "The latency."), "'latency' is in the glossary but not linked"),
     ("C12", (" and :doc:`/glossary`", ""), "1 links to other pages"),
-    ("C12", (":term:`warp`", "warp"), "'warp' is in the glossary and not linked"),
+    ("C12", (":term:`warp`", "warp"), "'warp' is in the glossary but not linked"),
     ("figures", ("Memory decides.", "It is twice as fast."), "typed speed-up 'twice as fast'"),
     ("figures", ("Memory decides.", ":rule:`3 s`"), "the role rule is for hand-written pages"),
     ("style", ("print(np.ones(3))", "from time import perf_counter"), "not of kind 'clock'"),
@@ -294,7 +294,7 @@ BY_HAND = [
     (
         "explanation",
         "```{exercise} add_two\n```",
-        ["C11: line 7: exercise 'add_two' is shown and not listed"],
+        ["C11: line 7: exercise 'add_two' is shown but not listed"],
     ),
 ]
 
@@ -461,10 +461,10 @@ def test_what_the_text_breaks_is_found(texts, tmp_path, monkeypatch, rule, edit,
         ("C4", {"cells": ()}, "the bare cell prints nothing"),
         ("C6", {"studies": {"add": measured(sizes=SIZES[:5])}}, "has 5 sizes from 1024 to 262144"),
         ("C9", {"claims": CLAIMS[:1]}, "1 claims; at least two"),
-        ("C9", {"claims": (*CLAIMS, ALWAYS)}, "claim 'Always' is not made false"),
-        ("C9", {"claims": (*CLAIMS, ALONE)}, "claim 'It takes time' is not made false"),
+        ("C9", {"claims": (*CLAIMS, ALWAYS)}, "claim 'Always' still holds when"),
+        ("C9", {"claims": (*CLAIMS, ALONE)}, "claim 'It takes time' still holds when"),
         ("C9", {"claims": (*CLAIMS, ClaimResult("No", False))}, "'No' does not hold"),
-        ("C9", {"claims": (*CLAIMS, UNSURE)}, "cannot be decided, or holds in some runs alone"),
+        ("C9", {"claims": (*CLAIMS, UNSURE)}, "cannot be decided, or holds only in some runs"),
         (
             "C10",
             {"studies": {"add": replace(measured(), checks=())}},
@@ -528,10 +528,10 @@ def test_what_the_entry_breaks_is_found(texts, tmp_path, monkeypatch, rule, page
     ("exercise", "message"),
     [
         ({"task": None}, "exercise 'add_one' has no checker: its task is NoneType"),
-        ({"texts": {"hints": "Only one.\n"}}, "exercise 'add_one' has 1 hints; at least 2 are asked for"),
+        ({"texts": {"hints": "Only one.\n"}}, "exercise 'add_one' has 1 hints; at least 2 are required"),
         ({"texts": {"solution": ""}}, "exercise 'add_one' has no solution"),
         ({"texts": {"solution": STUB}}, "exercise 'add_one': its solution is its stub"),
-        ({"texts": {"statement": "# Title\n"}}, "exercise 'add_one', line 1: heading has no place there"),
+        ({"texts": {"statement": "# Title\n"}}, "exercise 'add_one', line 1: heading is not allowed there"),
         ({"texts": {"stub": "x = 1\n"}}, "Exercise 'add_one': stub.py must hold a function"),
         ({"pages": ("second",)}, "belongs to second by its own entry, not to this page"),
     ],
@@ -559,7 +559,7 @@ def test_shared_text_is_found(texts, tmp_path, monkeypatch):
     here = Site(layout)
     second = contract.check_page(here, here.page("second"), texts.using(first=(), second=SECOND))
     messages = [violation.message for violation in second.violations if violation.rule == "C12"]
-    assert any("heading 'Boxes and wires' also stands on page 'first'" in message for message in messages)
+    assert any("heading 'Boxes and wires' is also on page 'first'" in message for message in messages)
 
 
 def test_typed_figures_outside_of_pages_are_found(texts, tmp_path):
@@ -611,7 +611,7 @@ def test_what_is_published_was_recorded_on_three_machine_starts(
     assert report.too_few == said
     assert contract.report([report], [], strict=strict) == (not said or not strict)
     printed = " ".join(capsys.readouterr().out.split())
-    words = f"first: {said}; to be published it is recorded on 3, each in a run of its own"
+    words = f"first: {said}; before it is published, it must be recorded on 3, each in a run of its own"
     assert (words in printed) == bool(said)
     assert ("1 on too few machine starts" in printed) == bool(said)
 
@@ -630,7 +630,7 @@ def test_a_page_that_waits_for_nothing_is_not_listed(texts, tmp_path, monkeypatc
     how = {"provenance": told[-1], "runs": runs, "stored": True}
     report = checked(texts, tmp_path, monkeypatch, reason="two more follow", **how)
     assert [str(each.message) for each in report.violations] == [
-        "the page waits for nothing; take it out of pending.toml"
+        "the page no longer waits; take it out of pending.toml"
     ]
 
 
@@ -726,7 +726,7 @@ def test_a_page_written_by_hand_shows_and_does_not_measure(texts, tmp_path):
 
 def test_a_page_has_one_text(texts, tmp_path):
     said = messages(by_hand(texts, tmp_path, HOW_TO, {"examples/start/second.py": ""}))
-    assert said == ["it is written in MyST and has a script, too; delete one of them"]
+    assert said == ["it has both a MyST file and a script; delete one of them"]
 
 
 @pytest.mark.parametrize(

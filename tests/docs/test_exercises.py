@@ -158,7 +158,7 @@ def test_what_a_page_gets_wrong_is_named(tmp_path, monkeypatch, old, new, messag
             {"hints": "a\n---\nb\n\n[x](y.html)\n"},
             r"hint 2 .*, line 3: a link to 'y.html', which is no https",
         ),
-        ({"statement": "a <b>c</b>\n"}, r"html inline has no place there; allowed are paragraphs"),
+        ({"statement": "a <b>c</b>\n"}, r"html inline is not allowed there; allowed are paragraphs"),
     ],
 )
 def test_a_text_holds_only_what_every_reader_can_show(tmp_path, monkeypatch, texts, message):

@@ -338,7 +338,7 @@ def test_the_build_writes_what_is_exported(small):
 def test_a_page_without_recording_says_so(small):
     words = text(small, "unmeasured")
     assert "It takes not measured yet" in words
-    assert "Its code was not measured yet" in words
+    assert "Its code has not been measured yet" in words
     assert "NVIDIA" not in words.split("To run it")[0]
 
 

@@ -182,8 +182,8 @@ TRY = "# .. try-it::\n#\n#    Take two. And then there is :doc:`second`.\n"
 
 # Rule, edit, and what is said of it; what is marked "early" is said without a recording, too.
 BROKEN = [
-    ("C2", (FILL, "# Short."), "words; about 700 to 1200 are asked for"),
-    ("C2", (FILL, f"{FILL}\n{FILL}"), "words; about 700 to 1200 are asked for"),
+    ("C2", (FILL, "# Short."), "words; about 700 to 1200 are required"),
+    ("C2", (FILL, f"{FILL}\n{FILL}"), "words; about 700 to 1200 are required"),
     ("C2", (BARE, BARE + LONG_KERNEL), "line 20: more has 31 lines; about 25 are allowed"),
     ("C2", ("four(x)\n", "four(x)\n" * 46), "a block of 50 lines; about 40 are allowed"),
     ("C2", ("three(x)\n", "three(x)\n" * 160), "lines of open code; about 140 are allowed"),
@@ -231,21 +231,21 @@ BROKEN = [
     ("C3", ("# Your turn: add one\n# ------------------\n#\n", ""), "the exercise stands in the section of"),
     ("C4", (BARE, "import gpuguide as gg\n" + BARE), "line 21: the bare cell uses gpuguide"),
     ("C4", ("import numpy as np\n", ""), "the bare cell imports nothing"),
-    ("C5", ("# .. rung:: four\n", "# Four.\n"), "a ladder of 3 rungs; 4 to 8 are asked for"),
+    ("C5", ("# .. rung:: four\n", "# Four.\n"), "a ladder of 3 rungs; 4 to 8 are required"),
     ("C5", ("    :names: on_host", "    :names: one"), "'host' is charted, and nothing on the page opens"),
     ("C5", (" On the host, NumPy", " NumPy"), "'host' is charted, and no sentence names it (Host)"),
     ("C7", ("Four take :measured:`add[four, 2**20].time`.", "Four win."), "caption has no measured"),
     ("C7", ("# .. finding::\n#\n#    Four", "# Four"), "0 captions (.. finding::) for 1 charts"),
     ("C8", ("It takes :measured:`add[two, 2**20].time`. ", ""), "5 measured numbers in sentences and"),
     ("C9", ('gg.claim(results, "four", faster_than="one", at=2**20)', "pass"), "0 claims; at least two"),
-    ("C11", ("def one(x):\n    x += 1\n", SOLUTION), "answer of exercise 'add_one' stands on the page: add"),
+    ("C11", ("def one(x):\n    x += 1\n", SOLUTION), "answer of exercise 'add_one' is on the page: add"),
     (
         "C11",
         (
             "def one(x):\n    x += 1\n",
             SOLUTION.replace("out", "y").replace(" i ", " k ").replace("[i]", "[k]"),
         ),
-        "answer of exercise 'add_one' stands on the page",
+        "answer of exercise 'add_one' is on the page",
     ),
     ("pasted", ("two(x)\n", "from gpuguide.topics.toy import two\n"), "an open cell imports a module of"),
 ]
@@ -354,7 +354,7 @@ def test_what_can_be_seen_without_a_recording_does_not_wait(site_built, tmp_path
     report = checked(site_built, tmp_path, monkeypatch, edit, status="stale")
     assert (report.marks["C5"], said(report, "C5")) == (
         "fails",
-        ["a ladder of 3 rungs; 4 to 8 are asked for"],
+        ["a ladder of 3 rungs; 4 to 8 are required"],
     )
 
 
@@ -381,7 +381,7 @@ def test_rungs_on_another_clock_do_not_count(site_built, tmp_path, monkeypatch):
     assert [row["variant"] for row in rows] == ["host", *NAMES]
     monkeypatch.setitem(rows[1].attributes, "classes", ["gg-beside"])
     found = said(checked(site_built, tmp_path, monkeypatch), "C5")
-    assert found == ["line 11: 3 rungs on one clock; 4 to 8 are asked for"]
+    assert found == ["line 11: 3 rungs on one clock; 4 to 8 are required"]
 
 
 def test_an_exercise_belongs_to_one_lesson(site_built, tmp_path, monkeypatch):

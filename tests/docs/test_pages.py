@@ -101,7 +101,7 @@ def test_a_lesson_has_no_typed_minutes(tmp_path):
             'rules = "lessons"',
             "page 'sorting': rules: 'lessons' is not one of lesson; did you mean 'lesson'?",
         ),
-        ('rules = "lesson"', "page 'sorting': minutes of a lesson are worked out from its text; delete"),
+        ('rules = "lesson"', "page 'sorting': minutes of a lesson are computed from its text; delete"),
     ],
 )
 def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path, more, message):

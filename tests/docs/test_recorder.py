@@ -411,7 +411,7 @@ def test_an_interrupted_recorder_ends_its_page_and_keeps_what_was_whole(recordab
     before = recordable.recordings()
     code, output, processes = interrupted(recordable, number)
     assert code == 128 + number, output
-    assert "Interrupted: the page in hand was ended, its former recording stays." in output
+    assert "Interrupted: the page was stopped and keeps its former recording." in output
     assert "Traceback" not in output
     wait_until(lambda: not any(map(is_running, processes)), 5)
     after = recordable.recordings()

@@ -201,7 +201,7 @@ def test_a_number_of_three_starts_has_its_range_and_what_must_be_seen_beside_it(
     assert number.text == "213 µs"
     assert number.detail.startswith(
         "A, time on the GPU; 3 machine starts, 12 samples; another is expected between 212 µs and 214 µs; "
-        "8 elements; a span that includes the host's time, for the host could not keep the GPU busy "
+        "8 elements; a span that includes the host's time, because the host could not keep the GPU busy "
         "(in 1 of 3 runs); NVIDIA"
     )
     ratio = resolve(parse_reference("s[a, 8].speedup(b)"), recording)
@@ -246,7 +246,7 @@ def test_what_a_reader_must_know_of_a_time_stands_beside_it_in_words():
         resolve(parse_reference(f"sample[numba, 2**20].{what}"), recording).detail
         for what in ("time", "speedup(numpy)")
     )
-    span = "a span that includes the host's time, for the host could not keep the GPU busy"
+    span = "a span that includes the host's time, because the host could not keep the GPU busy"
     assert f"elements; {span}; two modes: the median stands for neither; NVIDIA" in time
     assert f"elements; Numba: {span}; Numba: two modes" in ratio
     assert span not in resolve(parse_reference("sample[numpy, 2**20].time"), recording).detail

@@ -353,7 +353,7 @@ def test_without_a_recording_nothing_is_shown_but_that(tmp_path, monkeypatch, st
         (":at: 2**10, 2**26", ":at: 2**10, 2**20, 2**26, 2**26", "lists one to three sizes; got 4"),
         ("numpy, copied", "nmpy", "Unknown variant 'nmpy'. Did you mean 'numpy'?"),
         (".. rung:: four", ".. rung:: fuor", "rung 'fuor': Unknown variant 'fuor'. Did you mean 'four'?"),
-        (".. rung:: four", ".. rung:: eight", "stands more than once on page 'first'"),
+        (".. rung:: four", ".. rung:: eight", "occurs more than once on page 'first'"),
     ],
 )
 def test_an_error_names_what_is_wrong_in_each_build(tmp_path, monkeypatch, old, new, message):

@@ -221,7 +221,7 @@ def test_a_function_that_cannot_travel_is_judged_without_the_gpu(miniature, monk
     assert verdict.passed
     assert verdict.lanes["gpu"] == (
         "not at hand: 'from_a_table' refers to 'TABLE', which is an object of the type dict. From outside a "
-        "kernel takes numbers, tuples and small arrays only: make it an argument."
+        "kernel takes only numbers, tuples and small arrays: make it an argument."
     )
 
 

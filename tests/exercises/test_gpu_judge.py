@@ -120,7 +120,7 @@ def test_changing_an_input_is_a_finding() -> None:
         (
             "CUDA_ERROR_LAUNCH_TIMEOUT: the launch timed out",
             "endless",
-            "The kernel did not end on the GPU: the driver stopped it.",
+            "The kernel did not end on the GPU, so the driver stopped it.",
         ),
         (
             "[700] Call to cuLaunchKernel results in CUDA_ERROR_WEIRD\nmore",
@@ -176,7 +176,7 @@ def test_a_driver_older_than_the_compiler_is_no_finding() -> None:
     report, _, _ = judged(fail)
     assert (report.state, report.reason) == (
         NOT_AT_HAND,
-        "The driver does not take what the compiler makes, which is newer than it. "
+        "The driver cannot run the compiler's code, because the compiler is newer. "
         "'gpuguide doctor' says what to install.",
     )
 

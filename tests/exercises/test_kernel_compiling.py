@@ -80,7 +80,7 @@ def test_what_cannot_be_compiled_is_one_sentence_with_the_reader_s_line(body: st
         ("y = [1, 2]", "a list: a kernel cannot make one; use cuda.local.array or a tuple"),
         ("try:\n    pass\nexcept ValueError:\n    pass", "a try statement: a kernel cannot catch exceptions"),
         ("return x[0]", "a return with a value: a kernel returns nothing, it writes to its arguments"),
-        ("yield x[0]", "yield: a kernel hands nothing back, it writes to its arguments"),
+        ("yield x[0]", "yield: a kernel returns nothing, it writes to its arguments"),
         ("print(f'{i}')", "an f-string: a kernel cannot make strings; print takes the values themselves"),
         ("import os", "an import: imports stand outside of a kernel"),
     ],
@@ -103,7 +103,7 @@ def test_double_precision_is_counted_and_limited() -> None:
     assert report.state == FAILED
     assert str(report.findings[0]) == (
         "The compiled kernel has 3 instructions in double precision, where none is needed: a bare Python "
-        "number, 5 as well as 0.5, has 64 bits and widens what it meets."
+        "number, 5 as well as 0.5, has 64 bits and widens the values it is combined with."
     )
     assert judged("out[i] = x[i] * 0.1", float64_instructions=3).passed
     assert judged("out[i] = x[i] * float32(0.1)", float64_instructions=0).passed
@@ -136,8 +136,8 @@ def test_without_ptxas_the_lane_says_what_was_not_judged(monkeypatch) -> None:
 def test_a_ptxas_that_fails_is_not_called_missing(monkeypatch) -> None:
     monkeypatch.setattr(ptxas, "assemble", lambda ptx, capability: None)
     assert judged("out[i] = x[i]", registers=1).notes[-1] == (
-        "The ptxas of this machine makes no code for compute capability 9.0, so registers and local memory "
-        "were not judged."
+        "The ptxas of this machine cannot make code for compute capability 9.0, so registers and local "
+        "memory were not judged."
     )
 
 

@@ -258,7 +258,7 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"loop_turns": 1},
             "for _ in range(2):\n            out[i] = x[i] + x[i]",
             "limit",
-            "A thread makes 2 turns of loops, where 1 is allowed: share the work out.",
+            "A thread makes 2 turns of loops, where 1 is allowed: share the work.",
         ),
         (
             {"active_threads": 0.9},
@@ -270,7 +270,7 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"divergent_branches": 0.1},
             "if i % 2:\n            out[i] = x[i] + x[i]\n        else:\n            out[i] = 2 * x[i]",
             "limit",
-            "The threads of a warp part at 50% of the branches that they meet; 10% at most is asked for.",
+            "The threads of a warp diverge at 50% of the branches that they meet; at most 10% are allowed.",
         ),
         (
             {"sectors_per_request": 4},

@@ -97,7 +97,7 @@ def test_a_right_answer_is_remembered(capsys, progress_file: Path) -> None:
     assert out.splitlines()[-1].startswith(f"1 of {len(names())} done.")
     assert exercises("reset") == 0
     assert exercises("reset") == 0
-    assert capsys.readouterr().out == "Forgotten.\nNothing was remembered.\n"
+    assert capsys.readouterr().out == "Forgotten.\nThere was no progress to forget.\n"
     assert not progress_file.exists()
 
 
@@ -142,7 +142,7 @@ def test_the_help_says_what_is_executed(capsys) -> None:
         exercises("check", "--help")
     out = capsys.readouterr().out
     assert "A kernel is judged without executing the file" in out
-    assert "An exercise that asks for a function of the host executes the\nfile, with your rights." in out
+    assert "An exercise that asks for a host function executes\nthe file, with your rights." in out
 
 
 def test_broken_progress_is_one_line(capsys, progress_file: Path) -> None:

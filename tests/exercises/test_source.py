@@ -61,12 +61,12 @@ def test_a_function_is_renamed_to_what_its_caller_calls_it(tmp_path, monkeypatch
         (
             "with_dictionary",
             "'with_dictionary' refers to 'TABLE', which is an object of the type dict. From outside a kernel "
-            "takes numbers, tuples and small arrays only: make it an argument.",
+            "takes only numbers, tuples and small arrays: make it an argument.",
         ),
         (
             "with_long_array",
             "'with_long_array' refers to 'LONG', which is an object of the type numpy.ndarray. From outside "
-            "a kernel takes numbers, tuples and small arrays only: make it an argument.",
+            "a kernel takes only numbers, tuples and small arrays: make it an argument.",
         ),
         (
             "device_function",
@@ -140,7 +140,7 @@ def test_a_function_without_source_names_the_command() -> None:
     with pytest.raises(ArgumentError) as caught:
         read("guard", namespace["typed"])
     assert str(caught.value) == (
-        "The source of 'typed' is not to be had, perhaps because it was typed at Python's prompt. Save it to "
+        "The source of 'typed' cannot be found, perhaps because it was typed at Python's prompt. Save it to "
         "a file and run: gpuguide exercises check guard FILE"
     )
     assert quotable("guard", namespace["typed"]).source == ""

@@ -79,15 +79,16 @@ def test_the_exercise_s_own_name_comes_first_then_the_last_function(preferred: s
         ("", "mine.py has no function at its top level. Define one with def."),
         (
             "from numba import *\ndef k(x): pass",
-            "mine.py, line 1: 'from numba import *' hides which names it brings. Import the names that you "
+            "mine.py, line 1: 'from numba import *' does not say which names it imports. Import the "
+            "names that you "
             "use.",
         ),
         (
             "import os\nN = os.cpu_count()\ndef k(x):\n    x[0] = N\n",
-            "mine.py, line 2: 'k' uses 'N', which is known only when the file is executed, and for a kernel "
-            "it is not. Write a number, or make it an argument.",
+            "mine.py, line 2: 'k' uses 'N', which is known only when the file is executed, and a kernel's "
+            "file is not. Write a number, or make it an argument.",
         ),
-        ("class A: pass\ndef k(x):\n    A(x)\n", "mine.py: 'k' uses the class 'A', which no kernel can."),
+        ("class A: pass\ndef k(x):\n    A(x)\n", "mine.py: 'k' uses the class 'A'; a kernel cannot."),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, source: str, message: str) -> None:

@@ -74,7 +74,7 @@ Compiler   passed. It compiles for compute capability 9.0, with no instruction
            local memory.
 GPU        not at hand. This needs a GPU. CuPy is not installed.
 
-The launch with most to do (n = 521, 18 blocks of 32 threads): 576 threads
+The launch with the most work (n = 521, 18 blocks of 32 threads): 576 threads
 made 1,042 reads and 521 writes of global memory, 4,168 bytes read and 2,084
 written. A request of a warp touched 4 sectors of 32 bytes at its worst line."""
     )
@@ -94,7 +94,7 @@ double: passed
 
 Simulator  passed: 1 launch, with the right results.
 
-The launch with most to do (one): 64 threads made 1 read, 0 writes and 1
+The launch with the most work (one): 64 threads made 1 read, 0 writes and 1
 atomic operation of global memory, 8 bytes read and 4 written. A request of a
 warp touched 1 sector of 32 bytes at its worst line. A block used 1,024 bytes
 of shared memory, with bank conflicts of degree 2 and 1 barrier."""
@@ -210,7 +210,7 @@ def test_right_results_alone_are_no_pass_where_another_lane_decides(folder, comp
     assert not verdict.passed
     assert verdict.findings == ()
     text = " ".join(str(verdict).split())
-    assert text.startswith("double: right results, not judged to the end ")
+    assert text.startswith("double: right results, not fully judged ")
     assert text.endswith(ONLY_THE_COMPILER)
     decided = (reports[0], LaneReport("compile", PASSED))
     assert Verdict(answers.exercise(decided_in="compile"), decided).passed

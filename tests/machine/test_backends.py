@@ -244,9 +244,7 @@ def test_numpy_2_5_is_too_new_for_numba_cuda_0_30(
     assert backends.numpy_too_new() is expected
     if expected:
         backends.numba_cuda.cache_clear()
-        with pytest.raises(
-            BackendError, match=r"cannot compile kernels beside NumPy 2\.5\.0: run pip install"
-        ):
+        with pytest.raises(BackendError, match=r"cannot compile kernels with NumPy 2\.5\.0: run pip install"):
             backends.numba_cuda()
 
 

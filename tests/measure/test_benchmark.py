@@ -68,8 +68,8 @@ def test_a_call_that_waits_for_the_gpu_gives_a_span(gpu):
     assert found.device.host_bound
     assert repr(found).endswith(
         "Floor: an empty kernel by the same clock.\n"
-        "The call waits for the GPU, or the host was late: the device time is a span that holds some of the\n"
-        "  host's time."
+        "The call waits for the GPU, or the host was late: the device time is a span that includes some of\n"
+        "  the host's time."
     )
 
 
@@ -137,7 +137,7 @@ def test_in_the_simulator_nothing_is_said_of_a_gpu(monkeypatch):
     monkeypatch.setattr(module, "simulated", lambda: True)
     with recording_session(given_machine=Machine(host=host), clock=host, ceilings=Ceilings()):
         found = benchmark(host.work(20_000))
-    assert found.notes == ("Numba's simulator stands in for the GPU; these times say nothing of one.",)
+    assert found.notes == ("Numba's simulator stands in for the GPU; these times say nothing about a GPU.",)
 
 
 def test_it_is_called_with_its_arguments():
@@ -153,7 +153,7 @@ def test_it_is_called_with_its_arguments():
             (np.zeros(3),),
             (
                 "benchmark: expected a callable first, as in gg.benchmark(f, x); got ndarray. "
-                "Write f, x and not f(x)."
+                "Pass f and x, not f(x)."
             ),
         ),
         ((print, 0), "benchmark: budget_s must be a number of seconds above 0; got nan."),

@@ -121,7 +121,7 @@ def test_an_fma_kernel_executes_what_it_is_credited_with(unit, n):
 def test_every_shape_is_tried_plain_and_striding(arrays, launches):
     candidates = memory_candidates(arrays, EXAMPLE_DEVICE, "two_to_one")
     assert len({each.kernel for each in candidates}) == len(candidates) == len(SHAPES) * 3 * 2
-    assert "16 B x 4, 512 threads, one tile a block" in {each.kernel for each in candidates}
+    assert "16 B x 4, 512 threads, one tile per block" in {each.kernel for each in candidates}
 
 
 @pytest.mark.parametrize(("mix", "n_arrays"), [("read", 1), ("write", 1), ("copy", 2), ("two_to_one", 3)])
@@ -135,7 +135,7 @@ def test_every_launch_covers_the_arrays_exactly_once(arrays, launches, mix, n_ar
         access_bytes, n = map(int, re.search(r"_(\d+)x(\d+)$", name).groups())
         assert int(args[3]) * threads * access_bytes * n == GIB
         assert blocks <= args[3]
-        if "one tile a block" in candidate.kernel:
+        if "one tile per block" in candidate.kernel:
             assert blocks == args[3]
         else:
             assert blocks * threads == EXAMPLE_DEVICE.sm_count * EXAMPLE_DEVICE.max_threads_per_sm

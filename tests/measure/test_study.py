@@ -709,8 +709,8 @@ def test_a_variants_arguments_are_checked(options, message):
         ({"sizes": (True,)}, "got True"),
         ({"sizes": (4, 4)}, "sizes must increase; got 4 after 4"),
         ({"inputs": 5}, r"inputs must be a callable of \(n, dtype, rng, exact\); got 5"),
-        ({"reference": None}, "expected reference= or check=, one of the two; got neither"),
-        ({"check": 5}, "expected reference= or check=, one of the two; got both"),
+        ({"reference": None}, "expected either reference= or check=; got neither"),
+        ({"check": 5}, "expected either reference= or check=; got both"),
         (
             {"check": 5, "reference": None},
             r"check must have prepare\(inputs\) and compare\(output, prepared\)",
@@ -825,9 +825,9 @@ class TestDisplay:
         assert str(self.study().describe()).splitlines() == [
             "Add one",
             "",
-            "variant      runs on         timed by                bytes an element  what it does",
-            "Four & more  GPU             GPU time, launch apart  8                 Sort <it> & return.",
-            "cpu          CPU, 2 threads  host                                      Python.",
+            "variant      runs on         timed by                bytes per element  what it does",
+            "Four & more  GPU             GPU time, launch apart  8                  Sort <it> & return.",
+            "cpu          CPU, 2 threads  host                                       Python.",
             "",
             "Sizes: 2^10, 4096 elements of float32".replace("4096", "2^12"),
             "Inputs: random numbers",

@@ -243,7 +243,7 @@ def test_a_recording_of_another_form_is_replaced_and_a_damaged_one_kept_aside(tm
     text = (folder / "run.json").read_text()
     (folder / "run.json").write_text(text.replace('"schema_version": 1', '"schema_version": 0'))
     _, (warning,) = recordings.add(run(1), tmp_path)
-    assert "begins anew, for it was written in another form: " in warning
+    assert "begins anew, because it was written in another form: " in warning
     assert "schema_version: expected 1, got 0" in warning
     damaged = (folder / "measurements.json").read_bytes() + b" "
     (folder / "measurements.json").write_bytes(damaged)

@@ -99,5 +99,5 @@ def test_a_ceiling_is_found_by_its_mix() -> None:
 
 def test_bytes_without_operations_lack_no_bytes() -> None:
     moved = cell("one", 8, 5, traffic=Traffic(bytes_read=64))
-    assert "so that the cache answers" in CEILINGS.lack(moved, "share", L2)
+    assert "which serves part of it" in CEILINGS.lack(moved, "share", L2)
     assert CEILINGS.lack(moved, "flop_share", L2) == "its traffic model counts no operations"

@@ -173,7 +173,7 @@ def test_the_lower_quartile_may_equal_the_share() -> None:
         (
             Faster("grid", ("numpy",), 1024, clock="device"),
             ArgumentError,
-            "'numpy' at 2\\^10 was not measured on the clock 'device'; it was on 'host'",
+            "'numpy' at 2\\^10 was not measured on the clock 'device'; it was measured on 'host'",
         ),
         (ReachesShare("numpy", 1024, 0.9), ArgumentError, "not measured on the clock 'device'"),
     ],
@@ -214,12 +214,12 @@ def test_without_a_ceiling_a_share_decides_nothing_and_says_why() -> None:
     traffic = Traffic(bytes_read=8, bytes_written=4)
     bare = made(replace(cell("grid", 200), traffic=traffic))
     assert decide(claim, bare).why == (
-        "'grid' at 2^10 has no share of a ceiling: this run knows no such ceiling, or not the size of the L2"
+        "'grid' at 2^10 has no share of a ceiling: this run has no such ceiling, or the L2 size is unknown"
     )
     cached = replace(sample_results(), l2_bytes=10**9)
     verdict = decide(ReachesShare("numba", SIZE, 0.9), cached)
     assert verdict.result.holds is None
-    assert verdict.why.endswith("below four times the L2, so that the cache answers")
+    assert verdict.why.endswith("below four times the L2 cache, which serves part of it")
 
 
 @pytest.mark.parametrize("by", [0, -1, 0.5, float("nan"), float("inf"), "2", None])

@@ -54,7 +54,7 @@ def test_the_spread_inside_the_runs_widens_what_is_expected() -> None:
 
 
 def test_a_number_that_no_run_has_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="the fast one: expected a run that has it; got none"):
+    with pytest.raises(ArgumentError, match="the fast one: expected a run with this number; got none"):
         follow("", "the fast one", "s", starts(None, None))
 
 
@@ -69,7 +69,7 @@ def test_a_few_numbers_are_printed_run_by_run() -> None:
         "all               median                 1 s\n"
         "                  next start from     700 ms\n"
         "                  next start to        1.9 s\n"
-        "* is outside of where the runs before let expect it, nine times out of ten."
+        "* lies outside the range that the runs before it predicted (nine times out of ten)."
     )
 
 

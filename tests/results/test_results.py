@@ -182,24 +182,24 @@ def test_a_ratio_names_both_sides_and_their_regions() -> None:
             make(),
             ("four", 2**20, "share"),
             (
-                "'four' at 2^20 has no share: its working set is below four times the L2, so "
-                "that the cache answers."
+                "'four' at 2^20 has no share: its working set is below four times the L2 "
+                "cache, which serves part of it."
             ),
         ),
         (
             make(),
             ("numpy", 2**20, "share"),
-            "'numpy' at 2^20 has no share: a ceiling is held against the kernel clock alone.",
+            "'numpy' at 2^20 has no share: only times of the kernel clock have a share of a ceiling.",
         ),
         (
             make(ceilings=None),
             ("four", 2**26, "share"),
-            "'four' at 2^26 has no share: this run knows no such ceiling, or not the size of the L2.",
+            "'four' at 2^26 has no share: this run has no such ceiling, or the L2 size is unknown.",
         ),
         (
             make(ceilings=None),
             ("four", 2**26, "flop_share"),
-            "'four' at 2^26 has no flop_share: this run knows no such ceiling, or not the size of the L2.",
+            "'four' at 2^26 has no flop_share: this run has no such ceiling, or the L2 size is unknown.",
         ),
         (
             make(measurements=(cell("one", 2**26, 5, traffic=None),)),

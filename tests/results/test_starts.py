@@ -356,7 +356,7 @@ def test_remarks_name_what_is_not_so_in_every_run() -> None:
     assert study.remarks("four", BIG) == (
         "two modes: the median stands for neither (in 1 of 3 runs)",
         "host-bound (in 1 of 3 runs)",
-        "timed in unlike ways: of 3 runs 2 by events, 1 by graph",
+        "timed in different ways: of 3 runs 2 by events, 1 by graph",
     )
     assert with_cell(runs(1.0), notes=modes).remarks("four", BIG) == modes
     assert THREE.remarks("four", BIG) == ()

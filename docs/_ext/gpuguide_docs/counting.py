@@ -1,7 +1,7 @@
 """Read the GPU's hardware counters of named kernels: ``python -m gpuguide_docs.counting [PAGE ...]``.
 
-Nsight Compute (``ncu``) runs a process that calls each variant once, after its result was checked. The
-counters lie beside the page's recording, and belong to exactly the code that it is of.
+Nsight Compute (``ncu``) runs a process that calls each variant once, after its result has been checked. The
+counters are stored beside the page's recording, and belong to exactly the code that was recorded.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ __all__ = ["Cell", "cells_of", "command", "count_page", "counted_of", "main", "m
 #: A study, a variant and a size.
 Cell = tuple[str, str, int]
 
-# Launched between two variants: what a call launches is told by its place.
+# Launched between two variants, so that the kernels of each call can be told apart by their place.
 _MARKER = "gpuguide_next_variant"
 _DURATION = "gpu__time_duration.sum"
-#: Counter -> the profiler's metrics, which are added up.
+#: Counter -> the profiler's metrics, to be added up.
 _METRICS = {
     "registers": ("launch__registers_per_thread",),
     "occupancy": ("sm__warps_active.avg.pct_of_peak_sustained_active",),
@@ -62,23 +62,23 @@ _NO_STALL = ("selected", "not_selected")
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 NO_PROFILER = (
-    "Nothing counted: Nsight Compute (ncu) was not found. It comes with the CUDA toolkit; "
-    "pages keep what was counted before."
+    "Nothing counted: Nsight Compute (ncu) was not found. It comes with the CUDA toolkit; pages keep their "
+    "former counters."
 )
 NOT_ALLOWED = (
     "Nothing counted: the driver does not let this user read the GPU's counters (ERR_NVGPUCTRPERM, see "
-    "https://developer.nvidia.com/ERR_NVGPUCTRPERM); pages keep what was counted before."
+    "https://developer.nvidia.com/ERR_NVGPUCTRPERM); pages keep their former counters."
 )
 
 
 def cells_of(page: Page) -> tuple[Cell, ...]:
-    """Give the variants and sizes of which a page wants counters, as its entry lists them."""
+    """Return the variants and sizes whose counters a page wants, as its entry lists them."""
     references = [parse_reference(f"{text}.time") for text in page.counters]
     return tuple((each.name, each.variant, each.size) for each in references)
 
 
 def metrics(known: Iterable[str] = ()) -> tuple[str, ...]:
-    """Name the metrics to ask for; of those that the profiler lists, where it does.
+    """Name the metrics to ask for, limited to those that the profiler lists, if it lists any.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ def metrics(known: Iterable[str] = ()) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        One that the profiler does not know would end it.
+        The profiler stops at a metric that it does not know.
     """
     listed = set(known)
     wanted = [_DURATION, *(name for names in _METRICS.values() for name in names)]
-    # What is known at the launch is no hardware counter, and not among those listed.
+    # What is known at the launch is not a hardware counter, and not listed.
     return tuple(
         name for name in wanted if not listed or name.startswith("launch__") or name.split(".")[0] in listed
     )
@@ -108,7 +108,7 @@ def command(profiler: str, log: Path, asked: Sequence[str], child: Sequence[str]
 
 
 def parse_rows(text: str) -> list[dict[str, str]]:
-    """Read the profiler's table: a line of names, a line of units, a line a kernel; the rest is chatter."""
+    """Read the profiler's table: a line of names, a line of units, a line per kernel; the rest is ignored."""
     lines = text.splitlines()
     begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if begin is None:
@@ -119,7 +119,7 @@ def parse_rows(text: str) -> list[dict[str, str]]:
 
 
 def counted_of(rows: Sequence[Mapping[str, str]], cells: Sequence[Cell]) -> tuple[Counted, ...]:
-    """Share the profiled kernels out among the variants, by the markers between them.
+    """Assign the profiled kernels to the variants, by the markers between them.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def counted_of(rows: Sequence[Mapping[str, str]], cells: Sequence[Cell]) -> tupl
     Returns
     -------
     tuple of Counted
-        One a cell.
+        One per cell.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def _number(text: str) -> float | None:
 
 
 def _rounded(value: float) -> float:
-    """Keep what a counter can tell, so that a recording stays short."""
+    """Round to the digits that a counter justifies, so that a recording stays short."""
     return float(f"{value:.9g}")
 
 
@@ -207,7 +207,7 @@ def _short(name: str) -> str:
 
 
 def count_page(layout: Layout, page: Page, recording: Recording, profiler: str, asked: Sequence[str]) -> int:
-    """Count what a page wants counted, and keep it beside its recording.
+    """Read the counters that a page wants, and store them beside its recording.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def count_page(layout: Layout, page: Page, recording: Recording, profiler: str, 
     Raises
     ------
     gpuguide.errors.GpuGuideError
-        If the profiler or a variant failed; what was counted before stays.
+        If the profiler or a variant failed; the former counters stay.
     """
     from gpuguide.errors import ArgumentError
     from gpuguide.recordings.codec import from_json
@@ -271,7 +271,7 @@ def count_page(layout: Layout, page: Page, recording: Recording, profiler: str, 
 
 
 def _call_each(cells: Sequence[Cell], page: Page, told: argparse.Namespace) -> Provenance:
-    """Check each variant, then call it once while the profiler looks; runs below ``ncu``."""
+    """Check each variant, then call it once while the profiler counts; runs under ``ncu``."""
     import time
 
     from gpuguide.catalogue import studies
@@ -312,7 +312,7 @@ def _call_each(cells: Sequence[Cell], page: Page, told: argparse.Namespace) -> P
 
 
 def _current(layout: Layout, pages: Sequence[Page]) -> Iterator[tuple[Page, Recording | None, str]]:
-    """Give each page with its recording, or why it cannot be counted."""
+    """Return each page with its recording, or why it cannot be counted."""
     from gpuguide.recordings import store as recordings
 
     for page in pages:
@@ -330,10 +330,10 @@ def _current(layout: Layout, pages: Sequence[Page]) -> Iterator[tuple[Page, Reco
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m gpuguide_docs.counting",
-        description="Read hardware counters of the variants that pages name, by Nsight Compute.",
+        description="Read hardware counters of the variants that pages name, with Nsight Compute.",
     )
     parser.add_argument(
-        "pages", nargs="*", metavar="PAGE", help="names of pages; by default all that name some"
+        "pages", nargs="*", metavar="PAGE", help="names of pages; by default all that list variants"
     )
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--machine", default="", help=argparse.SUPPRESS)
@@ -342,7 +342,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Count the pages and say what came of each.
+    """Count the pages and report the result of each.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when all were counted, 1 when one failed, 2 when nothing could be begun.
+        0 if all were counted, 1 if one failed, 2 if nothing could be started.
     """
     from gpuguide.errors import GpuGuideError, unknown
     from gpuguide.recordings.codec import to_json

@@ -48,13 +48,13 @@ MODULES = (
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set up every module; ``gpuguide_root`` names the project's root (default: the folder of conf.py)."""
-    # A build makes millions of small objects and drops few: looking for cycles as often as Python does by
-    # itself takes a tenth of its time.
+    # A build makes millions of small objects and drops few: searching for cycles as often as Python does by
+    # default takes a tenth of its time.
     gc.set_threshold(1_000_000, 50, 100)
     app.add_config_value("gpuguide_root", "", "env", str)
     for name in MODULES:
         import_module(f"gpuguide_docs.{name}").setup(app)
-    # Before the gallery is taken over (20), which asks for the states.
+    # Before the gallery is taken over (20), which needs the states.
     app.connect("builder-inited", _hand_in, priority=10)
     return {
         "version": "1",
@@ -65,12 +65,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def _hand_in(app: Sphinx) -> None:
-    """Tell replay, which knows of no guide, whose pages it shows in this build."""
+    """Tell replay, which knows no guide, whose pages it shows in this build."""
     app.gpuguide_states = new_states(layout_of(app))  # type: ignore[attr-defined]
 
 
 def _made_by() -> int:
-    """Give a number of the code that pages were read by: with other code, Sphinx reads all of them again."""
+    """Return a number for the code that read the pages: if it changes, Sphinx reads all of them again."""
     here = Path(__file__).parent
     # The contract leaves nothing in the documents, so they need not be read again for it.
     code = (path.read_bytes() for path in sorted(here.rglob("*.py")) if path.parent.name != "contract")

@@ -94,7 +94,7 @@ def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
     Returns
     -------
     list of Output or None
-        One for each block; a cell that CuPy is missing for says that it needs a GPU.
+        One for each block; a cell that fails because CuPy is missing says that it needs a GPU.
     list of str
         Errors of cells that fail for another reason.
     """
@@ -115,7 +115,7 @@ def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
             if _wants_gpu(error):
                 output = Output(stdout=NEEDS_GPU)
             elif lacking:
-                # What failed is most likely the want of what an earlier cell would have made.
+                # It most likely failed because an earlier cell could not make what it needs.
                 output = Output(stdout=f"{NEEDS_GPU}, or follows a cell that does\n{error}")
             else:
                 errors.append(str(error))
@@ -152,7 +152,7 @@ def _cut_sizes() -> None:
     """Make every study run quickly, at its two smallest sizes."""
     from gpuguide.measure.study import Study
 
-    # A page calls run() without options, so only the method itself can cut its sizes.
+    # A page calls run() without options, so only the method itself can reduce its sizes.
     whole: Any = Study.run
 
     def toy(self: Study, **options: Any) -> Any:
@@ -178,7 +178,7 @@ def _write_project(layout: Layout, page: Page, root: Path) -> None:
     shutil.copy(page.script(layout), script)
     (root / "examples" / "pages.toml").write_text(_only(layout, page), encoding="utf-8")
     if not (root / "src").exists():
-        # What the page shows of the package is the package itself; a build only reads it.
+        # The package itself, because the page shows parts of it; a build only reads it.
         (root / "src").symlink_to(layout.source, target_is_directory=True)
     (root / "docs").mkdir()
     (root / "docs" / "index.rst").write_text(_INDEX.format(section=page.section), encoding="utf-8")
@@ -192,7 +192,7 @@ def _write_project(layout: Layout, page: Page, root: Path) -> None:
 
 def _child(layout: Layout, *command: str) -> int:
     paths = [str(layout.docs / "_ext"), str(layout.source), os.environ.get("PYTHONPATH", "")]
-    # Numba chooses its simulator when it is imported, hence a process of its own.
+    # Numba chooses its simulator on import, hence a separate process.
     environment = {
         **os.environ,
         "NUMBA_ENABLE_CUDASIM": "1",

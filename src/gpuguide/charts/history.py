@@ -18,7 +18,7 @@ __all__ = ["plot_history"]
 _MOST = 3
 # Not by `strftime`, whose months follow the locale: a figure is the same bytes everywhere.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-# Per cent; what moves less looks level, and is.
+# Per cent; a number that moves less is drawn level.
 _LEAST_HEIGHT = 3.0
 
 
@@ -34,8 +34,8 @@ def plot_history(history: History) -> list[Axes]:
     -------
     list of matplotlib.axes.Axes
         One below the other, in one scale: runs by date from left to right, and a line between machine starts.
-        The band is where another start's number is expected; three machine starts give one. A ring marks a
-        run that left the range of the runs before it.
+        The band is where the number of another start is expected; it takes at least three machine starts. A
+        ring marks a run that lies outside the range predicted by the runs before it.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _label_runs(axes: list[Axes], history: History) -> None:
     if any(number.over.has_range for number in history.numbers):
         words.append("band: where another machine start is expected")
     if any(True in number.left for number in history.numbers):
-        words.append("ring: outside of what the runs before let expect")
+        words.append("ring: outside the range predicted by the runs before")
     axes[-1].set_xlabel("; ".join(words), fontsize=8.5, color=MUTED)
 
 

@@ -88,7 +88,8 @@ def plot_time(
         ax.set_ylabel(f"time ({timed_words(results, names, clock)})")
         if crossover is not None:
             mark_crossover(ax, results, *crossover)
-        # After everything that moves the limits, or names of lines that end together lie on each other.
+        # After everything that moves the limits; otherwise the names of lines that end together would
+        # overlap.
         label_ends(ax, [end for end, _ in series])
         rows = {
             name: [(size, results.time(name, size, clock)) for size in results.series(name, clock).sizes]
@@ -104,7 +105,7 @@ def plot_rate(
     variants: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the memory traffic a second of each variant against the size.
+    """Draw the memory traffic per second of each variant against the size.
 
     Parameters
     ----------
@@ -154,9 +155,9 @@ def plot_share_of_ceiling(
     variants: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how much of what the memory can do each variant reaches.
+    """Draw the share of the memory ceiling that each variant reaches.
 
-    Each kernel is held against the measured ceiling of its own mix of reads and writes. Sizes that fit into
+    Each kernel is compared with the measured ceiling for its own mix of reads and writes. Sizes that fit into
     the L2 cache are left out, because there the cache answers and not the memory.
 
     Parameters
@@ -194,7 +195,7 @@ def plot_share_of_ceiling(
         rows = {name: points for name, points in rows.items() if points}
         ends = _draw_points(ax, results, rows, "a share of a ceiling", 100)
         ax.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
-        # Above 100, so that the line of the ceiling and the marks on it are seen whole.
+        # Above 100, so that the line of the ceiling and the marks on it are not cut off.
         ax.set_ylim(0, 108)
         ax.set_ylabel("% of the ceiling of the same mix")
         _draw_point_ranges(ax, results, rows, 100)
@@ -263,7 +264,7 @@ def plot_speedup(
 
 
 def _draw_points(ax: Axes, results: Results, rows: _Rows, what: str, scale: float = 1) -> list[End]:
-    """Draw one line a variant from sizes and quantities, and return where the lines end."""
+    """Draw one line per variant from sizes and quantities, and return where the lines end."""
     if not rows:
         raise ArgumentError(f"{results.name}: no variant has {what}; nothing to draw")
     ends: list[End] = []
@@ -284,7 +285,7 @@ def _draw_point_ranges(ax: Axes, results: Results, rows: _Rows, scale: float = 1
 
 
 def _words(results: Results, rows: _Rows, what: str) -> str:
-    """Say where each line begins and ends, with the digits that its range leaves."""
+    """Say where each line begins and ends, with as many digits as its range justifies."""
     said = []
     for name, points in rows.items():
         (first, begin), (last, end) = points[0], points[-1]

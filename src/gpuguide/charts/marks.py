@@ -55,7 +55,7 @@ def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
     """Return the given axes, or fresh ones in the current style, of another height in inches if given."""
     if ax is not None:
         return ax
-    # Here, so that `import gpuguide` needs no Matplotlib.
+    # Imported here, so that `import gpuguide` needs no Matplotlib.
     import matplotlib.pyplot as plt
 
     width, usual = plt.rcParams["figure.figsize"]
@@ -75,7 +75,7 @@ def measured_names(results: Results, variants: Sequence[str] | None, clock: str 
     """Return the wanted variants that have samples, in the study's order."""
     names = [info.name for info in results.variants] if variants is None else list(variants)
     for name in names:
-        # Only for its error: an unknown name would be left out below as one without samples.
+        # Only for its error: below, an unknown name would be left out like a variant without samples.
         results.variant(name)
     return [name for name in names if len(results.series(name, clock)[0])]
 
@@ -112,20 +112,20 @@ def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> tup
 def draw_ranges(ax: Axes, drawn: Iterable[Ranged], *, along: str = "y", scale: float = 1.0) -> bool:
     """Draw where another machine start is expected to lie, as thin bars through the marks.
 
-    It is the one place that decides which ranges are worth drawing: those that reach out of their mark. A
-    number of fewer than three machine starts has none. The first bar of a chart explains itself below the
-    axis, and in the alternative text. Call it once, when the limits of the axes are what they will be.
+    This is the one place that decides which ranges are worth drawing: those that reach beyond their mark. A
+    number from fewer than three machine starts has none. The first bar of a chart is explained below the axis
+    and in the alternative text. Call it once, when the limits of the axes are final.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
         Where the marks are.
     drawn : iterable of (float, Quantity or Fact, str)
-        Of each mark: where it stands on the other axis, its number, its colour.
+        For each mark: its place on the other axis, its number, its colour.
     along : {"y", "x"}
         The axis that shows the numbers.
     scale : float
-        What the axis shows of 1 in the number's base unit: 100 for a share in per cent.
+        What the axis shows for 1 in the number's base unit: 100 for a share in per cent.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def draw_ranges(ax: Axes, drawn: Iterable[Ranged], *, along: str = "y", scale: f
     shown = [each for each in ranges if _leaves_its_mark(ax, *each[:3], along)]
     lines: Any = ax.vlines if along == "y" else ax.hlines
     for at, low, high, colour in shown:
-        # Above the lines that join marks; over a mark of its own colour a bar is not seen.
+        # Above the lines that join marks; a bar cannot be seen on a mark of its own colour.
         lines(at, low, high, color=colour, linewidth=1.5, zorder=2.1)
         _make_room(ax, low, high, along)
     # Several series may be drawn into one chart.
@@ -223,7 +223,7 @@ def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
     placed = np.array(heights, dtype=float)
     for before, after in pairwise(order):
         placed[after] = max(placed[after], placed[before] + gap)
-    # They were only pushed up; moved back as a whole, they lie around the ends of their lines.
+    # Names were only pushed up; moving all of them back centres them on the ends of their lines.
     placed -= (placed - heights).mean()
     for (x, y, label, colour), height, target in zip(ends, heights, placed, strict=True):
         name = ax.annotate(
@@ -262,7 +262,7 @@ def mark_crossover(ax: Axes, results: Results, slower: str, faster: str) -> None
 
 
 def mark_floor(ax: Axes, results: Results, variant: str) -> None:
-    """Draw what an empty kernel takes by the clock of a variant's cells, where one was timed."""
+    """Draw the time of an empty kernel on the clock of a variant's cells, where one was timed."""
     cells = [results.measurement(variant, size) for size in results.series(variant).sizes]
     floors = [(cell.size, cell.floor_ns / 1e9) for cell in cells if cell.floor_ns]
     if not floors:
@@ -307,7 +307,7 @@ def time_axis(ax: Axes, axis: str = "y") -> None:
     ticks = getattr(ax, f"{axis}axis")
     ticks.set_major_locator(LogLocator(base=10, numticks=8))
     ticks.set_major_formatter(lambda value, _: _decade(value))
-    # At 2 and 5 of each decade: eight marks in each are a comb, and slow to draw.
+    # At 2 and 5 of each decade: eight marks would look like a comb and be slow to draw.
     ticks.set_minor_locator(LogLocator(base=10, subs=(2, 5), numticks=16))
     ticks.set_minor_formatter(NullFormatter())
 
@@ -321,7 +321,7 @@ def _decade(seconds: float) -> str:
 
 
 def timed_words(results: Results, names: Sequence[str], clock: str | None) -> str:
-    """Say which part was timed and how the caches were, for an axis label."""
+    """Say which part was timed and the state of the caches, for an axis label."""
     clocks = [clock or results.variant(name).clock for name in names if results.variant(name).device == "gpu"]
     regions = list(dict.fromkeys(REGIONS[name].axis for name in clocks)) or [REGIONS["host"].axis]
     words = regions[0] if len(regions) == 1 else "clocks differ"

@@ -19,7 +19,7 @@ __all__ = ["WIDTH", "narrow_svg"]
 WIDTH = 3.75
 """Inches: at 390 pixels, the labels are then as large as the words around the chart."""
 
-# Of the figure's width; with less, names beside the axes have taken the place of the chart.
+# Share of the figure's width; with less, the names beside the axes leave no room for the chart.
 _LEAST_WIDTH_OF_AXES = 0.42
 # Inches.
 _LEGEND_ROW = 0.2
@@ -107,7 +107,8 @@ def _fits(figure: Figure, ax: Axes) -> bool:
     if ax.get_window_extent().width < _LEAST_WIDTH_OF_AXES * figure.bbox.width:
         return False
     inside = figure.bbox.padded(_EDGE * figure.dpi / 72)
-    # The layout and this box pass over what was taken out of the layout: notes that a page writes by hand.
+    # The layout and this box ignore artists that were taken out of the layout: notes that a page writes by
+    # hand.
     boxes = [figure.get_tightbbox().transformed(figure.dpi_scale_trans)]
     boxes += [text.get_window_extent() for text in ax.texts if text.get_visible()]
     return all(

@@ -47,7 +47,7 @@ def plot_samples(
     Parameters
     ----------
     results : Results
-        What a study measured; of several runs the newest is drawn, the only one that has its samples.
+        What a study measured; of several runs the newest is drawn, the only one that keeps its samples.
     size : int
         One of the sizes of the study.
     variants : sequence of str, optional
@@ -103,7 +103,7 @@ def plot_samples(
 
 
 def plot_bars(results: Results, variants: Sequence[str], *, at: int, quantity: str = "time") -> Axes:
-    """Draw one quantity of a few variants as bars, small enough for a tile: each has its name above it.
+    """Draw one quantity of a few variants as bars, small enough for a tile, with the name above each bar.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def plot_bars(results: Results, variants: Sequence[str], *, at: int, quantity: s
     at : int
         The size.
     quantity : str
-        Such as ``"time"`` or ``"share"``, of which the axis ends at 100 %.
+        Such as ``"time"`` or ``"share"``; the axis of a share ends at 100 %.
 
     Returns
     -------
@@ -164,8 +164,8 @@ def plot_decomposition(
     Parameters
     ----------
     bars : mapping of str to mapping of str to float, Quantity or Fact
-        For each bar its parts in seconds, in the order in which they are drawn. A bar with one part is a
-        total to compare the others with.
+        For each bar, its parts in seconds, in drawing order. A bar with one part is a total to compare the
+        others with.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes by default.
 
@@ -198,7 +198,7 @@ def plot_decomposition(
         )
     with style():
         ax = new_axes(ax, 1.3 + 0.62 * len(bars))
-        # By part and not by bar: the same part has one colour in all of them.
+        # By part and not by bar: a part has the same colour in all bars.
         colours = dict(zip(parts, SERIES * (1 + len(parts) // len(SERIES)), strict=False))
         ranges = [_part_ranges(row, bar) for row, bar in enumerate(bars.values())]
         longest = max(sum(bar.values()) for bar in taken.values())
@@ -209,7 +209,7 @@ def plot_decomposition(
         ax.set_yticks(range(len(bars)), list(bars))
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
-        # The rest is room for the totals that stand at the ends.
+        # The rest is room for the totals at the ends.
         ax.set_xlim(0, 1.16 * furthest)
         draw_ranges(ax, [mark for marks in ranges for mark in marks], along="x")
         # Steps of 2.5 would be rounded on the way into two digits: 12.5 ms would read 13.
@@ -233,7 +233,7 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: 
     Parameters
     ----------
     values : mapping of str to float, Quantity or Fact
-        Seconds, by the names that stand at the left, from top to bottom.
+        Seconds by name; the names are written at the left, from top to bottom.
     label : str
         What the axis shows.
     ax : matplotlib.axes.Axes, optional
@@ -386,7 +386,7 @@ def plot_heatmap(
     Examples
     --------
     >>> from gpuguide.charts.shapes import plot_heatmap
-    >>> words = dict(row_name="threads", column_name="items a thread", value_name="% of the ceiling")
+    >>> words = dict(row_name="threads", column_name="items per thread", value_name="% of the ceiling")
     >>> plot_heatmap([[50, 60], [70, 95]], rows=[32, 64], columns=[1, 4], **words).get_ylabel()
     'threads'
     """

@@ -48,7 +48,7 @@ _HEX = re.compile(r"#[0-9a-f]{6}\b")
 _ALT = "alt: "
 
 RANGES_SAID = "thin bars: where another machine start is expected"
-"""What a chart with ranges says of them, once."""
+"""What a chart with ranges says about them, once."""
 
 _RC: dict[Any, Any] = {
     "figure.figsize": (7.2, 4.05),
@@ -81,7 +81,7 @@ _RC: dict[Any, Any] = {
     "legend.frameon": False,
     # Outlines, not text: the figure looks the same where the font is not installed.
     "svg.fonttype": "path",
-    # Else the identifiers in an SVG would be drawn at random each time.
+    # Otherwise the identifiers in an SVG would be random.
     "svg.hashsalt": "gpuguide",
 }
 
@@ -136,7 +136,7 @@ def save_svg(figure: Figure) -> bytes:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer, canvas, face = io.BytesIO(), figure.canvas, figure.get_facecolor()
-    # Read when the file is written, and a figure may be written outside of `style`.
+    # Read when the file is written, which may be outside of `style`.
     with mpl.rc_context({key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt")}):
         figure.set_facecolor("none")
         # `Figure.savefig` would draw twice, first for the layout alone; one draw settles that as well.
@@ -198,7 +198,7 @@ def alt_text(figure: Figure) -> str:
     """
     labels = [str(ax.get_label()) for ax in figure.axes]
     own = [label.removeprefix(_ALT) for label in labels if label.startswith(_ALT)]
-    # A colour bar has axes too: where charts describe themselves, nothing else needs words.
+    # A colour bar has axes too; if the charts describe themselves, nothing else needs words.
     words = own or [_describe_axes(ax) for ax in figure.axes]
     if any(text.get_text() == RANGES_SAID for ax in figure.axes for text in ax.texts):
         words.append(f"{RANGES_SAID[0].upper()}{RANGES_SAID[1:]}.")

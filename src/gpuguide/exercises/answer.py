@@ -46,14 +46,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Piece:
-    """Some text of an answer, and the number of its first line; 0 where it had none."""
+    """Some text of an answer, and the number of its first line; 0 if it has none."""
 
     text: str
     line: int = 0
 
 
 def arrange(pieces: list[Piece]) -> str:
-    r"""Put texts where their lines were; those without a line, or in another's place, go to the end.
+    r"""Put texts where their lines were; texts without a line, or whose place is taken, go to the end.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def free_names(node: ast.AST) -> set[str]:
     Returns
     -------
     set of str
-        Names of built-in functions among them.
+        Includes names of built-in functions.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def free_names(node: ast.AST) -> set[str]:
 
 
 def check_parameters(exercise: str, expected: tuple[str, ...], answer: Answer) -> tuple[str, ...]:
-    """Return the names of a kernel's parameters, if they can stand for the expected ones.
+    """Return the names of a kernel's parameters, if they match the expected ones.
 
     Parameters
     ----------
@@ -161,4 +161,4 @@ def _definition(answer: Answer) -> ast.FunctionDef:
     for node in ast.parse(answer.source).body:
         if isinstance(node, ast.FunctionDef) and node.name == answer.name:
             return node
-    raise ArgumentError(f"Expected a function {answer.name!r} that is defined with def; there is none.")
+    raise ArgumentError(f"Expected a function {answer.name!r} defined with def; there is none.")

@@ -29,10 +29,10 @@ __all__ = [
 ]
 
 BLOCKS = (1, 32, 96, 256)
-"""Threads per block: one, a warp, no power of two, and a common choice."""
+"""Threads per block: one, a warp, one that is not a power of two, and a common choice."""
 
 SHAPES = ((0, 5), (1, 1), (1, 33), (31, 1), (5, 7), (16, 32), (33, 17), (12, 61))
-"""Shapes of matrices: no rows, one column, one row, and none that is square but the smallest."""
+"""Shapes of matrices: without rows, one column, one row; only the smallest is square."""
 
 BLOCKS_2D = ((1, 1), (32, 8), (16, 16), (4, 24))
 """Threads per block in x and y."""
@@ -43,7 +43,7 @@ Build = Callable[..., tuple[Arguments, Arguments]]
 
 
 def lengths(largest: int = 521) -> tuple[int, ...]:
-    """Return the lengths at which kernels go wrong: around nothing, a warp and a block, and a prime.
+    """Return the lengths at which kernels go wrong: around zero, a warp and a block, and a prime.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def lengths(largest: int = 521) -> tuple[int, ...]:
 
 
 def poisoned(shape: int | tuple[int, ...], dtype: Any = np.float32) -> np.ndarray[Any, Any]:
-    """Return an output that nobody has written yet: full of NaN, or of the smallest integer.
+    """Return an output that has not been written yet: full of NaN, or of the smallest integer.
 
     Parameters
     ----------
@@ -197,16 +197,16 @@ def launches_1d(
     """Make the launches of a kernel that works along one axis: cheap ones first, empty arrays last.
 
     Each length comes once with each kind of grid and each block at least twice, not every length with every
-    block, so that a whole check takes about a second. One more launch has just as many threads as elements,
-    in whole warps, unless there is such a one already.
+    block, so a whole check takes about a second. One more launch has exactly as many threads as elements, in
+    whole warps, unless one of the others has.
 
     Parameters
     ----------
     build : callable
         ``build(n, rng)`` returns the arguments and what they must hold afterwards, both by name.
     grids : str
-        ``"cover"``: the grid has a thread for each element, or a block more than that. ``"any"``: it may
-        also have too few, which a grid-stride loop takes.
+        ``"cover"``: the grid has a thread for each element, or one block more. ``"any"``: it may also have
+        too few threads, for a grid-stride loop.
     lengths : iterable of int
         Values of n.
     blocks : sequence of int
@@ -214,9 +214,10 @@ def launches_1d(
     views : bool
         Whether every third launch gets arrays with gaps between their elements.
     with_launch : bool
-        Call ``build(n, rng, blocks_per_grid, threads_per_block)`` instead: for results of one value a block.
+        Call ``build(n, rng, blocks_per_grid, threads_per_block)`` instead: for results with one value per
+        block.
     tolerance : float
-        As of `Call`.
+        As for `Call`.
     shared_bytes : int or callable
         Dynamic shared memory in bytes; a callable is given the threads per block.
 
@@ -271,7 +272,7 @@ def launches_2d(
     build : callable
         ``build((rows, columns), rng)`` returns the arguments and what they must hold afterwards.
     grids : str
-        As of `launches_1d`, along both axes.
+        As for `launches_1d`, along both axes.
     shapes : iterable of tuple
         Rows and columns.
     blocks : sequence of tuple
@@ -279,7 +280,7 @@ def launches_2d(
     views : bool
         Whether every third launch gets its matrices in Fortran order.
     tolerance : float
-        As of `Call`.
+        As for `Call`.
 
     Returns
     -------
@@ -318,7 +319,7 @@ def _kinds(grids: str) -> tuple[str, ...]:
 
 
 def _grid(n: int, threads: int, kind: str) -> int:
-    """Return the blocks along one axis, one at least."""
+    """Return the blocks along one axis, at least one."""
     equal = blocks_1d(n, threads)
     return {"smaller": max(equal // 2, 1), "equal": equal, "larger": equal + 1}[kind]
 
@@ -326,9 +327,9 @@ def _grid(n: int, threads: int, kind: str) -> int:
 def _cover(
     sizes: list[Any], blocks: Sequence[Any], kinds: Sequence[str]
 ) -> Iterator[tuple[Any, Any, str, bool]]:
-    """Yield each size once with each kind, more rounds until each block came twice; mark every third."""
+    """Yield each size once with each kind, in more rounds until each block came twice; mark every third."""
     n_rounds = -(-2 * len(blocks) // max(len(sizes) * len(kinds), 1)) if sizes else 0
-    # Blocks go round over all launches; a step extra a kind gives a size another block with each.
+    # Blocks rotate over all launches; an extra step per kind gives a size a different block each time.
     step = 0
     for _ in range(n_rounds):
         for turn, kind in enumerate(kinds):

@@ -1,4 +1,4 @@
-"""Checks a reader's answer: a function of this session, or one in a file."""
+"""Checks a reader's answer: a function in this session, or one in a file."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def check(
 ) -> Verdict:
     """Judge your answer to an exercise, and remember it as done if it passes in all lanes at hand.
 
-    A kernel's source is traced by a simulator, thread by thread; compiled, where NVIDIA's compiler is
-    installed; and launched, where there is a GPU. Nothing has to be launched by you, and a kernel that
-    crashes or never ends does not harm this session.
+    A simulator traces a kernel's source thread by thread; it is also compiled, if NVIDIA's compiler is
+    installed, and launched, if there is a GPU. You need not launch anything, and a kernel that crashes or
+    never ends does not harm this session.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def check(
         Your kernel, with or without ``@cuda.jit``; or your function, where the exercise asks for one that
         runs on the host.
     lanes : sequence of str, optional
-        Some of ``"simulator"``, ``"compile"`` and ``"gpu"``; by default all that the exercise has.
-        What is judged in some of them is not remembered.
+        Some of ``"simulator"``, ``"compile"`` and ``"gpu"``; by default all that the exercise has. An answer
+        judged in only some of them is not remembered.
     quiet : bool
-        Do not tell on a terminal which lane is at work.
+        Do not show on a terminal which lane is running.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def check(
     UnknownNameError
         There is no such exercise or lane.
     ArgumentError
-        `function` is no function, has the wrong parameters, or its source is not to be had.
+        `function` is not a function, has the wrong parameters, or its source cannot be found.
     NoGpuError
         The exercise can be judged on a GPU only, and there is none.
 
@@ -74,7 +74,7 @@ def check(
     exercise = pool.get(name)
     verdict = _check(exercise, function, choose_lanes(exercise, lanes), quiet)
     if verdict.passed and lanes is None:
-        # A verdict is worth showing where the list of what is done cannot be written.
+        # A verdict is worth showing even if the list of solved exercises cannot be written.
         with suppress(progress.ProgressError):
             progress.remember(name)
     return verdict
@@ -88,7 +88,7 @@ def _check(exercise: Exercise, function: Callable[..., Any], chosen: tuple[str, 
     here = partial(judge_function, exercise, function)
     try:
         answer = read(name, function, kernel=False) if "gpu" in chosen else quoted
-    except ArgumentError as error:  # it can be called here, but it cannot travel
+    except ArgumentError as error:  # it can be called here, but not sent to another process
         return _judge(exercise, quoted, chosen, quiet, here, {"gpu": str(error)})
     return _judge(exercise, answer, chosen, quiet, here)
 
@@ -109,22 +109,22 @@ def check_file(
         The exercise.
     path : pathlib.Path
         A Python file. For a kernel nothing in it is executed: the kernel, the functions it calls, and the
-        imports and constants they use are taken by their syntax. For a function of the host the file is
+        imports and constants they use are read from the source text. For a host function the file is
         executed, with the rights of this process.
     function : str
-        Name of the function; by default that of the exercise's stub, else the last one of the file.
+        Name of the function; by default that of the exercise's stub, or else the last one in the file.
     lanes, quiet
         As for `check`.
 
     Returns
     -------
     Verdict
-        As of `check`.
+        As for `check`.
 
     Raises
     ------
     UnknownNameError, ArgumentError, NoGpuError
-        As of `check`; or the file cannot be read.
+        As for `check`; or the file cannot be read.
     """
     exercise = pool.get(name)
     chosen = choose_lanes(exercise, lanes)
@@ -153,7 +153,7 @@ def _judge(
 
 
 def _tell(lane: str) -> None:
-    """Say on a terminal which lane is at work; nowhere else, as notebooks keep what is printed."""
+    """Show on a terminal which lane is running; nowhere else, because notebooks keep what is printed."""
     if sys.stderr.isatty():
         print(f"{LANE_NAMES[lane]} ...", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""Compares what a kernel left behind with what it should have: the first wrong element, in a sentence."""
+"""Compares the results of a kernel with the expected ones: the first wrong element, in a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 
 def arrays(arguments: Mapping[str, Any]) -> dict[str, Array]:
-    """Return the arrays among a call's arguments, scalars left out.
+    """Return the arrays among a call's arguments, without scalars.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def wrong_results(
     Returns
     -------
     list of Finding
-        One of the kind ``"wrong"`` for each array that differs: its first wrong element, what was expected
-        and what came.
+        One of the kind ``"wrong"`` for each array that differs: its first wrong element, with the expected
+        and the actual value.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def wrong_results(
 def changed_inputs(
     call: Call, before: Mapping[str, Array], got: Mapping[str, Any], called: Mapping[str, str] | None = None
 ) -> list[Finding]:
-    """Compare inputs, which must stay as they are, bit for bit.
+    """Compare inputs, which must not change, bit for bit.
 
     Parameters
     ----------
@@ -167,6 +167,6 @@ def _inside(index: tuple[int, ...]) -> str:
 
 
 def _bits(x: Any) -> Array:
-    """Return the bytes of an array, one row an element."""
+    """Return the bytes of an array, one row per element."""
     rows = np.ascontiguousarray(x)
     return rows.reshape(-1, 1).view(np.uint8)

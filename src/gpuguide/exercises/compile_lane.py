@@ -1,4 +1,4 @@
-"""The compile lane: what NVIDIA's compiler says of a kernel, with or without a GPU."""
+"""The compile lane: what NVIDIA's compiler makes of a kernel, with or without a GPU."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from gpuguide.machine.backends import numba, numba_cuda, simulated
 __all__ = ["compile_finding", "judge_compile", "why_nothing_compiles"]
 
 _SIMULATED = (
-    "Numba runs its simulator in this process, which compiles nothing: NUMBA_ENABLE_CUDASIM is set. "
-    "Unset it and start Python again."
+    "Numba runs its simulator in this process, which cannot compile: NUMBA_ENABLE_CUDASIM is set. Unset it "
+    "and start Python again."
 )
 
 
 def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
-    """Compile a kernel in this process and hold it against the exercise's limits.
+    """Compile a kernel in this process and compare it with the exercise's limits.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
     Returns
     -------
     LaneReport
-        Not at hand where numba-cuda or a part of NVIDIA's compiler is missing.
+        Not at hand if numba-cuda or a part of NVIDIA's compiler is missing.
 
     Raises
     ------
@@ -83,7 +83,8 @@ def why_nothing_compiles(capability: tuple[int, int]) -> str:
     Returns
     -------
     str
-        Two sentences, the second with what to do; empty where one compiles, and the reader's is at fault.
+        Two sentences, the second with what to do; empty if an empty kernel compiles, so the reader's is at
+        fault.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def compile_finding(error: BaseException, answer: Answer) -> Finding:
 
 
 def _line(error: BaseException, answer: Answer) -> int | None:
-    """Return the reader's line that an error names, or that Numba was busy with when it gave up."""
+    """Return the reader's line that an error names, or that Numba was working on when it gave up."""
     name = file_name(answer)
     named = re.search(rf'File "{re.escape(name)}", line (\d+)|{re.escape(name)}(?: \(|:)(\d+)', str(error))
     if named:
@@ -166,7 +167,7 @@ def _busy_with(frame: FrameType, name: str) -> Iterator[int]:
 
 
 def _line_of_name(error: BaseException, answer: Answer) -> int | None:
-    """Return the first line that uses the name which an error of Python's quotes."""
+    """Return the first line that uses the name quoted in an error of Python."""
     quoted = re.findall(r"'(\w+)'", str(error)) if isinstance(error, AttributeError | NameError) else []
     uses = [
         number for number, line in enumerate(answer.source.splitlines(), 1) if quoted and quoted[-1] in line
@@ -175,7 +176,7 @@ def _line_of_name(error: BaseException, answer: Answer) -> int | None:
 
 
 def _reason(text: str) -> str:
-    """Return what Numba says, without its lists of candidates: one line."""
+    """Return Numba's message as one line, without its lists of candidates."""
     text = re.sub(r"Failed in \w+ mode pipeline \(step: [\w ]+\)\s*", "", text)
     specific = re.findall(r"^\s*\w+Error: (.+?)\.?\s*$", text, re.M)
     tried = re.search(r"^\s*>>> (.+?)\s*$", text, re.M)
@@ -186,7 +187,7 @@ def _reason(text: str) -> str:
     if undecorated:
         return f"{undecorated[1]} is a plain Python function; decorate it with @cuda.jit(device=True)"
     if "NRT required" in text:
-        return "it would have to allocate memory while the kernel runs, which no kernel can"
+        return "it would have to allocate memory while the kernel runs, which a kernel cannot do"
     return str(specific[-1]) if specific else _first_line(text).rstrip(".")
 
 
@@ -218,7 +219,7 @@ def _why_not_assembled(capability: tuple[int, int]) -> str:
     if ptxas.find() is None:
         return "ptxas is not installed (pip install 'cuda-toolkit[nvcc]' brings it)"
     major, minor = capability
-    return f"The ptxas of this machine makes no code for compute capability {major}.{minor}"
+    return f"The ptxas of this machine cannot make code for compute capability {major}.{minor}"
 
 
 def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
@@ -228,7 +229,7 @@ def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
     allowed = "none is needed" if most == 0 else f"{most} would do"
     message = (
         f"The compiled kernel has {_count(doubles)} in double precision, where {allowed}: a bare Python "
-        "number, 5 as well as 0.5, has 64 bits and widens what it meets."
+        f"number, 5 as well as 0.5, has 64 bits and widens the values it is combined with."
     )
     return [Finding("limit", message)]
 

@@ -15,7 +15,7 @@ from gpuguide.errors import ArgumentError
 __all__ = ["LARGEST_ARRAY", "decode", "encode", "evaluate", "is_constant"]
 
 LARGEST_ARRAY = 4096
-"""The most elements of an array that a kernel may take as a constant; longer ones are arguments."""
+"""The most elements of an array that a kernel may take as a constant; longer arrays must be arguments."""
 
 _PLAIN = (bool, int, float, complex, str, type(None))
 _LARGEST_POWER = 64
@@ -68,7 +68,7 @@ def is_constant(value: object) -> bool:
 
 
 def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
-    """Work out an expression of literals and known constants without running anything else.
+    """Evaluate an expression of literals and known constants without running anything else.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _dtype(node: ast.expr) -> np.dtype[Any]:
 
 
 def encode(value: object) -> object:
-    """Turn a constant into what JSON can hold.
+    """Turn a constant into data that JSON can hold.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def encode(value: object) -> object:
 
 
 def decode(data: Any) -> object:
-    """Turn what `encode` returned into the constant again.
+    """Turn what `encode` returned back into the constant.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from gpuguide.machine.memory import is_out_of_memory
 __all__ = ["N_REPEAT", "CudaGpu", "Gpu", "judge_launches", "judge_on_gpu"]
 
 N_REPEAT = 20
-"""Launches of each call, with new outputs each time: a race may show in one of many."""
+"""Launches of each call, with new outputs each time, because a race may show in only one of many."""
 
 _NEWER_THAN_THE_DRIVER = ("UNSUPPORTED_PTX_VERSION", "unsupported toolchain")
 
@@ -92,13 +92,13 @@ def judge_on_gpu(exercise: Exercise, answer: Answer, say: Callable[[str], None])
     answer : Answer
         The reader's kernel.
     say : callable
-        Told each launch before it is made, so that one that never ends can be named.
+        Called with each launch before it is made, so that a launch that never ends can be named.
 
     Returns
     -------
     LaneReport
-        Whatever the kernel does to the GPU, as long as this process lives; not at hand where CuPy, Numba,
-        NVIDIA's compiler or a driver that takes its code is missing.
+        It comes whatever the kernel does to the GPU, as long as this process lives. Not at hand if CuPy,
+        Numba, NVIDIA's compiler or a driver that takes its code is missing.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def judge_on_gpu(exercise: Exercise, answer: Answer, say: Callable[[str], None])
 def judge_launches(
     task: KernelTask, answer: Answer, gpu: Gpu, say: Callable[[str], None], n_repeat: int = N_REPEAT
 ) -> LaneReport:
-    """Judge all launches, each several times, up to the first that is wrong.
+    """Judge all launches, each several times, until one is wrong.
 
     Parameters
     ----------
@@ -201,12 +201,12 @@ def _after(repeat: int, finding: Finding) -> Finding:
 
 
 def _why_nothing_launches(error: Exception) -> str:
-    """Say what the machine lacks, where a launch failed for want of it and not by the reader's fault."""
+    """Say what the machine lacks, if a launch failed because of that and not through the reader's fault."""
     if is_out_of_memory(error):
         return "The GPU has too little free memory at the moment."
     if any(sign in str(error) for sign in _NEWER_THAN_THE_DRIVER):
         return (
-            "The driver does not take what the compiler makes, which is newer than it. "
+            "The driver cannot run the compiler's code, because the compiler is newer. "
             "'gpuguide doctor' says what to install."
         )
     if compilers.names_a_library(error):
@@ -222,7 +222,7 @@ def _launch_failed(error: Exception, answer: Answer) -> Finding:
     if "OUT_OF_RESOURCES" in text or "OutOfResources" in text:
         return Finding("gpu", "The GPU cannot hold a block of this kernel: it takes too many registers.")
     if "LAUNCH_TIMEOUT" in text or "LaunchTimeout" in text:
-        return Finding("endless", "The kernel did not end on the GPU: the driver stopped it.")
+        return Finding("endless", "The kernel did not end on the GPU, so the driver stopped it.")
     if "cuda" in type(error).__module__ and "errors" not in type(error).__module__:
         first = next((line.strip() for line in text.splitlines() if line.strip()), "")
         return Finding("gpu", f"The launch failed: {type(error).__name__}: {first}.")

@@ -1,4 +1,4 @@
-"""The GPU lane from the session's side: whatever the worker process does, a report comes of it."""
+"""The GPU lane from the session's side: whatever the worker process does, the result is a report."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gpuguide.exercises.worker_process import Ended
 __all__ = ["LIMIT_S", "read_ending"]
 
 LIMIT_S = {"compile": 60.0, "gpu": 20.0}
-"""Seconds that a worker of each lane may take; the GPU's must end kernels that never do."""
+"""Seconds that a worker of each lane may take; for the GPU, this limit ends kernels that never end."""
 
 _OUT_OF_MEMORY = ("CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "OutOfMemoryError")
-# No kernel sends this signal: the system does when the host's memory is short, or somebody does.
+# No kernel sends this signal: the system does if the host runs out of memory, or somebody does.
 _KILLED = -9
 _KILLED_FROM_OUTSIDE = (
     "The worker process was killed from outside (signal 9), as happens where the computer runs out of memory."
@@ -25,14 +25,15 @@ def read_ending(lane: str, ended: Ended) -> LaneReport:
     Parameters
     ----------
     lane : str
-        What it was asked for.
+        The lane that it ran.
     ended : Ended
         How it ended.
 
     Returns
     -------
     LaneReport
-        The worker's own; a finding if it died or hung during a launch; else not at hand, with the reason.
+        The worker's own report; a finding if it died or hung during a launch; else not at hand, with the
+        reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Arrays between guard zones, as one piece of bytes that is copied to a GPU and back and looked at here."""
+"""Arrays between guard zones, as one block of bytes that is copied to a GPU and back and examined here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuguide.measure.buffers import pattern
 __all__ = ["GUARD_BYTES", "GuardedBytes"]
 
 GUARD_BYTES = 1 << 16
-"""Length of each zone: as many elements as the widest launch has threads to spare, and more."""
+"""Length of each zone: more elements than the widest launch has spare threads."""
 
 Array = np.ndarray[Any, Any]
 

@@ -1,4 +1,4 @@
-"""Judges a function of the host: calls it with stand-ins, or on the GPU, and says what was seen."""
+"""Judges a host function: calls it with stand-ins, or on the GPU, and reports what it did."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_FINDINGS = 5
 
 
 def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str = "simulator") -> LaneReport:
-    """Call a reader's function as its exercise wants it to be called.
+    """Call a reader's function as its exercise prescribes.
 
     Parameters
     ----------

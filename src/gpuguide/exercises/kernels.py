@@ -1,4 +1,4 @@
-"""Makes a Numba kernel of an answer's text: only its functions, and the imports they use, are executed."""
+"""Makes a Numba kernel from an answer's text: only its functions, and the imports they use, are executed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def file_name(answer: Answer) -> str:
     Returns
     -------
     str
-        One that no file has.
+        A name that no file has.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def build(answer: Answer) -> Built:
     # Numba quotes lines through linecache.
     lines = answer.source.splitlines(keepends=True)
     linecache.cache[file_name(answer)] = (len(answer.source), None, lines, file_name(answer))
-    # Imports may stand behind the functions that use them.
+    # Imports may come after the functions that use them.
     body: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     body += [_bare(node) for node in tree.body if isinstance(node, ast.FunctionDef)]
     exec(compile(ast.Module(body, []), file_name(answer), "exec"), namespace)

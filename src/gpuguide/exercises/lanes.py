@@ -1,4 +1,4 @@
-"""Takes an answer through the lanes: which are at hand, one after the other, up to the first that fails."""
+"""Takes an answer through the lanes that are at hand, one after the other, until one fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def choose_lanes(exercise: Exercise, lanes: Sequence[str] | None) -> tuple[str, 
     exercise : Exercise
         Whose lanes there are.
     lanes : sequence of str or None
-        Those that the reader asks for; None for all of the exercise.
+        The lanes that the reader asks for; None for all lanes of the exercise.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def judge_in_lanes(
     tell: Callable[[str], None] = lambda lane: None,
     start: Callable[[str], WorkerProcess] = WorkerProcess,
 ) -> tuple[LaneReport, ...]:
-    """Judge an answer in one lane after the other, up to the first that fails.
+    """Judge an answer in one lane after the other, until one fails.
 
     Parameters
     ----------
@@ -88,23 +88,23 @@ def judge_in_lanes(
     lanes : sequence of str
         Of `choose_lanes`.
     judge_here : callable, optional
-        Judges in this process, which for a kernel its simulator does.
+        Judges in this process, as the simulator does for a kernel.
     missing : mapping
         Lanes that are not at hand for this answer, with the reason.
     tell : callable
-        Told each lane before it judges.
+        Called with each lane before it judges.
     start : callable
         Starts the worker process of a lane; for tests.
 
     Returns
     -------
     tuple of LaneReport
-        One a lane that was tried.
+        One for each lane that was tried.
     """
     reports: list[LaneReport] = []
     with ExitStack() as workers:
         missing = {**{lane: reason for lane in lanes if (reason := _why_not(lane))}, **missing}
-        # Started before the first lane judges, so that they import what they need meanwhile.
+        # Started before the first lane judges, so that their imports run meanwhile.
         started = {
             lane: workers.enter_context(start(lane))
             for lane in lanes
@@ -125,14 +125,14 @@ def judge_in_lanes(
 
 
 def _why_not(lane: str) -> str:
-    """Say why a lane is not at hand; empty where only its worker can say."""
+    """Say why a lane is not at hand; empty if only its worker can say."""
     if lane == "compile" and sys.platform == "darwin":
         return "NVIDIA's compiler does not exist for macOS."
     if lane == "gpu":
         try:
             require_gpu()
         except NoGpuError as error:
-            # How to install CuPy is of no use to a reader without a GPU.
+            # Without a GPU, it does not help to explain how to install CuPy.
             return str(error) if nvml() else "This computer has no NVIDIA GPU, or no driver for it."
     return ""
 
@@ -152,8 +152,8 @@ def judge(
     exercise : Exercise
         What is asked for.
     source : str
-        A file's text: of a kernel only functions, imports and constants are looked at; the text of a
-        function of the host is executed.
+        A file's text: for a kernel, only functions, imports and constants are read; the text of a host
+        function is executed.
     name : str
         Name of the function; by default the last one at the top level.
     constants : mapping
@@ -169,7 +169,7 @@ def judge(
     Raises
     ------
     ArgumentError
-        The text is not Python, holds no function, or one with the wrong parameters.
+        The text is not Python, or holds no function or one with the wrong parameters.
     UnknownNameError
         There is no such lane or function.
 

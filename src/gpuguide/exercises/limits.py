@@ -1,4 +1,4 @@
-"""Holds one traced launch against the limits of an exercise: how memory was used, and by how many threads."""
+"""Compares one traced launch with the limits of an exercise: how memory was used, and by how many threads."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _WARP = 32
 
 
 def over_limits(limits: Limits, call: Call, trace: Trace) -> list[Finding]:
-    """Return what a launch with right results does worse than the exercise allows.
+    """Return where a launch with right results exceeds the limits of the exercise.
 
     Parameters
     ----------
     limits : Limits
         Of the exercise.
     call : Call
-        The launch. How a warp's accesses lie together is judged only where the arrays are contiguous; how
-        many threads work, and whether they part, only where there are as many elements as threads.
+        The launch. Coalescing is judged only if the arrays are contiguous; how many threads work, and whether
+        they diverge, only if there are as many elements as threads.
     trace : Trace
         What it did.
 
@@ -51,7 +51,7 @@ def _conflicts(limits: Limits, call: Call, trace: Trace) -> Iterator[Finding]:
 
 def _repeated(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
     """Yield arrays of global memory whose elements are read or written too often."""
-    # An atomic operation counts as a read and a write, and to repeat it on one element is its purpose.
+    # An atomic operation counts as a read and a write, and repeating it on one element is its purpose.
     for array in (array for array in stats.arrays if array.space == "global" and not array.atomics):
         for verb, times, most in _counts(limits, array):
             if most is not None and times > most:
@@ -69,7 +69,7 @@ def _counts(limits: Limits, array: ArrayStats) -> Iterator[tuple[str, int, int |
 
 
 def _waiting(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
-    """Yield what makes threads wait for each other longer than needed: barriers, atomics, one long loop."""
+    """Yield whatever makes threads wait longer than needed: barriers, atomics, one long loop."""
     if limits.barriers is not None and stats.barriers > limits.barriers:
         passed = _count(stats.barriers, "barrier")
         yield Finding("limit", f"A block passes {passed}, where {_allowed(limits.barriers)}.")
@@ -80,7 +80,7 @@ def _waiting(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
         turns = _count(stats.loop_turns, "turn")
         yield Finding(
             "limit",
-            f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work out.",
+            f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work.",
         )
 
 
@@ -90,7 +90,7 @@ def _fills(call: Call, stats: TraceStats) -> bool:
 
 
 def _threads(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
-    """Yield too many idle threads, and too many branches at which the threads of a warp part."""
+    """Yield too many idle threads, and too many branches at which the threads of a warp diverge."""
     working = round(stats.active_threads * stats.threads)
     if limits.active_threads is not None and working < limits.active_threads * stats.threads:
         yield Finding(
@@ -101,8 +101,8 @@ def _threads(limits: Limits, stats: TraceStats) -> Iterator[Finding]:
     if limits.divergent_branches is not None and stats.divergent_branches > limits.divergent_branches:
         yield Finding(
             "limit",
-            f"The threads of a warp part at {stats.divergent_branches:.0%} of the branches that they meet; "
-            f"{limits.divergent_branches:.0%} at most is asked for.",
+            f"The threads of a warp diverge at {stats.divergent_branches:.0%} of the branches that they "
+            f"meet; at most {limits.divergent_branches:.0%} are allowed.",
         )
 
 

@@ -23,7 +23,7 @@ LANES = ("simulator", "compile", "gpu")
 """The lanes that can judge an answer, in the order of judging."""
 
 POOL = Path(__file__).parent / "pool"
-"""The folder that holds one folder an exercise."""
+"""The folder that holds one folder per exercise."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Limits:
-    """What an exercise asks for besides right results; None where it does not ask.
+    """What an exercise requires besides right results; None where it sets no limit.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Limits:
     float64_instructions : int or None
         The most instructions in double precision (compile lane).
     registers, local_bytes : int or None
-        The most registers a thread, and bytes of local memory a thread (compile lane).
+        The most registers, and bytes of local memory, per thread (compile lane).
 
     Examples
     --------
@@ -123,7 +123,7 @@ class KernelTask:
     calls : callable
         Returns the launches, with fresh arrays each time; cheap ones first.
     limits : Limits
-        What is asked for besides right results.
+        What is required besides right results.
     signature : tuple of str
         Numba types of the arguments, for the compile lane: ``("float32[::1]", "float32[::1]")``.
     parameters : tuple of str
@@ -149,7 +149,7 @@ class KernelTask:
 
 @dataclass(frozen=True)
 class FunctionTask:
-    """A function to write that runs on the host: it is called with stand-ins and watched.
+    """A function to write that runs on the host: it is called with stand-ins that watch it.
 
     Attributes
     ----------
@@ -201,8 +201,8 @@ class Exercise:
     lanes : tuple of str
         The lanes that judge it, out of ``("simulator", "compile", "gpu")``.
     decided_in : str
-        The lane without which it does not count as solved, because the stub passes all others; empty where
-        any lane that looks at results will do.
+        The lane without which it does not count as solved, because the stub passes all others; empty if any
+        lane that checks results will do.
     pages : tuple of str
         Pages of the guide that it belongs to.
     tags : tuple of str
@@ -213,7 +213,7 @@ class Exercise:
     Raises
     ------
     ArgumentError
-        A level or lane does not exist, there is no lane, or the deciding one is none of them.
+        A level or lane does not exist, there is no lane, or the deciding lane is not among them.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _SCHEMA = 1
 
 
 class ProgressError(GpuGuideError):
-    """The file of the progress cannot be read or written."""
+    """The progress file cannot be read or written."""
 
 
 Progress = dict[str, str]
@@ -50,7 +50,7 @@ def read() -> Progress:
     Returns
     -------
     dict
-        Exercise -> date on which it was first passed; empty if nothing was remembered yet.
+        Exercise -> date on which it was first passed; empty if nothing is stored yet.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What one lane says of an answer, and the same as JSON on its way out of a worker process."""
+"""What one lane says about an answer, and the same as JSON on its way out of a worker process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PASSED, FAILED, NOT_AT_HAND = "passed", "failed", "not at hand"
 
 @dataclass(frozen=True)
 class LaneReport:
-    """What one lane says of an answer.
+    """What one lane says about an answer.
 
     Attributes
     ----------
@@ -28,17 +28,17 @@ class LaneReport:
     reason : str
         Why the lane is not at hand.
     findings : tuple of Finding
-        What is wrong, the one to read first in front; empty when it passed.
+        What is wrong, the most important first; empty if it passed.
     call : str
         The launch that showed it, in words.
     n_calls : int
         Launches that were right.
     notes : tuple of str
-        Sentences on what was found out and what could not be judged.
+        Sentences on what was found and what could not be judged.
     printed : str
         What the reader's own code printed in a worker process.
     stats : TraceStats or None
-        Figures of the launch with most to do (simulator).
+        Figures of the launch with the most work (simulator).
     stats_call : str
         That launch, in words.
     trace : Trace or None
@@ -100,11 +100,11 @@ class LaneReport:
         Raises
         ------
         KeyError, TypeError
-            It is something else.
+            The data is something else.
 
         Examples
         --------
-        >>> report = LaneReport("compile", "passed", notes=("14 registers a thread.",))
+        >>> report = LaneReport("compile", "passed", notes=("14 registers per thread.",))
         >>> LaneReport.from_json(report.as_json()) == report
         True
         """

@@ -1,4 +1,4 @@
-"""``gpuguide exercises``: lists them, shows one, writes what to start from, and checks a file."""
+"""``gpuguide exercises``: lists exercises, shows one, writes a file to start from, and checks an answer."""
 
 from __future__ import annotations
 
@@ -128,5 +128,5 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _reset(options: argparse.Namespace) -> int:
-    print("Forgotten." if progress.forget() else "Nothing was remembered.")
+    print("Forgotten." if progress.forget() else "There was no progress to forget.")
     return 0

@@ -22,7 +22,7 @@ from gpuguide.exercises.trace.trace import Trace
 
 __all__ = ["judge_simulated", "with_line"]
 
-# After these it is no news that the results are not there.
+# After these, missing results are no news.
 _ENDS_THE_LAUNCH = ("endless", "exception")
 
 
@@ -69,7 +69,7 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
 
 
 def _size(trace: Trace) -> tuple[int, int]:
-    """Return what launches are compared by: one whose threads mostly have no element says little."""
+    """Return the key by which launches are compared: one whose threads mostly lack an element says little."""
     stats = trace.stats
     return stats.reads + stats.writes + stats.atomics, stats.threads
 

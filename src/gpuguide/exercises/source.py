@@ -21,7 +21,7 @@ __all__ = ["plain_function", "quotable", "read"]
 
 
 def plain_function(exercise: str, function: object, *, kernel: bool = True) -> FunctionType:
-    """Return the Python function behind what a reader handed in.
+    """Return the Python function behind what a reader passed in.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def plain_function(exercise: str, function: object, *, kernel: bool = True) -> F
     Raises
     ------
     ArgumentError
-        It is something else; the message says what to hand in.
+        It is something else; the message says what to pass instead.
 
     Examples
     --------
@@ -122,7 +122,8 @@ def read(exercise: str, function: object, *, kernel: bool = True) -> Answer:
     Raises
     ------
     ArgumentError
-        It is no function, its source is not to be had, or it refers to something that cannot travel as text.
+        It is not a function, its source cannot be found, or it refers to something that cannot be sent as
+        text.
     """
     plain = plain_function(exercise, function, kernel=kernel)
     collected = _Collected(exercise)
@@ -146,7 +147,7 @@ def quotable(exercise: str, function: FunctionType) -> Answer:
     Returns
     -------
     Answer
-        Without text if the source is not to be had.
+        Without text if the source cannot be found.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def _shown(file: str) -> str:
 
 
 class _Collected:
-    """What has been found so far, following functions into the functions that they call."""
+    """What has been found so far, while following calls from function to function."""
 
     def __init__(self, exercise: str) -> None:
         self.exercise = exercise
@@ -188,8 +189,8 @@ class _Collected:
         for needed, value in _outside(function, ast.parse(text)):
             if needed in self.objects and self.objects[needed] is not value:
                 raise ArgumentError(
-                    f"{function.__name__!r} and another function of the same kernel mean different things by "
-                    f"{needed!r}. Rename one of them."
+                    f"{function.__name__!r} and another function of the same kernel use {needed!r} for "
+                    f"different things. Rename one of them."
                 )
             if needed not in self.objects:
                 self.objects[needed] = value
@@ -208,7 +209,7 @@ class _Collected:
         else:
             raise ArgumentError(
                 f"{user!r} refers to {name!r}, which is {_described(value)}. From outside a kernel takes "
-                "numbers, tuples and small arrays only: make it an argument."
+                f"only numbers, tuples and small arrays: make it an argument."
             )
 
 
@@ -218,7 +219,7 @@ def _source(exercise: str, function: FunctionType) -> tuple[str, int, str]:
         lines, line = inspect.getsourcelines(function)
     except (OSError, TypeError, SyntaxError):
         raise ArgumentError(
-            f"The source of {function.__name__!r} is not to be had, perhaps because it was typed at Python's "
+            f"The source of {function.__name__!r} cannot be found, perhaps because it was typed at Python's "
             f"prompt. Save it to a file and run: gpuguide exercises check {exercise} FILE"
         ) from None
     return textwrap.dedent("".join(lines)), line, function.__code__.co_filename
@@ -236,7 +237,7 @@ def _outside(function: FunctionType, tree: ast.Module) -> Iterator[tuple[str, ob
 
 
 def _import_line(name: str, value: Any) -> str:
-    """Return the statement that imports a value under a name; empty for what is no module's own."""
+    """Return the statement that imports a value under a name; empty if no module owns the value."""
     if isinstance(value, ModuleType):
         parent, _, last = value.__name__.rpartition(".")
         return f"from {parent} import {last} as {name}" if parent else f"import {last} as {name}"

@@ -19,7 +19,7 @@ _Import = ast.Import | ast.ImportFrom
 
 
 def read_file(path: Path, name: str = "", preferred: str = "") -> Answer:
-    """Take a kernel out of a file by its syntax tree; nothing in the file is executed.
+    """Extract a kernel from a file by its syntax tree; nothing in the file is executed.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def read_file(path: Path, name: str = "", preferred: str = "") -> Answer:
 
 
 def read_source(text: str, name: str = "", preferred: str = "", place: str = "answer.py") -> Answer:
-    r"""Take a kernel out of a text by its syntax tree; nothing in it is executed.
+    r"""Extract a kernel from a text by its syntax tree; nothing in it is executed.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def last_function(text: str, place: str = "answer.py") -> str:
     Returns
     -------
     str
-        What is judged when nobody says otherwise.
+        The function that is judged by default.
 
     Raises
     ------
@@ -187,8 +187,8 @@ class _Reachable:
             for alias in node.names:
                 if alias.name == "*":
                     raise ArgumentError(
-                        f"{self.place}, line {node.lineno}: {ast.unparse(node)!r} hides which names it "
-                        "brings. Import the names that you use."
+                        f"{self.place}, line {node.lineno}: {ast.unparse(node)!r} does not say which names "
+                        f"it imports. Import the names that you use."
                     )
                 yield alias.asname or alias.name.partition(".")[0]
 
@@ -211,19 +211,19 @@ class _Reachable:
             elif used in self.assigned:
                 self.constants[used] = self._constant(used, name)
             elif used in self.classes:
-                raise ArgumentError(f"{self.place}: {name!r} uses the class {used!r}, which no kernel can.")
+                raise ArgumentError(f"{self.place}: {name!r} uses the class {used!r}; a kernel cannot.")
 
     def _constant(self, name: str, user: str) -> object:
         value = self.assigned[name]
         try:
-            # A constant may be made of others, each of which is worked out first.
+            # A constant may be made of others, each of which is evaluated first.
             inner = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & set(self.assigned)
             known = {each: self._constant(each, user) for each in sorted(inner - {name})}
             return evaluate(value, known)
         except (ValueError, RecursionError):
             raise ArgumentError(
                 f"{self.place}, line {value.lineno}: {user!r} uses {name!r}, which is known only when the "
-                "file is executed, and for a kernel it is not. Write a number, or make it an argument."
+                f"file is executed, and a kernel's file is not. Write a number, or make it an argument."
             ) from None
 
     def _piece(self, node: ast.stmt) -> Piece:
@@ -245,7 +245,7 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
 
 
 def load_function(path: Path, name: str = "", preferred: str = "") -> tuple[Callable[..., Any], Answer]:
-    """Execute a file and return its function: what a function that runs on the host needs.
+    """Execute a file and return its function, as a function that runs on the host needs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What no kernel can hold, found in its syntax tree: clearer than what a compiler says of it."""
+"""What a kernel cannot contain, found in its syntax tree: clearer than a compiler's message."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["unsupported"]
 _WHAT: dict[type[ast.AST], str] = {
     ast.Try: "a try statement: a kernel cannot catch exceptions",
     ast.With: "a with statement: there is nothing to open or close on the GPU",
-    ast.Yield: "yield: a kernel hands nothing back, it writes to its arguments",
-    ast.YieldFrom: "yield: a kernel hands nothing back, it writes to its arguments",
+    ast.Yield: "yield: a kernel returns nothing, it writes to its arguments",
+    ast.YieldFrom: "yield: a kernel returns nothing, it writes to its arguments",
     ast.List: "a list: a kernel cannot make one; use cuda.local.array or a tuple",
     ast.ListComp: "a list comprehension: a kernel cannot make a list; use cuda.local.array and a loop",
     ast.Dict: "a dictionary: a kernel cannot make one; use arrays",
@@ -28,14 +28,14 @@ _WHAT: dict[type[ast.AST], str] = {
     ast.ClassDef: "a class: a kernel cannot make objects",
     ast.Import: "an import: imports stand outside of a kernel",
     ast.ImportFrom: "an import: imports stand outside of a kernel",
-    ast.Global: "global: a kernel cannot change what lies outside; it writes to its arguments",
-    ast.Nonlocal: "nonlocal: a kernel cannot change what lies outside; it writes to its arguments",
+    ast.Global: "global: a kernel cannot change outside variables; it writes to its arguments",
+    ast.Nonlocal: "nonlocal: a kernel cannot change outside variables; it writes to its arguments",
     ast.Await: "await: a kernel cannot wait for the host",
 }
 
 
 def unsupported(answer: Answer) -> list[Finding]:
-    r"""Find the first thing in an answer that no kernel can hold.
+    r"""Find the first thing in an answer that a kernel cannot contain.
 
     Parameters
     ----------

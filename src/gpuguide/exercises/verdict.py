@@ -38,7 +38,7 @@ class Verdict:
     exercise : Exercise
         What was asked for.
     reports : tuple of LaneReport
-        One a lane, in the order of judging, up to the first that failed.
+        One per lane, in the order of judging, up to the first that failed.
     answer : Answer or None
         The reader's function, whose lines are quoted.
 
@@ -56,12 +56,12 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether no lane found anything wrong, one looked at results, and the deciding one was at hand."""
+        """Whether no lane found anything wrong, one checked results, and the deciding one was at hand."""
         return self._are_right and not self._undecided
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong, of the first lane that failed; the one to read first in front."""
+        """What the first failing lane found wrong, the most important first."""
         return self._failed.findings if self._failed else ()
 
     @property
@@ -74,7 +74,7 @@ class Verdict:
 
     @property
     def stats(self) -> TraceStats | None:
-        """Figures of the launch with most to do in the simulator; None where it did not pass."""
+        """Figures of the launch with the most work in the simulator; None if it did not pass."""
         return next((report.stats for report in self.reports if report.stats is not None), None)
 
     @property
@@ -84,7 +84,7 @@ class Verdict:
 
     @property
     def _undecided(self) -> str:
-        """The lane that would decide and did not judge; empty if it did, or if there is none such."""
+        """The lane that would decide but did not judge; empty if it did, or if there is no such lane."""
         lane = self.exercise.decided_in
         return "" if any(report.lane == lane and report.passed for report in self.reports) else lane
 
@@ -121,7 +121,7 @@ class Verdict:
     def _not_passed(self) -> str:
         if self._failed:
             return "not yet"
-        return "right results, not judged to the end" if self._are_right else "its results were not judged"
+        return "right results, not fully judged" if self._are_right else "its results were not judged"
 
     def _failure(self, report: LaneReport, *, html: bool) -> Iterator[_Part]:
         first, *others = report.findings
@@ -153,7 +153,7 @@ class _Part:
 
 
 def _hint(exercise: str) -> _Part:
-    """Say how to see a hint where the verdict is shown: a notebook has no command line at hand."""
+    """Say how to see a hint, depending on where the verdict is shown: a notebook has no command line."""
     command = f"gpuguide exercises show {exercise} --hint 1"
     return _Part(
         f"A hint: {command}",
@@ -184,7 +184,7 @@ def _table(rows: list[tuple[str, str]]) -> _Part:
         textwrap.fill(f"{name:{width}}{text}", _WIDTH, subsequent_indent=" " * width, break_on_hyphens=False)
         for name, text in rows
     ]
-    # Notebooks would put sentences against the right edge, as they do with numbers.
+    # Notebooks would align sentences to the right, as they do with numbers.
     left = 'style="text-align: left; vertical-align: top"'
     cells = "".join(
         f'<tr><th scope="row" {left}>{escape(name)}</th><td {left}>{escape(text)}</td></tr>'
@@ -205,12 +205,12 @@ def _lane_row(report: LaneReport, exercise: Exercise) -> tuple[str, str]:
 
 
 def _left_out(lane: str, exercise: Exercise) -> str:
-    """Say what nobody judged because a lane is not at hand; empty where another lane judged all of it."""
+    """Say what was not judged because a lane is not at hand; empty if another lane judged all of it."""
     task = exercise.task
     if lane != "compile" or not isinstance(task, KernelTask) or exercise.decided_in == lane:
         return ""
     asked = (task.limits.float64_instructions, task.limits.registers, task.limits.local_bytes)
-    return "" if asked == (None, None, None) else " What the task says of the compiler's code was not judged."
+    return "" if asked == (None, None, None) else " What the task asks of the compiled code was not judged."
 
 
 def _launches(n: int) -> str:
@@ -232,7 +232,7 @@ def _where(report: LaneReport) -> str:
 
 
 def _kind(finding: Finding, report: LaneReport) -> str:
-    """Return what to advise on: a wrong element that nobody wrote needs another question."""
+    """Return what to advise on: a wrong element that was never written needs another question."""
     if finding.kind == "wrong" and report.trace is not None:
         unwritten = report.trace.never_written(finding.array)
         if unwritten is not None and unwritten.index == finding.index:
@@ -253,7 +253,7 @@ def _quote(finding: Finding, answer: Answer | None) -> str:
 def _figures(stats: TraceStats, call: str) -> str:
     """Say how a launch used memory."""
     said = [
-        f"The launch with most to do ({call}): {stats.threads:,} threads made {_accesses(stats)} global "
+        f"The launch with the most work ({call}): {stats.threads:,} threads made {_accesses(stats)} global "
         f"memory, {stats.bytes_read:,} bytes read and {stats.bytes_written:,} written."
     ]
     if stats.sectors_per_request:

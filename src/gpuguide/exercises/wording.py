@@ -13,19 +13,19 @@ LOOK_AT = {
     "limit": "The results are right. What does the kernel do more often, or with fewer threads, than needed?",
     "endless": "Which condition ends the loop, and what does each turn change in it?",
     "exception": (
-        "Read the line as the thread does that is named. Is every name known in a kernel, and what do its "
-        "variables hold?"
+        "Read the line as the named thread does. Is every name known in a kernel, and what do its variables "
+        "hold?"
     ),
     "out_of_range": (
         "Blocks are whole, so a grid may hold more threads than there are elements. What should a thread "
         "without an element do?"
     ),
     "divergent_barrier": (
-        "A barrier waits for every thread of its block. Let all of them come to the same "
-        "cuda.syncthreads(), and put only the work inside the if."
+        "A barrier waits for every thread of its block. Let all of them reach the same cuda.syncthreads(), "
+        "and put only the work inside the if."
     ),
     "missed_barrier": (
-        "A barrier waits for every thread of its block. A thread that returns early never comes: let it "
+        "A barrier waits for every thread of its block. A thread that returns early never reaches it: let it "
         "skip the work and stay for the barrier."
     ),
     "race": (
@@ -40,7 +40,7 @@ LOOK_AT = {
         "Memory holds whatever was there before. Which thread should have written this element, and was "
         "it done by then?"
     ),
-    "input_changed": "Others may still need the input. Which array is there to be written?",
+    "input_changed": "Others may still need the input. Which array should be written instead?",
     "wrong": "Work this one element out by hand: which thread computes it, and from which elements?",
     "written_twice": "Which two threads have the same index, and should they?",
     "never_written": (
@@ -61,16 +61,16 @@ LOOK_AT = {
     ),
 }
 
-# Where a function of the host was judged, there are no threads to think of.
+# For a host function there are no threads to think of.
 _OF_FUNCTIONS = {
     "limit": (
-        "The result is right, the way to it is not yet. Which copies and launches does the task allow, and "
+        "The result is right, but not yet the way to it. Which copies and launches does the task allow, and "
         "where do yours come from?"
     ),
     "exception": "Read the line: what do its variables hold, and on which side are they, GPU or host?",
     "wrong": (
-        "Go through this case by hand, line by line. Where does the function begin to do something else "
-        "than the task asks for?"
+        "Go through this case by hand, line by line. Where does the function first do something other than "
+        "the task asks for?"
     ),
 }
 
@@ -111,7 +111,7 @@ def advice(kind: str, *, kernel: bool, lane: str = "simulator", n_axes: int = 1)
     Examples
     --------
     >>> advice("input_changed", kernel=True)
-    'Others may still need the input. Which array is there to be written?'
+    'Others may still need the input. Which array should be written instead?'
     """
     special = (_OF_MATRICES if n_axes > 1 else {}) if kernel else _OF_FUNCTIONS
     special = _OF_COMPILED if lane == "compile" else special

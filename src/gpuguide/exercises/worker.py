@@ -37,7 +37,7 @@ def perform(job: Mapping[str, Any], say: Callable[[str], None]) -> LaneReport:
     job : mapping
         Of `worker_process.describe`.
     say : callable
-        Told each launch before it is made.
+        Called with each launch before it is made.
 
     Returns
     -------
@@ -75,8 +75,8 @@ def main(arguments: Sequence[str]) -> int:
         0.
     """
     answers = _take_standard_output()
-    # Imports take longer than judging: they are done while the session still simulates. What fails here
-    # fails again where it is needed, with a message of its own.
+    # Imports take longer than judging, so they run while the session still simulates. An import that fails
+    # here fails again where it is needed, with its own message.
     with contextlib.suppress(Exception):
         numba_cuda()
         if arguments[:1] == ["gpu"]:
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _take_standard_output() -> TextIO:
-    """Return standard output, and send what the reader's code prints, on the GPU too, to standard error."""
+    """Return standard output, and redirect all that the reader's code prints to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return answers

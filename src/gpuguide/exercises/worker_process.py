@@ -1,4 +1,4 @@
-"""A process of its own for what may crash or never end: started early, fed a job, ended for sure."""
+"""A separate process for code that may crash or never end: started early, given a job, always ended."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Ended:
     Attributes
     ----------
     code : int or None
-        Exit status, negative for a signal; None if it was killed because its time was over.
+        Exit status, negative for a signal; None if it was killed at its time limit.
     messages : tuple of dict
-        The JSON objects that it wrote to standard output, one a line.
+        The JSON objects that it wrote to standard output, one per line.
     printed : str
         The end of what it wrote to standard error, where the prints of the reader's code go, too.
     """
@@ -62,7 +62,7 @@ def describe(exercise: Exercise, answer: Answer, lane: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        What JSON can hold.
+        Data that JSON can hold.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def describe(exercise: Exercise, answer: Answer, lane: str) -> dict[str, Any]:
 
 
 class WorkerProcess:
-    """A worker that is started at once, so that it imports what it needs while other lanes judge.
+    """A worker that starts at once, so that its imports run while other lanes judge.
 
     Parameters
     ----------
     lane : str
-        What it will be asked for.
+        The lane that it will judge.
     command : sequence of str, optional
         What to run; for tests.
 
@@ -127,7 +127,7 @@ class WorkerProcess:
         Parameters
         ----------
         job : mapping
-            What JSON can hold.
+            Data that JSON can hold.
         limit_s : float
             Seconds until the process is killed.
 
@@ -164,7 +164,7 @@ class WorkerProcess:
                 self._process.kill()
 
     def _rest(self) -> tuple[bytes, bytes]:
-        """Return what it still wrote; a process that the driver holds on to is left to its fate."""
+        """Return what it still wrote; a process that the driver does not let go is abandoned."""
         try:
             out, err = self._process.communicate(timeout=_SECONDS_TO_DIE)
         except (subprocess.TimeoutExpired, ValueError, OSError):

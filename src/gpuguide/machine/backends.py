@@ -1,7 +1,7 @@
-"""CuPy, Numba and NVML, imported when they are used, with one clear error where they are missing.
+"""CuPy, Numba and NVML, imported when they are first used, with one clear error if they are missing.
 
-Below them: kernels made with either, and their views of one another's arrays. Nothing here falls back to
-the CPU in silence.
+Below them: kernels made with either, and their views of one another's arrays. Nothing here falls back to the
+CPU silently.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 # The guide launches tiny grids on purpose, and checks every kernel at sizes near zero. Topics import Numba
-# plainly, and it reads this when it is imported.
+# directly, and Numba reads this variable on import.
 _SAYS_LOW_OCCUPANCY = "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" in os.environ
 os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
 
@@ -100,11 +100,11 @@ def cupy() -> Any:
         return sys.modules["cupy"]
     try:
         with warnings.catch_warnings():
-            # A wheel needs no toolkit: that CuPy found none is worth a line of the doctor, not of every run.
+            # A wheel needs no toolkit: that CuPy found none is for the doctor to say, not for every run.
             warnings.filterwarnings("ignore", message="CUDA path could not be detected")
             return import_module("cupy")
     except ModuleNotFoundError as error:
-        # CuPy is there, and something that it needs is not.
+        # CuPy is there, but something that it needs is missing.
         if error.name != "cupy":
             raise _broken("CuPy", error) from error
         raise BackendError(
@@ -148,7 +148,7 @@ def numba_cuda() -> Any:
     Raises
     ------
     BackendError
-        Numba is missing, cannot be imported, or is of no use beside this NumPy; the message holds the cure.
+        Numba is missing, cannot be imported, or does not work with this NumPy; the message holds the cure.
 
     Examples
     --------
@@ -156,9 +156,10 @@ def numba_cuda() -> Any:
     'numba.cuda'
     """
     if numpy_too_new() and not simulated():
-        # The import would succeed, and the first kernel fail to compile for want of numpy.row_stack.
+        # The import would succeed, but the first kernel would fail to compile, because numpy.row_stack is
+        # gone.
         raise BackendError(
-            f"numba-cuda {metadata.version('numba-cuda')} cannot compile kernels beside NumPy "
+            f"numba-cuda {metadata.version('numba-cuda')} cannot compile kernels with NumPy "
             f"{metadata.version('numpy')}: run pip install 'numpy<2.5'."
         )
     module, config = _of_numba("numba.cuda"), _of_numba("numba.core.config")
@@ -171,7 +172,7 @@ cuda: Any  # numba.cuda, imported on first access by the module's __getattr__
 
 
 def __getattr__(name: str) -> Any:
-    """Import ``numba.cuda`` when somebody writes ``from gpuguide.machine.backends import cuda``."""
+    """Import ``numba.cuda`` for ``from gpuguide.machine.backends import cuda``."""
     if name == "cuda":
         return numba_cuda()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -181,7 +182,7 @@ def _of_numba(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        # Numba is there, and something that it needs is not.
+        # Numba is there, but something that it needs is missing.
         if error.name != "numba":
             raise _broken("Numba", error) from error
         raise BackendError(
@@ -198,7 +199,7 @@ def numpy_too_new() -> bool:
     Returns
     -------
     bool
-        True for NumPy 2.5 or later beside numba-cuda 0.30, which compiles no kernel there.
+        True for NumPy 2.5 or later with numba-cuda 0.30, which then cannot compile kernels.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def numpy_too_new() -> bool:
         numpy_version, numba_cuda_version = metadata.version("numpy"), metadata.version("numba-cuda")
     except metadata.PackageNotFoundError:
         return False
-    # Seen with 0.30; a later release is not refused before somebody has tried it.
+    # Seen with 0.30; a later release is not refused until somebody has tried it.
     return release(numpy_version) >= (2, 5) and release(numba_cuda_version) < (0, 31)
 
 
@@ -290,10 +291,10 @@ def jit(function: Callable[..., Any] | None = None, *, signature: Any = None, **
     function : callable, optional
         The function to compile; without it a decorator is returned.
     signature : str, numba signature or list of them, optional
-        Types to compile for at once. By default each kernel is compiled when first launched.
+        Types to compile for at once. By default each kernel is compiled at its first launch.
     **options
         Passed to ``numba.cuda.jit``. The simulator lacks ``launch_bounds``, ``max_registers``, ``lto`` and
-        ``lineinfo``, which change how fast a kernel is and not what it computes: there they are dropped.
+        ``lineinfo``, which change how fast a kernel is but not what it computes, so it ignores them.
 
     Returns
     -------
@@ -338,7 +339,7 @@ class RawKernel:
     """
 
     def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None:
-        # A wrong name would show only at the first launch, on a GPU, and in the words of the driver.
+        # Otherwise a wrong name would show only at the first launch on a GPU, as an error of the driver.
         if name not in source:
             raise ArgumentError(f"The source must define the kernel {name!r}; it does not contain that name.")
         if isinstance(options, str):
@@ -468,7 +469,7 @@ def array_module(x: Any) -> Any:
     >>> array_module(np.zeros(3)).__name__
     'numpy'
     """
-    # By its name, so that asking about a NumPy array does not import CuPy.
+    # By name, so that a question about a NumPy array does not import CuPy.
     if type(x).__module__.partition(".")[0] == "cupy":
         return cupy()
     import numpy
@@ -480,8 +481,8 @@ def numba_view(x: Any) -> Any:
     """Wrap a CuPy array for Numba kernels, without copying and without waiting for the GPU.
 
     A bare CuPy array is exported to Numba anew at each launch, which takes the host longer than the launch
-    itself; ``as_cuda_array(x)`` without ``sync=False`` waits for the stream. So wrap once, outside what is
-    timed: making a view costs about as much as a launch. The caller keeps the streams right, by launching
+    itself; ``as_cuda_array(x)`` without ``sync=False`` waits for the stream. So wrap once, outside the timed
+    code: making a view costs about as much as a launch. The caller must keep the streams right, by launching
     on `current_stream`.
 
     Parameters
@@ -554,7 +555,8 @@ def launches_follow_cupy() -> Iterator[None]:
     """Let ``kernel[blocks_per_grid, threads_per_block](...)`` go to CuPy's current stream.
 
     Numba puts a launch that names no stream into the default one, where the guide's clocks would not see it.
-    A launch that names one stays as it is; those of Numba's own ufuncs do, as their copies go there, too.
+    A launch that names a stream stays as it is. Launches of Numba's own ufuncs name one, because their copies
+    use it, too.
     """
     if simulated() or "numba.cuda" not in sys.modules:  # then there is no kernel that could be launched
         yield
@@ -562,7 +564,7 @@ def launches_follow_cupy() -> Iterator[None]:
     # On the class, where Python looks up what `kernel[...]` does, so that every kernel follows.
     dispatcher = import_module("numba.cuda.dispatcher").CUDADispatcher
     original = dispatcher.__getitem__
-    # Contexts may lie in one another; only the outermost exchanges the method and puts it back.
+    # Contexts may be nested; only the outermost replaces the method and restores it.
     if original is not _on_current_stream:
         _plain_launch.append(original)
         dispatcher.__getitem__ = _on_current_stream

@@ -39,7 +39,7 @@ def installed_version(name: str) -> str | None:
     Parameters
     ----------
     name : str
-        As it is installed: ``"numba-cuda"``.
+        Its name on the package index: ``"numba-cuda"``.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def capability() -> tuple[int, int]:
     Returns
     -------
     (int, int)
-        That of this machine's GPU; `ARCHITECTURE` without any.
+        That of this machine's GPU; without a GPU, `ARCHITECTURE`.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def capability() -> tuple[int, int]:
 def why_not(target: tuple[int, int]) -> str:
     """Say why not even an empty kernel compiles here.
 
-    What a missing library raises depends on which one it is, and on the version of numba-cuda.
+    What a missing library raises depends on the library and on the version of numba-cuda.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def why_not(target: tuple[int, int]) -> str:
     True
     """
     try:
-        # That Numba can be imported says nothing: it looks for its compilers when it compiles.
+        # That Numba can be imported proves nothing: it looks for its compilers only when it compiles.
         numba_cuda().compile_ptx(_empty_kernel, (), cc=target)
     except BackendError as error:
         return str(error).rstrip(".")
@@ -122,7 +122,7 @@ def names_a_library(error: BaseException) -> bool:
     Returns
     -------
     bool
-        False for what Numba says of a reader's code.
+        False for Numba's errors about a reader's code.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def cuda_extra(target: tuple[int, int] = ARCHITECTURE) -> str:
             return extra
     library = nvml()
     try:
-        # Without a driver nothing speaks against the newer one.
+        # Without a driver, take the newer one.
         driver = library.nvmlSystemGetCudaDriverVersion() if library is not None else 13_000
     except Exception:  # NVML raises its own class, which cannot be named without importing it
         driver = 13_000
@@ -222,7 +222,7 @@ def install_command(extra: str) -> str:
 def _is_found(load: Any, name: str) -> bool:
     try:
         load(name)
-    except Exception:  # one class of its own for each way not to find it
+    except Exception:  # each way of not finding it has its own class
         return False
     return True
 

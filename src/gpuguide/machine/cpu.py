@@ -21,8 +21,8 @@ __all__ = ["CpuInfo", "assign", "cpu_info", "first_processor", "in_threads", "th
 
 UNKNOWN = "unknown"
 
-# Of vendor, family and model: the names under which server processors are sold or known. Those of desktop
-# computers tell their own.
+# By vendor, family and model: the names under which server processors are sold or known. Desktop processors
+# report their own.
 _NAMES = {
     ("GenuineIntel", 6, 63): "Intel Haswell",
     ("GenuineIntel", 6, 79): "Intel Broadwell",
@@ -42,10 +42,10 @@ _NAMES = {
     ("AuthenticAMD", 26, 17): "AMD EPYC Turin Dense",
 }
 
-# Intel gave three generations one model number; the lowest stepping of each.
+# Intel gave three generations one model number; these are the lowest steppings of each.
 _SKYLAKE_BY_STEPPING = {0: "Intel Skylake", 5: "Intel Cascade Lake", 10: "Intel Cooper Lake"}
 
-# Of implementer and part: ARM's processors tell no name at all.
+# By implementer and part: ARM's processors report no name at all.
 _ARM_NAMES = {
     ("0x41", "0xd0c"): "Arm Neoverse N1",
     ("0x41", "0xd40"): "Arm Neoverse V1",
@@ -63,8 +63,8 @@ class CpuInfo:
     Parameters
     ----------
     model : str
-        The processor as a reader would buy it, or ``"unknown"``. Where its own name says nothing, by family,
-        model and stepping: ``"Intel Emerald Rapids (family 6, model 207, stepping 2)"``.
+        The processor's market name, or ``"unknown"``. If its own name says nothing, family, model and
+        stepping stand in for it: ``"Intel Emerald Rapids (family 6, model 207, stepping 2)"``.
     n_cpus : int
         Virtual CPUs that this process may use. They are not cores.
     threads : int
@@ -110,7 +110,7 @@ def cpu_info(root: Path = Path("/")) -> CpuInfo:
     True
     """
     n_cpus = _cpus()
-    # A library looks at its own variable before OpenMP's.
+    # A library reads its own variable before OpenMP's.
     asked = (os.environ.get(f"{name}_NUM_THREADS", "") for name in ("OPENBLAS", "MKL", "OMP"))
     threads = next((int(text) for text in asked if text.isdigit() and int(text) > 0), n_cpus)
     first = first_processor(root)
@@ -127,7 +127,7 @@ def cpu_info(root: Path = Path("/")) -> CpuInfo:
 
 
 def first_processor(root: Path = Path("/")) -> dict[str, str]:
-    """Read what Linux says of the first processor.
+    """Read what Linux says about the first processor.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def first_processor(root: Path = Path("/")) -> dict[str, str]:
 
 
 def _cpus() -> int:
-    # `cpu_count` knows nothing of what a container or taskset withholds.
+    # `cpu_count` does not see the limits of a container or of taskset.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -204,13 +204,13 @@ def _caches(root: Path) -> tuple[tuple[str, int], ...]:
         if match:
             n_bytes = int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2]]
             found.append((f"L{level}{_KINDS.get(kind, '')}", n_bytes))
-    # By the name as well, since L1d and L1i may be of one size, and folders come in no order.
+    # By name as well, since L1d and L1i may have the same size, and folders come in no order.
     return tuple(sorted(found, key=lambda cache: (cache[1], cache[0])))
 
 
 def _clock_hz(first: dict[str, str]) -> float | None:
     try:
-        # Whole hertz: what is left of the product's fraction is rounding.
+        # Whole hertz: any fraction of the product is rounding.
         return float(round(float(first["cpu MHz"]) * 1e6))
     except (KeyError, ValueError):
         return None
@@ -237,7 +237,7 @@ T = TypeVar("T")
 
 _MAX_THREADS = 16
 
-# Below this many bytes a thread costs more than it saves.
+# Below this many bytes, a thread costs more than it saves.
 _WORTHWHILE = 1 << 23
 
 _PART_BYTES = 1 << 22
@@ -306,7 +306,7 @@ def assign(target: np.ndarray[Any, Any], source: Any) -> None:
 
     def one(start: int) -> None:
         part = slice(start, start + step)
-        # In each thread, for threads do not inherit it. What is too large for the target becomes infinite.
+        # In each thread, because threads do not inherit it. Values too large for the target become infinite.
         with np.errstate(over="ignore"):
             to[part] = of[part] if is_array else of
 

@@ -1,4 +1,4 @@
-"""The GPU of this machine: what it is, what it can do at most, how it runs right now.
+"""The GPU of this machine: what it is, the most that it can do, and how it runs right now.
 
 Nothing here touches CUDA when it is imported.
 """
@@ -99,7 +99,7 @@ class DeviceInfo:
 
     @property
     def peak_memory_bandwidth(self) -> float:
-        """Physical peak of the memory in bytes per second: two transfers a clock over the whole bus."""
+        """Physical peak of the memory in bytes per second: two transfers per clock over the whole bus."""
         return self.memory_clock_hz * 2 * self.bus_width_bits / 8
 
     def peak_flops(self, unit: str) -> float | None:
@@ -244,7 +244,7 @@ class ClockReading:
     sm_hz, memory_hz : int or None
         Clocks of the multiprocessors and of the memory.
     throttle : tuple of str
-        Why the clocks are held down, for example ``("power cap",)``; empty when they are not.
+        Why the clocks are throttled, for example ``("power cap",)``; empty when they are not.
     temperature_c : float or None
         Degrees Celsius.
     power_w : float or None
@@ -258,7 +258,7 @@ class ClockReading:
     power_w: float | None = None
 
 
-# Bits of nvmlClocksEventReasons (nvml.h). Idle and user-set clocks slow nothing down unasked.
+# Bits of nvmlClocksEventReasons (nvml.h). Idle and user-set clocks are not throttling.
 _THROTTLE_REASONS = {
     0x04: "power cap",
     0x08: "hardware slowdown",
@@ -270,7 +270,7 @@ _THROTTLE_REASONS = {
 
 
 def clocks() -> ClockReading:
-    """Read the current GPU's clocks, temperature and power, and what holds the clocks down.
+    """Read the current GPU's clocks, temperature and power, and why the clocks are throttled.
 
     Returns
     -------
@@ -371,7 +371,7 @@ def flops_per_sm_per_cycle(compute_capability: tuple[int, int], unit: str) -> in
     """
     if unit not in UNITS:
         raise unknown("arithmetic unit", unit, UNITS)
-    # A GPU that is not in the tables has no peak; the one of its neighbour would be a guess.
+    # A GPU that is not in the tables has no peak; that of a similar GPU would be a guess.
     results = {**_FMA_RESULTS.get(compute_capability, {}), **_TENSOR_FMA.get(compute_capability, {})}
     return 2 * results[unit] if unit in results else None
 
@@ -387,7 +387,7 @@ def _from_nvml(pci_bus_id: str) -> dict[str, Any]:
         return answers
     limit_mw = _ask(library.nvmlDeviceGetEnforcedPowerLimit, handle)
     generation = _ask(library.nvmlDeviceGetMaxPcieLinkGeneration, handle)
-    # The most that the link can do: at rest it saves power and reports less.
+    # The highest speed of the link: when idle, it saves power and reports less.
     lanes = _ask(library.nvmlDeviceGetMaxPcieLinkWidth, handle)
     answers["power_limit_w"] = None if limit_mw is None else limit_mw / 1000
     answers["pcie"] = UNKNOWN if None in (generation, lanes) else f"{generation}.0 x{lanes}"
@@ -397,7 +397,7 @@ def _from_nvml(pci_bus_id: str) -> dict[str, Any]:
 def _ask(function: Callable[..., Any], *args: Any) -> Any:
     try:
         return function(*args)
-    except Exception:  # NVML raises its own class for what a board or a container does not tell
+    except Exception:  # NVML raises its own class for what a board or a container does not report
         return None
 
 
@@ -420,10 +420,10 @@ def _cuda_version(number: int) -> str:
 
 
 def _no_gpu_message(cause: str) -> str:
-    # CUDA says this both of an old driver and of none at all.
+    # CUDA gives this error both for an old driver and for none at all.
     if "InsufficientDriver" in cause:
         return (
-            "This needs a GPU with a driver that CuPy can use: none, or one older than CuPy's. Install "
+            "This needs a GPU with a driver that CuPy can use; the driver is missing or too old. Install "
             "driver 580 or newer for cupy-cuda13x, 525 for cupy-cuda12x; 'nvidia-smi' shows what there is."
         )
     if "NoDevice" in cause:

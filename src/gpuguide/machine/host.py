@@ -1,4 +1,4 @@
-"""What the host runs under, and which start of it this is: what makes its times differ from day to day."""
+"""The host's hypervisor, clock source and machine start: what makes its times differ from day to day."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gpuguide.machine.cpu import first_processor
 
 __all__ = ["clock_source", "start_of_machine", "virtualisation"]
 
-# Words in what the machine's maker is called, and what runs below. The makers' own texts are not kept:
-# some hosts write a name of their own there.
+# Words in the maker's name -> hypervisor. The makers' own texts are not kept: some hosts write a name of
+# their own there.
 _MAKERS = (
     ("vmware", "vmware"),
     ("virtualbox", "virtualbox"),
@@ -30,7 +30,7 @@ _MAKERS = (
 
 
 def virtualisation(root: Path = Path("/")) -> str:
-    """Name what this machine runs under.
+    """Name the hypervisor that this machine runs under.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def virtualisation(root: Path = Path("/")) -> str:
     Returns
     -------
     str
-        ``"kvm"``, ``"xen"`` ...; ``"virtual machine"`` where only the processor tells that it is one,
-        ``"none"`` where it tells that it is not, and nothing where that is unknown.
+        ``"kvm"``, ``"xen"`` ...; ``"virtual machine"`` if only the processor says that it is one, ``"none"``
+        if it says that it is not, and an empty text if that is unknown.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def virtualisation(root: Path = Path("/")) -> str:
     ''
     """
     flags = first_processor(root).get("flags", "").split()
-    # ARM's processors list "Features" and no "flags": of them this tells nothing.
+    # ARM's processors list "Features" and no "flags", which say nothing about this.
     if flags and "hypervisor" not in flags:
         return "none"
     kind = _text(root / "sys/hypervisor/type")
@@ -63,7 +63,7 @@ def virtualisation(root: Path = Path("/")) -> str:
 
 
 def clock_source(root: Path = Path("/")) -> str:
-    """Name what the kernel reads the time from.
+    """Name the clock that the kernel reads the time from.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def clock_source(root: Path = Path("/")) -> str:
 
 
 def start_of_machine(root: Path = Path("/")) -> str:
-    """Return what tells this start of the machine from all others.
+    """Return an identifier of this start of the machine.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def start_of_machine(root: Path = Path("/")) -> str:
     Returns
     -------
     str
-        Twelve hexadecimal digits of a hash of the kernel's boot id, which itself is nobody's business;
-        nothing where there is no such id.
+        Twelve hexadecimal digits of a hash of the kernel's boot id, which itself stays private; an empty text
+        if there is no such id.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def start_of_machine(root: Path = Path("/")) -> str:
     ''
     """
     boot_id = _text(root / "proc/sys/kernel/random/boot_id")
-    # With a word of ours in front, so that it cannot be matched with a hash that another program made.
+    # With a word of ours in front, so that it cannot be matched with another program's hash.
     return hashlib.sha256(f"gpuguide{boot_id}".encode()).hexdigest()[:12] if boot_id else ""
 
 

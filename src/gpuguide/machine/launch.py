@@ -31,7 +31,7 @@ def check(
     Parameters
     ----------
     ndim : int, optional
-        How many axes each has.
+        How many axes each array has.
     dtype : str or mapping of str to str, optional
         The type of all, or of each by its name.
     shape : tuple of int, optional
@@ -39,7 +39,7 @@ def check(
     same_shape : bool
         Whether all have the shape of the first.
     **arrays : array
-        By the names that a message calls them.
+        By the names that messages use for them.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def check(
     Raises
     ------
     ArgumentError
-        Something is no array, or an array has another shape or dtype.
+        An argument is not an array, or has the wrong shape or dtype.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def _array_cure(name: str, came: int, ndim: int | None, dtype: str | None) -> st
 
 
 def blocks_1d(n: int, threads_per_block: int) -> int:
-    """Count the blocks that give each of `n` elements a thread.
+    """Count the blocks that are needed to give each of `n` elements a thread.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def occupancy(
     -----
     The rules of NVIDIA's occupancy calculator: registers are given to a warp in units of 256 and spread
     over four schedulers; shared memory comes in units of 128 bytes (256 before compute capability 8.0), and
-    from 8.0 on the system keeps 1024 bytes of each block's.
+    from 8.0 on the system takes 1024 more bytes for each block.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def occupancy(
     _check_int("shared_bytes_per_block", shared_bytes_per_block, 0, device.shared_bytes_per_block_optin)
     warps = _ceil_div(threads_per_block, device.warp_size)
     max_warps = device.max_threads_per_sm // device.warp_size
-    # Whole warps are resident: a block of 33 threads takes the room of 64.
+    # Whole warps are resident: a block of 33 threads takes as much room as one of 64.
     limits = {"threads": max_warps // warps, "blocks": device.max_blocks_per_sm}
     if registers_per_thread:
         limits["registers"] = _blocks_by_registers(warps, registers_per_thread, device)
@@ -316,7 +316,7 @@ def occupancy(
 
 def _blocks_by_registers(warps: int, registers_per_thread: int, device: DeviceInfo) -> int:
     registers_per_warp = _round_up(registers_per_thread * device.warp_size, 256)
-    # The remainder of one scheduler's registers is of no use to another.
+    # Registers left over in one scheduler cannot be used by another.
     warps_per_scheduler = device.registers_per_sm // 4 // registers_per_warp
     return warps_per_scheduler * 4 // warps
 

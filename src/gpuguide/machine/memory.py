@@ -21,7 +21,7 @@ __all__ = [
     "pool_bytes",
 ]
 
-# What CUDA, cuFFT, cuSOLVER, cuBLAS and Numba say; CuPy's own error is a MemoryError.
+# The words of CUDA, cuFFT, cuSOLVER, cuBLAS and Numba; CuPy's own error is a MemoryError.
 _SIGNS = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "ALLOC_FAILED", "NOT_ENOUGH_WORKSPACE")
 
 
@@ -95,13 +95,13 @@ def device_space() -> Space:
 
 
 def pinned_space() -> Space:
-    """Return the host's memory that the GPU copies from and to by itself: NumPy arrays in pinned memory.
+    """Return pinned host memory, which the GPU copies from and to directly, as NumPy arrays.
 
     Returns
     -------
     Space
-        For arrays that the operating system never moves or pages out. Pinning them takes long, so a study
-        does it once a size, outside the clock.
+        For arrays that the operating system never moves or pages out. Pinning takes long, so a study does it
+        once per size, outside the clock.
     """
     return Space("pinned", np, allocate=_pinned_bytes)
 
@@ -124,7 +124,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     Returns
     -------
     bool
-        True for ``MemoryError`` (CuPy's is one) and for the errors by which CUDA's libraries say it.
+        True for ``MemoryError`` (CuPy's is one) and for the errors with which CUDA's libraries report it.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def pool_bytes(space: Space) -> int:
 
 
 def free_pools(space: Space) -> None:
-    """Give what CuPy's pools hold and nobody uses back to the driver; nothing for NumPy."""
+    """Return to the driver what CuPy's pools hold unused; do nothing for NumPy."""
     # Pinned arrays are NumPy's, but CuPy's pool holds their memory: it is freed with the device's space.
     for name in ("get_default_memory_pool", "get_default_pinned_memory_pool"):
         pool = getattr(space.xp, name, None)

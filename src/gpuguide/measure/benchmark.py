@@ -1,4 +1,4 @@
-"""`benchmark`: the guide's clocks for a call that no study knows."""
+"""`benchmark`: the guide's clocks for any call, without a study."""
 
 from __future__ import annotations
 
@@ -32,45 +32,45 @@ _FLOOR_SAMPLES = 11
 # Many calls in one sample would keep the host busy for longer than the budget.
 _SLOW_LAUNCH_NS = 200_000
 _SPAN = (
-    "The call waits for the GPU, or the host was late: the device time is a span that holds some of the "
+    "The call waits for the GPU, or the host was late: the device time is a span that includes some of the "
     "host's time."
 )
 _NO_WORK = (
-    "The call put no work into CuPy's current stream: it runs on the CPU, or in a stream of its own. "
-    "So there is no device time."
+    "The call put no work into CuPy's current stream: it runs on the CPU, or in a stream of its own. So it "
+    "has no device time."
 )
 _NO_GPU = "There is no GPU that CuPy can use here, so the call was timed on the host. See gpuguide doctor."
-_SIMULATED = "Numba's simulator stands in for the GPU; these times say nothing of one."
+_SIMULATED = "Numba's simulator stands in for the GPU; these times say nothing about a GPU."
 
 
 def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Benchmark:
-    """Time a call by the clocks of this guide: launch, work on the GPU, and end to end.
+    """Time a call with the clocks of this guide: launch, work on the GPU, and end to end.
 
-    Nothing is checked, and the call is repeated on the same arguments: make sure first that its result is
-    right. It is called once or twice to warm up, so compilation is in none of the times. The device time
-    comes from events behind a delay that hides the launch; of calls below 50 µs many are timed at once. The
+    Nothing is checked, and the call is repeated on the same arguments, so first make sure that its result is
+    right. It is called once or twice to warm up, so no time includes compilation. The device time comes from
+    events behind a delay that hides the launch; calls below 50 µs are timed many at once. The
     data stays in the caches from call to call. Without a GPU the host is timed, and the result says so.
 
     Parameters
     ----------
     call : callable
         What to time: a function, a ufunc, or a configured kernel such as ``kernel[blocks, threads]``. Its
-        work has to go into CuPy's current stream, as plain launches do, those of Numba too.
+        work must go into CuPy's current stream, as plain launches do, including Numba's.
     *args
-        What it is called with. Have them on the GPU already, unless their copies are to be in the times.
+        Its arguments. Put arrays on the GPU first, unless the times should include the copies.
     budget_s : float
-        Seconds that the samples may take, about. A slow call is made a dozen times all the same.
+        Seconds that the samples may take, roughly. Even a slow call is made a dozen times.
 
     Returns
     -------
     Benchmark
-        Printed, a table: each clock with its median, the middle half of its samples, and its floor, which is
-        what an empty kernel takes by the same clock. ``.device.median_s`` and its like are the numbers.
+        It prints as a table: each clock with its median, the middle half of its samples, and its floor, the
+        time of an empty kernel on the same clock. The numbers are ``.device.median_s`` and the like.
 
     Raises
     ------
     ArgumentError
-        `call` cannot be called, or `budget_s` is no time.
+        `call` cannot be called, or `budget_s` is not a time.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     if not callable(call):
         raise ArgumentError(
             f"benchmark: expected a callable first, as in gg.benchmark(f, x); got {type(call).__name__}. "
-            "Write f, x and not f(x)."
+            "Pass f and x, not f(x)."
         )
     # Not `budget_s <= 0`, which NaN would pass.
     if not budget_s > 0:
@@ -104,7 +104,7 @@ def _on_the_host(name: str, call: Call, host: HostClock, budget_s: float) -> Ben
 
 def _on_the_gpu(name: str, call: Call, machine: Machine, gpu: GpuClock, budget_s: float) -> Benchmark:
     host, each_s = machine.host, budget_s / 3
-    # The arguments may still be made, in a stream that the clock's own does not wait for.
+    # The arguments may still be under way in a stream that the clock's own does not wait for.
     gpu.synchronize_all()
     known_ns, allocates = _warm_up(call, gpu, host)
     end_to_end = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
@@ -129,14 +129,15 @@ def _on_the_gpu(name: str, call: Call, machine: Machine, gpu: GpuClock, budget_s
 
 
 def _warm_up(call: Call, gpu: GpuClock, host: HostClock) -> tuple[int, bool]:
-    """Call until nothing compiles; return what a call takes with its work, and whether it allocates."""
+    """Call until nothing compiles; return the time of a call with its work, and whether it allocates."""
     with gpu.use():
         for _ in range(2):
             start_ns = host.now_ns()
             returned = call()
             gpu.synchronize()
             known_ns = host.now_ns() - start_ns
-    # What a call returns it has most likely made, and what a graph holds must not go back to a pool.
+    # A returned array was most likely allocated by the call, and memory in a graph must not go back to a
+    # pool.
     return known_ns, returned is not None
 
 

@@ -1,4 +1,4 @@
-"""Guarded buffers: arrays with poisoned zones on both sides, so that a kernel beside its array is seen."""
+"""Guarded buffers: arrays with poisoned zones on both sides, which reveal accesses outside of the array."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _MIN_GUARD, _MAX_GUARD = 1 << 16, 1 << 22
 _BLOCK = 1 << 22
 _COMPARED_BLOCK = 1 << 19
 
-# Bits of the patterns by width in bytes. The two NaNs differ in their payload: a kernel that copies an
-# input's guard zone over the output's is seen although both are NaN.
+# Bits of the patterns by width in bytes. The two NaNs differ in their payload: this reveals a kernel that
+# copies an input's guard zone over the output's, although both are NaN.
 _SENTINEL_NAN = {2: 0x7E5A, 4: 0x7FC05A5A, 8: 0x7FF8005A5A5A5A5A}
 _POISON_NAN = {2: 0x7E3C, 4: 0x7FC03C3C, 8: 0x7FF8003C3C3C3C3C}
 _INFINITY = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}
 
 
 def pattern(dtype: np.dtype[Any], role: str) -> tuple[np.dtype[Any], int]:
-    """Return the bits that fill a guard zone or an output that nobody wrote yet.
+    """Return the bits that fill a guard zone or an output that has not been written yet.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def _bits(kind: str, width: int, role: str) -> int:
     top = 1 << (8 * width - 1)
     if kind == "i":
         return {"sentinel": top, "exact": top - 1, "random": top}[role]
-    # The smallest unsigned integer is 0, too often the right answer: another rare value is the sentinel.
+    # The smallest unsigned integer is 0, which is too often right, so another rare value is the sentinel.
     return {"sentinel": int("a5" * width, 16), "exact": 2 * top - 1, "random": 0}[role]
 
 
 class GuardedArray:
-    """An array of its own, aligned to 512 bytes, between two guard zones.
+    """A new array, aligned to 512 bytes, between two guard zones.
 
     The zones touch the array's first and last byte, and are at least 64 KiB and two rows long (at most
     4 MiB): a launch that forgets its bounds check writes there and nowhere else.
@@ -121,7 +121,7 @@ class GuardedArray:
     """
 
     def __init__(self, space: Space, shape: tuple[int, ...], dtype: np.dtype[Any], role: str) -> None:
-        # NumPy scalars, since a Python int beyond int64 cannot be put into a CuPy array.
+        # NumPy scalars, because a Python int beyond int64 cannot be put into a CuPy array.
         self._word, bits = pattern(dtype, role)
         self._bits = self._word.type(bits)
         self._sentinel = self._word.type(pattern(dtype, "sentinel")[1])
@@ -249,8 +249,8 @@ class Buffers:
             self.output.repaint()
 
     def reset(self) -> None:
-        """Copy the first pristine input back: what a variant that changes it needs before each call."""
-        # Only the first: it is called before each sample, and nothing else may have changed.
+        """Restore the first input, as a variant that changes it needs before each call."""
+        # Only the first, because this runs before each sample and nothing else may have changed.
         for _, guarded, pristine in list(self._guarded())[:1]:
             guarded.copy_from(pristine)
 
@@ -273,7 +273,7 @@ class Buffers:
         tuple
             Inputs, then the output.
         """
-        # Made once: to make a Numba view takes the host about as long as a launch.
+        # Made once, because making a Numba view takes the host about as long as a launch.
         if arrays not in self._views:
             self._views[arrays] = self._make_views(arrays)
         views = self._views[arrays]
@@ -298,7 +298,7 @@ class Buffers:
             None when all are as they were.
         """
         for i, guarded, pristine in list(self._guarded())[1 if but_first else 0 :]:
-            # Bits, not numbers: where NaN became another NaN, or 0 became -0, somebody wrote.
+            # Bits, not numbers: even a NaN that became another NaN, or 0 that became -0, was written to.
             same_width = pristine.reshape(-1).view(guarded.words().dtype)
             index = first_difference(guarded.words(), same_width)
             if index is not None:

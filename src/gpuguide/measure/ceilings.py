@@ -1,9 +1,9 @@
-"""What this machine can do at most, measured once a session: the best of many kernels for each mix.
+"""The most that this machine can do, measured once per session: the best of many kernels for each mix.
 
-Each share of a ceiling in the guide is taken of the ceiling of the kernel's own mix of reads and writes, so
-these must be high: the candidates differ in the size and number of accesses of a thread, in the block, and
-in whether blocks stride over the array. First comes how they are measured, then the candidates, then the
-source of their kernels, and last what no measurement may exceed.
+Shares in the guide refer to the ceiling for the kernel's own mix of reads and writes, so the ceilings must be
+as high as possible: the candidates differ in the size and number of accesses per thread, in the block, and in
+whether blocks stride over the array. The module has, in this order, the measurement, the candidates, the
+source of their kernels, and the peaks that no measurement may exceed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 MEMORY_MIXES = ("read", "write", "copy", "two_to_one")
 SHAPES = tuple(product((4, 16), (1, 2, 4, 8)))
-"""Bytes of one access, and independent accesses of a thread a block's width apart."""
+"""Bytes of one access, and the number of independent accesses per thread, one block's width apart."""
 TENSOR_UNITS = ("fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor")
 CHAINS = (4, 8, 16)
 """Independent chains of multiply-adds in a thread."""
@@ -62,7 +62,7 @@ _PRODUCT_SECONDS, _PRODUCT_STEP = 0.002, 1024  # the same for a product, and wha
 # Factors that every type holds, bfloat16 too. A sum of at most 64 a row stays below 2**24 up to 262 144 rows,
 # so that products are exact in float32.
 _LARGEST_FACTOR, _WEIGHTS = 8, 1009
-# What one block takes in a turn at most: its threads times accesses times bytes. Every shape divides it.
+# The most that one block takes in a turn: threads times accesses times bytes. Every shape divides it.
 _TILE_BYTES = 1024 * 8 * 16
 _BLOCKS = (256, 512, 1024)
 _N_ARRAYS = {"read": 1, "write": 1, "copy": 2, "two_to_one": 3}
@@ -86,8 +86,8 @@ def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None)
     -------
     Ceilings
         Memory by mix and PCIe in B/s; FP32 and FP64 multiply-adds of the ordinary units, and products on the
-        tensor cores, in FLOP/s; a launch in seconds: what an empty kernel takes in a graph (``"launch"``),
-        and launching it alone of the host (``"launch_host"``).
+        tensor cores, in FLOP/s; a launch in seconds: the time of an empty kernel in a graph (``"launch"``),
+        and the host time of launching it alone (``"launch_host"``).
 
     Raises
     ------
@@ -113,7 +113,7 @@ def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None)
 def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None = None) -> Ceiling:
     """Return the ceiling that the fastest of several candidates reaches.
 
-    All are tried three times; the two fastest by their median are then sampled until that is enough.
+    All are tried three times; the two with the lowest medians are then sampled until that is enough.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None 
     """
     clock = host or SystemClock()
     ranked = sorted(((_screen(each, gpu), each) for each in candidates), key=lambda pair: pair[0])
-    # Two, for three samples do not tell the best from the next one.
+    # Two, because three samples do not separate the best from the second best.
     found = [_ceiling(each, gpu, clock) for _, each in ranked[:2]]
     return max(found, key=lambda ceiling: ceiling.value)
 
@@ -152,7 +152,7 @@ def _ceiling(candidate: Candidate, gpu: GpuClock, host: HostClock) -> Ceiling:
 
 
 def launch_ceilings(gpu: GpuClock, host: HostClock | None = None) -> tuple[Ceiling, ...]:
-    """Return what an empty kernel takes in a graph, and what launching it takes of the host.
+    """Return the time of an empty kernel in a graph, and the host time of launching it.
 
     Parameters
     ----------
@@ -162,7 +162,8 @@ def launch_ceilings(gpu: GpuClock, host: HostClock | None = None) -> tuple[Ceili
     Returns
     -------
     tuple of Ceiling
-        ``"launch"`` and ``"launch_host"``, in seconds a launch; their work is the launches of a sample.
+        ``"launch"`` and ``"launch_host"``, in seconds per launch; their work is the number of launches in a
+        sample.
     """
     graph = device_timer(gpu.empty, gpu)
     launch = launch_timer(gpu.empty, gpu, host=host)
@@ -173,7 +174,7 @@ def launch_ceilings(gpu: GpuClock, host: HostClock | None = None) -> tuple[Ceili
 
 
 def _seconds(mix: str, kernel: str, samples: Samples) -> Ceiling:
-    """Return a ceiling that is a time a call; its work is the number of calls of a sample."""
+    """Return a ceiling that is a time per call; its work is the number of calls in a sample."""
     return Ceiling(mix, median(samples.seconds), "s", samples.ns, samples.n_calls, kernel)
 
 
@@ -185,12 +186,12 @@ def copy_sentinel(gpu: GpuClock, *, n_samples: int = 20) -> float:
     gpu : GpuClock
         The clock.
     n_samples : int
-        Samples, of which the median counts.
+        Number of samples; the median counts.
 
     Returns
     -------
     float
-        Bytes read and written a second, for arrays of at most 1 GiB and a twelfth of the free memory.
+        Bytes read and written per second, for arrays of at most 1 GiB and a twelfth of the free memory.
     """
     cp = backends.cupy()
     free_bytes = cp.cuda.runtime.memGetInfo()[0]
@@ -256,7 +257,7 @@ def array_bytes(device: DeviceInfo, free_bytes: int) -> int:
     Raises
     ------
     OutOfMemoryError
-        Less than eight times the L2 cache would be left, which then would answer for the memory.
+        Less than eight times the L2 cache would be left, so the cache would serve part of the traffic.
 
     Examples
     --------
@@ -268,7 +269,7 @@ def array_bytes(device: DeviceInfo, free_bytes: int) -> int:
     wanted = min(_ARRAY_BYTES, max(least, int(device.peak_memory_bandwidth * 0.001)))
     # Three arrays of a twelfth are a quarter of what is free.
     size = _whole_tiles(min(wanted, free_bytes // 12))
-    # Cutting to whole tiles may have cost up to one.
+    # Rounding down to whole tiles may have cost up to one.
     if size < least - _TILE_BYTES:
         raise OutOfMemoryError(
             f"Ceilings need three arrays of {least >> 20} MiB (eight times the L2 cache) in a quarter of the "
@@ -300,15 +301,16 @@ def allocate(gpu: GpuClock, n_bytes: int, n_arrays: int = 3) -> Arrays:
 
 
 def memory_candidates(arrays: Arrays, device: DeviceInfo, mix: str) -> list[Candidate]:
-    """Return every shape of one mix, with a block for each tile and with blocks that stride."""
+    """Return every shape for one mix, with a block for each tile and with blocks that stride."""
     found = [
         _memory_candidate(arrays, mix, shape, threads, grid)
         for shape in SHAPES
         for threads in _BLOCKS
-        # Where blocks stride, there are as many as are resident at once.
+        # If blocks stride, there are as many as can be resident at once.
         for grid in (None, device.sm_count * device.max_threads_per_sm // threads)
     ]
-    # The driver's own copy and fill may be the fastest; a ceiling that is too low gives shares above 100 %.
+    # The driver's own copy and fill may be the fastest, and a ceiling that is too low gives shares above 100
+    # %.
     driver = {"copy": _driver_copy, "write": _driver_set}.get(mix)
     return [*found, driver(arrays)] if driver else found
 
@@ -322,7 +324,7 @@ def _memory_candidate(
     tiles = arrays.n_bytes // (threads * access_bytes * n_accesses)
     blocks = tiles if grid is None else min(grid, tiles)
     args = (arrays.a, arrays.b, arrays.out, np.int64(tiles), arrays.never)
-    shape_of_grid = "one tile a block" if grid is None else "grid-stride"
+    shape_of_grid = "one tile per block" if grid is None else "grid-stride"
     return Candidate(
         mix,
         f"{access_bytes} B x {n_accesses}, {threads} threads, {shape_of_grid}",
@@ -375,7 +377,7 @@ def pcie_candidates(gpu: GpuClock) -> list[Candidate]:
     aside = _memcpy(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST, other)
 
     def both() -> None:
-        # The clock's events lie in its own stream: the other one begins and ends between them.
+        # The clock's events are in its own stream: work in the other one begins and ends between them.
         fork.record(gpu.stream)
         other.wait_event(fork)
         aside()
@@ -399,7 +401,7 @@ def fma_candidates(device: DeviceInfo, unit: str) -> list[Candidate]:
     real = np.float32 if unit == "fp32" else np.float64
     never = backends.cupy().zeros(1, dtype=real)
     return [
-        # With these a chain settles near 1/4, and neither overflows nor becomes subnormal.
+        # With these, a chain settles near 1/4 and neither overflows nor becomes subnormal.
         _fma_candidate(device, unit, n_chains, threads, (real(-0.9999), real(0.5)), never)
         for n_chains in CHAINS
         for threads in _BLOCKS[:2]
@@ -412,7 +414,7 @@ def _fma_candidate(
     kernel = fma_kernel(unit, n_chains)
     blocks = device.sm_count * device.max_threads_per_sm // threads
     per_iteration = 2 * FMA_REPEATS * n_chains * blocks * threads
-    # For a GPU that is not in the tables: only how long a kernel lasts depends on it.
+    # For a GPU that is not in the tables: only the length of the kernel depends on it.
     peak = device.peak_flops(unit) or 1e12
     iterations = max(1, int(peak * _FMA_SECONDS / per_iteration))
     args = (*factors, np.int32(iterations), never)
@@ -425,7 +427,7 @@ def _fma_candidate(
 
 
 def tensor_ceilings(gpu: GpuClock, device: DeviceInfo, host: HostClock | None = None) -> Iterator[Ceiling]:
-    """Yield what cuBLAS reaches on each kind of tensor core that the GPU has.
+    """Yield the rate that cuBLAS reaches on each kind of tensor core that the GPU has.
 
     Parameters
     ----------
@@ -451,10 +453,10 @@ def tensor_ceilings(gpu: GpuClock, device: DeviceInfo, host: HostClock | None = 
             continue
         try:
             yield best([product_candidate(gpu, device, unit)], gpu, host)
-        # A wrong product is a finding, and must not become a warning below.
+        # A wrong product is an error, and must not become a warning below.
         except MismatchError:
             raise
-        except Exception as error:  # whatever keeps cuBLAS from a product must not cost all other ceilings
+        except Exception as error:  # if cuBLAS fails here, all other ceilings must survive
             warnings.warn(
                 f"no ceiling of {unit}: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2
             )
@@ -475,7 +477,7 @@ def product_rows(device: DeviceInfo, unit: str) -> int:
 
 
 def product_candidate(gpu: GpuClock, device: DeviceInfo, unit: str) -> Candidate:
-    """Return a product of two matrices on tensor cores, checked on the numbers that it is timed on."""
+    """Return a product of two matrices on tensor cores, checked on the same numbers that are timed."""
     n = product_rows(device, unit)
     with gpu.use():
         multiply, a, b, out = _product(n, unit)
@@ -487,12 +489,12 @@ def product_candidate(gpu: GpuClock, device: DeviceInfo, unit: str) -> Candidate
 def _product(n: int, unit: str) -> tuple[Call, Any, Any, Any]:
     """Return a call that multiplies two matrices of whole numbers, both of them, and where the product goes.
 
-    Called through cuBLAS itself: CuPy reads once a process whether it may use TF32, and needs another package
-    for bfloat16.
+    Called through cuBLAS itself: CuPy decides once per process whether it may use TF32, and needs another
+    package for bfloat16.
     """
     cp, cublas = backends.cupy(), backends.cublas()
     runtime = cp.cuda.runtime
-    # The type of the factors, that of the product, and cuBLAS' number of how it is worked out.
+    # The type of the factors, that of the product, and cuBLAS' number for the kind of computation.
     kinds = {
         "fp64_tensor": (runtime.CUDA_R_64F, np.float64, runtime.CUDA_R_64F, 70),  # CUBLAS_COMPUTE_64F
         "tf32": (runtime.CUDA_R_32F, np.float32, runtime.CUDA_R_32F, 77),  # CUBLAS_COMPUTE_32F_FAST_TF32
@@ -502,13 +504,13 @@ def _product(n: int, unit: str) -> tuple[Call, Any, Any, Any]:
     factor_type, real, product_type, compute = kinds[unit]
     a, b = (_whole_numbers(n, real, seed) for seed in (1, 2))
     a_short, b_short = (_shortened(x, unit) for x in (a, b))
-    # An element that cuBLAS leaves out stays NaN, which equals nothing.
+    # An element that cuBLAS does not write stays NaN, which equals nothing.
     out = cp.full((n, n), np.nan, dtype=real)
     one, zero = np.ones(1, real), np.zeros(1, real)
     handle = cp.cuda.device.get_cublas_handle()
 
     def multiply() -> None:
-        # cuBLAS counts along columns: of rows it sees the transposed matrices, so that b comes first.
+        # cuBLAS counts along columns, so it sees row-major matrices as transposed, and b comes first.
         first, second = (b_short.data.ptr, factor_type, n), (a_short.data.ptr, factor_type, n)
         product = (zero.ctypes.data, out.data.ptr, product_type, n)
         # Neither matrix is transposed (0, 0), and cuBLAS chooses the algorithm (-1).
@@ -541,13 +543,13 @@ def _shortened(x: Any, unit: str) -> Any:
 def check_product(unit: str, a: Any, b: Any, out: Any) -> None:
     """Raise unless a matrix is the product of two others, all of whole numbers.
 
-    Times a vector of whole numbers, product and factors must give the same to the last bit: each sum is far
-    below 2**53, so that it is exact in any order. No matrix is multiplied for that.
+    Multiplied by a vector of whole numbers, the product and the factors must give the same result to the last
+    bit: each sum is far below 2**53, so it is exact in any order. This needs no product of matrices.
 
     Parameters
     ----------
     unit : str
-        What made the product.
+        The unit that made the product.
     a, b, out : cupy.ndarray or numpy.ndarray, shape (n, n)
         The factors and the product.
 
@@ -770,12 +772,12 @@ FMA_SOURCE = "\n".join(
 
 
 def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
-    """Raise when a measurement says that the hardware did what it cannot do.
+    """Raise if a measurement exceeds what the hardware can do.
 
     Parameters
     ----------
     measurement : Measurement
-        On any clock; without samples or traffic there is nothing to check.
+        A cell of any clock; without samples or traffic there is nothing to check.
     device : DeviceInfo
         The GPU that was measured.
 
@@ -797,7 +799,7 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
         return
     seconds = median(measurement.samples_ns) / measurement.n_calls / 1e9
     for work in measurement.work:
-        # A little above, the clock was higher than the device says.
+        # If it is only a little above, the clock was higher than the device says.
         if work.ceiling and work.count / seconds > 1.02 * work.ceiling:
             raise ImplausibleError(
                 f"{measurement.variant} at {measurement.size}: expected at most {work.ceiling:.4g} "
@@ -806,7 +808,7 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
             )
     if traffic is None:
         return
-    # What the cache can hold need not have come from memory.
+    # The bytes that fit into the cache need not have come from memory.
     from_memory = traffic.bytes_read + traffic.bytes_written - device.l2_bytes
     _compare(measurement, "memory", "B/s", from_memory / seconds, device.peak_memory_bandwidth)
     if traffic.flops:
@@ -815,7 +817,7 @@ def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
 
 
 def _compare(measurement: Measurement, what: str, unit: str, rate: float, peak: float | None) -> None:
-    # Where the tables know no peak, nothing can be said.
+    # Without a peak in the tables, nothing can be checked.
     if peak and rate > peak:
         raise ImplausibleError(
             f"{measurement.variant} at {measurement.size}: expected at most the physical peak of {what}, "

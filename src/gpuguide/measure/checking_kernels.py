@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 MAX_OPERANDS = 3
-"""Operands that a tolerance can look at; more are left to CuPy's own functions."""
+"""The most operands that a tolerance can use; with more, CuPy's own functions compare."""
 
-# In the order of the enumeration in the source; threads of a block and columns of a row are as there, too.
+# In the order of the enumeration in the source; threads per block and columns per row match the source, too.
 _TYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
 _THREADS, _MAX_BLOCKS = 256, 1024
 _ROW = 5
@@ -215,7 +215,7 @@ extern "C" __global__ void fill(char* x, Word pattern, long long n_bytes) {
 KERNELS = ("compare", "first_difference", "first_other", "fill")
 """Kernels of the source."""
 
-# One source for all dtypes: CuPy compiled some 35 kernels a page for the same, 0.3 s each.
+# One source for all dtypes: CuPy compiled about 35 kernels per page for the same, 0.3 s each.
 _module = raw_kernel(CHECKING_SOURCE, "compare")
 
 
@@ -231,7 +231,7 @@ class Row(NamedTuple):
     largest : float
         The largest difference; NaN is larger than all others.
     tolerance : float
-        What is allowed where it is.
+        The tolerance at that place.
     """
 
     n_wrong: int
@@ -252,19 +252,19 @@ def compare(got: Any, expected: Any, operands: Sequence[Any], magnitude: Any | N
     magnitude : cupy.ndarray or None
         Of float64, shape (n,) or (1,).
     factor : float
-        The tolerance but for its scale; 0 asks for equality.
+        The tolerance without its scale; 0 asks for equality.
 
     Returns
     -------
     Row
-        Of all elements; of none, when n is 0, nothing is wrong.
+        The comparison of all elements; if n is 0, nothing is wrong.
     """
     n = int(got.size)
     if n == 0:
         return Row(0, None, 0.0, 0.0)
     xp = array_module(got)
     got, expected, *operands = (xp.ascontiguousarray(x) for x in (got, expected, *operands))
-    # A kernel takes a fixed number of pointers. Type -1 says that an operand is not there; it is never read.
+    # A kernel takes a fixed number of pointers. Type -1 marks an operand that is absent and never read.
     beside = [*operands, *[got] * (MAX_OPERANDS - len(operands))]
     types = [_type(x) for x in operands] + [-1] * (MAX_OPERANDS - len(operands))
     blocks = _blocks(n)

@@ -1,6 +1,6 @@
 """The clocks: the host's, and the GPU's, a stream with events, a delay kernel, graph capture and a flush.
 
-What they must do is said apart from CuPy's way of doing it, so that tests can put fakes in their place.
+What they must do is kept apart from how CuPy does it, so that tests can use fakes instead.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class HostClock(Protocol):
 
     @property
     def pace(self) -> HostPace:
-        """The loop beside which samples by this clock are taken."""
+        """The loop that runs before and after each sample of this clock."""
         ...
 
 
@@ -64,7 +64,7 @@ class SystemClock:
     True
     """
 
-    pace = HostPace(time.perf_counter_ns)  # one for the process: its best time is learnt once
+    pace = HostPace(time.perf_counter_ns)  # one per process: its best time is learnt once
 
     def now_ns(self) -> int:
         """Return ``time.perf_counter_ns()``."""
@@ -77,7 +77,7 @@ class GpuClock(Protocol):
     Attributes
     ----------
     floors
-        What an empty kernel costs, in nanoseconds, by timing method. Starts empty; `timing` fills it.
+        Cost of an empty kernel in nanoseconds, by timing method. Starts empty; `timing` fills it.
     """
 
     floors: MutableMapping[str, int]
@@ -128,7 +128,7 @@ class GpuClock(Protocol):
         ...
 
     def synchronize_all(self) -> None:
-        """Wait until every stream is empty, also those of others."""
+        """Wait until every stream is empty, including those of other code."""
         ...
 
 
@@ -153,8 +153,8 @@ def quiet() -> Iterator[None]:
             gc.enable()
 
 
-# No GPU makes eight cycles in a nanosecond, so that the second bound ends a delay only where the timer of
-# the first one stands still.
+# No GPU runs eight cycles per nanosecond, so the second bound ends a delay only if the timer of the first one
+# stands still.
 DELAY_SOURCE = f"""
 // One thread spins on the nanosecond timer. Two bounds, so that it cannot hang: time, and clock cycles.
 extern "C" __global__ void delay(unsigned long long ns) {{
@@ -196,7 +196,7 @@ class CupyClock:
     Parameters
     ----------
     flush
-        Called in the place of reading twice the L2 cache, for example to flush as another tool does.
+        Called instead of reading twice the L2 cache, for example to flush as another tool does.
 
     Raises
     ------
@@ -207,7 +207,7 @@ class CupyClock:
     def __init__(self, *, flush: Callable[[], Any] | None = None) -> None:
         self._cupy = backends.cupy()
         self.floors: MutableMapping[str, int] = {}
-        # Not blocking: what others put into the default stream neither waits for this one nor holds it up.
+        # Not blocking: work in the default stream neither waits for this stream nor holds it up.
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._other_flush = flush
         self._delay = backends.raw_kernel(DELAY_SOURCE, "delay")
@@ -221,7 +221,7 @@ class CupyClock:
 
     @contextmanager
     def use(self) -> Iterator[Any]:
-        """Make the stream the current one: of CuPy, and of Numba's launches that name none."""
+        """Make the stream current for CuPy, and for Numba's launches that name no stream."""
         # Plain launches of Numba would go to the default stream, where this clock does not see them.
         with backends.launches_follow_cupy(), self._stream as stream:
             yield stream
@@ -248,7 +248,7 @@ class CupyClock:
             self._delay((1,), (1,), (np.uint64(ns),))
 
     def flush(self) -> None:
-        """Read twice the L2 cache, so that it holds clean lines of no use to what follows."""
+        """Read twice the size of the L2 cache, so that it holds clean lines of other data."""
         with self._stream:
             if self._other_flush is not None:
                 self._other_flush()
@@ -266,7 +266,7 @@ class CupyClock:
         Raises
         ------
         CaptureError
-            With what CUDA said.
+            With CUDA's message.
         """
         with _numba_keeps_memory(), self.use():
             self._stream.begin_capture()
@@ -274,7 +274,7 @@ class CupyClock:
             try:
                 for _ in range(n):
                     call()
-            except Exception as error:  # whatever it was, the capture has to be ended
+            except Exception as error:  # whatever was raised, the capture must be ended
                 failure = error
             try:
                 graph = self._stream.end_capture()
@@ -310,7 +310,7 @@ class CupyClock:
 
 def _numba_keeps_memory() -> AbstractContextManager[Any]:
     """Return a context in which Numba frees nothing, which would end a capture; nothing without Numba."""
-    # Not loaded, so none of its arrays can be freed; to load it now would take long.
+    # Not loaded, so none of its arrays can be freed; loading it now would take long.
     if "numba.cuda" not in sys.modules:
         return nullcontext()
     keep: AbstractContextManager[Any] = backends.cuda.defer_cleanup()

@@ -1,7 +1,7 @@
 """Other kernels in a study: `study(kernels=...)` times what a reader has edited, not the topic's own.
 
-No module is changed. A launcher names its kernel as a global; where another one was handed over, the study
-gets a copy of the launcher whose globals name that one. The same holds for whatever calls the launcher.
+No module is changed. A launcher names its kernel as a global; if another one was passed in, the study gets a
+copy of the launcher whose globals name that one. The same holds for everything that calls the launcher.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TOPICS = "gpuguide.topics."
 
 
 def kernels_in(calls: Iterable[Callable[..., Any]]) -> dict[str, Any]:
-    """Find what calls of a study are made of: launchers, kernels, and text in CUDA C++.
+    """Find what the calls of a study use: launchers, kernels, and text in CUDA C++.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def kernels_in(calls: Iterable[Callable[..., Any]]) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        By name. What a compiled kernel calls is not in it: that is the kernel's own.
+        By name. Functions that a compiled kernel calls are not included: they belong to the kernel.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def kernels_in(calls: Iterable[Callable[..., Any]]) -> dict[str, Any]:
 
 
 def exchanged(calls: Iterable[Callable[..., Any]], kernels: object) -> list[Callable[..., Any]]:
-    """Give calls that use other kernels than their own.
+    """Return calls that use other kernels than their own.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ def exchanged(calls: Iterable[Callable[..., Any]], kernels: object) -> list[Call
     Raises
     ------
     ArgumentError
-        `kernels` is no mapping of names to what can be called.
+        `kernels` is not a mapping of names to callables.
     UnknownNameError
-        The calls use nothing of that name; the message lists the nearest.
+        The calls use nothing with that name; the message lists the nearest.
     """
     calls = list(calls)
     if not isinstance(kernels, Mapping):
@@ -105,19 +105,19 @@ class _Exchange:
 
     def __init__(self, new: dict[int, Any], modules: set[str]) -> None:
         self._new, self._modules = new, modules
-        self._done: dict[int, tuple[Any, Any]] = {}  # with the old one, lest another thing get its id
+        self._done: dict[int, tuple[Any, Any]] = {}  # keeps the old one, so that nothing else gets its id
 
     def __call__(self, thing: Any) -> Any:
         if id(thing) not in self._done:
             self._done[id(thing)] = thing, thing  # a function that calls itself ends here
             new = self._new.get(id(thing), thing)
-            # A launcher that the reader has edited may still use tables of the topic.
+            # A launcher that the reader edited may still use tables of the topic.
             self._done[id(thing)] = thing, self._copy(new)
         return self._done[id(thing)][1]
 
     def _copy(self, thing: Any) -> Any:
         old = [part for _, part in _parts(thing, self._modules)]
-        # Parts first: a launcher must be copied as soon as anything that it calls was.
+        # Parts first: a launcher must be copied if anything that it calls was copied.
         new = [self(part) for part in old]
         if all(one is other for one, other in zip(old, new, strict=True)):
             return thing
@@ -128,7 +128,7 @@ class _Exchange:
         if isinstance(thing, functools.partial):
             return functools.partial(new[0], *new[1:], **thing.keywords)
         if not isinstance(thing, FunctionType):
-            # A cache of its own, for that of the old function holds what the old kernel gave.
+            # With its own cache, because the old function's cache holds the old kernel's results.
             return functools.lru_cache(**thing.cache_parameters())(new[0])
         names = [name for name, _ in _parts(thing, self._modules)]
         copy = FunctionType(
@@ -149,13 +149,13 @@ def _module(call: Any) -> str:
 
 
 def _is_editable(thing: Any, modules: set[str]) -> bool:
-    """Say whether it is a topic's or a reader's, and not the package's or installed."""
+    """Say whether it belongs to a topic or a reader, and not to the package or an installed module."""
     module = _module(thing)
     return module.startswith(_TOPICS) or module == "__main__" or module in modules
 
 
 def _parts(thing: Any, modules: set[str]) -> list[tuple[str, Any]]:
-    """Give what a call is made of, with its name where it has one."""
+    """Return the parts of a call, each with its name if it has one."""
     if isinstance(thing, functools.partial):
         return [("", thing.func), *(("", each) for each in thing.args)]
     if isinstance(thing, FunctionType):

@@ -45,8 +45,8 @@ def time_first_call(
 ) -> Samples:
     """Return the time of the first call of `target` in fresh processes.
 
-    One is enough: what differs, differs from one start of the machine to the next, and a recording holds
-    several. One process more runs first and is not counted: it brings files into memory.
+    One process is enough: the time varies from one start of the machine to the next, and a recording holds
+    several. One more process runs first and is not counted: it brings files into memory.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def time_first_call(
     n_processes : int
         Processes that count.
     n_discarded : int
-        Processes that run before them; 0 where another target of the same module was timed before.
+        Processes that run before them; 0 if another target of the same module was timed before.
     timeout_s : float
         Seconds that one process may take.
     run : callable, optional
@@ -65,12 +65,12 @@ def time_first_call(
     Returns
     -------
     Samples
-        One sample a process, method ``"process"``.
+        One sample per process, method ``"process"``.
 
     Raises
     ------
     ArgumentError
-        `target` is not of this form, or there is no process.
+        `target` does not have this form, or there is no process.
     FirstCallError
         A process failed, took too long, or printed something else.
     """
@@ -90,7 +90,7 @@ def _first_call(target: str, timeout_s: float, run: RunCommand) -> int:
     with tempfile.TemporaryDirectory(prefix="gpuguide-first-call-") as folder:
         printed = run([sys.executable, "-c", _CHILD, target], _environment(Path(folder)), timeout_s)
     try:
-        # The last line, for the call itself may print.
+        # The last line, because the call itself may print.
         return int(json.loads(printed.splitlines()[-1])["ns"])
     except (IndexError, KeyError, TypeError, ValueError):
         raise FirstCallError(f"{target}: expected a time on the last line, got {printed[-300:]!r}") from None
@@ -110,6 +110,6 @@ def _run(command: list[str], environment: Mapping[str, str], timeout_s: float) -
     except subprocess.TimeoutExpired:
         raise FirstCallError(f"{command[-1]}: the first call took over {timeout_s:g} s") from None
     if done.returncode:
-        # The end, where a traceback says what went wrong.
+        # The end of the output, where a traceback says what went wrong.
         raise FirstCallError(f"{command[-1]}: exit status {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout

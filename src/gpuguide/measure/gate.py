@@ -1,4 +1,4 @@
-"""The gate: no variant is timed before its result was checked, on exact and on random inputs."""
+"""The gate: no variant is timed until its result has been checked, on exact and on random inputs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["Trial"]
 
 @dataclass
 class Trial:
-    """One set of inputs of one size, and what must come out: what variants are checked against.
+    """One set of inputs of one size and the expected result, against which variants are checked.
 
-    Arrays are made when they are first needed, and each variant of one memory is given the same ones.
+    Arrays are made when they are first needed; all variants that use one memory share them.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class Trial:
     gpu : GpuClock, optional
         Its stream is the current one while a GPU variant runs and is checked.
     host : HostClock
-        Times the checked calls, so that slow ones need not be timed at all.
+        Times the checked calls, so that very slow ones need not be timed again.
     seed : int
         Of the inputs.
     steps : StepTimer
-        What the inputs and the reference took is booked there.
+        Records how long the inputs and the reference took.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Trial:
 
     @cached_property
     def expected(self) -> Expected:
-        """What the reference says; only where the study has one."""
+        """The reference's answer; only if the study has a reference."""
         assert self.plan.reference is not None
         shape, dtype = self.spec
         try:
@@ -107,7 +107,7 @@ class Trial:
             raise MismatchError(f"Study {self.plan.name!r} at size {self.size:,}: {error}") from None
 
     def describe_bytes(self) -> str:
-        """Return the size, and how many bytes inputs and output take, in words."""
+        """Describe the size, and the bytes of inputs and output, in words."""
         shown = f"{size_text(self.size)} {self.plan.size_name}"
         try:
             shape, dtype = self.spec
@@ -128,14 +128,14 @@ class Trial:
         Returns
         -------
         Buffers
-            Shared with the other variants of the same memory, but for one with an output of its own.
+            Shared with the other variants that use the same memory, unless it has an output of its own.
         """
         space = self.spaces[variant.space]
         key = space, "" if variant.output is None else variant.name
-        # Shared, for the inputs of one size may take much of the memory, and copying them takes long.
+        # Shared, because the inputs of one size may take much of the memory, and copying them takes long.
         if key not in self._buffers:
             sharing = [other for other in self.plan.variants if self.spaces.get(other.space) is space]
-            # Where every variant allocates its result or works in place, an output would only take memory.
+            # If every variant allocates its result or works in place, an output would only waste memory.
             needs_output = any(other.takes_output for other in sharing)
             spec = self.spec_of(variant) if needs_output else None
             inputs = self.inputs
@@ -163,19 +163,19 @@ class Trial:
         Returns
         -------
         CheckResult
-            Of a variant that passed.
+            The check of a variant that passed.
 
         Raises
         ------
         MismatchError
-            It did not: the message names variant, size, check, place, and both values.
+            It did not pass: the message names variant, size, check, place, and both values.
         """
         with self.on_stream(variant):
             self.buffers(variant).restore()
             call = self.call(variant)
             begin = self.host.now_ns()
             returned = call()
-            # A launch returns at once: the clock is read when the work is done.
+            # A launch returns at once, so the clock is read when the work is done.
             if self.gpu is not None and variant.needs_gpu:
                 self.gpu.synchronize()
             # Kept, so that a slow call is neither warmed up again nor timed beyond its limit.
@@ -183,12 +183,12 @@ class Trial:
             return self.verify(variant, returned, self.kind)
 
     def verify(self, variant: Variant, returned: Any, kind: str) -> CheckResult:
-        """Compare what a call left behind with what it should have.
+        """Compare the result of a call with what it should be.
 
         Parameters
         ----------
         variant : Variant
-            What was called.
+            The variant that was called.
         returned : object
             What it returned; looked at when it `allocates`.
         kind : str
@@ -197,7 +197,7 @@ class Trial:
         Returns
         -------
         CheckResult
-            Of a variant that passed.
+            The check of a variant that passed.
 
         Raises
         ------
@@ -205,7 +205,7 @@ class Trial:
             A guard zone or an input was written, or the result is wrong.
         """
         if self.plan.judge is None:
-            _ = self.expected  # a reference at fault is not the variant's
+            _ = self.expected  # an error in the reference is not the variant's fault
         try:
             with self.on_stream(variant):
                 output = self._result(variant, returned)
@@ -251,7 +251,7 @@ class Trial:
 
     def _describe(self, found: Difference, output: Any, variant: Variant) -> str:
         assert found.first_wrong is not None
-        # A result without axes has no index to be unravelled.
+        # A result without axes has no index.
         index = tuple(int(i) for i in np.unravel_index(found.first_wrong, output.shape or (1,)))
         expected = self.expected.values.reshape(-1)[found.first_wrong]
         got = output.reshape(-1)[found.first_wrong].item()

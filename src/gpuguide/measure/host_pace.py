@@ -1,9 +1,9 @@
 """Tells whether the host's processor is ours alone: the same few lines of Python, timed again and again.
 
-On a virtual machine the processor underneath may be shared with others, and nothing reports it: work of the
-host then takes up to twice as long, for milliseconds or for minutes. So each sample by the host's clock is
+On a virtual machine, others may share the processor underneath, and nothing reports it: host work then takes
+up to twice as long, for milliseconds or for minutes. So each sample by the host's clock is
 taken beside a loop whose work never changes. Only the loop's time says whether a sample was taken *alone*
-or *in company*; the sample's own time never does, since that would choose the numbers that one likes.
+or *in company*; the sample's own time never does, since that would be picking the numbers that one likes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = [
 ]
 
 TRIES = 4
-"""How often a sample is taken, at most, until one of them was taken alone."""
+"""The most times that a sample is taken until one of them is taken alone."""
 MIN_ALONE = 5
-"""Samples taken alone that suffice to leave out those in company."""
+"""Number of samples taken alone that is enough to leave out those in company."""
 SHARED_NOTE = "the host's processor was shared while this was measured"
-"""What a reader is told of samples that had to be kept although others used the processor."""
+"""The remark on samples that were kept although others used the processor."""
 
 _ALONE = 1.2  # alone, the loop takes 1.0 to 1.15 times its best; in company 1.4 to 2 times
-_LEARNING_LOOPS = 400  # about 10 ms: the best of them is seldom beaten later in the same phase
+_LEARNING_LOOPS = 400  # about 10 ms: later readings in the same phase seldom beat the best of them
 _STEPS = 600
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ class HostPace:
     n_in_company: int = field(default=0, init=False)
 
     def read(self) -> int:
-        """Return the nanoseconds of the loop now: the better of two, as the first finds foreign caches."""
+        """Return the nanoseconds of the loop now: the better of two, because the first finds cold caches."""
         if self.best_ns is None:
             self.best_ns = min((self._once() for _ in range(self.n_learning)), default=None)
         reading = min(self._once(), self._once())
@@ -86,7 +86,7 @@ class HostPace:
         return reading
 
     def is_alone(self, reading_ns: int) -> bool:
-        """Say whether the loop was about as fast as it ever was; a reading of 0 stands for no reading."""
+        """Say whether the loop was about as fast as ever; a reading of 0 means no reading."""
         return self.best_ns is None or reading_ns <= _ALONE * self.best_ns
 
     def count(self, reading_ns: int) -> None:
@@ -100,7 +100,8 @@ class HostPace:
         Parameters
         ----------
         readings_ns : sequence of int
-            The slower reading of each sample, that before or after it; judged by the best time known now.
+            For each sample, the slower of the readings before and after it; judged by the best time known
+            now.
 
         Returns
         -------
@@ -137,12 +138,12 @@ def taken_alone(take: Callable[[], tuple[T, int]], pace: HostPace, *, tries: int
     sample : object
         The first one taken alone, else the last one.
     reading_ns : int
-        Of the loop beside it.
+        The loop's time beside it.
     """
     for left in reversed(range(tries)):
         sample, reading = take()
         pace.count(reading)
-        # The last one is kept in company, too: who takes samples must get one, and `kept` judges it again.
+        # The last one is kept even in company: the caller must get a sample, and `kept` judges it again.
         if left == 0 or pace.is_alone(reading):
             break
     return sample, reading
@@ -150,12 +151,12 @@ def taken_alone(take: Callable[[], tuple[T, int]], pace: HostPace, *, tries: int
 
 @dataclass(frozen=True)
 class PaceSince:
-    """How the host went on since some moment, such as the start of a run.
+    """The host's pace since a given moment, such as the start of a run.
 
     Attributes
     ----------
     pace : HostPace
-        Counts on.
+        The counter, which goes on counting.
     n_samples, n_in_company : int
         What it had counted at that moment.
     """

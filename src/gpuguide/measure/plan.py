@@ -52,7 +52,7 @@ _CACHES = ("warm", "cold")
 
 
 def refuse_options(owner: str, options: Iterable[str], known: Sequence[str]) -> None:
-    """Raise ArgumentError, with the nearest name, for an option that there is not."""
+    """Raise ArgumentError, with the nearest name, for an option that does not exist."""
     for option in options:
         if option not in known:
             near = difflib.get_close_matches(option, known, n=1)
@@ -61,7 +61,7 @@ def refuse_options(owner: str, options: Iterable[str], known: Sequence[str]) -> 
 
 
 def naming_options(cls: type[C]) -> type[C]:
-    """Make a data class name the nearest of its options where it is given one that it has not."""
+    """Make a data class suggest the nearest option when it gets one that does not exist."""
     init = cls.__init__
     known = list(inspect.signature(init).parameters)[1:]
 
@@ -78,7 +78,7 @@ def naming_options(cls: type[C]) -> type[C]:
 @naming_options
 @dataclass(frozen=True)
 class Variant:
-    """One way to do what a study is about.
+    """One way of computing what a study is about.
 
     Attributes
     ----------
@@ -95,10 +95,10 @@ class Variant:
         ``"device"`` (GPU time, and the launch apart), ``"end_to_end"`` (from the call until the result is
         there, copies included), ``"host"`` (CPU variants), ``"first_call"`` (fresh processes).
     arrays : str
-        What the call is given: ``"cupy"``, ``"numba"`` (views made once) or ``"host"``. CPU variants always
-        get host arrays; end-to-end ones do unless they ask for ``"numba"``: then the data is on the GPU
-        already, and the time is that of launch and work; or for ``"pinned"``: host arrays in pinned memory,
-        which the GPU copies by itself.
+        The kind of arrays that the call gets: ``"cupy"``, ``"numba"`` (views made once) or ``"host"``. CPU
+        variants always get host arrays; end-to-end ones do unless they ask for ``"numba"``: then the data is
+        on the GPU already, and the time is that of launch and work; or for ``"pinned"``: host arrays in
+        pinned memory, which the GPU copies by itself.
     threads : int, optional
         CPU threads that it uses.
     traffic : callable, optional
@@ -116,7 +116,7 @@ class Variant:
     batchable : bool
         Whether several calls may follow one another within a sample.
     max_size : int, optional
-        Largest size it can do; above, a row says `max_size_reason`.
+        Largest size that it can run at; for larger ones, a row says `max_size_reason`.
     max_size_reason : str
         Why.
     note : str
@@ -124,13 +124,13 @@ class Variant:
     target : str
         For ``clock="first_call"``: ``"module:function"``, called without arguments in each fresh process.
     output : callable, optional
-        ``output(n, dtype)`` returns shape and dtype of its result where that is laid out in another way than
-        the study's. The study's `check` then has to know both.
+        ``output(n, dtype)`` returns shape and dtype of its result, if that is laid out differently from the
+        study's. The study's `check` must then handle both.
 
     Raises
     ------
     ArgumentError
-        An argument has a value that does not fit; the message says which, and what was expected.
+        An argument has a value that does not fit; the message says which one and what was expected.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Variant:
     arrays: str = "cupy"
     threads: int | None = None
     traffic: Callable[[int, np.dtype[Any]], Traffic] | None = None
-    # Mappings have no hash, and the name alone tells variants apart.
+    # Mappings have no hash, and the name alone identifies a variant.
     work: Mapping[str, Callable[..., int]] = field(default_factory=dict, hash=False)
     work_ceilings: Mapping[str, Callable[[DeviceInfo], float]] = field(default_factory=dict, hash=False)
     mutates: bool = False
@@ -171,7 +171,7 @@ class Variant:
                 f"Variant: name must be a word of letters, digits and underscores; got {self.name!r}."
             )
         self._check()
-        # By way of `object`, for the dataclass is frozen.
+        # Via `object`, because the dataclass is frozen.
         if not self.label:
             object.__setattr__(self, "label", self.name.replace("_", " "))
         if not self.note:
@@ -223,12 +223,12 @@ class Variant:
             raise ArgumentError(f"{where}: work_ceilings are those of a GPU, and it runs on the CPU.")
 
     def counted(self, size: int, dtype: np.dtype[Any], device: DeviceInfo | None) -> tuple[Work, ...]:
-        """Count the work of one call, and work out its ceilings where the GPU is known."""
+        """Count the work of one call, and compute its ceilings if the GPU is known."""
         made = []
         for name, count in self.work.items():
             with_dtype = "dtype" in inspect.signature(count).parameters
             n = count(size, dtype) if with_dtype else count(size)
-            # To Python, True is an integer; a float would be no exact count.
+            # To Python, True is an integer; a float would not be an exact count.
             if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
                 raise ArgumentError(
                     f"Variant {self.name!r}: work {name!r} must be counted exactly, as an integer of at "
@@ -258,7 +258,7 @@ class Variant:
         return not (self.allocates or self.mutates)
 
     def info(self) -> VariantInfo:
-        """Return what results keep of it."""
+        """Return the description that results keep."""
         call = _innermost(self.call)
         name = getattr(call, "__qualname__", type(call).__qualname__)
         return VariantInfo(
@@ -304,9 +304,9 @@ def streaming_traffic(
     Parameters
     ----------
     reads, writes : int
-        Elements read and written for each of the size.
+        Elements read and written per unit of the size.
     flops : int
-        Operations for each of the size.
+        Operations per unit of the size.
     unit : str
         Which unit does them, such as ``"fp32"``.
 
@@ -356,7 +356,7 @@ def _innermost(call: Any) -> Any:
 
 
 def first_line(thing: object) -> str:
-    """Return the first line of what somebody wrote as docstring, or ``""``.
+    """Return the first line of a docstring that somebody wrote, or ``""``.
 
     Parameters
     ----------
@@ -371,17 +371,17 @@ def first_line(thing: object) -> str:
     Examples
     --------
     >>> first_line(first_line)
-    'Return the first line of what somebody wrote as docstring, or ``""``.'
+    'Return the first line of a docstring that somebody wrote, or ``""``.'
     """
     thing = _innermost(thing)
     text = getattr(thing, "__doc__", None) or ""
     if text.startswith(type(thing).__name__ + "("):
-        return ""  # what dataclasses write when nobody wrote one
+        return ""  # what dataclasses generate when there is none
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 class Check(Protocol):
-    """What replaces a reference where the right answer is not one array: a sort's, a factorisation's.
+    """Replaces a reference if the right answer is not a single array, as for a sort or a factorisation.
 
     Both methods get arrays of one memory, NumPy or CuPy: take functions from `backends.array_module`. The
     first line of the class's docstring is what a study shows as its tolerance.
@@ -404,7 +404,7 @@ class _Equal:
         self.prepare = lambda inputs: reference(*inputs)
 
     def compare(self, output: Any, prepared: Any) -> tuple[float, float]:
-        """Compare where the result lies, which for large arrays is much sooner than on the host."""
+        """Compare in the memory that holds the result, much faster for large arrays than on the host."""
         if output.shape != prepared.shape:
             raise MismatchError(f"The output should have shape {prepared.shape}; it has {output.shape}.")
         output, prepared = output.reshape(-1), prepared.reshape(-1)
@@ -417,7 +417,7 @@ class _Equal:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study without its verbs: the data that the gate and the run loop read; see `gpuguide.Study`."""
+    """The data of a study that the gate and the run loop read; see `gpuguide.Study`."""
 
     name: str
     title: str
@@ -434,11 +434,11 @@ class Plan:
     size_name: str = "elements"
     input_note: str = ""
     baseline: str = ""
-    # Not kept: what it changes are the variants' calls.
+    # Not kept: it only changes the variants' calls.
     kernels: InitVar[Kernels] = None
 
     def __post_init__(self, kernels: Kernels) -> None:
-        """Check the arguments, and put other kernels in the place of the variants' own."""
+        """Check the arguments, and replace the variants' kernels if others were given."""
         if not isinstance(self.name, str) or not self.name.isidentifier():
             raise ArgumentError(f"Study: name must be an identifier; got {self.name!r}.")
         where = f"Study {self.name!r}"
@@ -462,7 +462,7 @@ class Plan:
             )
         if (self.reference is None) == (self.check is None):
             came = "neither" if self.reference is None else "both"
-            raise ArgumentError(f"{where}: expected reference= or check=, one of the two; got {came}.")
+            raise ArgumentError(f"{where}: expected either reference= or check=; got {came}.")
         if self.check is not None and not (hasattr(self.check, "prepare") and hasattr(self.check, "compare")):
             raise ArgumentError(
                 f"{where}: check must have prepare(inputs) and compare(output, prepared); got {self.check!r}."
@@ -484,7 +484,7 @@ class Plan:
 
     @property
     def judge(self) -> Check | None:
-        """What compares results; None where the reference does, within the tolerance."""
+        """The check that compares results; None if the reference does, within the tolerance."""
         return _Equal(self.reference) if self.equal and self.reference is not None else self.check
 
     @property
@@ -515,7 +515,7 @@ class Plan:
         n : int
             The size.
         exact : bool
-            Whether they are to give an exact result in any order.
+            Whether the result must be exact in any order.
         seed : int
             Another one gives other random numbers.
 
@@ -538,11 +538,11 @@ class Plan:
             raise ArgumentError(
                 f"{where} must return a tuple of NumPy arrays and numbers; got {type(made).__name__}."
             )
-        # A handful of numbers may well be equal, and exact inputs are never timed.
+        # A few numbers may well be equal, and exact inputs are never timed.
         arrays = [x for x in made if isinstance(x, np.ndarray) and x.size > 8]
         if not exact and arrays and all(map(_is_constant, arrays)):
             raise ArgumentError(
-                f"{where} must vary: nothing is timed on constants, which hide what data cost."
+                f"{where} must vary: constants are never timed, because they hide the cost of data."
             )
         return made
 
@@ -568,7 +568,7 @@ def generator(*words: object) -> np.random.Generator:
     Parameters
     ----------
     *words
-        Their text is hashed by SHA-256, since Python's own hash differs in each process.
+        Their text is hashed by SHA-256, because Python's own hash differs in each process.
 
     Returns
     -------
@@ -607,7 +607,7 @@ def check_sizes(where: str, sizes: Sequence[int], least: int = 1) -> tuple[int, 
     >>> check_sizes("Study 'sort'", [1, 2])
     (1, 2)
     """
-    # A text is a sequence as well, and a lone integer has no length.
+    # A string is a sequence as well, and a single integer has no length.
     if isinstance(sizes, str | int) or not len(sizes):
         raise ArgumentError(f"{where}: sizes must be a sequence of at least one integer; got {sizes!r}.")
     for size in sizes:
@@ -639,7 +639,7 @@ def _variants(where: str, variants: Sequence[Variant], kernels: Kernels) -> tupl
 
 def _is_constant(x: np.ndarray[Any, Any]) -> bool:
     flat = x.reshape(-1)
-    # In blocks, for random numbers differ in the first one already and the other gigabytes are not read.
+    # In blocks: random numbers differ in the first one, so the other gigabytes are never read.
     return not any(bool((flat[part] != flat[0]).any()) for part in blocks(flat.size))
 
 
@@ -664,9 +664,10 @@ def _bytes_an_element(plan: Plan, variant: Variant) -> str:
 
 
 def size_text(size: int) -> str:
-    """Write a size as a power of ten or two where it is one, else with its digits in groups.
+    """Write a size as a power of ten or two if it is one, else with its digits in groups.
 
-    Not by `gpuguide.results.units`: what a recorded cell prints and why a row is empty are data.
+    Not `gpuguide.results.units`, because the output of recorded cells and the reasons for empty rows are
+    data.
 
     Examples
     --------

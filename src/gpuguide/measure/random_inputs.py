@@ -1,4 +1,4 @@
-"""Big arrays of random numbers, drawn in several threads and yet the same on every machine."""
+"""Large arrays of random numbers, drawn in several threads and still the same on every machine."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SLICE = 1 << 22
 def uniform(rng: np.random.Generator, n: int, dtype: Any = np.float64) -> np.ndarray[Any, Any]:
     """Draw uniform random numbers from 0 to 1, in threads.
 
-    Up to 2**22 numbers they are those of ``rng.random``. More are cut into slices of that length, each drawn
-    by a child of the generator (``rng.spawn``): the result does not depend on the number of CPUs.
+    Up to 2**22 numbers are those of ``rng.random``. More are cut into slices of that length, each drawn by a
+    child of the generator (``rng.spawn``), so the result does not depend on the number of CPUs.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def uniform(rng: np.random.Generator, n: int, dtype: Any = np.float64) -> np.nda
     n : int
         How many.
     dtype : numpy dtype
-        Of floats.
+        A type of floats.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def uniform(rng: np.random.Generator, n: int, dtype: Any = np.float64) -> np.nda
     Raises
     ------
     ArgumentError
-        `n` is negative or `dtype` is not one of floats.
+        `n` is negative, or `dtype` is not a type of floats.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def whole_numbers(
     """
     if not low < high:
         raise ArgumentError(f"whole_numbers expects low below high; got low={low}, high={high}.")
-    # A narrow type takes fewer bits of the generator and is drawn sooner; another gives other numbers.
+    # A narrow type takes fewer bits of the generator and is faster; another type gives other numbers.
     drawn: Any = next((kind for kind in (np.int8, np.int32) if _holds(kind, low, high)), np.int64)
     return _fill(rng, n, np.dtype(dtype), lambda child, size: child.integers(low, high, size, dtype=drawn))
 
@@ -107,7 +107,7 @@ def _fill(
     draw: Callable[[np.random.Generator, int], np.ndarray[Any, Any]],
 ) -> np.ndarray[Any, Any]:
     if n < 0:
-        raise ArgumentError(f"expected how many numbers to draw, at least 0; got {n}.")
+        raise ArgumentError(f"expected a number of values to draw, at least 0; got {n}.")
     if n <= _SLICE:
         return draw(rng, n).astype(dtype, copy=False)
     made = np.empty(n, dtype)
@@ -117,6 +117,6 @@ def _fill(
         part = made[at[0] : at[0] + _SLICE]
         part[...] = draw(at[1], part.size)
 
-    # Which child draws which slice is settled before any thread begins.
+    # Which child draws which slice is fixed before any thread begins.
     in_threads(one, zip(starts, rng.spawn(len(starts)), strict=True), made.nbytes)
     return made

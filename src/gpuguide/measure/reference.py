@@ -1,7 +1,7 @@
-"""What is right: the answer of a reference, how far a result may lie from it, and how far it does.
+"""The reference's answer, how far a result may differ from it, and how far it does.
 
-A reference whose answer nothing can be compared with is rejected: of another shape, overflowing, or not exact
-on exact inputs.
+A reference is rejected if its answer cannot be compared with: wrong shape, overflow, or inexact on exact
+inputs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Difference", "Expected", "Tolerance", "expect"]
 
 _SCALES = ("elementwise", "sum")
 _BLOCK = 1 << 18
-# Where blocks are compared: on the host one and its temporaries stay in a cache.
+# Length of the blocks that are compared: on the host, one block and its temporaries fit into a cache.
 _HOST_BLOCK, _DEVICE_BLOCK = 1 << 17, 1 << 24
 # Above this many elements a reference is not run a second time in wider integers.
 _WIDEN_LIMIT = 1 << 26
@@ -32,7 +32,7 @@ _WIDEN_LIMIT = 1 << 26
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a float may lie from the float64 reference: ``c * eps * (serial + log2 threads) * scale``.
+    """How far a float may differ from the float64 reference: ``c * eps * (serial + log2 threads) * scale``.
 
     Never a relative tolerance alone: one lost element in 1e7 changes a random sum by 1e-7. The exact check
     finds that one; this bound is for rounding. Integers and booleans must be equal.
@@ -44,12 +44,12 @@ class Tolerance:
     serial : int or callable
         Longest chain of roundings in one thread; a callable gets the size n.
     scale : str or callable
-        ``"elementwise"``: the larger of the expected element and the operands at its place, so that
-        cancellation is forgiven and nothing else. ``"sum"``: the sum of the first input's magnitudes, for
+        ``"elementwise"``: the larger of the expected element and the operands at its place, which forgives
+        cancellation and nothing else. ``"sum"``: the sum of the first input's magnitudes, for
         reductions. A callable gets float64 copies of the inputs and returns magnitudes that broadcast to
         the result, such as ``lambda a, b: abs(a) @ abs(b)``.
     threads : int, callable or None
-        Partial results that are then added in a tree; a callable gets n. None: n for reductions, 1 for
+        Number of partial results that a tree then adds up; a callable gets n. None: n for reductions, 1 for
         ``"elementwise"``.
 
     Examples
@@ -97,14 +97,14 @@ class Tolerance:
         """
         if dtype.kind not in "fc":
             return 0.0
-        # In a sum each of the n elements may be a partial result of its own.
+        # In a sum, each of the n elements may be a partial result of its own.
         default = 1 if self.scale == "elementwise" else n
         serial = self.serial(n) if callable(self.serial) else self.serial
         threads = self.threads(n) if callable(self.threads) else self.threads or default
         return float(self.c * np.finfo(dtype).eps * (serial + math.log2(max(threads, 1))))
 
     def magnitude(self, copies: tuple[Any, ...]) -> Any:
-        """Return the scale as a number or array, or None where it is found element by element."""
+        """Return the scale as a number or array, or None if it is computed element by element."""
         if callable(self.scale):
             return np.asarray(self.scale(*copies), dtype=np.float64)
         return None if self.scale == "elementwise" else np.asarray(_sum_of_magnitudes(copies))
@@ -116,7 +116,7 @@ class Tolerance:
         default = "" if self.scale == "elementwise" else " + log2 n"
         threads = " + log2 threads(n)" if callable(self.threads) else f" + log2 {self.threads}"
         terms = serial + (default if self.threads is None else threads)
-        # One rounding is not worth a bracket: 1, and the logarithm of one thread.
+        # One rounding and one thread make the factor 1, which is left out.
         shown = f" ({terms})" if terms.removesuffix(" + log2 1") != "1" else ""
         return f"{self.c:g} eps{shown} {'scale' if scale == '<lambda>' else scale}"
 
@@ -137,7 +137,7 @@ def expect(
     *,
     exact: bool,
 ) -> Expected:
-    """Ask the reference, and check that its answer can be compared with.
+    """Call the reference, and check that results can be compared with its answer.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def expect(
     Raises
     ------
     MismatchError
-        The reference has another shape, overflows, or is not exact in `dtype` on exact inputs.
+        The answer has the wrong shape, overflows, or is not exact in `dtype` on exact inputs.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def expect(
 
 
 def float64_copies(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what a reference is called with: floats widened to float64, integers as they are.
+    """Return the arguments for a reference: floats widened to float64, integers as they are.
 
     Parameters
     ----------
@@ -233,10 +233,10 @@ def _as_comparable(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.nda
 
 
 def _require_exact(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the values in the result's dtype, in which they take less memory, or raise MismatchError."""
+    """Convert the values to the result's dtype, which takes less memory, or raise MismatchError."""
     if dtype.kind not in "fc":
         return values
-    # `ascontiguousarray` gives a single number an axis, which `reshape` takes away again.
+    # `ascontiguousarray` gives a single number an axis; `reshape` removes it again.
     rounded = _copied(np.ascontiguousarray(values), dtype).reshape(values.shape)
     flat, flat_rounded = values.reshape(-1), rounded.reshape(-1)
 
@@ -260,9 +260,9 @@ def _reject_overflow(
     values: np.ndarray[Any, Any],
     dtype: np.dtype[Any],
 ) -> None:
-    """Find a result beyond the output's range, and a reference that wrapped on its way."""
+    """Find a result beyond the output's range, or a reference that wrapped around."""
     cure = "Choose smaller inputs or a wider output; where wrapping is the point, use check= instead."
-    # Before the values are cast to the output's type, in which an overflow would no longer be seen.
+    # Before the values are cast to the output's type, which would hide an overflow.
     if dtype.kind in "iu" and values.size and values.dtype.kind in "iuf":
         low, high = values.min(), values.max()
         if not (low >= np.iinfo(dtype).min and high <= np.iinfo(dtype).max):
@@ -287,14 +287,14 @@ def _reference_in_wider_integers(
     reference: Callable[..., Any], inputs: tuple[Any, ...]
 ) -> np.ndarray[Any, Any] | None:
     arrays = [x for x in inputs if isinstance(x, np.ndarray)]
-    # Floats do not wrap: they become infinite, which everybody sees.
+    # Floats do not wrap around: they become infinite, which is easy to see.
     if not any(x.dtype.kind in "iu" for x in arrays) or sum(x.size for x in arrays) > _WIDEN_LIMIT:
         return None
     try:
         with np.errstate(all="ignore"):
             return np.asarray(reference(*(_widened(x) for x in float64_copies(inputs))))
     except (TypeError, IndexError, ValueError):
-        return None  # 64-bit integers used as indices or bits have no wider type to be tried in
+        return None  # 64-bit integers used as indices or bits have no wider type to try
 
 
 def _widened(x: Any) -> Any:
@@ -312,7 +312,7 @@ class Expected:
     values : numpy.ndarray
         In the result's shape: float64, complex128, or of the result's own dtype.
     dtype : numpy dtype
-        What a result must have.
+        The dtype that a result must have.
     factor : float
         The tolerance but for its scale; 0 asks for equality.
     magnitude : numpy.ndarray or None
@@ -326,7 +326,7 @@ class Expected:
     _uploaded: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def difference(self, output: Any, operands: tuple[Any, ...]) -> Difference:
-        """Compare a result, block by block, in the memory it lies in.
+        """Compare a result, block by block, in the memory that holds it.
 
         Parameters
         ----------
@@ -338,19 +338,19 @@ class Expected:
         Returns
         -------
         Difference
-            With the largest one, and where the first wrong element is.
+            The largest difference, and where the first wrong element is.
         """
         xp = array_module(output)
         flat = _bits_of_booleans(xp.ascontiguousarray(output).reshape(-1))
         beside = [x.reshape(-1) for x in operands if _is_operand(x, output.shape)]
-        # One kernel for all dtypes in one pass: CuPy's functions compile several for each dtype, 0.3 s each.
+        # One kernel for all dtypes in one pass: CuPy's functions would compile several per dtype, 0.3 s each.
         if is_device_array(output) and len(beside) <= checking_kernels.MAX_OPERANDS:
             return self._by_kernel(xp, flat, beside)
         expected = self._on(xp, "values")
         magnitude = self._on(xp, "magnitude")
 
         def one(part: slice) -> Difference:
-            # A wrong result may hold anything, and infinity less infinity is no reason for a warning.
+            # A wrong result may hold anything, and infinity minus infinity must not warn.
             with np.errstate(invalid="ignore", over="ignore"):
                 wanted = xp.asarray(expected[part])
                 limit = self._limit(xp, wanted, [x[part] for x in beside], _part(xp, magnitude, part))
@@ -362,7 +362,7 @@ class Expected:
 
     def _by_kernel(self, xp: Any, flat: Any, beside: list[Any]) -> Difference:
         expected, magnitude = self._on(xp, "values"), self._on(xp, "magnitude")
-        # Only what did not fit into the memory of the GPU is compared in parts.
+        # Only what did not fit into the GPU's memory is compared in parts.
         whole = all(x is None or is_device_array(x) for x in (expected, magnitude))
         parts = list(blocks(flat.size, max(flat.size, 1) if whole else _DEVICE_BLOCK))
         each = []
@@ -384,7 +384,7 @@ class Expected:
         if f"{name} uploaded" not in self._uploaded:
             try:
                 self._uploaded[f"{name} uploaded"] = Space("device", xp).put(flat)
-            except MemoryError:  # then it is uploaded block by block, each time
+            except MemoryError:  # then each block is uploaded each time
                 return flat
         return self._uploaded[f"{name} uploaded"]
 
@@ -404,7 +404,7 @@ class Expected:
         if magnitude is None:
             for operand in beside:
                 scale = xp.maximum(scale, xp.abs(operand))
-        # Where NaN or infinity is expected there is no tolerance: the result must be just that.
+        # If NaN or infinity is expected, there is no tolerance: the result must be exactly that.
         return xp.where(xp.isfinite(scale), self.factor * scale, 0.0)
 
 
@@ -419,7 +419,7 @@ def _is_operand(x: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _bits_of_booleans(flat: Any) -> Any:
-    # A boolean that nobody wrote holds the sentinel, which compares equal to True.
+    # A boolean that was never written holds the sentinel, which compares equal to True.
     return flat.view(np.uint8) if flat.dtype.kind == "b" else flat
 
 
@@ -430,7 +430,7 @@ def _compare(xp: Any, got: Any, expected: Any, limit: Any) -> Difference:
     wide = np.complex128 if got.dtype.kind == "c" else np.float64
     distance = xp.abs(xp.subtract(got, expected, dtype=wide))
     top = float(distance.max())
-    # What is not finite may still be as expected, and integers beyond 2**53 differ at distance 0 in float64.
+    # Values that are not finite may be right, and integers beyond 2**53 can differ at distance 0 in float64.
     if rounded and math.isfinite(top):
         wrong = distance > limit
     else:
@@ -470,14 +470,14 @@ def _join(a: Difference, b: Difference, offset: int) -> Difference:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far a result lies from what was expected.
+    """How far a result differs from what was expected.
 
     Attributes
     ----------
     largest : float
         Largest absolute difference.
     tolerance : float
-        What is allowed at that element.
+        The tolerance at that element.
     n_wrong : int
         Elements outside their tolerance.
     first_wrong : int or None

@@ -1,4 +1,4 @@
-"""Runs a study: at each size every variant passes the gate, and those that did are timed in shuffled rounds.
+"""Runs a study: at each size, variants pass the gate and are then timed in shuffled rounds.
 
 `Runner` goes through the sizes and keeps a row for every variant, with samples or with the reason why there
 are none; `Rounds` takes the samples of one size; a `Cell` holds those of one variant on one clock.
@@ -48,13 +48,13 @@ __all__ = ["Cell", "CpuForecast", "KeptCall", "Progress", "Rounds", "Runner"]
 CPU_LIMIT_S = 1.0
 """Seconds that a call of a CPU variant may take."""
 MIN_ROUNDS = 5
-"""Rounds that every cell is sampled in, unless its budget is spent before."""
+"""Rounds in which every cell is sampled, unless its budget is spent earlier."""
 
 # Five rounds of two samples are the ten after which a cell may stop. With sixteen in each further round,
 # the limit of 100 is reached before the last one.
 _MIN_SLOW_ROUNDS, _MAX_ROUNDS = 3, 12
 _MAX_DISCARDED = 2
-_SAMPLES, _MORE_SAMPLES = 2, 16  # a turn, in the rounds that every cell gets and in those after
+_SAMPLES, _MORE_SAMPLES = 2, 16  # per turn, in the rounds that every cell gets and in those after
 _QUICK_BUDGET_S, _LEAST_BUDGET_S = 0.05, 0.01
 _BUSY_S, _QUICK_BUSY_S, _LEAST_BUSY_S = 0.2, 0.02, 0.005
 _SHORT_REST_S, _BUSY_SHARE = 0.001, 0.2
@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 @dataclass
 class CpuForecast:
-    """What CPU variants took at smaller sizes.
+    """Times of CPU variants at smaller sizes.
 
     Times are taken to grow at least in proportion to the size.
 
@@ -108,7 +108,7 @@ class CpuForecast:
         Returns
         -------
         str
-            With what the size before took and what this one would.
+            It names the time at the size before, and the expected one.
         """
         before, seconds = self.took_s.get(variant, (0, 0.0))
         expected = seconds * size / before if before else 0.0
@@ -129,13 +129,13 @@ class Runner:
     plan : Plan
         The study.
     session : Session
-        Gives machine and budget, and keeps the results.
+        It has the machine and the budget, and keeps the results.
     variants : sequence of Variant
         Those to run.
     sizes : sequence of int
         Increasing.
     quick : bool
-        Take one sample a round.
+        Take one sample per round.
     seed : int
         Of inputs and order.
     """
@@ -169,8 +169,8 @@ class Runner:
         return results
 
     def _measure_ceilings(self) -> None:
-        # Only what declares its traffic is held against a ceiling. They take seconds, which a quick run does
-        # not have.
+        # Only variants that declare traffic are compared with ceilings. Measuring these takes seconds, too
+        # long for a quick run.
         wanted = any(variant.needs_gpu and variant.traffic for variant in self.variants)
         if wanted and not self.quick and self.session.machine.gpu is not None:
             self.session.measure_ceilings()
@@ -183,7 +183,8 @@ class Runner:
                 self._skip(variant, size, reason)
             else:
                 live.append(variant)
-        # Random comes last, for its trial is timed: exact inputs are small whole numbers, or even constant.
+        # Random comes last, because its trial is timed: exact inputs are small whole numbers, or even
+        # constant.
         for kind in ("exact", "random"):
             machine = self.session.machine
             trial = Trial(
@@ -201,7 +202,7 @@ class Runner:
         if live:
             with self.session.steps.step("timing"):
                 self._time(trial, live, cells_left)
-        # Before the memory is freed: the pools give back only what nobody uses.
+        # Before the memory is freed: the pools return only unused memory.
         del trial
         self.session.free_memory()
 
@@ -248,7 +249,7 @@ class Runner:
         self.warnings += rounds.warnings
 
     def _too_slow(self, trial: Trial, variant: Variant) -> str:
-        """Return why a CPU variant whose checked call took longer than a cell may is not timed, or ``""``."""
+        """Say why a CPU variant is not timed if its checked call took longer than a cell may; else ``""``."""
         if variant.needs_gpu:
             return ""
         took_s = trial.call_ns[variant.name] / 1e9
@@ -259,14 +260,14 @@ class Runner:
 
     def _budget_s(self, variant: Variant, cells_left: int) -> float:
         """Return the seconds for one cell: its limit, or its share of what is left of the budget."""
-        # The least keeps a few samples in every cell even where the session's budget is spent.
+        # The minimum leaves a few samples for every cell even if the session's budget is spent.
         limit_s = BUDGET_S if variant.needs_gpu else CPU_BUDGET_S
         share_s = self.session.remaining_s() / cells_left
         return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
 
     def _first_call(self, variant: Variant, size: int) -> None:
         module = variant.target.partition(":")[0]
-        # What a discarded process does, bring a module's files into memory, is done once a session.
+        # Once per session is enough: a discarded process only brings a module's files into memory.
         known = self.session.modules_in_memory
         with self.session.steps.step("first calls"):
             samples = time_first_call(variant.target, n_discarded=0 if module in known else 1)
@@ -306,8 +307,8 @@ class Runner:
             cache=self.plan.cache,
             variants=tuple(variant.info() for variant in self.variants),
             sizes=tuple(self.sizes),
-            # What was skipped was noted before the others were timed. The sort is stable, so that a launch
-            # stays before its device time.
+            # Skipped variants were noted before the others were timed. The sort is stable, so a launch stays
+            # before its device time.
             measurements=tuple(sorted(self.measurements, key=lambda cell: (cell.size, order[cell.variant]))),
             checks=tuple(self.checks),
             ceilings=self.session.ceilings,
@@ -326,7 +327,7 @@ def _within_memory(session: Session, trial: Trial, variant: Variant, action: Cal
             raise
         where = " on the GPU" if variant.needs_gpu else ""
         reason = f"out of memory{where} at {trial.describe_bytes()}: {error}"
-    # Only here, where the error is gone: its traceback held the arrays of the functions that failed.
+    # Only here, when the error is gone: its traceback held the arrays of the functions that failed.
     session.free_memory()
     raise OutOfMemoryError(reason)
 
@@ -349,10 +350,10 @@ class _Group:
 class Rounds:
     """Interleaves the variants of one size.
 
-    In each round every variant has one turn, in an order shuffled anew; GPU variants come before CPU ones,
-    so that the GPU rests once a round. After a rest it is kept busy, so that its clocks are up: a fifth of
-    the rest, at least 5 and at most 200 ms; before the first round the making of the timers does that. (On an
-    H200 only the first two copies of half a millisecond are slower after a rest of up to a second.)
+    In each round every variant has one turn, in a newly shuffled order; GPU variants come before CPU ones, so
+    that the GPU rests once per round. After a rest it is kept busy to bring its clocks up: for a fifth of the
+    rest, at least 5 and at most 200 ms; before the first round, making the timers does that. (On an H200 only
+    the first two copies of half a millisecond are slower after a rest of up to a second.)
 
     Parameters
     ----------
@@ -361,7 +362,7 @@ class Rounds:
     trial : Trial
         The random inputs.
     quick : bool
-        One sample a turn.
+        One sample per turn.
     seed : int
         Of the order.
 
@@ -370,7 +371,7 @@ class Rounds:
     checks : list of CheckResult
         Of the last output of each variant.
     warnings : list of str
-        What a reader of the results must know.
+        What readers of the results must know.
     """
 
     session: Session
@@ -404,7 +405,7 @@ class Rounds:
             group.lost = str(error)
         self._groups.append(group)
         if variant.needs_gpu:
-            self._worked_ns = machine.host.now_ns()  # the timers, in finding out how to time it, kept it busy
+            self._worked_ns = machine.host.now_ns()  # making the timers kept it busy
 
     @property
     def cells(self) -> list[Cell]:
@@ -413,7 +414,7 @@ class Rounds:
 
     @property
     def lost(self) -> list[tuple[Variant, str]]:
-        """The variants that ran out of memory, and what was said."""
+        """The variants that ran out of memory, and the message."""
         return [(group.variant, group.lost) for group in self._groups if group.lost]
 
     def run(self) -> None:
@@ -429,7 +430,7 @@ class Rounds:
             too_hot = self._too_hot(active, number)
             if too_hot and discarded < _MAX_DISCARDED:
                 discarded += 1
-                # Of all variants, for ratios are taken within a round.
+                # For all variants, because ratios are taken within a round.
                 for cell in [cell for group in active for cell in group.cells]:
                     cell.discard(number)
             else:
@@ -439,7 +440,7 @@ class Rounds:
         self.checks += [g.checked for g in self._groups if g.checked is not None and not g.lost]
 
     def _shuffled(self, groups: list[_Group]) -> list[_Group]:
-        # Counts rounds that are taken again as well, so that these get another order.
+        # Counts repeated rounds as well, so that they get another order.
         self._turns += 1
         words = (self.trial.plan.name, self.trial.size, "order", self.seed, self._turns)
         order = [groups[i] for i in generator(*words).permutation(len(groups))]
@@ -451,7 +452,7 @@ class Rounds:
         self._prepare(group.variant)
         n = 1 if self.quick else _SAMPLES if number < MIN_ROUNDS else _MORE_SAMPLES
         for cell in group.cells:
-            # The last one is always sampled, since it must be its output that is checked at the end.
+            # The last one is always sampled, because its output is the one checked at the end.
             if cell is group.cells[-1] or not cell.finished(number):
                 cell.take(number, n, self.session.machine.host)
         if group.variant.needs_gpu:
@@ -478,7 +479,7 @@ class Rounds:
                 keep_busy(machine.gpu, seconds=seconds, host=machine.host)
 
     def _too_hot(self, groups: list[_Group], number: int) -> bool:
-        """Read why the clocks are held down; note a power cap, and say whether heat was the reason."""
+        """Read why the clocks are throttled; note a power cap, and say whether heat was the reason."""
         cells = [cell for group in groups if group.variant.needs_gpu for cell in group.cells]
         if not cells or self.session.machine.gpu is None:
             return False
@@ -510,7 +511,7 @@ class Cell:
     budget_s : float
         Seconds that all samples together may take.
     warm : bool
-        Whether the first sample of each turn is dropped when it is short: others used the cache before.
+        Whether a short first sample of each turn is dropped, because others used the cache before it.
     """
 
     variant: Variant
@@ -520,7 +521,7 @@ class Cell:
     warm: bool = True
     ns: list[int] = field(default_factory=list)
     rounds: list[int] = field(default_factory=list)
-    paces: list[int] = field(default_factory=list)  # of the host, beside each sample; 0 on the GPU's clock
+    paces: list[int] = field(default_factory=list)  # the host's pace beside each sample; 0 on the GPU's clock
     notes: list[str] = field(default_factory=list)
     spent_s: float = 0.0
 
@@ -534,19 +535,19 @@ class Cell:
         n : int
             Most samples; 100 in all.
         host : HostClock
-            Tells what it costs.
+            It times the sampling itself.
         """
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
-        # A quick run, with one sample a turn, does not pay for a second one.
+        # A quick run, with one sample per turn, does not pay for a second one.
         pending = self._next() if self.warm and n > 1 else None
-        # What follows a launch may be long although the launch is short.
+        # The work after a launch may be long although the launch is short.
         if pending is not None and host.now_ns() - begin < _LONG_NS:
             pending = None
         for _ in range(min(n, MAX_SAMPLES - len(self.ns))):
             sample = pending or self._next()
             pending = None
-            # Events resolve about half a microsecond, so 0 can come out, and no ratio can be taken of that.
+            # Events resolve about half a microsecond, so a time can be 0, from which no ratio can be formed.
             self.ns.append(max(1, sample))
             self.rounds.append(number)
             self.paces.append(self.timer.pace_ns)
@@ -563,7 +564,7 @@ class Cell:
         )
 
     def kept(self) -> tuple[list[int], list[int], bool]:
-        """Return what a median may be taken of.
+        """Return the samples that a median may use.
 
         Returns
         -------
@@ -593,7 +594,7 @@ class Cell:
         Parameters
         ----------
         n_rounds : int
-            Rounds that are over.
+            Number of finished rounds.
 
         Returns
         -------
@@ -601,7 +602,7 @@ class Cell:
             True when the budget is spent and there were five rounds (three, when a sample takes over 0.2 s);
             from the fifth round on also by the stopping rule of `stopping.enough`.
         """
-        # There are none before the first round, or where the only round was too hot and is taken again.
+        # There are none before the first round, or if the only round was too hot and is repeated.
         if not self.ns:
             return False
         if self.spent_s >= self.budget_s:
@@ -635,7 +636,7 @@ class Cell:
         if shared:
             self.note(SHARED_NOTE)
         if has_two_modes(ns):
-            self.note("two modes: the median stands for neither")
+            self.note("two modes: the median represents neither")
         return Measurement(
             self.variant.name,
             size,
@@ -688,7 +689,7 @@ def make_cells(
     trial : Trial
         The random inputs, which the variant has passed.
     variant : Variant
-        Any but those of clock ``"first_call"``.
+        Any variant except those with the clock ``"first_call"``.
     gpu, host
         The clocks.
     cache : str
@@ -704,11 +705,11 @@ def make_cells(
         Holds the last result of a variant that allocates it.
     """
     with trial.on_stream(variant):
-        trial.buffers(variant).restore()  # how long a call takes may depend on what it finds
+        trial.buffers(variant).restore()  # the time of a call may depend on its data
     kept = KeptCall(trial.call(variant)) if variant.allocates else None
     call = kept or trial.call(variant)
     reset = trial.buffers(variant).reset if variant.mutates else None
-    # A slow call was warmed up by the gate: two more of it would be most of what the cell may take.
+    # The gate has warmed up a slow call; two more would use up most of the cell's budget.
     known_ns = trial.call_ns.get(variant.name, 0)
     if gpu is None or not variant.needs_gpu:
         timer: HostTimer | DeviceTimer = host_timer(
@@ -732,7 +733,7 @@ def make_cells(
 
 
 class Progress:
-    """A bar on stderr when that is a terminal; nothing otherwise, so that no log fills with it.
+    """A progress bar on stderr if that is a terminal; otherwise nothing, so that logs stay short.
 
     Parameters
     ----------

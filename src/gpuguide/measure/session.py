@@ -53,7 +53,7 @@ class Machine:
     spaces : dict of str to Space
         ``"host"`` and, with a GPU or in the simulator, ``"device"``; with a GPU also ``"pinned"``.
     read_clocks : callable
-        Returns the GPU's clocks and why they are held down.
+        Returns the GPU's clocks and why they are throttled.
     host : HostClock
         The host's clock.
     """
@@ -61,7 +61,8 @@ class Machine:
     gpu: GpuClock | None = None
     info: DeviceInfo | None = None
     spaces: dict[str, Space] = field(default_factory=lambda: {"host": HOST})
-    # A factory: as a plain default, the function and its address would stand in the reference's signature.
+    # A factory, because a plain default would put the function and its address into the reference's
+    # signature.
     read_clocks: Callable[[], ClockReading] = field(default_factory=lambda: device.clocks)
     host: HostClock = field(default_factory=SystemClock)
 
@@ -88,20 +89,20 @@ class Session:
     budget_s : float or None
         Seconds that the whole run may take; None: no limit.
     ceilings : Ceilings or None
-        Ceilings measured before, to be used instead of measuring them; later, those that were measured.
+        Ceilings measured earlier, to be used instead of measuring them; later, those that were measured.
     seed : int
-        Another one gives other random inputs and orders.
+        Another seed gives other random inputs and orders.
     commit : str
         The commit that is measured.
     clock : HostClock, optional
         Replaces the machine's host clock.
     recording : bool
-        Whether recorded cells run: a name used twice is an error, and claims belong into drawn cells.
+        Whether recorded cells run: a name used twice is an error, and claims belong in drawn cells.
     drawing : bool
-        Whether drawn cells run, which state facts and claims of what was recorded: a name used twice and,
-        unless the results are quick ones, a claim that fails are errors.
+        Whether drawn cells run, which state facts and claims about recorded results: a name used twice is an
+        error, and so is a claim that fails, unless the results are quick ones.
     given_machine : Machine, optional
-        Where studies run; by default this one, looked at when first needed.
+        Where studies run; by default this machine, examined when first needed.
 
     Attributes
     ----------
@@ -114,13 +115,13 @@ class Session:
     claims : list of ClaimResult
         Of drawn cells, in the order they were made.
     peak_memory_bytes : int
-        Most that CuPy's memory pool held after any size.
+        The most that CuPy's memory pool held after any size.
     clocks_seen : list of ClockReading
         How the GPU ran, read in each round.
     steps : StepTimer
-        Where this session's own time goes: ``"gate"``, ``"timing"`` ... Told to who records, never kept.
+        Where this session's own time goes: ``"gate"``, ``"timing"`` ... Shown by the recorder, never stored.
     modules_in_memory : set of str
-        Modules whose files a process that did not count has read, before a first call was timed.
+        Modules whose files an uncounted process has already read, before a first call was timed.
     host_pace : PaceSince
         The host's pace, and the share of this session's samples that were taken while others used its
         processor.
@@ -159,7 +160,7 @@ class Session:
             )
         self._host = self.clock or SystemClock()
         self._start_ns = self._host.now_ns()
-        # `self.machine` is not asked for its clock: that would look for a GPU now.
+        # Not the clock of `self.machine`, which would look for a GPU now.
         given = None if self.given_machine is None else self.given_machine.host
         self.host_pace = PaceSince.now((self.clock or given or self._host).pace)
 
@@ -178,7 +179,7 @@ class Session:
         return max(0.0, self.budget_s - (self._host.now_ns() - self._start_ns) / 1e9)
 
     def measure_ceilings(self) -> Ceilings:
-        """Return the ceilings; measured once a session, a few seconds of GPU time.
+        """Return the ceilings; they are measured once per session, in a few seconds of GPU time.
 
         Raises
         ------
@@ -188,7 +189,7 @@ class Session:
         if self.ceilings is None:
             gpu, info = self.machine.gpu, self.machine.info
             if gpu is None or info is None:
-                # Without a GPU this raises, with the cure. With one, the session was told to do without it.
+                # Without a GPU this raises, with the cure. With one, the session was set up not to use it.
                 info = device.require_gpu()
                 raise ArgumentError(
                     f"This session was given a machine without a GPU; there is a {info.name}."
@@ -198,13 +199,13 @@ class Session:
         return self.ceilings
 
     def read_clocks(self) -> ClockReading:
-        """Read how the GPU runs now, and keep what was read."""
+        """Read how the GPU runs now, and keep the reading."""
         self.clocks_seen.append(self.machine.read_clocks())
         return self.clocks_seen[-1]
 
     def free_memory(self) -> None:
-        """Give what CuPy's pools hold and nobody uses back to the driver, and note how much they held."""
-        # A set, for in the simulator two names stand for one memory.
+        """Return to the driver what CuPy's pools hold unused, and note how much they held."""
+        # A set, because in the simulator two names stand for one memory.
         for space in set(self.machine.spaces.values()):
             self.peak_memory_bytes = max(self.peak_memory_bytes, pool_bytes(space))
             free_pools(space)
@@ -223,7 +224,7 @@ class Session:
     def add_array(self, name: str, new: KeptArray) -> None:
         """Keep an array; on a page, a name can be used once."""
         self._refuse_twice("array", name, self.arrays)
-        # Outside of a page an array of the same name is replaced, so only the new one counts.
+        # Outside of a page, an array replaces one of the same name, so only the new one counts.
         n_bytes = bytes_of({**self.arrays, name: new}.values())
         if n_bytes > MOST_BYTES:
             raise ArgumentError(
@@ -238,7 +239,7 @@ class Session:
         self.claims.append(new)
 
     def _refuse_twice(self, kind: str, name: str, known: Any) -> None:
-        # Somebody at a prompt runs a cell again and means the newer one; on a page it would hide the first.
+        # At a prompt, running a cell again replaces the old value; on a page that would hide the first one.
         if (self.recording or self.drawing) and name in known:
             a = "an" if kind == "array" else "a"
             raise ArgumentError(
@@ -246,7 +247,7 @@ class Session:
             )
 
 
-# The first one is for those who call a study from a prompt, without a session of their own.
+# The first one serves calls from a prompt, without a session of their own.
 _sessions: list[Session] = [Session()]
 
 
@@ -256,7 +257,7 @@ def current() -> Session:
     Returns
     -------
     Session
-        The one entered last, else the one that every process starts with.
+        The one entered last, or else the one that every process starts with.
     """
     return _sessions[-1]
 
@@ -297,9 +298,9 @@ def entered(session: Session) -> Iterator[Session]:
 
 
 def machine_ceilings() -> Ceilings:
-    """Return what this machine can do at most, by mix of reads and writes.
+    """Return the most that this machine can do, by mix of reads and writes.
 
-    Measured once a session; studies then show their share of it.
+    Measured once per session; studies then show their share of it.
 
     Returns
     -------
@@ -339,9 +340,9 @@ def fact(
         ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"ratio"``, ``"share"``, ``"B"``, ``"1"``, ``"W"``, ``"Hz"`` or
         ``"text"``.
     samples : sequence of float
-        What the value was taken from, in the same unit.
+        The samples behind the value, in the same unit.
     note : str
-        One sentence, where the name does not say enough.
+        One sentence, if the name does not say enough.
 
     Returns
     -------
@@ -364,7 +365,7 @@ def fact(
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ArgumentError(f"fact: name must be a word of letters, digits and underscores; got {name!r}.")
-    # To Python, np.float32 is no float and np.int64 no int: the checks below would let them pass.
+    # To Python, np.float32 is not a float and np.int64 not an int, so the checks below would let them pass.
     plain = value.item() if isinstance(value, np.generic) else value
     taken = tuple(float(sample) for sample in samples)
     # `Fact` refuses these, too, but cannot say which fact it was.
@@ -384,7 +385,7 @@ def keep(name: str, array: Any) -> NDArray[Any]:
         Unique on its page; letters, digits, underscores. A drawn cell finds the array as ``arrays[name]``.
     array : array_like
         Of booleans, integers, floats or complex numbers, on the host or the device; all arrays of a page
-        together have at most 128 KB, and count among the 150 KB of its recording.
+        together have at most 128 KB, which count towards the 150 KB of its recording.
 
     Returns
     -------
@@ -403,14 +404,14 @@ def keep(name: str, array: Any) -> NDArray[Any]:
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ArgumentError(f"keep: name must be a word of letters, digits and underscores; got {name!r}.")
-    # CuPy's arrays have `get` and NumPy's have none; to ask for that does not import CuPy.
+    # CuPy's arrays have `get` and NumPy's do not; asking for it does not import CuPy.
     on_host = array.get() if callable(getattr(array, "get", None)) else array
     try:
         kept = written_down(on_host)
     except (ArgumentError, ValueError) as error:
         raise ArgumentError(f"keep {name!r}: {error}") from None
     current().add_array(name, kept)
-    # A copy, so that what is returned stays what was kept, whatever becomes of the caller's array.
+    # A copy, so that later changes to the caller's array do not matter.
     own = np.array(on_host)
     own.setflags(write=False)
     return own

@@ -10,14 +10,14 @@ from time import perf_counter
 class StepTimer:
     """Adds up the time of named steps; a name may be used again, and steps may lie inside each other.
 
-    Every moment belongs to the innermost step that is open then, so that the steps never overlap and their
-    sum is the time spent in them.
+    Every moment counts for the innermost open step, so the steps never overlap and their sum is the time
+    spent in all of them.
 
     Parameters
     ----------
     synchronize : callable, optional
         Waits for the GPU, such as ``cupy.cuda.Device().synchronize``. Called where a step begins and ends:
-        otherwise work that is still queued would be booked on a later step.
+        otherwise work that is still queued would count for a later step.
     now : callable
         The clock, in seconds.
 
@@ -51,7 +51,7 @@ class StepTimer:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Book the time of the ``with`` block on a name, a new one or one used before."""
+        """Add the time of the ``with`` block to a name, new or used before."""
         self._book()
         self._open.append(name)
         try:
@@ -61,7 +61,7 @@ class StepTimer:
             self._open.pop()
 
     def _book(self) -> None:
-        """Book the time since the last begin or end on the innermost open step."""
+        """Add the time since the last begin or end to the innermost open step."""
         self._synchronize()
         now = self._now()
         if self._open:

@@ -1,8 +1,8 @@
-"""When there are samples enough, and when their median misleads.
+"""When there are enough samples, and when their median misleads.
 
-`gpuguide.results` can work out medians and intervals too, for what is shown. What decides how many samples
-are taken, or is written into a recording, is worked out here: only `measure` is part of the measuring key,
-so that a change of these rules makes recordings stale and a change in `results` cannot alter a number.
+`gpuguide.results` computes medians and intervals too, for display. Whatever decides how many samples are
+taken, or is written into a recording, is computed here: only `measure` is part of the measuring key, so
+changing these rules makes recordings stale, and a change in `results` cannot alter a number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 __all__ = ["MAX_SAMPLES", "SLOW_NS", "enough", "has_two_modes", "median"]
 
 MAX_SAMPLES = 100
-"""Most samples of a cell; longer batches take the place of more."""
+"""The most samples of a cell; beyond that, batches get longer instead."""
 SLOW_NS = 200_000_000
 """Nanoseconds above which a sample is slow, so that three are enough."""
 _MIN_SAMPLES, _MIN_SLOW_SAMPLES = 10, 3
@@ -49,7 +49,7 @@ def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float =
     n = len(samples_ns)
     if n == 0:
         return False
-    # Before the least number of samples: a call that takes longer than its budget is not made ten times.
+    # Tested before the minimum number of samples: a call that exceeds its budget is not made ten times.
     if n >= MAX_SAMPLES or spent_s >= budget_s:
         return True
     if n < (_MIN_SLOW_SAMPLES if max(samples_ns) > SLOW_NS else _MIN_SAMPLES):
@@ -77,17 +77,17 @@ def _half_width(samples: Sequence[float]) -> float:
 
 
 def has_two_modes(samples: Sequence[float]) -> bool:
-    """Return whether samples fall into two groups, so that their median stands for neither.
+    """Return whether samples fall into two groups, so that their median represents neither.
 
-    Sorted, they are split where the squared distance to the two means is least. Each group must hold a fifth
-    of them, and the means must be 2 % apart and by more than five standard deviations of a group (D of
+    The sorted samples are split where the squared distance to the two means is least. Each group must hold a
+    fifth of them, and the means must differ by 2 % and by more than five standard deviations of a group (D of
     Ashman, Bird and Zepf, The Astronomical Journal 108, 1994). Splitting one group in two gives a D of 2.7
     (normal) to 3.5 (uniform), hence not their limit of 2.
 
-    Fewer than 20 samples say too little, so nothing is said of a cell that stopped before that. Where it
-    stopped at 10 because they agree, nothing is lost: their interval leaves out only the least and the
-    greatest, so that both groups reach into it, and groups 2 % apart would have made it too wide to stop.
-    Where it stopped because its budget was spent, after a few slow calls, two modes may go unseen.
+    Fewer than 20 samples say too little, so a cell that stopped earlier is never reported. If it stopped at
+    10 because they agree, nothing is lost: their interval leaves out only the smallest and the largest, so it
+    covers both groups, and groups 2 % apart would have made it too wide to stop. If it stopped because its
+    budget was spent, after a few slow calls, two modes may go unnoticed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`Study`: variants times sizes as data, which are checked and then timed."""
+"""`Study`: variants and sizes as data; each variant is checked and then timed at each size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CheckReport", "Study"]
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What the gate said of the variants that could run.
+    """The gate's results for the variants that could run.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ class CheckReport:
 @naming_options
 @dataclass(frozen=True, repr=False)
 class Study(Plan):
-    """A comparison: variants of one thing at several sizes, and what is right.
+    """A comparison: several ways of computing one thing, at several sizes, with the right answer.
 
-    `run` checks every variant at every size and then times it; nothing is timed that was not checked.
+    `run` checks every variant at every size and then times it; nothing is timed unchecked.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ class Study(Plan):
         ``inputs(n, dtype, rng, exact)`` returns a tuple of NumPy arrays and numbers. With `exact` the result
         must be exact in any order: small integers.
     reference : callable, optional
-        ``reference(*inputs)`` returns what is right; it gets float64 copies of floats, and integers as they
-        are. It shares no code with a variant.
+        ``reference(*inputs)`` returns the right answer; it gets float64 copies of floats, and integers as
+        they are. It must share no code with a variant.
     equal : bool
         Whether every result equals the reference to the last bit, because rounding cannot touch it. The
         reference then gets the inputs as they are, in the memory that the result lies in.
     check : Check, optional
-        Instead of a reference, where the right answer is not one array.
+        Instead of a reference, if the right answer is not a single array.
     output : callable, optional
         ``output(n, dtype)`` returns shape and dtype of the result; by default those of the first input.
     dtype : str
@@ -99,12 +99,12 @@ class Study(Plan):
     baseline : str
         Variant that speed-ups are taken against.
     kernels : mapping of str to callable, optional
-        Name -> kernel or launcher that the variants use instead of their own of that name.
+        Name -> kernel or launcher; the variants use it instead of their own one with that name.
 
     Raises
     ------
     ArgumentError
-        An argument does not fit; the message says which, what was expected and what came.
+        An argument does not fit; the message says which one, what was expected and what was given.
     UnknownNameError
         No variant uses a kernel of that name; the message lists the nearest.
 
@@ -132,7 +132,7 @@ class Study(Plan):
         Parameters
         ----------
         name : str
-            Another one than those that there are.
+            A name that the study does not have yet.
         call : callable
             As for `Variant`.
         **options
@@ -152,9 +152,9 @@ class Study(Plan):
             raise ArgumentError(
                 f"Study {self.name!r} has a variant {name!r}; give yours another name, such as 'mine'."
             )
-        # The first two, name and call, are arguments of their own here.
+        # The first two, name and call, are separate arguments here.
         refuse_options("with_variant", options, [item.name for item in fields(Variant)][2:])
-        # `kernels` is not handed on: the variants of this study use them already.
+        # `kernels` is not passed on: the variants of this study use them already.
         return replace(self, variants=(*self.variants, Variant(name, call, **options)))
 
     def run(
@@ -167,23 +167,23 @@ class Study(Plan):
     ) -> Results:
         """Check and time every variant at every size.
 
-        Without a GPU the CPU variants run, and the others get a row that says so.
+        Without a GPU only the CPU variants run, and the others get a row that says so.
 
         Parameters
         ----------
         quick : bool
-            One sample a round; the results are marked and cannot be published.
+            One sample per round; the results are marked and cannot be published.
         sizes : sequence of int, optional
             Instead of the study's.
         variants : sequence of str, optional
             Names of those to run; by default all.
         seed : int
-            Another one gives other random inputs and another order.
+            Another seed gives other random inputs and another order.
 
         Returns
         -------
         Results
-            Kept by the current session too.
+            They are also kept by the current session.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class Study(Plan):
         return CheckReport(tuple(results), {name: reason for name, reason in reasons.items() if reason})
 
     def describe(self) -> StudyDescription:
-        """Return what the study is going to compare: its variants, sizes, inputs and tolerance."""
+        """Return what the study will compare: its variants, sizes, inputs and tolerance."""
         return description(self)
 
     def __str__(self) -> str:

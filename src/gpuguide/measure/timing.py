@@ -1,4 +1,4 @@
-"""Times calls by four clocks that are never mixed: device, launch, host, end to end.
+"""Times calls with four clocks that are never mixed: device, launch, host, end to end.
 
 The rules are those of the guide's method page. A *timer* is made once for a call: it warms up, chooses how
 to time it, and measures what an empty kernel costs. Each `sample()` of it is the nanoseconds of `n_calls`
@@ -48,20 +48,20 @@ Call = Callable[[], Any]
 BUDGET_S = 0.2
 """Seconds that a cell of a study may take on the GPU."""
 CPU_BUDGET_S = 0.3
-"""Seconds that the samples of a cell may take on the CPU; a slow call gets its three samples all the same."""
+"""Seconds that the samples of a cell may take on the CPU; a slow call still gets its three samples."""
 MAX_QUEUED_CALLS = 256
-"""Most launches between two synchronisations: the queue holds about a thousand."""
+"""The most launches between two synchronisations: the queue holds about a thousand."""
 
 _SHORT_NS = 50_000  # calls below this are timed many at once
 _BATCH_NS = 1_000_000  # how long many calls together should last
 _MAX_GRAPH_CALLS = 2_000
-# Where the delay begins: above what the host needs for a launch, 8 to 81 us on the GPU build machine.
+# The initial delay: longer than the host needs for a launch, 8 to 81 us on the GPU build machine.
 _DELAY_NS = 200_000
 # Once or twice the host may have been late by chance.
 _MISSES_AT_LIMIT = 3
 _SETTLED_NS = 100_000_000  # a call that takes longer is not called again to warm up or to estimate it
 _SLOW_FIRST_NS = 500_000_000  # a first call may compile; above this it is not made again to find out
-_LONG_NS = 20_000_000  # the host changes its pace within such a sample, which loops at its ends cannot see
+_LONG_NS = 20_000_000  # the host's pace changes within such a sample, which loops at its ends cannot see
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ class Samples:
     method
         ``"events"``, ``"graph"``, ``"batch"``, ``"host"`` or ``"process"``.
     host_bound
-        True when the host could not stay ahead of the GPU: the samples are spans, launches included.
+        True if the host could not stay ahead of the GPU: the samples are spans that include launches.
     floor_ns
-        Nanoseconds that an empty kernel takes by the same method, or None where that means nothing.
+        Nanoseconds that an empty kernel takes with the same method, or None if that has no meaning.
     notes
-        What a reader of the numbers should know, for example why no graph was used.
+        What readers of the numbers should know, for example why no graph was used.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class Timer(Protocol):
 
     @property
     def pace_ns(self) -> int:
-        """Time of the host's pace loop beside the last sample; 0 where the host's pace is no matter."""
+        """Time of the host's pace loop beside the last sample; 0 if the host's pace does not matter."""
         ...
 
     def sample(self) -> int:
@@ -124,7 +124,7 @@ class Timer(Protocol):
         ...
 
     def samples(self, ns: Sequence[int]) -> Samples:
-        """Return `ns`, taken by this timer, together with how they were taken."""
+        """Return the samples `ns` of this timer, together with how they were taken."""
         ...
 
 
@@ -141,9 +141,9 @@ class DeviceTimer:
     cold, reset
         Whether the L2 cache is flushed, and what is called, untimed, before each sample.
     delay_ns
-        Delay put before the work; doubled whenever the host was too late.
+        The delay before the work; doubled whenever the host was too late.
     host_bound
-        Set when the longest delay was too short three times; from then on samples are spans without delay.
+        Set when the longest delay was too short three times; from then on, samples are spans without a delay.
     """
 
     gpu: GpuClock
@@ -169,7 +169,7 @@ class DeviceTimer:
             ns, hidden = self._attempt()
             if hidden or self.host_bound:
                 return ns
-            # The host was late: this sample holds some of its time and is dropped.
+            # The host was late: this sample includes some of its time and is dropped.
             if self.delay_ns < MAX_DELAY_NS:
                 self.delay_ns = min(2 * self.delay_ns, MAX_DELAY_NS)
             else:
@@ -194,7 +194,7 @@ class DeviceTimer:
             start = gpu.record()
             self.launch()
             stop = gpu.record()
-            # Asked before anything waits, for after `elapsed_ns` no event is pending.
+            # Tested before anything waits, because after `elapsed_ns` no event is pending.
             hidden = gpu.pending(start)
             return gpu.elapsed_ns(start, stop), hidden
 
@@ -217,8 +217,8 @@ class HostTimer:
     pace_ns
         The loop's time beside the last sample, the slower of that before and that after it.
     shortest_ns
-        The shortest sample so far. A call that never took less than 20 ms is taken once, in company or not:
-        the loop tells of the ends of a sample only, and three more would cost what a whole cell may.
+        The shortest sample so far. A call that never took less than 20 ms is sampled once, in company or not:
+        the loop only sees the ends of a sample, and three more would use up the cell's budget.
     """
 
     host: HostClock
@@ -257,7 +257,7 @@ class HostTimer:
                 call()
             _run(self.finish)
             stop = self.host.now_ns()
-            pace_after = read_pace()  # at once: the host may change while `after` waits for the GPU
+            pace_after = read_pace()  # at once: the host's pace may change during `after`
             _run(self.after)
         ns = stop - start
         self.shortest_ns = ns if self.shortest_ns is None else min(ns, self.shortest_ns)
@@ -287,8 +287,8 @@ def device_timer(
     Parameters
     ----------
     call : callable or sequence of callables
-        The work, put into the clock's stream; or several such calls to rotate over. For cold batches their
-        buffers should add up to three times the L2 cache, so that each call finds its own evicted.
+        The work, put into the clock's stream; or several such calls to take in turn. For cold batches their
+        buffers should add up to three times the L2 cache, so that each call finds its own data evicted.
     gpu : GpuClock
         The clock.
     cold : bool
@@ -298,19 +298,19 @@ def device_timer(
     batchable : bool
         False for calls that must not follow one another within a sample.
     capturable : bool
-        False for calls that must not be captured in a graph: those that allocate, since a replay would
+        False for calls that must not be captured in a graph: those that allocate, because a replay would
         write to memory that has gone back to the pool.
 
     Returns
     -------
     DeviceTimer
         With the method ``"events"``; for calls below 50 us ``"graph"`` (at least 1 ms of them replayed at
-        once), or ``"batch"`` (many under one delay) where no graph can be had.
+        once), or ``"batch"`` (many under one delay) if no graph can be made.
 
     Raises
     ------
     ArgumentError
-        There is no call; as `NoWorkError`, a graph of it does nothing: its work goes into another stream.
+        There is no call; or, as `NoWorkError`, its graph is empty because the work goes into another stream.
     """
     calls = _as_calls(call)
     launch: Call = calls[0] if len(calls) == 1 else _rotation(calls)
@@ -358,13 +358,13 @@ def _repeated(call: Call, n: int) -> None:
 
 
 def _estimate(timer: DeviceTimer) -> int:
-    """Return the smallest of three samples (one when it is long), which also settles the delay."""
+    """Return the smallest of three samples (of one, if it is long); this also fixes the delay."""
     first = timer.sample()
     return first if first > 10 * _BATCH_NS else min(first, timer.sample(), timer.sample())
 
 
 def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> DeviceTimer:
-    """Return a timer of many calls in the place of `timer`, whose one call is too short."""
+    """Return a timer of many calls to replace `timer`, whose single call is too short."""
     note = "not captured: the call is declared not capturable"
     if capturable:
         try:
@@ -376,7 +376,7 @@ def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> De
 
 def _graph(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
     """Return a timer of a graph that lasts at least 1 ms; inside it calls are shorter than one alone."""
-    # A guess from calls timed alone; what the graph itself takes then says how many it must hold.
+    # A guess from calls timed alone; the time of the graph itself then shows how many calls it needs.
     n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, _MAX_GRAPH_CALLS)
     graph = _captured(timer, n)
     longer = _multiple(n * _BATCH_NS / max(1, graph.sample()), n_sets, _MAX_GRAPH_CALLS)
@@ -384,7 +384,7 @@ def _graph(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
 
 
 def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
-    """Return `timer`; raise when its graph takes less than empty kernels do, so that it holds none."""
+    """Return `timer`; raise if its graph is faster than empty kernels, and so must be empty."""
     call_ns = timer.sample() / timer.n_calls
     floor_ns = _floor(timer.gpu, "graph")
     # Work that went into another stream leaves the graph empty: an error, not a fast kernel.
@@ -392,7 +392,7 @@ def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
         raise NoWorkError(
             f"expected work on the clock's stream; {timer.n_calls} captured calls took {call_ns:.0f} ns each "
             f"and an empty kernel takes {floor_ns} ns. Launch on CuPy's current stream; "
-            "a launch that names none goes there (kernel[grid, block](x) in Numba)."
+            "a launch that names no stream goes there (kernel[grid, block](x) in Numba)."
         )
     return timer
 
@@ -408,9 +408,9 @@ def _captured(timer: DeviceTimer, n: int) -> DeviceTimer:
 
 
 def _batch(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
-    """Return a timer of as many calls as the host can launch under one delay, and not only just.
+    """Return a timer of as many calls as the host can safely launch under one delay.
 
-    A batch that needs the longest delay has none to fall back on when the host is slower later.
+    A batch that needs the longest delay has no reserve if the host is slower later.
     """
     n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, MAX_QUEUED_CALLS)
     while n > 1:
@@ -432,7 +432,7 @@ def _multiple(n: float, of: int, limit: int) -> int:
 
 def _floor(gpu: GpuClock, method: str) -> int:
     """Return the nanoseconds of an empty kernel timed by `method`, measured once for each clock."""
-    # An empty kernel costs the same beside every variant, so one measurement serves them all.
+    # An empty kernel costs the same for every variant, so one measurement serves all of them.
     if method not in gpu.floors:
         timer = DeviceTimer(gpu, gpu.empty)
         _estimate(timer)
@@ -468,18 +468,18 @@ def launch_timer(
     budget_s : float
         Seconds that all samples may take.
     known_ns : int
-        What call and wait took before; over 0.1 s they are not made again here.
+        Earlier time of call and wait; if it is over 0.1 s, they are not repeated here.
 
     Returns
     -------
     HostTimer
         Warmed up by two calls.
     """
-    # Its context, stream and way to settle are the same; only where the clock stops is another place.
+    # Its context, stream and way of settling are the same; only the clock stops at another place.
     timer = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
     round_trip_ns = known_ns if known_ns > _SETTLED_NS else max(1, timer.sample())
     n_calls = int(min(MAX_QUEUED_CALLS, max(1, budget_s * 1e9 / 40 // round_trip_ns)))
-    # The clock stops before the wait: what counts is the host's part alone.
+    # The clock stops before the wait: only the host's part counts.
     return replace(timer, n_calls=n_calls, finish=None, after=gpu.synchronize)
 
 
@@ -554,14 +554,14 @@ def host_timer(
     if known_ns > _SETTLED_NS:
         return timer
     first_ns = timer.sample()
-    # Between calls that change their input there would have to be a reset, and inside the clock.
+    # Calls that change their input would need a reset in between, inside the timed span.
     if first_ns > _SLOW_FIRST_NS or reset is not None:
         return timer
     return replace(timer, n_calls=max(1, math.ceil(_BATCH_NS / max(1, timer.sample()))))
 
 
 def next_sample(timer: Timer, *before: list[int]) -> int:
-    """Return the next sample of a timer, after emptying the lists `before` if it cannot stand beside them.
+    """Return the next sample of a timer; first empty the lists `before` if it cannot be combined with them.
 
     A device timer whose host cannot keep ahead turns to spans, and device times and spans do not mix.
     """
@@ -612,7 +612,7 @@ def _time(
     if n_samples is not None and not 1 <= n_samples <= MAX_SAMPLES:
         raise ArgumentError(f"expected 1 to {MAX_SAMPLES} samples, got n_samples={n_samples}")
     clock = host or SystemClock()
-    # Before the timer is made, for the budget includes its warm-up.
+    # Before the timer is made, because the budget includes its warm-up.
     start_ns = clock.now_ns()
     timer = make()
     if n_samples is not None:
@@ -632,7 +632,7 @@ def time_device(
     budget_s: float = BUDGET_S,
     host: HostClock | None = None,
 ) -> Samples:
-    """Return GPU times of `call`, as many as the stopping rule wants or `n_samples`.
+    """Return GPU times of `call`: as many as the stopping rule asks for, or `n_samples`.
 
     Parameters
     ----------
@@ -703,7 +703,7 @@ def time_host(
 
 
 def keep_busy(gpu: GpuClock, *, seconds: float = 0.2, host: HostClock | None = None) -> None:
-    """Read memory on the GPU for `seconds`, so that its clocks are up again after work on the CPU.
+    """Read memory on the GPU for `seconds`, to bring its clocks up again after work on the CPU.
 
     Parameters
     ----------

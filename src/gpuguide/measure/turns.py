@@ -1,10 +1,10 @@
 """Clocks that take turns, so that a slow phase of the machine hits them all alike.
 
-A study does this for its variants. These functions are for what a page times besides: a wrong clock beside
-the parts that explain it, launches beside each other, the many cells of a map.
+A study does this for its variants. These functions are for other things that a page times: a wrong clock
+beside the parts that explain it, several launches, the many cells of a map.
 
-What the host's clock reads is read again, up to three times, when the host's processor was shared meanwhile;
-turns in which that did not help are left out where five others remain. The clocks of a turn stay together.
+A reading of the host's clock is repeated up to three times if the host's processor was shared meanwhile;
+turns in which that did not help are left out if five others remain. The readings of one turn stay together.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def gpu_clock() -> GpuClock:
     NoGpuError
         There is no GPU.
     ArgumentError
-        There is one, and the current session was told to do without.
+        There is one, but the current session was set up not to use it.
 
     Examples
     --------
@@ -75,26 +75,26 @@ def gpu_clock() -> GpuClock:
     """
     gpu = current().machine.gpu
     if gpu is None:
-        # Without a GPU this raises, with the cure. With one, the session was told to do without it.
+        # Without a GPU this raises, with the cure. With one, the session was set up not to use it.
         info = require_gpu()
         raise ArgumentError(f"This session was given a machine without a GPU; there is a {info.name}.")
     return gpu
 
 
 def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> dict[str, list[float]]:
-    """Take one reading of each clock in a turn, in an order shuffled anew, on the guide's stream.
+    """Take one reading of each clock per turn, in a newly shuffled order, on the guide's stream.
 
     Parameters
     ----------
     readings : mapping of str to callable
-        Each takes one reading, in seconds. The first of each does not count.
+        Each takes one reading, in seconds. The first reading of each does not count.
     n_turns : int
         How many readings of each.
 
     Returns
     -------
     dict of str to list of float
-        Seconds, for the same names, of the same turns; turns in company may be left out.
+        Seconds by the same names and from the same turns; turns in company may be left out.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> 
     gpu, host = gpu_clock(), current().machine.host
     with gpu.use():
         clocks = {name: _beside_pace(read, host, gpu) for name, read in readings.items()}
-        # Once before it counts: a first reading may compile.
+        # Once, uncounted: a first reading may compile.
         for take in clocks.values():
             take()
         keep_busy(gpu, host=host)
@@ -126,7 +126,7 @@ def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> 
 
 
 def launches_in_turns(calls: Mapping[str, Callable[[], Any]], n_turns: int = 20) -> dict[str, list[float]]:
-    """Time the host's part of each call by the guide's launch clock, one sample of each in a turn.
+    """Time the host's part of each call with the guide's launch clock, one sample of each per turn.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def launches_in_turns(calls: Mapping[str, Callable[[], Any]], n_turns: int = 20)
     Returns
     -------
     dict of str to list of float
-        Seconds a launch, for the same names.
+        Seconds per launch, by the same names.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def beside_launches(
     Parameters
     ----------
     wrong : callable
-        Returns one sample of the wrong clock, in seconds a call.
+        Returns one sample of the wrong clock, in seconds per call.
     call : callable
         Launches what the wrong clock was meant to time, and does not wait for it.
     n_turns : int
@@ -184,7 +184,7 @@ def beside_launches(
     Returns
     -------
     wrong_samples : list of float
-        Seconds a call of the wrong clock.
+        Seconds per call of the wrong clock.
     launch_samples : list of float
         Seconds of queuing the same call.
 
@@ -210,7 +210,7 @@ def beside_launches(
         raise ArgumentError(f"beside_launches: n_calls must be from 1 to {MAX_QUEUED_CALLS}; got {n_calls}.")
     gpu, host = gpu_clock(), current().machine.host
     with gpu.use():  # both on one stream: the default one has a cost of its own
-        # As many launches a sample as in the wrong clock: the first few after a wait take longer.
+        # As many launches per sample as in the wrong clock: the first few after a wait take longer.
         timer = replace(launch_timer(call, gpu, host=host), n_calls=n_calls)
         samples = _turns({"wrong": _beside_pace(wrong, host, gpu), "launch": _sample(timer)}, n_turns)
     return samples["wrong"], samples["launch"]
@@ -228,7 +228,7 @@ def beside_compilation(
     ----------
     wrong : callable
         Gets a function that was never called, so that its first call compiles; returns one sample of the
-        wrong clock, in seconds a call.
+        wrong clock, in seconds per call.
     function : numba dispatcher
         Made by ``njit``; called here once, so that its signature is known.
     arguments : tuple
@@ -239,7 +239,7 @@ def beside_compilation(
     Returns
     -------
     wrong_samples : list of float
-        Seconds a call of the wrong clock.
+        Seconds per call of the wrong clock.
     compile_samples : list of float
         Seconds of compiling the same function for the same types.
     call_samples : list of float
@@ -328,7 +328,7 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
     """Check every variant of a study at one size, then time them all in shuffled rounds.
 
     A study's own run times the launches, too, and takes samples until they agree. For the
-    cells of a map that would be too much: here each variant gets one sample a round, on the device's clock.
+    cells of a map that would be too much: here each variant gets one sample per round, on the device's clock.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def _beside_pace(read: Callable[[], T], host: HostClock, gpu: GpuClock | None = 
 
 
 def _sample(timer: Timer) -> _Reading:
-    """Return what takes one sample of a timer, in seconds a call."""
+    """Return what takes one sample of a timer, in seconds per call."""
 
     def reading() -> tuple[float, int]:
         seconds = timer.samples([timer.sample()]).seconds[0]

@@ -1,1 +1,1 @@
-"""The only reader and writer of recordings: strict in, atomic out, keys, staleness."""
+"""The only reader and writer of recordings: strict reading, atomic writing, keys, staleness."""

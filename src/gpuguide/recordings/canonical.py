@@ -7,7 +7,7 @@ docstrings where it mentions ``__doc__`` or the like, its annotations where it m
 
 The syntax tree is walked by a table of our own, because `ast.dump` and `ast.unparse` differ between
 versions. Only the standard library is imported, so that the file also runs alone:
-``python canonical.py FILE...`` prints one digest a line.
+``python canonical.py FILE...`` prints one digest per line.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def digest_file(path: Path, docstrings: bool = False) -> str:
 
 
 def form(source: str, docstrings: bool = False) -> str:
-    """Write the canonical form: ASCII text, one pair of parentheses a node.
+    """Write the canonical form: ASCII text, one pair of parentheses per node.
 
     Parameters
     ----------
@@ -217,8 +217,8 @@ def reads_docstrings(source: str) -> bool:
     """Tell whether a piece of source may read docstrings, its own or another module's.
 
     It may if its code, strings included, mentions ``__doc__``, ``getdoc``, ``getsource``,
-    ``co_consts``, ``pydoc``, ``doctest`` or the function ``help``. Whoever digests several sources
-    that run together asks this of each, and if one answers yes, digests all with ``docstrings=True``.
+    ``co_consts``, ``pydoc``, ``doctest`` or the function ``help``. If several sources run together and one of
+    them may read docstrings, all must be digested with ``docstrings=True``.
 
     Parameters
     ----------

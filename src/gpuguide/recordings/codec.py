@@ -39,7 +39,7 @@ def to_json(obj: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        One item a field, in the order of the fields, defaults written too, except of `OPTIONAL` fields.
+        One item per field, in the order of the fields, including defaults except those of `OPTIONAL` fields.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def to_json(obj: Any) -> dict[str, Any]:
     {'bytes_read': 8, 'bytes_written': 0, 'flops': 0, 'unit': 'fp32'}
     """
     plain: dict[str, Any] = _plain(obj, "")
-    # What could not be read back is refused now, while its author is at hand.
+    # What could not be read back is refused now, while its author is present.
     from_json(type(obj), plain, "")
     return plain
 
@@ -105,9 +105,8 @@ def dumps(obj: Any) -> str:
     Returns
     -------
     str
-        JSON, to be stored as UTF-8. The schema version comes first. Dicts have one entry a line; of a
-        list whose items are dicts or lists, each item stands on one line, so that a changed
-        measurement is a changed line.
+        JSON, to be stored as UTF-8. The schema version comes first. Dicts have one entry per line, and lists
+        of dicts or lists one item per line, so that a changed measurement is a changed line.
 
     Raises
     ------
@@ -357,7 +356,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _layout(value: Any, indent: int) -> str:
-    """Write JSON with an entry of a dict a line, and an item a line of lists that are not of scalars."""
+    """Write JSON with one dict entry per line, and one item per line for lists that are not of scalars."""
     start, end = "\n" + " " * indent, "\n" + " " * (indent - 1)
     if isinstance(value, dict) and value:
         entries = (f"{_line(key)}: {_layout(item, indent + 1)}" for key, item in value.items())
@@ -368,5 +367,5 @@ def _layout(value: Any, indent: int) -> str:
 
 
 def _line(value: Any) -> str:
-    # Letters as they are, for people read recordings in a diff.
+    # Letters as they are, because people read recordings in a diff.
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

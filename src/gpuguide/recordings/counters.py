@@ -1,4 +1,4 @@
-"""``counters.json`` beside a page's runs: what hardware counters said of exactly their code."""
+"""``counters.json`` beside a page's runs: the hardware counters of exactly their code."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Counters:
     machine, page : str
         As the folders are called.
     measuring : str
-        Measuring key of the recording that it belongs to; that of no other one can show it.
+        Measuring key of the recording that it belongs to; no other recording can show it.
     profiler : str
         Its name and version.
     provenance : Provenance
         Where, when and with what.
     counted : tuple of Counted
-        One a variant and size.
+        One per variant and size.
     """
 
     machine: str

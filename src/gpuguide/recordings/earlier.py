@@ -1,4 +1,4 @@
-"""``earlier.json``: what is kept of the former runs, one cell one line, with a column for each run."""
+"""``earlier.json``: what is kept of the former runs, one line per cell, with a column for each run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CellRun = tuple[int, int, int | None, tuple[float, ...], tuple[float, ...], Odd 
 """Samples, calls in a sample, floor, quartiles and medians of rounds 0, 1, 2 ... (ns); what is odd."""
 
 CellRow = tuple[str, int, str, tuple[CellRun, ...]]
-"""Variant, size, clock; then one item a run, oldest first."""
+"""Variant, size, clock; then one item per run, oldest first."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def runs_of(
     earlier : Earlier
         The file.
     entries : sequence of RunEntry
-        Of the manifest, one a run.
+        Of the manifest, one per run.
     studies : dict of str to Results
         Of the newest run, whose cells the former runs have too.
     where : str

@@ -40,7 +40,7 @@ FILE = "equivalent.toml"
 """Where the entries lie, beside the recordings."""
 
 COVERED_ROOMS = ("gpuguide.machine", "gpuguide.measure", "gpuguide_docs.record")
-"""Packages that an entry may speak of; what is measured (topics, cells) is another thing once it changed."""
+"""Packages that an entry may cover; a changed topic or cell measures something else."""
 
 N_TURNS = 5
 """Runs of each tree."""
@@ -84,7 +84,7 @@ class Cell:
     clock : str
         The region that was timed.
     old_ns, new_ns : tuple of float
-        Median nanoseconds a call, one of each turn.
+        Median nanoseconds per call, one for each turn.
     """
 
     what: str
@@ -122,7 +122,7 @@ class Entry:
 
 
 def is_covered(name: str) -> bool:
-    """Tell whether an entry may speak of a module."""
+    """Tell whether an entry may cover a module."""
     return any(f"{name}.".startswith(f"{room}.") for room in COVERED_ROOMS)
 
 
@@ -136,7 +136,7 @@ def ratios(cells: Iterable[Cell]) -> dict[str, float]:
 
 
 def verdict(entry: Entry) -> tuple[str, ...]:
-    """Say what speaks against an entry, judged by its evidence.
+    """Return the objections to an entry, judged by its evidence.
 
     Parameters
     ----------

@@ -521,7 +521,7 @@ def _check_runs(recording: Recording, place: _Place) -> None:
 def _check_study(study: Results, field: str, place: _Place) -> None:
     place.expect(not study.quick, f"{field}.quick", "false: a quick run cannot be published", study.quick)
     alone = not (study.start or study.others)
-    place.expect(alone, f"{field}.others", "one run alone, for the former ones stand apart", study.start)
+    place.expect(alone, f"{field}.others", "a single run, because former runs are stored apart", study.start)
     for i, cell in enumerate(study.measurements):
         n = len(cell.samples_ns)
         where = f"{field}.measurements[{i}].samples_ns"
@@ -675,7 +675,7 @@ def _check_size(recording: Recording, files: Mapping[str, bytes]) -> None:
     largest = sorted(parts.items(), key=lambda part: -part[1])[:3]
     shown = ", ".join(f"{name} ({size} bytes)" for name, size in largest)
     raise RecordingError(
-        f"expected at most {MOST_PAGE_BYTES} bytes a page, got {sum(counted.values())}; largest: {shown}. "
+        f"expected at most {MOST_PAGE_BYTES} bytes per page, got {sum(counted.values())}; largest: {shown}. "
         "Take fewer sizes or samples, or print less.",
         file=f"{recording.machine}/{recording.page}",
     )

@@ -283,8 +283,8 @@ class Manifest:
 class Measured:
     """``measurements.json``: studies with their raw samples, facts, ceilings.
 
-    Studies that were held against the run's own ceilings are named in `with_ceilings`; each would
-    otherwise carry a copy of them.
+    `with_ceilings` names the studies that were compared with the run's own ceilings; otherwise each would
+    carry a copy of them.
     """
 
     run_id: str

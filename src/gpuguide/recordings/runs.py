@@ -37,7 +37,7 @@ MOST_RUNS = 9
 LEAST_STARTS_KEPT = 3
 """Machine starts whose runs stay however large the page gets: fewer give no range."""
 
-# Beyond the end of a range, for one start in ten lies outside of it by chance.
+# How far beyond the end of a range, because one start in ten lies outside of it by chance.
 _LEAVES = 0.05
 _MOST_NAMED = 3
 
@@ -231,7 +231,7 @@ def _summarised(recording: Recording) -> FormerRun:
     return FormerRun(
         measuring=recording.keys.measuring,
         provenance=recording.provenance,
-        # Samples are what makes a recording large; notes are told by the newest run.
+        # Samples make a recording large; notes are those of the newest run.
         facts={name: replace(fact, samples=(), note="") for name, fact in recording.facts.items()},
         ceilings=_medians(recording.ceilings),
         studies={
@@ -306,7 +306,7 @@ def _refuse_other_cells(former: Recording, new: Recording) -> None:
         raise _error(
             new,
             "studies",
-            "the cells of the former runs, for neither code nor versions changed",
+            "the cells of the former runs, because neither code nor versions changed",
             f"{shown}. Remove the recording to begin anew",
         )
 

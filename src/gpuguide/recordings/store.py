@@ -275,7 +275,7 @@ def save(recording: Recording, root: Path | None = None) -> Recording:
     return add(recording, root)[0]
 
 
-_OTHER_FORM = "the recording begins anew, for it was written in another form"
+_OTHER_FORM = "the recording begins anew, because it was written in another form"
 
 
 def _former(folder: Path) -> tuple[Recording | None, str]:
@@ -291,7 +291,7 @@ def _former(folder: Path) -> tuple[Recording | None, str]:
     except RecordingError as error:
         return (
             None,
-            f"the recording begins anew, for it is damaged (kept beside it as damaged-*.json): {error}",
+            f"the recording begins anew, because it is damaged (kept beside it as damaged-*.json): {error}",
         )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_ARRAY_BYTES", "KeptArray"]
 
 MOST_ARRAY_BYTES = 128 * 1024
-"""Most bytes of all arrays of a page together."""
+"""The most bytes for all arrays of a page together."""
 
 _MOST_AXES = 8
 _DTYPES = (
@@ -44,7 +44,7 @@ class KeptArray:
     Raises
     ------
     ArgumentError
-        If the data is not what dtype and shape say, or more than 128 KB.
+        If the data does not match dtype and shape, or is larger than 128 KB.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class KeptArray:
             )
         if len(self._bytes()) != wanted:
             raise ArgumentError(f"KeptArray.data: expected {wanted} bytes; got {len(self._bytes())}.")
-        # NumPy trusts these bytes: a 2 would be neither True nor False.
+        # NumPy does not check these bytes: a 2 would be neither True nor False.
         if self.dtype == "bool" and self._bytes().strip(b"\x00\x01"):
             raise ArgumentError("KeptArray.data: expected bytes 0 and 1 for a bool array; got others.")
 

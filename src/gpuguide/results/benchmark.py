@@ -1,4 +1,4 @@
-"""What `gpuguide.benchmark` found of a reader's call, and how it is shown."""
+"""The result of `gpuguide.benchmark` for a reader's call, and how it is shown."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Timing:
     Parameters
     ----------
     samples_ns : tuple of int
-        Each the total of `n_calls` calls, in nanoseconds; at least one.
+        Each sample is the total of `n_calls` calls, in nanoseconds; at least one sample.
     n_calls : int
         Calls in one sample.
     method : str
         ``"events"``, ``"graph"``, ``"batch"`` or ``"host"``.
     floor_s : float
-        What an empty kernel, or without a GPU an empty function, takes by this clock, in seconds.
+        Time of an empty kernel on this clock, in seconds; without a GPU, of an empty function.
     host_bound : bool
-        Whether the host could not stay ahead of the GPU, so that the samples hold some of its time.
+        Whether the host could not stay ahead of the GPU, so that the samples include some of its time.
 
     Examples
     --------
@@ -86,9 +86,9 @@ class Benchmark:
     end_to_end : Timing or None
         From the call until the GPU is done.
     host : Timing or None
-        The call on the CPU, where there is no GPU.
+        The call on the CPU, if there is no GPU.
     notes : tuple of str
-        What a reader of the numbers should know.
+        What readers of the numbers should know.
 
     Examples
     --------

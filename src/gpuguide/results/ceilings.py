@@ -1,4 +1,4 @@
-"""What a machine was seen to do at most, as data, and which part of it a measurement reaches."""
+"""The most that a machine was measured to do, as data, and the share of it that a measurement reaches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEMORY_MIXES = {"write": 0.0, "copy": 0.5, "two_to_one": 2 / 3, "read": 1.0}
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The most that this machine was seen to do of one kind.
+    """The most that this machine was measured to do of one kind of work.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Ceiling:
     work : int
         Bytes or operations of one sample.
     kernel : str
-        Which kernel was the best.
+        The kernel that reached it.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Ceilings:
         refuse_twice("Ceilings", "mix", [item.mix for item in self.items])
 
     def get(self, mix: str) -> Ceiling:
-        """Return the ceiling of a mix; raises UnknownNameError, with the nearest, where there is none.
+        """Return the ceiling of a mix; an unknown one raises UnknownNameError, which names the nearest.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class Ceilings:
         Returns
         -------
         float
-            Bytes a second.
+            Bytes per second.
 
         Raises
         ------
@@ -148,12 +148,12 @@ class Ceilings:
         if not below or not above:
             kind = f"ceiling for a mix of which {fraction:.0%} is read"
             raise unknown(kind, "memory", [item.mix for item in self.items])
-        # A mix that was measured itself is on both sides.
+        # A mix that was itself measured is on both sides.
         (left, low), (right, high) = below[-1], above[0]
         return low if right == left else low + (high - low) * (fraction - left) / (right - left)
 
     def share(self, measurement: Measurement, l2_bytes: int | None) -> float | None:
-        """Return which part of its own mix's ceiling a kernel reaches.
+        """Return the share that a kernel reaches of the ceiling for its own mix of reads and writes.
 
         Parameters
         ----------
@@ -165,8 +165,8 @@ class Ceilings:
         Returns
         -------
         float or None
-            From 0 to 1. None where the ceiling says nothing: no samples, no traffic, another clock,
-            an unknown cache, or a working set below four times the L2, where the cache answers.
+            From 0 to 1. None where the ceiling does not apply: no samples, no traffic, another clock, an
+            unknown cache size, or a working set below four times the L2, which the cache then serves.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Ceilings:
         return _at_most_one(rate / self.for_traffic(traffic), measurement, "memory")
 
     def flop_share(self, measurement: Measurement) -> float | None:
-        """Return which part of its arithmetic unit's ceiling a kernel reaches.
+        """Return the share that a kernel reaches of the ceiling of its arithmetic unit.
 
         Parameters
         ----------
@@ -235,26 +235,26 @@ class Ceilings:
         Returns
         -------
         str
-            The reason, to stand after a colon.
+            The reason, written to follow a colon.
 
         Examples
         --------
         >>> cell = Measurement("numpy", 8, "host", (900,), (0,), traffic=Traffic(bytes_read=64))
         >>> Ceilings().lack(cell, "flop_rate", None), Ceilings().lack(cell, "share", None)
-        ('its traffic model counts no operations', 'a ceiling is held against the kernel clock alone')
+        ('its traffic model counts no operations', 'only times of the kernel clock have a share of a ceiling')
         """
         traffic = measurement.traffic or Traffic()
         if not (traffic.flops if "flop" in quantity else traffic.bytes_total):
             return f"its traffic model counts no {'operations' if 'flop' in quantity else 'bytes'}"
         if measurement.clock != "device":
-            return "a ceiling is held against the kernel clock alone"
+            return "only times of the kernel clock have a share of a ceiling"
         if quantity == "share" and in_l2(measurement, l2_bytes):
-            return "its working set is below four times the L2, so that the cache answers"
-        return "this run knows no such ceiling, or not the size of the L2"
+            return "its working set is below four times the L2 cache, which serves part of it"
+        return "this run has no such ceiling, or the L2 size is unknown"
 
 
 def in_l2(measurement: Measurement, l2_bytes: int | None) -> bool:
-    """Tell whether a working set is below four times the L2, so that the cache answers for memory.
+    """Tell whether a working set is below four times the L2, so that the cache serves part of it.
 
     Parameters
     ----------
@@ -285,5 +285,5 @@ def _at_most_one(share: float, measurement: Measurement, what: str) -> float:
             f"{measurement.variant!r} at {measurement.size} would reach {share:.1%} of the {what} ceiling. "
             "Expected at most 102 %: check its traffic model, and measure the ceilings again."
         )
-    # A little above 1, the ceiling itself came out low; nothing is shown above 100 %.
+    # Slightly above 1, the ceiling itself was measured too low; nothing is shown above 100 %.
     return min(share, 1.0)

@@ -1,7 +1,7 @@
-"""Claims as data: what is said of variants, the sentence that says it, and whether results bear it out.
+"""Claims as data: what is claimed about variants, the sentence that says it, and whether results support it.
 
 Nothing here prints, stores or raises because a claim fails: `decide` takes a claim and results and gives a
-verdict, so that a claim can be asked of as many results as there are.
+verdict, so one claim can be checked against any number of results.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["Claim", "Faster", "Figure", "ReachesShare", "Verdict", "decide"]
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure that stands behind a claim, over the machine starts.
+    """One figure behind a claim, over the machine starts.
 
     Parameters
     ----------
     name : str
         What it is: ``"cuda.grid, device time"``.
     found : Quantity
-        What results gave.
+        What the results gave.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Faster:
     at : int
         The size.
     by : float
-        How many times as fast it is at least.
+        The least factor by which it is faster.
     clock : str or None
         The clock that times all of them; None: each variant's own.
 
@@ -83,11 +83,11 @@ class Faster:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """All that it speaks of."""
+        """All variants that it names."""
         return self.variant, *self.than
 
     def sentence(self, results: Results) -> str:
-        """Say it in words; unlike clocks are named."""
+        """Say it in words; if the clocks differ, both are named."""
         verb = "is faster than" if self.by == 1 else f"is at least {self.by:g} times as fast as"
         others = _listed(_called(results, name, threads=True) for name in self.than)
         own, *rest = (_clock(self, results, name) for name in self.variants)
@@ -96,7 +96,7 @@ class Faster:
         return f"{called} {verb} {others} {_at(self, results)} ({_time(own)}{against})"
 
     def figures(self, results: Results) -> tuple[Figure, ...]:
-        """Give how many times as fast it is as each of the others, over the starts."""
+        """Return its speed-up over each of the others, over the starts."""
         return tuple(
             Figure(
                 f"speedup over {_called(results, name)}",
@@ -106,7 +106,7 @@ class Faster:
         )
 
     def in_run(self, run: Results) -> tuple[InRun, ...]:
-        """Give the same as one run alone measured it."""
+        """Return the same as a single run measured it."""
         return tuple(run.by_run(self.variant, self.at, "speedup", name, self.clock)[-1] for name in self.than)
 
     def holds(self, figures: Iterable[InRun]) -> bool:
@@ -138,7 +138,7 @@ class ReachesShare:
     at: int
     at_least: float
 
-    # Without an annotation it is no field: nobody can ask for a share of another clock.
+    # Without an annotation it is not a field, so nobody can ask for a share on another clock.
     clock = "device"
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ class ReachesShare:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The one that it speaks of."""
+        """The variant that it names."""
         return (self.variant,)
 
     def sentence(self, results: Results) -> str:
@@ -163,7 +163,7 @@ class ReachesShare:
         return (Figure(f"{_called(results, self.variant)}, share of its ceiling", found),)
 
     def in_run(self, run: Results) -> tuple[InRun, ...]:
-        """Give the share that one run alone measured."""
+        """Return the share that a single run measured."""
         return (run.by_run(self.variant, self.at, "share")[-1],)
 
     def holds(self, figures: Iterable[InRun]) -> bool:
@@ -177,7 +177,7 @@ Claim = Faster | ReachesShare
 
 @dataclass(frozen=True)
 class Verdict:
-    """What results say of a claim.
+    """What results say about a claim.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class Verdict:
     figures : tuple of Figure
         Those that decide, then the times behind them, each over the starts.
     why : str
-        Why it could not be decided; empty where it was.
+        Why it could not be decided; empty if it was.
     """
 
     result: ClaimResult
@@ -212,8 +212,8 @@ def decide(claim: Claim, results: Results) -> Verdict:
     Verdict
         ``result.holds`` is None where it holds in some runs and not in others, or where a run lacks what
         decides it: a quick run without this size, a machine without a GPU; `why` names the runs. ``low`` and
-        ``high`` are the least and the largest that decided, of all runs. Where a claim about two variants
-        holds, ``result.swapped`` says whether it still would, in any run, if the first had exchanged its
+        ``high`` are the smallest and the largest deciding value over all runs. If a claim about two variants
+        holds, ``result.swapped`` says whether it would still hold, in any run, if the first had exchanged its
         samples with any one of the others.
 
     Raises
@@ -233,20 +233,20 @@ def decide(claim: Claim, results: Results) -> Verdict:
     in_runs = [claim.in_run(run) for run in runs]
     held = [claim.holds(measured) for measured in in_runs]
     holds = held[0] if len(set(held)) == 1 else None
-    # Of several others the one that is nearest to the factor decides, in whichever run that is.
+    # Among several others, the one nearest to the factor decides, in any of the runs.
     least = min(zip(*in_runs, strict=True), key=lambda same: min(run.low for run in same))
     low, high = min(run.low for run in least), max(run.high for run in least)
     figures = claim.figures(results)
     unit = figures[0].found.unit
     why = _mixed(held, in_runs, unit) if holds is None else ""
-    # A share compares no two variants, so there is nothing to exchange.
+    # A share does not compare two variants, so there is nothing to exchange.
     swapped = _swapped(claim, results) if holds and isinstance(claim, Faster) else None
     times = (_time_figure(claim, results, name) for name in claim.variants)
     return Verdict(ClaimResult(text, holds, low, high, unit, swapped), (*figures, *times), why)
 
 
 def _mixed(held: Sequence[bool], in_runs: Sequence[Sequence[InRun]], unit: str) -> str:
-    """Name the runs in which a claim fails that holds in others."""
+    """Name the runs in which a claim fails although it holds in others."""
     failed = [
         f"run {number} ({', '.join(format_quantity(each.low, unit) for each in measured)})"
         for number, (held_here, measured) in enumerate(zip(held, in_runs, strict=True), start=1)
@@ -256,15 +256,15 @@ def _mixed(held: Sequence[bool], in_runs: Sequence[Sequence[InRun]], unit: str) 
 
 
 def _swapped(claim: Faster, results: Results) -> bool:
-    """Tell whether it holds in a run as well where the variant has another one's samples: it must not."""
+    """Tell whether it would hold even with another variant's samples, which it must not."""
     swaps = (results.swap_samples(claim.variant, name) for name in claim.than)
     return any(claim.holds(claim.in_run(run)) for each in swaps for run in each.runs)
 
 
 def _lacks(claim: Claim, results: Results) -> str:
-    """Say what these results do not hold; raise where no run of the study could hold it."""
+    """Say what these results lack; raise if no run of the study could have it."""
     if claim.at not in results.sizes:
-        if results.quick:  # a preview runs the smallest sizes alone
+        if results.quick:  # a preview runs only the smallest sizes
             return f"this quick run has no size {format_size(claim.at)}"
         raise unknown("size", claim.at, results.sizes)
     for name in claim.variants:
@@ -275,7 +275,7 @@ def _lacks(claim: Claim, results: Results) -> str:
         if measured:
             raise ArgumentError(
                 f"claim: {name!r} at {format_size(claim.at)} was not measured on the clock {cell.clock!r}; "
-                f"it was on {_listed(map(repr, measured))}."
+                f"it was measured on {_listed(map(repr, measured))}."
             )
         return f"{name!r} was not measured at {format_size(claim.at)} ({cell.reason})"
     if isinstance(claim, ReachesShare) and results.share(claim.variant, claim.at) is None:
@@ -300,10 +300,10 @@ def _time_figure(claim: Claim, results: Results, name: str) -> Figure:
 
 
 def _called(results: Results, name: str, *, threads: bool = False) -> str:
-    """Call a variant by its label, in quotation marks unless that is a proper name: NumPy, cuda.grid."""
+    """Name a variant by its label, in quotation marks unless it is a proper name: NumPy, cuda.grid."""
     info = results.variant(name)
     label = info.label or name
-    # "grid" could be read as a word of the sentence, and needs its marks; "NumPy" cannot.
+    # "grid" could be read as a word of the sentence and needs quotation marks; "NumPy" does not.
     plain = label.isalpha() and label in (label.lower(), label.upper())
     called = f"“{label}”" if plain or " " in label else label
     if not threads or info.threads is None:

@@ -1,4 +1,4 @@
-"""What the GPU's hardware counters said of a kernel: data, and how the kernels of one call are added up."""
+"""The GPU's hardware counters of a kernel, as data, and how the kernels of one call are combined."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class Counter:
     unit : str
         ``"B"``, ``"B/s"``, ``"%"`` or ``""`` for a plain number.
     of_all : str
-        How the kernels of one call become one number: ``"sum"``, or ``"longest"``, that of the longest one.
+        How the kernels of one call become one number: ``"sum"``, or ``"longest"`` for the value of the
+        longest kernel.
     """
 
     words: str
@@ -54,18 +55,18 @@ COUNTERS = {
 
 @dataclass(frozen=True)
 class KernelCounts:
-    """What was counted of one kernel.
+    """What was counted for one kernel.
 
     Parameters
     ----------
     name : str
         As the profiler calls it, without its arguments.
     duration_s : float
-        While it was counted: to tell which kernel of a call matters, never to be shown as a time.
+        Duration while it was counted: it tells which kernel of a call matters, and is never shown as a time.
     values : tuple of (str, float)
         Counter -> value, in its unit, shares as percentages.
     stall : str
-        Why its warps waited most often, in the profiler's word (``"long_scoreboard"``); empty if not told.
+        Why its warps waited most often, in the profiler's word (``"long_scoreboard"``); empty if unknown.
     """
 
     name: str
@@ -85,7 +86,7 @@ class KernelCounts:
 
 @dataclass(frozen=True)
 class Counted:
-    """What was counted of one call of a variant.
+    """What was counted for one call of a variant.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ class Counted:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Counters that are known of the longest kernel."""
+        """Counters that are known for the longest kernel."""
         return tuple(name for name, _ in self.longest.values)
 
     def value(self, counter: str) -> float:
@@ -156,7 +157,7 @@ def _with_words(value: float) -> str:
 
 
 def counted_at(counted: Iterable[Counted], study: str, variant: str, size: int) -> Counted:
-    """Find what was counted of a variant.
+    """Find what was counted for a variant.
 
     Parameters
     ----------

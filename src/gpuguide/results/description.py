@@ -1,4 +1,4 @@
-"""What a study is going to compare, as data that a recording holds and that is shown as text or HTML."""
+"""What a study will compare: data that a recording holds, shown as text or HTML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpuguide.results.units import format_size
 
 __all__ = ["StudyDescription"]
 
-_HEADINGS = ("variant", "runs on", "timed by", "bytes an element", "what it does")
+_HEADINGS = ("variant", "runs on", "timed by", "bytes per element", "what it does")
 _CLOCKS = {
     "device": "GPU time, launch apart",
     "end_to_end": "host, until the result is there",
@@ -27,11 +27,11 @@ class StudyDescription:
     title : str
         What is compared.
     variants : tuple of (str, str, str, str, str)
-        Of each: label, what it runs on, its clock, bytes an element, what it does.
+        Of each: label, what it runs on, its clock, bytes per element, what it does.
     sizes : tuple of int
         How many elements.
     size_name, dtype : str
-        What is counted, and of which type.
+        What the sizes count, and the type of the data.
     notes : tuple of (str, str)
         Word and text: ``("Cache", "warm")``.
 
@@ -41,8 +41,8 @@ class StudyDescription:
     >>> print(StudyDescription("Add one", (row,), (1024,), "elements", "float32", (("Cache", "warm"),)))
     Add one
     <BLANKLINE>
-    variant  runs on  timed by  bytes an element  what it does
-    NumPy    CPU      host      8                 a + 1
+    variant  runs on  timed by  bytes per element  what it does
+    NumPy    CPU      host      8                  a + 1
     <BLANKLINE>
     Sizes: 2^10 elements of float32
     Cache: warm
@@ -62,7 +62,7 @@ class StudyDescription:
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """Word and text of what stands below the table."""
+        """Word and text of each line below the table."""
         sizes = ", ".join(map(format_size, self.sizes))
         return (("Sizes", f"{sizes} {self.size_name} of {self.dtype}"), *self.notes)
 
@@ -72,7 +72,7 @@ class StudyDescription:
 
     def __str__(self) -> str:
         rows = [_HEADINGS, *self.rows]
-        # The last column is not filled up: what a variant does may be a long sentence.
+        # The last column is not padded: what a variant does may be a long sentence.
         widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADINGS) - 1)]
         table = [
             "  ".join(
@@ -83,7 +83,7 @@ class StudyDescription:
         return "\n".join([self.title, "", *table, "", *(f"{word}: {text}" for word, text in self.lines)])
 
     def html(self) -> str:
-        """Return one table, and one paragraph a note; all text is escaped."""
+        """Return one table, and one paragraph per note; all text is escaped."""
         head = "".join(f'<th scope="col">{heading}</th>' for heading in _HEADINGS)
         body = "".join(map(_html_row, self.rows))
         below = [f"<p><strong>{escape(word)}</strong>: {escape(text)}</p>" for word, text in self.lines]

@@ -1,4 +1,4 @@
-"""How numbers moved over the runs of a recording: what each run found, and which run left."""
+"""How numbers moved over the runs of a recording: what each run found, and which runs left the range."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gpuguide.results.units import format_ends, format_quantity
 __all__ = ["Followed", "History", "Run", "follow"]
 
 LEFT = "*"
-"""What stands beside a number that is not where the runs before it let expect it."""
+"""The mark beside a number outside the range that the runs before it predicted."""
 
-_LEFT_NOTE = f"{LEFT} is outside of where the runs before let expect it, nine times out of ten."
+_LEFT_NOTE = f"{LEFT} lies outside the range that the runs before it predicted (nine times out of ten)."
 # A history of more numbers has them as rows, and its runs as columns.
 _MOST_COLUMNS = 3
 
@@ -47,14 +47,14 @@ class Followed:
     where, label : str
         Study and size, ``"sort at 10^8 elements"``; what was measured there.
     over : Quantity
-        The median over the machine starts and the range in which another start's is expected.
+        The median over the machine starts, and the range in which another start's median is expected.
     values : tuple of float or None
-        Of each run, oldest first, in the base unit; None where a run has no such number.
+        For each run, oldest first, in the base unit; None if a run has no such number.
     left : tuple of bool
-        Of each run, whether its number lay outside of the range that the runs before it gave. Only three
-        machine starts give one.
+        For each run, whether its number lay outside the range from the runs before it. A range takes at least
+        three machine starts.
     drift : Drift or None
-        Where the number goes one way from start to start, which its range does not cover for long.
+        Set if the number moves in one direction from start to start; it will then soon leave its range.
     """
 
     where: str
@@ -65,9 +65,9 @@ class Followed:
     drift: Drift | None = None
 
     def written(self, i: int) -> str:
-        """Write what run `i` found, with a mark where it left the range; empty where it found nothing."""
+        """Write what run `i` found, with a mark if it left the range; empty if it found nothing."""
         value = self.values[i]
-        # Three digits: two would hide how a time on the device moves.
+        # Three digits: two would hide how a device time moves.
         words = "" if value is None else _three_digits(value, self.over.unit)
         return words + LEFT * self.left[i]
 
@@ -88,7 +88,7 @@ class History:
     runs : tuple of Run
         Oldest first.
     numbers : tuple of Followed
-        In the order in which they are told.
+        In the order in which they are shown.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class History:
 
     @property
     def moved(self) -> bool:
-        """Whether there are two runs of a number, so that something can have moved."""
+        """Whether a number has two runs, so that it can have moved."""
         return any(number.n > 1 for number in self.numbers)
 
     def __repr__(self) -> str:
@@ -132,7 +132,7 @@ class History:
         """Return a table: a row for each run, or for each number where there are more than three."""
         few = len(self.numbers) <= _MOST_COLUMNS
         table = self._rows_of_runs() if few else self._rows_of_numbers()
-        notes = () if few else ("Above each run stand its month and day, and its machine start.",)
+        notes = () if few else ("Each run is headed by its month and day, and its machine start.",)
         if any(True in number.left for number in self.numbers):
             notes = (*notes, _LEFT_NOTE)
         notes = (*notes, *(f"{each.label} {_drifting(each.drift)}." for each in self.numbers if each.drift))
@@ -200,7 +200,7 @@ def follow(
     unit : str
         The base unit.
     found : sequence of (str, InRun or float or None)
-        Of each run, oldest first: its machine start, and what it found; a float has no spread of its own.
+        For each run, oldest first: its machine start, and what it found; a float has no spread of its own.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def follow(
     runs = [None if each is None else _in_run(start, each) for start, each in found]
     there = [run for run in runs if run is not None]
     if not there:
-        raise ArgumentError(f"{' '.join((label, where)).strip()}: expected a run that has it; got none.")
+        raise ArgumentError(f"{' '.join((label, where)).strip()}: expected a run with this number; got none.")
     left = tuple(
         run is not None and _is_outside(run.value, [each for each in runs[:i] if each is not None])
         for i, run in enumerate(runs)
@@ -226,7 +226,7 @@ def follow(
 
 
 def _in_run(start: str, found: InRun | float) -> InRun:
-    # What a former run measured does not know by itself on which start that was.
+    # The results of a former run do not say on which start it was made.
     return found._replace(start=start) if isinstance(found, InRun) else InRun(start, found, found, found, 0)
 
 

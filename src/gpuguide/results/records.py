@@ -1,4 +1,4 @@
-"""The records that a run is made of: measurements, checks, facts, claims, and where they come from."""
+"""The records that make up a run: measurements, checks, facts, claims, and where they come from."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ CLOCKS = ("device", "launch", "end_to_end", "host", "first_call")
 """The regions of a program that are timed apart."""
 
 
-# More values of a tuple are not shown; so many of them are.
+# Of a longer tuple, only this many values are shown.
 _MOST_WRITTEN, _WRITTEN = 6, 3
 
 
 def brief(thing: Any) -> str:
-    """Write a data class as Python does, but of a long tuple the first values and how many there are."""
+    """Write a data class as Python does, but shorten long tuples to their first values and their length."""
     shown = (f"{each.name}={_cut(getattr(thing, each.name))}" for each in dataclasses.fields(thing))
     return f"{type(thing).__qualname__}({', '.join(shown)})"
 
@@ -171,7 +171,7 @@ def _cut(value: object) -> str:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What one call must move and compute, by its model.
+    """What one call must move and compute, according to its traffic model.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class Work:
     count : int
         How many there are in one call.
     ceiling : float or None
-        The most of them that the GPU can do per second, where the variant declares that.
+        The most that the GPU can do per second, if the variant declares it.
 
     Examples
     --------
@@ -246,7 +246,7 @@ class Work:
 
 @dataclass(frozen=True)
 class VariantInfo:
-    """What is said of a variant: everything about it but its code.
+    """The description of a variant: everything about it but its code.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ first_call; got 'kernel'.
 
 @dataclass(frozen=True)
 class Summary:
-    """What is kept of the samples of a former run: their number, quartiles, and the median of each round.
+    """A summary of the samples of a former run: their number, quartiles, and the median of each round.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ class Summary:
 class Measurement:
     """All samples of one variant at one size on one clock, or the reason why there are none.
 
-    Of a former run a summary is kept in the place of its samples.
+    A former run keeps a summary in place of its samples.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ class Measurement:
     clock : str
         The region timed: ``"device"``, ``"launch"``, ``"end_to_end"``, ``"host"`` or ``"first_call"``.
     samples_ns : tuple of int
-        Each the total of ``n_calls`` calls, in nanoseconds; empty where nothing was measured.
+        Each sample is the total of ``n_calls`` calls, in nanoseconds; empty if nothing was measured.
     rounds : tuple of int
         The round in which each sample was taken; ratios are taken within a round.
     n_calls : int
@@ -355,9 +355,9 @@ class Measurement:
     cache : str
         ``"warm"`` or ``"cold"``.
     host_bound : bool
-        Whether the host could not keep the queue filled, so that the samples are spans.
+        Whether the host could not keep the queue filled, so that the samples include its time.
     floor_ns : int or None
-        What an empty kernel takes, measured the same way.
+        Time of an empty kernel, measured the same way.
     traffic : Traffic or None
         What one call moves and computes.
     reason : str
@@ -365,9 +365,9 @@ class Measurement:
     notes : tuple of str
         Warnings: a power cap, two modes.
     summary : Summary or None
-        Of a former run, in the place of its samples.
+        For a former run, in place of its samples.
     work : tuple of Work
-        What the variant declares that one call does, beside its traffic.
+        The work that the variant declares for one call, beside its traffic.
 
     Raises
     ------
@@ -429,7 +429,7 @@ class Measurement:
 
     @property
     def samples_s(self) -> NDArray[np.float64]:
-        """Seconds a call, of each sample, shape (n,); empty for a former run."""
+        """Seconds per call of each sample, shape (n,); empty for a former run."""
         return statistics.seconds(self.samples_ns, self.n_calls)
 
     @cached_property
@@ -439,7 +439,7 @@ class Measurement:
 
     @cached_property
     def quartiles_s(self) -> tuple[float, float, float]:
-        """Lower quartile, median and upper quartile, in seconds a call."""
+        """Lower quartile, median and upper quartile, in seconds per call."""
         self._refuse_empty()
         found = self.summary.quartiles_ns if self.summary else statistics.quartiles(self.samples_ns)
         scale = 1e9 * self.n_calls
@@ -447,7 +447,7 @@ class Measurement:
 
     @property
     def iqr_s(self) -> float:
-        """Distance between the quartiles, in seconds a call."""
+        """Distance between the quartiles, in seconds per call."""
         return self.quartiles_s[2] - self.quartiles_s[0]
 
     @cached_property
@@ -468,7 +468,7 @@ class Measurement:
             raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
 
     def summarised(self) -> Measurement:
-        """Return this cell with a summary in the place of its samples, as it is kept of a former run.
+        """Return this cell with a summary in place of its samples, the form kept for former runs.
 
         Examples
         --------
@@ -483,7 +483,7 @@ class Measurement:
         return dataclasses.replace(self, samples_ns=(), rounds=(), summary=self._summary)
 
     def round_medians_s(self) -> dict[int, float]:
-        """Return the median seconds a call of each round; for a former run too.
+        """Return the median seconds per call of each round; for a former run too.
 
         Examples
         --------
@@ -497,20 +497,20 @@ class Measurement:
 
     @property
     def bandwidth(self) -> float | None:
-        """Unique bytes read and written a second (B/s); None without samples or traffic."""
+        """Unique bytes read and written per second (B/s); None without samples or traffic."""
         if not (self.n and self.traffic and self.traffic.bytes_total):
             return None
         return statistics.bandwidth(self.traffic.bytes_total, self.median_s)
 
     @property
     def flop_rate(self) -> float | None:
-        """Floating-point operations a second (FLOP/s); None without samples or operations."""
+        """Floating-point operations per second (FLOP/s); None without samples or operations."""
         if not (self.n and self.traffic and self.traffic.flops):
             return None
         return statistics.flop_rate(self.traffic.flops, self.median_s)
 
     def with_samples_of(self, other: Measurement) -> Measurement:
-        """Return this cell with the samples, and how they were taken, of another one.
+        """Return this cell with another one's samples and the way they were taken.
 
         Examples
         --------
@@ -536,7 +536,7 @@ class CheckResult:
     kind : str
         ``"exact"`` (integer-valued inputs, compared bit for bit), ``"random"``, or ``"after"`` timing.
     largest_difference, tolerance : float
-        Largest absolute difference found, and the one allowed where it was found.
+        Largest absolute difference found, and the tolerance at that place.
 
     Examples
     --------
@@ -573,14 +573,14 @@ class Fact:
         ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"ratio"``, ``"share"``, ``"B"``, ``"1"``, ``"W"``, ``"J"``,
         ``"Hz"``, or ``"text"`` for a str.
     samples : tuple of float
-        What the value was taken from, in the same unit.
+        The samples behind the value, in the same unit.
     note : str
-        One sentence, where the name does not say enough.
+        One sentence, if the name does not say enough.
 
     Raises
     ------
     ArgumentError
-        If the unit is unknown, or the value is not of its kind.
+        If the unit is unknown, or the value does not fit it.
 
     Examples
     --------
@@ -618,25 +618,25 @@ class Fact:
 
     @property
     def basis(self) -> str:
-        """What the value rests on, in words; empty for one that was not measured in samples."""
+        """What the value rests on, in words; empty if it was not measured in samples."""
         n = len(self.samples)
         return f"{starts_words(1)}, {n} sample{'' if n == 1 else 's'}" if n else ""
 
     @staticmethod
     def over_starts(runs: Sequence[tuple[str, Fact]]) -> Fact:
-        """Return a fact as it stands over several runs.
+        """Combine a fact over several runs.
 
         Parameters
         ----------
         runs : sequence of (str, Fact)
-            Of each run, oldest first: the machine start, and the fact of this name.
+            For each run, oldest first: the machine start, and the fact of this name.
 
         Returns
         -------
         Fact
-            Of one run, its fact. Of several, numbers of one unit become their median over the starts, with
-            the range in which another start's is expected; a text, or a fact whose unit has changed, is
-            the newest one.
+            For one run, its fact. For several, numbers of one unit become their median over the starts, with
+            the range in which another start's is expected; for a text, or if the unit has changed, the newest
+            fact.
 
         Raises
         ------
@@ -659,13 +659,13 @@ class Fact:
         values = [(start, float(fact.value)) for start, fact in same_unit]
         low, high = _spread(newest)
         inside = [(value * low, value * high) for _, value in values]
-        # Of a former run the samples are not kept, and nothing is counted that is not known.
+        # The samples of a former run are not kept, so their number is unknown and not counted.
         sampled = [len(fact.samples) for _, fact in same_unit]
         over = Quantity.of(expected(values, inside), newest.unit, sum(sampled) if all(sampled) else 0)
         # A count stays one: three starts, two of which agree, have no half.
         is_count = all(isinstance(fact.value, int) for _, fact in same_unit)
         value: float | int | str = round(over.value) if is_count else over.value
-        # What is counted comes out the same in every run, and needs no range of half a per cent.
+        # A count is the same in every run, and needs no range of half a per cent.
         if len({fact.value for _, fact in same_unit}) == 1:
             value, exact = newest.value, float(newest.value)
             over = dataclasses.replace(over, value=exact, low=exact, high=exact)
@@ -674,7 +674,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class FactOverStarts(Fact):
-    """A fact of several runs: the median over the machine starts, and the newest run's samples.
+    """A fact from several runs: the median over the machine starts, and the newest run's samples.
 
     It is made when a recording is read and never stored.
 
@@ -683,7 +683,7 @@ class FactOverStarts(Fact):
     over : Quantity or None
         The value with its range; low and high are the value where all runs agree exactly.
     newest : Fact or None
-        The fact as the newest run has it; to its value belong the samples.
+        The fact of the newest run; the samples belong to its value.
     """
 
     over: Quantity | None = None
@@ -731,16 +731,16 @@ class ClaimResult:
     holds : bool or None
         None where it could not be decided.
     low, high : float or None
-        The least and the largest that decided it, of all runs, in ``unit``, where there was one.
+        The smallest and largest value that decided it, over all runs, in ``unit``, if there was one.
     unit : str
         The unit of these.
     swapped : bool or None
-        Whether it still holds with the samples of the two variants swapped that it compares; None where it
-        compares no two.
+        Whether it still holds if the two variants that it compares swap their samples; None if it does not
+        compare two.
 
     Examples
     --------
-    >>> ClaimResult("Four a thread beat one", True, 1.6, 1.7, "ratio").holds
+    >>> ClaimResult("Four per thread beat one", True, 1.6, 1.7, "ratio").holds
     True
     """
 
@@ -754,9 +754,9 @@ class ClaimResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Where, when and with what a run was made: what one needs to take the numbers again.
+    """Where, when and with what a run was made: what one needs to reproduce the numbers.
 
-    Numbers that a machine does not tell are None, texts are empty.
+    Numbers that a machine does not report are None, and texts are empty.
 
     Parameters
     ----------
@@ -793,21 +793,22 @@ class Provenance:
     python, platform : str
         Version of Python; operating system.
     start : str
-        The start of the machine, hashed: runs with the same text were made without a restart between them.
+        The start of the machine, hashed: runs with the same hash were made without a restart between them.
     virtualisation, clock_source : str
-        What the machine runs under (``"kvm"``), where that can be told; what its kernel reads the time from.
+        The hypervisor (``"kvm"``), if known; the clock that the machine's kernel reads the time from.
     cpu_signature : str
-        Vendor, family, model and stepping, for virtual machines hide the name: ``"GenuineIntel 6/207/2"``.
+        Vendor, family, model and stepping, because virtual machines hide the name: ``"GenuineIntel
+        6/207/2"``.
     cpu_caches : tuple of (str, int)
         Name and bytes of each cache that a CPU sees, the smallest first: ``("L2", 2097152)``.
     cpu_clock_hz : float or None
-        As the CPU tells it.
+        As the CPU reports it.
     sm_clock_seen_hz, power_seen_w : tuple of float or None
-        Lowest and highest that were read in the rounds of this run.
+        Lowest and highest value read in the rounds of this run.
     pace_s : float or None
-        Best time of the loop by which the harness tells whether the host's processor was shared.
+        Best time of the loop that shows whether the host's processor was shared.
     shared_host : float or None
-        Part of the host's samples that were taken while it was shared.
+        Share of the host's samples that were taken while it was shared.
 
     Examples
     --------

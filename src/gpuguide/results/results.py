@@ -1,4 +1,4 @@
-"""What a study measured, as immutable data, the questions that it answers, and its table."""
+"""What a study measured, as immutable data, with methods that query it, and its table."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ QUANTITIES = {
     "work": "count",
     "gain": "ratio",
 }
-"""The quantities that results are asked for by name, each with its unit."""
+"""The quantities that can be asked for by name, each with its unit."""
 
 WORK_QUANTITIES = {"work": "count", "gain": "ratio", "rate": "1/s", "share": "share"}
-"""Those that a variant's declared work has, each with its unit; without a work the first two say nothing."""
+"""The quantities of a variant's declared work, each with its unit; the first two only with a named work."""
 
 HOST_BOUND = "host-bound"
-"""What is said of a cell whose samples are spans, since the host could not keep the queue filled."""
+"""The remark on a cell whose samples include host time, because the host could not keep the queue filled."""
 
 
 class InRun(NamedTuple):
@@ -68,11 +68,11 @@ class InRun(NamedTuple):
     start : str
         The machine start of the run.
     value : float
-        Of a time the median of the samples, of a ratio the median over the rounds; in base units.
+        For a time the median of the samples, for a ratio the median over the rounds; in base units.
     low, high : float
-        The quartiles inside the run. They say nothing of another run.
+        The quartiles inside the run. They say nothing about another run.
     n : int
-        Samples; of a ratio the rounds.
+        Number of samples; for a ratio, of rounds.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Series(NamedTuple):
     sizes : tuple of int
         Sizes that have samples, in the study's order.
     medians_s : tuple of float
-        Seconds of a call at each: the median over the machine starts.
+        Seconds per call at each size: the median over the machine starts.
 
     Examples
     --------
@@ -134,9 +134,9 @@ class Series(NamedTuple):
 class Results:
     """All that a study measured and checked: its newest run, and what is kept of the former ones.
 
-    Nothing derived is stored: every answer is computed from the samples when it is asked for, over all runs.
-    A value is the median over the machine starts, with the range in which another start's is expected
-    (`gpuguide.results.starts`). What a cell holds, and `measurement` gives, is the newest run's.
+    Nothing derived is stored: every answer is computed on request, from the samples of all runs. A value is
+    the median over the machine starts, with the range in which another start's median is expected
+    (`gpuguide.results.starts`). Cells, and what `measurement` returns, are those of the newest run.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Results:
     size_name : str
         What the sizes count: ``"elements"``.
     dtype, input_note, tolerance_note : str
-        Type of the data, what it looked like, what difference from the reference was allowed.
+        Type of the data, what it looked like, and the difference from the reference that was allowed.
     cache : str
         ``"warm"`` or ``"cold"``.
     variants : tuple of VariantInfo
@@ -157,13 +157,13 @@ class Results:
     checks : tuple of CheckResult
         How far each result lay from the reference.
     ceilings : Ceilings or None
-        What the machine can do, where the session measured it.
+        What the machine can do, if the session measured it.
     l2_bytes : int or None
         Size of the L2 cache.
     warnings : tuple of str
-        What a reader must know of the run.
+        What a reader must know about the run.
     quick : bool
-        Whether the run was a short one, not good for publishing.
+        Whether the run was a short one, not to be published.
     start : str
         The start of the machine on which the run was made, as its provenance names it.
     others : tuple of Results
@@ -172,13 +172,14 @@ class Results:
     Raises
     ------
     ArgumentError
-        If a name, size or measurement stands twice, or one is of no variant or size of the study.
+        If a name, size or measurement occurs twice, or a measurement belongs to no variant or size of the
+        study.
 
     Examples
     --------
     >>> results = Results(
     ...     name="add", title="Add one", size_name="elements", dtype="float32",
-    ...     variants=(VariantInfo("one", "One a thread"), VariantInfo("four", "Four a thread")),
+    ...     variants=(VariantInfo("one", "One per thread"), VariantInfo("four", "Four per thread")),
     ...     sizes=(1000,),
     ...     measurements=(Measurement("one", 1000, "device", (6000, 6200), (0, 1)),
     ...                   Measurement("four", 1000, "device", (3000, 3000), (0, 1))),
@@ -187,9 +188,9 @@ class Results:
     2.03
     >>> print(results)
     Add one (float32, warm cache, one machine start)
-    elements  variant        median  spread (IQR)  n  method
-    10^3      One a thread   6.1 µs        100 ns  2  events
-              Four a thread  3.0 µs           0 s  2  events
+    elements  variant          median  spread (IQR)  n  method
+    10^3      One per thread   6.1 µs        100 ns  2  events
+              Four per thread  3.0 µs           0 s  2  events
     """
 
     name: str
@@ -224,7 +225,7 @@ class Results:
             if name not in self._infos or size not in self._known_sizes:
                 raise ArgumentError(f"{owner}: the study has no variant {name!r} at {size}.")
 
-    # Asked for as often as there are cells. A mapping of the newest run; former runs have their own.
+    # Cached, because it is needed for every cell. It maps the newest run; former runs have their own.
     @cached_property
     def _cells(self) -> dict[tuple[str, int, str], Measurement]:
         return {(cell.variant, cell.size, cell.clock): cell for cell in self.measurements}
@@ -252,7 +253,7 @@ class Results:
     @cached_property
     def runs(self) -> tuple[Results, ...]:
         """Each run by itself, oldest first; this one is the last."""
-        # Without the others, or a question to one run would be asked of all of them again.
+        # Without the others, or a question to one run would be answered for all of them again.
         return (*self.others, dataclasses.replace(self, others=()) if self.others else self)
 
     @property
@@ -261,7 +262,7 @@ class Results:
         return len({run.start for run in self.runs})
 
     def variant(self, name: str) -> VariantInfo:
-        """Return what is said of a variant; raises UnknownNameError, with the nearest names."""
+        """Return the description of a variant; raises UnknownNameError, with the nearest names."""
         try:
             return self._infos[name]
         except KeyError:
@@ -296,10 +297,10 @@ class Results:
         return Measurement(variant, size, clock, reason=f"this run has no {REGIONS[clock].column} time")
 
     def _cell(self, variant: str, size: int, clock: str | None) -> Measurement | None:
-        """Return one cell of the newest run, None where it has none; raise for an unknown name."""
+        """Return one cell of the newest run, None if it has none; raise for an unknown name."""
         clock = self.variant(variant).clock if clock is None else clock
         cell = self._cells.get((variant, size, clock))
-        # Looked at only where there is no cell: this is asked for as often as there are cells.
+        # Checked only if there is no cell, because this is called for every cell.
         if cell is None:
             self.variant(variant)
             if size not in self._known_sizes:
@@ -324,7 +325,7 @@ class Results:
         variant, size, quantity, baseline
             As for `quantity`.
         clock : str, optional
-            Of a time or a ratio, the region; by default the variant's own.
+            For a time or a ratio, the region; by default the variant's own.
         work : str, optional
             As for `quantity`.
 
@@ -336,7 +337,7 @@ class Results:
         Raises
         ------
         UnknownNameError, ArgumentError
-            As `quantity` does; where no run has it, with the newest run's reason.
+            As `quantity` does; if no run has it, with the newest run's reason.
         """
         if quantity not in QUANTITIES:
             raise unknown("quantity", quantity, QUANTITIES)
@@ -359,7 +360,7 @@ class Results:
         clock: str | None = None,
         work: str | None = None,
     ) -> Quantity:
-        """Return one quantity over all runs, by name: its median over the starts, and another start's range.
+        """Return one quantity over all runs, by name: its median over the starts and its range.
 
         Parameters
         ----------
@@ -371,18 +372,19 @@ class Results:
             ``"time"``, ``"launch"``, ``"rate"``, ``"flop_rate"``, ``"share"``, ``"flop_share"`` or
             ``"speedup"``; of declared work ``"work"``, ``"gain"``, ``"rate"`` or ``"share"``.
         baseline : str, optional
-            Over what a speed-up is taken; wanted there and nowhere else.
+            The variant that a speed-up is taken over; given for a speed-up and nothing else.
         clock : str, optional
-            Of a time or a ratio, the region; by default the variant's own.
+            For a time or a ratio, the region; by default the variant's own.
         work : str, optional
-            Name of a work that the variant declares: its count, its count in the variant above divided by
-            that (the gain), how much of it is done per second, or which part of its declared ceiling that is.
-            The variant above is the last one before in the study, on the same clock, that declares it.
+            Name of a work that the variant declares, to get its count, the gain (the count of the variant
+            above divided by this count), its rate per second, or the share of its declared ceiling. The
+            variant above is the nearest earlier one in the study, on the same clock, that declares the same
+            work.
 
         Returns
         -------
         Quantity
-            In base units. Ratios are taken inside each run, and each run is held against its own ceilings.
+            In base units. Ratios are taken inside each run, and each run is compared with its own ceilings.
 
         Raises
         ------
@@ -390,7 +392,7 @@ class Results:
             If there is no such variant, size or quantity; the message names the nearest.
         ArgumentError
             If no run has samples of the cell, or it has no such quantity (the message says why), or a
-            baseline is missing or not wanted.
+            baseline is missing or superfluous.
         """
         found = self.by_run(variant, size, quantity, baseline, clock, work)
         if work is None:
@@ -402,12 +404,12 @@ class Results:
         return _over(found, quantity, unit=WORK_QUANTITIES[quantity])
 
     def declared_work(self, variant: str, size: int) -> tuple[Work, ...]:
-        """Return the work that a variant declares at a size; empty where it declares none, or never ran."""
+        """Return the work that a variant declares at a size; empty if it declares none or never ran."""
         cells = (run._cell(variant, size, None) for run in reversed(self.runs))
         return next((cell.work for cell in cells if cell and cell.work), ())
 
     def variant_above(self, variant: str, size: int, work: str) -> str:
-        """Return the last variant before one, on the same clock, that declares the same work; else ``""``."""
+        """Return the nearest earlier variant on the same clock that declares the same work; else ``""``."""
         above = ""
         for info in self.variants:
             if info.name == variant:
@@ -422,7 +424,7 @@ class Results:
         return self.quantity(variant, size, "time", clock=clock)
 
     def speedup(self, candidate: str, baseline: str, size: int, clock: str | None = None) -> Quantity:
-        """Return how many times as fast one variant is as another, over all runs.
+        """Return the speed-up of one variant over another, over all runs.
 
         Parameters
         ----------
@@ -448,11 +450,11 @@ class Results:
         return self.quantity(candidate, size, "speedup", baseline, clock)
 
     def rate(self, variant: str, size: int) -> Quantity | None:
-        """Return the bytes that a variant moves a second; None without samples or a traffic model."""
+        """Return the bytes that a variant moves per second; None without samples or a traffic model."""
         return self._maybe(variant, size, "rate")
 
     def share(self, variant: str, size: int) -> Quantity | None:
-        """Return which part of its own mix's ceiling a variant reaches: see `Ceilings.share`."""
+        """Return the share that a variant reaches of the ceiling for its own mix: see `Ceilings.share`."""
         return self._maybe(variant, size, "share")
 
     def series(self, variant: str, clock: str | None = None) -> Series:
@@ -497,7 +499,7 @@ class Results:
         """
         first, second = (dict(zip(*self.series(name), strict=True)) for name in (a, b))
         sizes = sorted(first.keys() & second.keys())
-        # A draw is neither: it begins no lead of `b`, and is no size at which `b` was slower.
+        # A tie counts as neither: `b` does not lead there, and is not slower there.
         not_faster = [i for i, size in enumerate(sizes) if second[size] >= first[size]]
         slower = [size for size in sizes if second[size] > first[size]]
         if not slower or not_faster[-1] == len(sizes) - 1:
@@ -515,7 +517,7 @@ class Results:
         Returns
         -------
         Table
-            One row for each variant, size and region; launch times stand in a column.
+            One row for each variant, size and region; launch times have a column of their own.
 
         Raises
         ------
@@ -538,7 +540,7 @@ class Results:
         ]
         starts = starts_words(self.n_starts)
         caption = f"{self.title} ({self.dtype}, {self.cache} cache{', quick run' * self.quick}, {starts})"
-        # The region says something only where there are several.
+        # The region is worth a column only if there are several.
         columns = COLUMNS if len({str(row.raw["clock"]) for row in rows}) > 1 else COLUMNS[1:]
         notes = self.warnings
         if any(row.cells.get("range") for row in rows):
@@ -546,7 +548,7 @@ class Results:
         return Table(caption, self.size_name, "variant", columns, tuple(rows), notes)
 
     def remarks(self, variant: str, size: int, clock: str | None = None) -> tuple[str, ...]:
-        """Return what a reader must see beside a time: spans, two modes, a shared host, unlike methods.
+        """Return the remarks that belong beside a time: spans, two modes, a shared host, different methods.
 
         Parameters
         ----------
@@ -556,7 +558,7 @@ class Results:
         Returns
         -------
         tuple of str
-            With the number of runs, where it is not so in all of them.
+            With the number of runs, if it does not hold in all of them.
         """
         cells = [run.measurement(variant, size, clock) for run in self.runs]
         cells = [cell for cell in cells if cell.n]
@@ -564,10 +566,10 @@ class Results:
         methods = [cell.method for cell in cells]
         if len(set(methods)) > 1:
             counted = (f"{methods.count(name)} by {name}" for name in dict.fromkeys(methods))
-            unlike = [f"timed in unlike ways: of {len(cells)} runs {', '.join(counted)}"]
+            unlike = [f"timed in different ways: of {len(cells)} runs {', '.join(counted)}"]
         else:
             unlike = []
-        # The newest run's words come first, each once.
+        # The newest run's remarks come first, each once.
         words = dict.fromkeys(word for each in reversed(said) for word in each)
         return (*(_in_runs(word, sum(word in each for each in said), len(cells)) for word in words), *unlike)
 
@@ -576,7 +578,7 @@ class Results:
         return checks_sentence(self.checks, len(self.variants))
 
     def swap_samples(self, a: str, b: str) -> Results:
-        """Return results in which two variants have each other's samples, in every run: each claim must flip.
+        """Return results in which two variants have swapped samples, in every run: each claim must flip.
 
         Parameters
         ----------
@@ -649,7 +651,7 @@ class Results:
         return counts[work.name] / work.count
 
     def _maybe(self, variant: str, size: int, quantity: str, clock: str | None = None) -> Quantity | None:
-        """Return a quantity, or None where no run has it."""
+        """Return a quantity, or None if no run has it."""
         found = self._answers(variant, size, quantity, None, clock)
         return _over(found, quantity) if found else None
 
@@ -713,7 +715,7 @@ class Results:
         newest = self.measurement(info.name, size, clock)
         if self.others and not newest.n:
             cells = [run.measurement(info.name, size, clock) for run in self.runs]
-            # Skipped in the newest run and measured before: method and traffic are told as they were then.
+            # Skipped in the newest run but measured before: method and traffic are those of that time.
             newest = next((cell for cell in reversed(cells) if cell.n), newest)
         label = info.label or info.name
         moves = newest.traffic is not None
@@ -723,7 +725,7 @@ class Results:
             "launch": self._maybe(info.name, size, "launch"),
             "rate": self._maybe(info.name, size, "rate", clock) if moves else None,
             "flop_rate": self._maybe(info.name, size, "flop_rate", clock) if moves else None,
-            # A share asks for the variant's own clock, and would stand in the row of another.
+            # A share is always that of the variant's own clock, so it must not appear in the row of another.
             "share": self._maybe(info.name, size, "share") if moves and own else None,
         }
         remarks = self.remarks(info.name, size, clock)
@@ -771,7 +773,7 @@ def _shown(
     remarks: Sequence[str],
     l2_bytes: int | None,
 ) -> dict[str, str]:
-    """Return the cells of a row; the spread inside the newest run stands where there is no range."""
+    """Return the cells of a row; where there is no range, the spread inside the newest run stands in."""
     time = has["time"]
     assert time is not None
     return {
@@ -799,10 +801,10 @@ def _text(quantity: Quantity | None) -> str:
 
 
 def _cache(measured: Measurement, l2_bytes: int | None) -> str:
-    """Say how much of a working set the L2 can hold, where that is why there is no share."""
+    """Say how much of a working set the L2 can hold, if that is why there is no share."""
     if measured.clock != "device" or not in_l2(measured, l2_bytes):
         return ""
-    # `in_l2` has seen that both are there.
+    # `in_l2` has checked that both are known.
     assert measured.traffic is not None
     assert l2_bytes is not None
     return "in L2" if measured.traffic.bytes_total <= l2_bytes else "partly in L2"
@@ -850,7 +852,7 @@ def _raw(
 def _over(found: Sequence[InRun], quantity: str, ratio_of: str = "", unit: str = "") -> Quantity:
     """Return what the runs measured as one quantity over their starts."""
     unit = unit or QUANTITIES[quantity]
-    if len(found) == 1:  # a short way, for there are tables of many cells
+    if len(found) == 1:  # a short cut, because tables can have many cells
         (only,) = found
         return Quantity(only.value, only.value, only.value, unit, only.n, ratio_of)
     over = expected([(run.start, run.value) for run in found], [(run.low, run.high) for run in found])
@@ -867,8 +869,8 @@ def _ratio(start: str, baseline: Measurement, candidate: Measurement) -> InRun:
     for cell in (baseline, candidate):
         if not cell.quartiles_s[0] > 0:
             raise ArgumentError(
-                f"{cell.variant!r} at {format_size(cell.size)}: expected times above 0, of which a ratio can "
-                f"be taken; got {cell.quartiles_s[0]:g} s among them."
+                f"{cell.variant!r} at {format_size(cell.size)}: expected times above 0 to form a ratio; got "
+                f"{cell.quartiles_s[0]:g} s among them."
             )
     base, cand = baseline.round_medians_s(), candidate.round_medians_s()
     # By round, so that a drift of the machine hits both sides of each ratio.
@@ -878,7 +880,7 @@ def _ratio(start: str, baseline: Measurement, candidate: Measurement) -> InRun:
         return InRun(start, value, low, high, len(ratios))
     first, second = baseline.quartiles_s, candidate.quartiles_s
     value = quartiles(ratios)[1] if ratios else first[1] / second[1]
-    # The quickest of one by the slowest of the other: as far apart as the quartiles allow.
+    # The fastest of one over the slowest of the other: as far apart as the quartiles allow.
     low, high = first[0] / second[2], first[2] / second[0]
     return InRun(start, value, min(low, value), max(high, value), max(1, len(ratios)))
 
@@ -888,7 +890,7 @@ def _in_runs(words: str, n: int, n_runs: int) -> str:
 
 
 def with_region(info: VariantInfo) -> str:
-    """Say of a variant what its time covers, and on how many CPU threads it ran.
+    """Describe a variant with what its time covers and the CPU threads it ran on.
 
     Parameters
     ----------
@@ -922,7 +924,7 @@ def checks_sentence(checks: Iterable[CheckResult], n_variants: int) -> str:
     Returns
     -------
     str
-        For exact inputs the largest difference; for the others the one nearest to its tolerance.
+        It names the largest difference on exact inputs, and on the others the one nearest to its tolerance.
 
     Examples
     --------
@@ -955,7 +957,7 @@ def _who(n_checked: int, n_variants: int) -> str:
 
 
 def _where(checks: Sequence[CheckResult]) -> str:
-    """Return at how many sizes, and say so where not every variant ran at all of them."""
+    """Return the number of sizes, and say so if not every variant ran at all of them."""
     sizes = {check.size for check in checks}
     ran = {(check.variant, check.size) for check in checks}
     if len(ran) < len(sizes) * len({variant for variant, _ in ran}):
@@ -978,7 +980,7 @@ def _differences(checks: Sequence[CheckResult]) -> list[str]:
 
 
 def _used(check: CheckResult) -> float:
-    """Return which part of its tolerance a check used up."""
+    """Return the share of its tolerance that a check used up."""
     return check.largest_difference / check.tolerance if check.tolerance else float("inf")
 
 

@@ -27,7 +27,7 @@ def sample_results() -> Results:
     """
     variants = (
         VariantInfo("numpy", "NumPy", "The sum by NumPy.", device="cpu", clock="host", threads=1),
-        VariantInfo("numba", "Numba", "The sum by a kernel, one element a thread."),
+        VariantInfo("numba", "Numba", "The sum by a kernel, one element per thread."),
     )
     return Results(
         name="sample",
@@ -49,7 +49,7 @@ def sample_results() -> Results:
 
 
 def _cell(info: VariantInfo, size: int) -> Measurement:
-    """Five samples a round apart by one per cent, around an invented median."""
+    """Five samples per round, one per cent apart, around an invented median."""
     median = _NANOSECONDS[info.name][_SIZES.index(size)]
     # Their median is the invented one, so that examples print round numbers.
     samples = tuple(round(median * factor) for factor in (0.98, 0.99, 1.0, 1.01, 1.02)) * 2

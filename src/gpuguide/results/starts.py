@@ -29,14 +29,14 @@ __all__ = [
 ]
 
 LEAST_STARTS = 3
-"""Starts below which there is no range: two tell next to nothing of a third."""
+"""The least number of starts for a range: two say next to nothing about a third."""
 
 LEAST_WIDTH = 0.005
 """Half of the narrowest range, as a part of the value: clocks and counters are not better than that."""
 
 # Student's t, the 95th percentile (one side of a range that holds nine of ten), by degrees of freedom.
 _T = {1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 9: 1.833, 10: 1.812}
-# With four starts a random order goes one way all through one time of twelve.
+# With four starts, one random order in twelve rises or falls throughout.
 _LEAST_FOR_DRIFT = 5
 _LARGEST_LOGARITHM = 700.0  # exp() of more is no float64
 
@@ -63,7 +63,7 @@ class Expected:
 
     @property
     def has_range(self) -> bool:
-        """Whether there are starts enough to say where the next one will lie."""
+        """Whether there are enough starts to say where the next one will lie."""
         return self.n_starts >= LEAST_STARTS
 
 
@@ -78,14 +78,14 @@ def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, 
     Parameters
     ----------
     values : sequence of (str, float)
-        Of each run: the machine start on which it was made, and what it measured.
+        For each run: the machine start on which it was made, and what it measured.
     inside : sequence of (float, float)
-        Of each run, where that is known: lower and upper quartile of its samples.
+        For each run, if known: lower and upper quartile of its samples.
 
     Returns
     -------
     Expected
-        Runs of one start count as one, their mean.
+        Runs of one start count as one, with their mean.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, 
     positive = all(value > 0 for _, value in values)
     starts = list(_by_start(values, positive).values())
     k = len(starts)
-    # The median is shown, and the range laid around the mean of the logarithms, as the formula wants it.
+    # The median is shown, but the range is centred on the mean of the logarithms, as the formula requires.
     value = _median(starts, positive)
     if k < LEAST_STARTS:
         return Expected(value, value, value, k, len(values))
@@ -115,7 +115,7 @@ def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, 
     low, high = middle - half, middle + half
     if positive:
         low, high = math.exp(low), math.exp(min(high, _LARGEST_LOGARITHM))
-    # What lies between a run's quartiles is seen by half of its own samples: no next start surprises less.
+    # Half of a run's own samples lie between its quartiles, so the range must not be narrower than that.
     if inside and positive:
         low = min(low, value * median(q1 / each for (_, each), (q1, _) in zip(values, inside, strict=True)))
         high = max(high, value * median(q3 / each for (_, each), (_, q3) in zip(values, inside, strict=True)))
@@ -125,12 +125,12 @@ def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, 
 
 @dataclass(frozen=True)
 class Drift:
-    """Values that go one way from start to start, which their range does not cover for long.
+    """Values that move in one direction from start to start, and so will soon leave their range.
 
     Parameters
     ----------
     change : float
-        From the first start to the last, as a part of the first: 0.1 is 10 % more.
+        From the first start to the last, as a share of the first: 0.1 is 10 % more.
     n_starts : int
         Machine starts that show it.
     """
@@ -142,20 +142,20 @@ class Drift:
 def drift(values: Sequence[tuple[str, float]]) -> Drift | None:
     """Tell whether the values of machine starts go up or down with time.
 
-    The range of `expected` holds for starts that differ by chance. Where each is slower than the one before,
-    the next one may still lie inside, and those after it do not. So a trend is reported: by Kendall's test
-    (Biometrika 30, 1938), which looks at the order alone, where chance gives such an order at most one time
-    of twenty. Fewer than five starts can show no trend.
+    The range of `expected` holds for starts that differ by chance. If each is slower than the one before, the
+    next one may still lie inside, but those after it will not. So a trend is reported when chance would give
+    such an order at most once in twenty times, by Kendall's test (Biometrika 30, 1938), which looks only at
+    the order. Fewer than five starts cannot show a trend.
 
     Parameters
     ----------
     values : sequence of (str, float)
-        Of each run, oldest first: the machine start, and what it measured, above 0.
+        For each run, oldest first: the machine start, and what it measured, above 0.
 
     Returns
     -------
     Drift or None
-        None where chance explains the order.
+        None if chance explains the order.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def _chance_of_order(k: int, agreement: int) -> float:
 
 
 def _by_start(values: Sequence[tuple[str, float]], positive: bool) -> dict[str, float]:
-    """Return the value of each start: the mean of its runs, of their logarithms where all are positive."""
+    """Return the value of each start: the mean of its runs, or of their logarithms if all are positive."""
     runs: dict[str, list[float]] = {}
     for start, value in values:
         runs.setdefault(start, []).append(value)
@@ -218,9 +218,9 @@ class Quantity:
     unit : str
         ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"1/s"``, ``"share"``, ``"ratio"`` or ``"count"``.
     n : int
-        Samples of all runs; of a ratio the rounds.
+        Samples of all runs; for a ratio, the rounds.
     ratio_of : str
-        For a ratio, what is divided by what and which regions were timed.
+        For a ratio, which time is divided by which, and the regions that were timed.
     n_starts, n_runs : int
         Machine starts, and runs on them; 0 for what was counted and not measured.
 
@@ -243,7 +243,7 @@ class Quantity:
 
     @classmethod
     def of(cls, found: Expected, unit: str, n: int, ratio_of: str = "", most: float = math.inf) -> Quantity:
-        """Make a quantity of what is expected, with its unit and the most that it can be."""
+        """Make a quantity from an `Expected`, with its unit and the largest value that it can have."""
         low, high = min(most, found.low), min(most, found.high)
         return cls(min(most, found.value), low, high, unit, n, ratio_of, found.n_starts, found.n_runs)
 
@@ -257,7 +257,7 @@ class Quantity:
 
     @property
     def has_range(self) -> bool:
-        """Whether there are starts enough to say where the next one will lie."""
+        """Whether there are enough starts to say where the next one will lie."""
         return self.n_starts >= LEAST_STARTS
 
     @property
@@ -280,7 +280,7 @@ class Quantity:
             return "counted on the host"
         words = [starts_words(self.n_starts)]
         if self.n_runs > self.n_starts:
-            # Where each start has one run, the starts say it.
+            # If each start has one run, the number of starts says it.
             words.append(f"{self.n_runs} runs")
         if self.n:
             counted = "round" if self.ratio_of or self.unit == "ratio" else "sample"

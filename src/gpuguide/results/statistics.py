@@ -1,4 +1,4 @@
-"""Samples in, figures out: medians, quartiles, the interval of one process's median, rates, the roofline."""
+"""From samples to figures: medians, quartiles, the interval of one process's median, rates, the roofline."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def seconds(samples_ns: Sequence[float], n_calls: int = 1) -> NDArray[np.float64
     Raises
     ------
     ArgumentError
-        If there is not at least one call in a batch.
+        If `n_calls` is below 1.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def quantile(samples: Samples, q: float) -> float:
 
 
 def quartiles(samples: Sequence[float]) -> tuple[float, float, float]:
-    """Return lower quartile, median and upper quartile: as `quantile`, without an array, for few samples.
+    """Return lower quartile, median and upper quartile, like `quantile` but without an array.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def quartiles(samples: Sequence[float]) -> tuple[float, float, float]:
 def median_interval(samples: Samples, level: float = 0.95) -> tuple[float, float]:
     """Return an interval that holds the true median of one process, whatever the distribution.
 
-    It says nothing of another process, and less of another start of the machine, whose medians lie outside
-    most of the time: of those, `gpuguide.results.starts.expected` speaks.
+    It says nothing about another process, and even less about another start of the machine, whose median
+    usually lies outside of it; see `gpuguide.results.starts.expected` for that.
 
     The narrowest symmetric pair of order statistics whose exact binomial coverage reaches ``level``
     (Hahn and Meeker, Statistical Intervals, 1991, section 5.2).
@@ -160,7 +160,7 @@ def median_interval(samples: Samples, level: float = 0.95) -> tuple[float, float
     Parameters
     ----------
     samples : sequence of float
-        At least one finite number, independent of each other.
+        At least one; finite and independent of each other.
     level : float
         Probability that the interval covers the median, between 0 and 1.
 
@@ -221,7 +221,7 @@ def speedup(baseline_s: float, candidate_s: float) -> float:
 
 
 def bandwidth(n_bytes: float, time_s: float) -> float:
-    """Return the bytes moved a second.
+    """Return the bytes moved per second.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def bandwidth(n_bytes: float, time_s: float) -> float:
     Returns
     -------
     float
-        Bytes a second.
+        Bytes per second.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def bandwidth(n_bytes: float, time_s: float) -> float:
 
 
 def flop_rate(flops: float, time_s: float) -> float:
-    """Return the floating-point operations a second.
+    """Return the floating-point operations per second.
 
     Parameters
     ----------

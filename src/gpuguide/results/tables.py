@@ -21,7 +21,7 @@ class Column:
     Parameters
     ----------
     key : str
-        Which of a row's cells it holds.
+        Which of a row's cells it shows.
     heading : str
         What stands above it.
     numeric : bool
@@ -49,7 +49,7 @@ class Row:
     cells : mapping of str to str
         The shown text of each column key; a missing one is empty.
     reason : str
-        In place of all cells: why there is nothing to show.
+        Shown in place of all cells: why there is nothing to show.
     raw : mapping of str to (str, int, float, bool or None)
         For CSV: values in base units. All rows of a table have the same keys.
 
@@ -136,7 +136,8 @@ class Table:
             sizes = [group[0].group] + [""] * (len(group) - 1)
             lines += [[size, row.label, *self._texts(row)] for size, row in zip(sizes, group, strict=True)]
         widths = [max(len(line[i]) for line in lines if i < len(line)) for i in range(len(columns))]
-        # A reason stands in place of the cells and may be longer than they are: it widens no column.
+        # A reason stands in place of the cells and may be longer than they are, so it must not widen a
+        # column.
         reasons = ["", *(row.reason for row in self.rows)]
         aligned = [_align(*line, columns, widths) for line in zip(lines, reasons, strict=True)]
         return "\n".join((self.caption, *aligned, *self.notes))
@@ -160,7 +161,7 @@ class Table:
         lines = ['<table class="gpuguide-results">', f"<caption>{escape(self.caption)}</caption>"]
         lines += [f"<thead><tr>{head}</tr></thead>"]
         for group in self._groups():
-            # One body a group: a header of that scope speaks for its `tbody`.
+            # One body per group: a header with that scope covers its `tbody`.
             header = f'<th scope="rowgroup" rowspan="{len(group)}">{_power(group[0].group)}</th>'
             rows = [f'<th scope="row">{escape(row.label)}</th>{self._html_cells(row)}' for row in group]
             lines += ["<tbody>", f"<tr>{header}{rows[0]}</tr>"]
@@ -176,7 +177,7 @@ class Table:
         Returns
         -------
         str
-            Seconds, bytes a second and plain numbers at full precision; empty where there is nothing.
+            Seconds, bytes per second and plain numbers at full precision; empty if there are no rows.
 
         Examples
         --------

@@ -42,11 +42,11 @@ SI: dict[str, tuple[tuple[int, str], ...]] = {
     "share": ((-2, " %"),),
     "1": ((0, ""),),
 }
-"""For each base unit the powers of ten it is shown in and how they are written, largest first."""
+"""For each base unit, the powers of ten that it is shown in and how they are written, largest first."""
 
 
 class RegionWords(NamedTuple):
-    """What the part of a program that a clock times is called, by the room there is to say it.
+    """Names of the part of a program that a clock times, for different places.
 
     Parameters
     ----------
@@ -75,10 +75,11 @@ REGIONS = {
     "host": RegionWords("CPU", "on the CPU", "time on the CPU"),
     "first_call": RegionWords("first call", "first call", "first call in a fresh process"),
 }
-"""For each clock the region that it times, in words."""
+"""For each clock, the region that it times, in words."""
 
 MOST_DIGITS = 4
-# At least so many for the ends of an interval, and for a value that two would take out of its interval.
+# The least number for the ends of an interval, and for a value that two digits would move out of its
+# interval.
 _PLAIN_DIGITS = 3
 # The last digits of a float64 are noise, which must not push an end outwards.
 _SURE_DIGITS = 12
@@ -90,10 +91,10 @@ def format_quantity(
 ) -> str:
     """Write a quantity for a reader.
 
-    Two significant digits, or as many as the interval leaves certain: the last digit shown counts
-    at least half of the interval's width. One where the interval is half as wide as the value, or wider.
-    Up to three where fewer would take the value out of its interval, and never more than four. A share
-    keeps its whole per cents: 102 % is not 100 %.
+    Two significant digits, or as many as the interval leaves certain: the last digit shown is worth at least
+    half of the interval's width. One digit if the interval is at least half as wide as the value. Up to three
+    if fewer would move the value out of its interval, and never more than four. A share keeps its whole per
+    cents: 102 % is not 100 %.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, 
     """Write both ends of the interval of a quantity, with the digits at which they differ.
 
     Three significant digits at least, two of a wide one. The value as `format_quantity` writes it with this
-    interval lies within the ends as written: where that takes it, they are rounded outwards.
+    interval lies within the ends as written: if need be, they are rounded outwards.
 
     Parameters
     ----------
@@ -175,13 +176,13 @@ def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, 
     """
     value, low, high = (_number(number, unit) for number in (value, low, high))
     shown = _rounded(value, unit, low, high)
-    # An end that was computed from the value may miss it in the last binary digit.
+    # An end that was computed from the value may differ from it in the last binary digit.
     first, last = _ends(shown, min(low, value), max(high, value))
     return _written(first, unit), _written(last, unit)
 
 
 def format_size(size: int) -> str:
-    """Write a size of an input: as a power where it is one, else with grouped digits.
+    """Write an input size as a power if it is one, else with grouped digits.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ def _digits(value: float, low: float | None, high: float | None) -> int:
         return 2
     if _are_equal(low, high):
         return _PLAIN_DIGITS
-    # A logarithm that should be whole may lie a hair above, and would cost a digit.
+    # A logarithm that should be whole may lie slightly above, which would cost a digit.
     certain = _exponent(value) - math.ceil(_half_width(low, high) - 1e-9) + 1
     return min(MOST_DIGITS, max(1 if _is_wide(value, low, high) else 2, certain))
 
@@ -296,7 +297,7 @@ def _exponent(value: float) -> int:
 
 
 def _with_digits(value: float, digits: int) -> Decimal:
-    # By way of text, whose format rounds to significant digits.
+    # Via text, whose format rounds to significant digits.
     return Decimal(f"{value:.{digits - 1}e}")
 
 
@@ -312,7 +313,7 @@ def _between(low: float, high: float, exponent: int, down: str, up: str) -> tupl
 def _written(rounded: Decimal, unit: str) -> str:
     """Write a rounded number with its unit. Rounded first: 999.6 ns is 1.0 µs, not 1000 ns."""
     if not rounded:
-        # Without a prefix, where the unit is ever written so.
+        # Without a prefix, if the unit is ever written without one.
         return "0" + dict(SI[unit]).get(0, SI[unit][0][1])
     size = rounded.adjusted()
     power, label = next((s for s in SI[unit] if size >= s[0]), SI[unit][-1])

@@ -282,7 +282,7 @@ def measure(gpu, operation):
 
 def test_one_axis_is_one_integer():
     (found,) = findings("grid_arithmetic", "def blocks_per_grid(shape, threads_per_block):\n    return [4]\n")
-    assert found.message.endswith(" a tuple of 1 integer was expected; [4] came.")
+    assert found.message.endswith(" the result must be a tuple of 1 integer; got [4].")
 
 
 def test_an_exception_in_the_reader_s_function_is_a_finding_of_each_judge():

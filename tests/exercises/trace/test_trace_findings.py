@@ -202,13 +202,13 @@ MESSAGES = [
         "a function that kernels do not have",
         "def kernel(x):\n    x[0] = sorted((2, 1))[0]\n",
         (1, 1, {"x": ramp(4)}),
-        ["Thread 0 of block 0 fails in line 2: sorted is not to be had in a kernel."],
+        ["Thread 0 of block 0 fails in line 2: sorted is not available in a kernel."],
     ),
     (
         "a device function without end",
         "def again(n):\n    return again(n + 1)\ndef kernel(x):\n    x[0] = again(0)\n",
         (1, 1, {"x": ramp(4)}),
-        ["Thread 0 of block 0 fails in line 2: it calls itself without end."],
+        ["Thread 0 of block 0 fails in line 2: it calls itself endlessly."],
     ),
     (
         "an exception of the reader's own",

@@ -243,7 +243,7 @@ def test_uncoalesced_access_is_reported_above_a_limit() -> None:
     assert finding is not None
     assert (finding.kind, finding.line, finding.array, finding.index) == ("uncoalesced", 3, "x", (0,))
     assert str(finding) == (
-        "In line 3 a warp reads x in 32 sectors of 32 bytes a request, where 4 could hold all that it asks "
+        "In line 3 a warp reads x in 32 sectors of 32 bytes per request, where 4 could hold all that it asks "
         "for: "
         "neighbouring threads take elements that lie 16 apart."
     )

@@ -1,1 +1,1 @@
-"""The rules that every page is held to."""
+"""The rules that every page must follow."""

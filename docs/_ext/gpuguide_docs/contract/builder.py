@@ -23,7 +23,7 @@ BROKEN = 3
 
 
 class ContractBuilder(Builder):
-    """Holds every page to the contract; ``gpuguide_strict`` is for publishing."""
+    """Checks every page against the contract; ``gpuguide_strict`` is for publishing."""
 
     name = "contract"
 
@@ -50,8 +50,8 @@ class ContractBuilder(Builder):
 def _not_written(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Name the pages that another builder read since they were written.
 
-    Sphinx compares a page with its source alone. Of one that was read again for another reason, a kernel that
-    it shows for example, the builder that read it would be the last to know.
+    Sphinx compares a page only with its source. If a page was read again for another reason, for example a
+    kernel that it shows, other builders would not notice.
     """
     if not isinstance(app.builder, StandaloneHTMLBuilder):
         return []

@@ -70,7 +70,7 @@ _SHOWN_LETTERS = 60
 _CLOCKS = re.compile(
     r"perf_counter|time\.time\(|%timeit|%%time|cupyx\.profiler|cuda\.Event\(|get_elapsed_time"
 )
-# Where a sample takes longer, three of them are enough to stop.
+# If a sample takes longer, three are enough.
 _SLOW_S = 0.2
 #: How far counted bytes may lie from the declared ones.
 _COUNTED_APART = 0.1
@@ -81,7 +81,7 @@ _MOST_WAIVERS = 2
 _LIMIT = re.compile(r"typed (?:percentage|speed-up '(?:factor of [^']*|[^']* times)')")
 _BY_HAND = "by hand"
 _NEEDS_A_GPU = "needs a GPU: a maintainer records this"
-_TOO_FEW = f"to be published it is recorded on {LEAST_STARTS}, each in a run of its own"
+_TOO_FEW = f"before it is published, it must be recorded on {LEAST_STARTS}, each in a run of its own"
 _SIGNS = {"ok": "+", "fails": "x", "waived": "w", "waits": "?", "unwritten": "u", "": ""}
 
 
@@ -100,7 +100,7 @@ def check_entry(facts: PageFacts) -> Iterator[str]:
         if getattr(page, key) != shown:
             yield f"the {what}'s {key} is {shown!r}, its entry says {getattr(page, key)!r}"
     if page.format == "myst" and page.script(facts.site.layout).exists():
-        yield "it is written in MyST and has a script, too; delete one of them"
+        yield "it has both a MyST file and a script; delete one of them"
     for earlier in page.after:
         if names.index(earlier) >= names.index(page.name):
             yield f"{earlier!r} must come earlier in pages.toml"
@@ -113,26 +113,26 @@ def check_sizes(facts: PageFacts) -> Iterator[str]:
             sizes = sorted(results.sizes)
             if len(sizes) < 6 or sizes[-1] < 1000 * sizes[0]:
                 span = f"{len(sizes)} sizes from {sizes[0]} to {sizes[-1]}"
-                yield f"study {results.name!r} has {span}; six over three decades are asked for"
+                yield f"study {results.name!r} has {span}; six over three decades are required"
 
 
 def check_claims(facts: PageFacts) -> Iterator[str]:
     """C9: two claims, of two variants each or of a ceiling, true in every run; false with other samples."""
     calls = sum(use.cell.content.count("gg.claim(") for use in facts.source.code)
     if facts.page.is_lesson and not calls:
-        yield "0 claims; at least two are asked for (gg.claim in a drawn cell)"
+        yield "0 claims; at least two are required (gg.claim in a drawn cell)"
         return
     _ = facts.measured
     claims = facts.site.drawing(facts.state).stated.claims
     if len(claims) < 2:
-        yield f"{len(claims)} claims; at least two are asked for"
+        yield f"{len(claims)} claims; at least two are required"
     for claim in claims:
         if claim.holds is None:
-            yield f"claim {claim.text!r} cannot be decided, or holds in some runs alone"
+            yield f"claim {claim.text!r} cannot be decided, or holds only in some runs"
         elif not claim.holds:
             yield f"claim {claim.text!r} does not hold"
         elif claim.swapped is not False and claim.unit != "share":
-            yield f"claim {claim.text!r} is not made false by swapping the samples of two variants"
+            yield f"claim {claim.text!r} still holds when two variants swap their samples"
 
 
 def check_gate(facts: PageFacts) -> Iterator[str]:
@@ -178,7 +178,7 @@ def _incomplete(exercise: Exercise, page: str) -> Iterator[str]:
     if page not in exercise.pages:
         yield f"{name} belongs to {', '.join(exercise.pages) or 'no page'} by its own entry, not to this page"
     if len(exercise.hints) < _HINTS:
-        yield f"{name} has {len(exercise.hints)} hints; at least {_HINTS} are asked for"
+        yield f"{name} has {len(exercise.hints)} hints; at least {_HINTS} are required"
     for what in ("statement", "stub", "solution"):
         if not getattr(exercise, what).strip():
             yield f"{name} has no {what}"
@@ -202,7 +202,7 @@ def _own_exercise(facts: PageFacts) -> Iterator[str]:
         with suppress(GpuGuideError):
             for _, body in _bodies(find_exercise(name).solution):
                 if body in bodies:
-                    yield f"the answer of exercise {name!r} stands on the page: {bodies[body]}"
+                    yield f"the answer of exercise {name!r} is on the page: {bodies[body]}"
 
 
 def _bodies(code: str) -> Iterator[tuple[str, str]]:
@@ -227,10 +227,10 @@ def _shown_exercises(facts: PageFacts) -> Iterator[str]:
     shown = [use.key for use in uses]
     for name in facts.page.exercises:
         if name not in shown:
-            yield f"exercise {name!r} is listed and not shown (.. exercise:: {name})"
+            yield f"exercise {name!r} is listed but not shown (.. exercise:: {name})"
     for use in uses:
         if use.key not in facts.page.exercises:
-            yield f"line {use.line}: exercise {use.key!r} is shown and not listed in pages.toml"
+            yield f"line {use.line}: exercise {use.key!r} is shown but not listed in pages.toml"
         if shown.count(use.key) > 1:
             yield f"line {use.line}: exercise {use.key!r} is shown {shown.count(use.key)} times"
 
@@ -242,10 +242,10 @@ def check_links(facts: PageFacts) -> Iterator[str]:
     # The build links the terms of a lesson, except in the words of other links.
     for term in () if facts.page.is_lesson else facts.documents.terms:
         if re.search(rf"\b{re.escape(term.lower())}s?\b", prose) and term.lower() not in linked:
-            yield f"{term!r} is in the glossary and not linked at its first use"
+            yield f"{term!r} is in the glossary but not linked at its first use"
     targets = {use.key for use in facts.source.of("doc", "ref")}
     if len(targets) < 2:
-        yield f"{len(targets)} links to other pages; at least 2 are asked for"
+        yield f"{len(targets)} links to other pages; at least 2 are required"
     yield from _shared(facts)
 
 
@@ -262,7 +262,7 @@ def _shared(facts: PageFacts) -> Iterator[str]:
             continue
         if part.text.lower() in seen and (heading or part.text in own):
             what = f"heading {part.text!r}" if heading else "this paragraph"
-            yield f"line {part.line}: {what} also stands on page {seen[part.text.lower()]!r}"
+            yield f"line {part.line}: {what} is also on page {seen[part.text.lower()]!r}"
 
 
 def _long(facts: PageFacts) -> list[str]:
@@ -331,7 +331,7 @@ def _methods(kind: type) -> set[str]:
     return {name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")}
 
 
-#: What only results are asked for. Arrays have `get`, and everything countable has `n`.
+#: What can only be asked of results. Arrays have `get`, and everything countable has `n`.
 _ASKED = _methods(Results) | _methods(Ceilings) - {"get"}
 _PROPERTIES = (property, cached_property)
 _READ = {name for name, value in vars(Measurement).items() if isinstance(value, _PROPERTIES)} - {"n"}
@@ -444,8 +444,8 @@ def check_counted(facts: PageFacts) -> Iterator[str]:
         if abs(counted - declared) > _COUNTED_APART * declared:
             yield (
                 f"{cell.study}[{cell.variant}, {cell.size}] declares {format_quantity(declared, 'B')}, and "
-                f"{format_quantity(counted, 'B')} were counted; mend its traffic, or say why on the page and "
-                "waive this rule with that reason"
+                f"{format_quantity(counted, 'B')} were counted; correct its traffic, or say why on the page "
+                f"and waive this rule with that reason"
             )
 
 
@@ -504,7 +504,7 @@ _WORDS = tuple(dict.fromkeys(rule.code for rule in RULES if rule.code not in _NU
 
 @dataclass
 class PageReport:
-    """What came of one page.
+    """The result for one page.
 
     Attributes
     ----------
@@ -515,13 +515,13 @@ class PageReport:
     marks : dict of str to str
         Rule -> ``"ok"``, ``"fails"``, ``"waived"``, ``"unwritten"`` or ``"waits"`` (for a recording).
     violations : list of Violation
-        What must be mended.
+        What must be corrected.
     waived : list of str
         Rules not held, with the reasons given.
     lacking : str
         Why there is no current recording; empty where there is one.
     too_few : str
-        On how many machine starts it was recorded, in words, where that is not enough to be published.
+        The number of machine starts it was recorded on, in words, if that is too few for publishing.
     draft : str
         What a draft names as unwritten; empty for a page that is none.
     unwritten : list of Violation
@@ -552,7 +552,7 @@ class PageReport:
 
 
 def check_page(site: Site, page: Page, documents: Documents) -> PageReport:
-    """Hold one page to the contract; rules that need a recording wait where there is none."""
+    """Check one page against the contract; rules that need a recording wait if there is none."""
     source = page.source(site.layout)
     if not source.exists():
         missing = Violation(page.name, "C1", f"{source.relative_to(site.layout.root)} is missing")
@@ -591,7 +591,7 @@ def _recorded_report(facts: PageFacts) -> PageReport:
     elif facts.recording.n_starts < LEAST_STARTS:
         report.too_few = starts_words(facts.recording.n_starts)
     elif report.excused:
-        nothing = "the page waits for nothing; take it out of pending.toml"
+        nothing = "the page no longer waits; take it out of pending.toml"
         report.violations.append(Violation(facts.page.name, "pending", nothing))
     return report
 
@@ -600,7 +600,7 @@ def _apply(rule: Rule, facts: PageFacts, report: PageReport) -> str:
     messages: list[str] = []
     waits = False
     try:
-        # What a rule says before it asks for the recording holds without one.
+        # What a rule finds before it needs the recording holds without one.
         messages.extend(rule.check(facts))
     except NotRecordedError:
         waits = True
@@ -678,7 +678,7 @@ def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
 def check_site(
     site: Site, documents: Documents, workers: int = 1
 ) -> tuple[list[PageReport], list[Violation]]:
-    """Hold every page to the contract, in teaching order, and what is outside of the gallery."""
+    """Check every page against the contract, in teaching order, and what is outside of the gallery."""
     for page in site.pages:
         # Each page is compared with those before it, so all are read before the work is shared out.
         if page.source(site.layout).exists():
@@ -700,8 +700,8 @@ def check_entries(layout: Layout) -> list[Violation]:
 
 
 def report(reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:
-    """Print a table and what must be mended; say whether the contract holds, strictly if it is published."""
-    # Without a terminal rich takes 80 columns, and the table has one for each rule.
+    """Print a table and what must be corrected; say whether the contract holds, strictly for publishing."""
+    # Without a terminal rich assumes 80 columns, but the table has a column for each rule.
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
     _print(console, reports, others)
     return _verdict(console, reports, others, strict=strict)
@@ -723,7 +723,9 @@ def _print(console: Console, reports: list[PageReport], others: list[Violation])
             console.print(f"{report.page}: {reason}", markup=False)
         if report.evidence:
             console.print(
-                f"{report.page}: causes rest on {', '.join(report.evidence)}", markup=False, soft_wrap=True
+                f"{report.page}: evidence for causes: {', '.join(report.evidence)}",
+                markup=False,
+                soft_wrap=True,
             )
     for violation in [*(each for report in reports for each in report.violations), *others]:
         console.print(
@@ -732,7 +734,7 @@ def _print(console: Console, reports: list[PageReport], others: list[Violation])
 
 
 def _lengths(reports: list[PageReport]) -> Table:
-    """Say of each page how long it is, and what its causes rest on."""
+    """Print the length of each page, and the evidence for its causes."""
     table = Table(title="Lengths", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("page", no_wrap=True)
     for heading in ("words", "minutes", "open code", "causes with evidence"):

@@ -118,7 +118,7 @@ def check_charts(facts: PageFacts) -> Iterator[str]:
     """C7: two charts; captions with a measured number; alternative text with axes and two numbers."""
     alternatives = alternative_texts(facts)
     if len(alternatives) < 2:
-        yield f"{len(alternatives)} charts; at least two are asked for"
+        yield f"{len(alternatives)} charts; at least two are required"
     captions = {use.key for use in facts.source.of("finding")}
     if len(captions) < min(2, len(alternatives)):
         yield f"{len(captions)} captions (.. finding::) for {len(alternatives)} charts"
@@ -129,9 +129,9 @@ def check_numbers(facts: PageFacts) -> Iterator[str]:
     """C8: six measured numbers of three metrics, one of them where the GPU does not pay."""
     metrics = Counter(_metric(facts, reference) for reference, _ in facts.references)
     if metrics.total() < 6:
-        yield f"{metrics.total()} measured numbers; at least 6 are asked for"
+        yield f"{metrics.total()} measured numbers; at least 6 are required"
     if len(metrics) < 3:
-        yield f"{len(metrics)} metrics ({', '.join(metrics)}); at least 3 are asked for"
+        yield f"{len(metrics)} metrics ({', '.join(metrics)}); at least 3 are required"
     if not any("when-not-to" in parts for _, parts in facts.references):
         yield "no measured number in part 'when-not-to'"
 
@@ -146,7 +146,7 @@ def check_questions(facts: PageFacts) -> Iterator[str]:
     """C11: two folded questions beside the exercise, which stands in its part."""
     asked = [use for use in facts.source.of("question") if "your-turn" in use.parts]
     if len(asked) < _QUESTIONS:
-        yield f"{len(asked)} folded questions in part 'your-turn'; at least {_QUESTIONS} are asked for"
+        yield f"{len(asked)} folded questions in part 'your-turn'; at least {_QUESTIONS} are required"
     for use in facts.source.of("exercise"):
         if facts.source.parts and "your-turn" not in use.parts:
             yield f"line {use.line}: exercise {use.key!r} stands outside of part 'your-turn'"

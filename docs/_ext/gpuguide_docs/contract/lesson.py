@@ -49,7 +49,7 @@ def check_length(facts: PageFacts) -> Iterator[str]:
     reading, kind = facts.source.reading, facts.page.kind
     low, high = _WORDS[kind]
     if not low * (1 - _AIR) <= reading.words <= high * (1 + _AIR):
-        yield f"{reading.words} words; about {low} to {high} are asked for"
+        yield f"{reading.words} words; about {low} to {high} are required"
     most = _PAGE_LINES.get(kind, _OTHER_PAGE_LINES)
     if _too_long(reading.code_lines, most):
         yield f"{reading.code_lines} lines of open code; about {most} are allowed"
@@ -242,7 +242,7 @@ def _onward(facts: PageFacts) -> Iterator[str]:
     last = facts.source.headings[-1].line
     targets = {use.key for use in facts.source.of("doc", "ref") if use.line > last}
     if len(targets) != _NEXT:
-        yield f"'Next' leads to {len(targets)} pages; one onward and one sideways are asked for"
+        yield f"'Next' leads to {len(targets)} pages; one onward and one sideways are required"
 
 
 def check_bare_cell(facts: PageFacts) -> Iterator[str]:
@@ -289,14 +289,14 @@ def _rungs(facts: PageFacts) -> Iterator[str]:
     low, high = _RUNGS
     right = [use for use in facts.source.of("rung") if not use.node["wrong"]]
     if len(right) < low:
-        yield f"a ladder of {len(right)} rungs; {low} to {high} are asked for"
+        yield f"a ladder of {len(right)} rungs; {low} to {high} are required"
         return
     _ = facts.measured
     for table in facts.source.of("rungs"):
         rows = [row for row in table.node.findall(nodes.row) if "variant" in row]
         n_rungs = sum("gg-beside" not in row["classes"] for row in rows)
         if not low <= n_rungs <= high:
-            yield f"line {table.line}: {n_rungs} rungs on one clock; {low} to {high} are asked for"
+            yield f"line {table.line}: {n_rungs} rungs on one clock; {low} to {high} are required"
 
 
 def _functions(code: str) -> Iterator[str]:

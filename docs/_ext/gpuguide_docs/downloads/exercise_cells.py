@@ -44,8 +44,7 @@ def _task(exercise: Exercise) -> str:
             f"*{exercise.level}, {exercise.minutes} minutes, {lanes_text(exercise)}*",
             exercise.statement,
             "Change the next cell, run it, and then the one below it, which checks your answer. "
-            "Neither needs the cells above. "
-            f"The same on the command line:\n\n```\n{commands}\n```",
+            f"Neither needs the cells above. On the command line:\n\n```\n{commands}\n```",
         ]
     )
 

@@ -30,8 +30,8 @@ To run it you need an NVIDIA GPU and CuPy, and nothing of gpuguide:
 pip install "cupy-cuda13x[ctk]" "cuda-toolkit<13.1"
 ```
 
-If `nvidia-smi` shows CUDA 12, install `"cupy-cuda12x[ctk]"` instead. On Colab CuPy is there already."""
-# What the build puts into the namespace of drawn cells, a download has to make for itself.
+If `nvidia-smi` shows CUDA 12, install `"cupy-cuda12x[ctk]"` instead. On Colab, CuPy is already installed."""
+# A download has to define what the build puts into the namespace of drawn cells.
 _PRESET = {
     "facts": "from gpuguide.measure.session import current\n\nfacts = current().facts",
     "arrays": (
@@ -70,7 +70,7 @@ def export_page(site: Site, page: Page, read: nodes.document, site_url: str = ""
     document = PageTranslation(site, page.docname, site_url).translate(read, cells)
     body = pieces(document)
     if not any(_USES_THE_PACKAGE.search(each.text) for each in body if each.kind == "code"):
-        # A page that does without the package must not ask for it in its download.
+        # A page that does not use the package must not ask for it in its download.
         return [Piece("markdown", _introduction(site, page, _WITH_CUPY, site_url)), *body]
     intro = Piece("markdown", _introduction(site, page, _installation(page, site_url), site_url))
     return [intro, Piece("code", _IMPORTS), *body]
@@ -129,7 +129,7 @@ def _introduction(site: Site, page: Page, installation: str, site_url: str = "")
 
 def _measured(recording: Recording | None, needs_gpu: bool) -> str:
     if recording is None:
-        return "Its code was not measured yet, so numbers are missing in the text."
+        return "Its code has not been measured yet, so numbers are missing in the text."
     where = measured_on(recording, gpu=needs_gpu)
     return f"The numbers in the text were measured on {where} (run {recording.run_id}). Yours will differ."
 
@@ -156,7 +156,7 @@ def _installation(page: Page, site_url: str) -> str:
     if not page.exercises:
         return said
     without = "The exercise needs" if len(page.exercises) == 1 else "The exercises need"
-    without += " no GPU. Where there is none, install this, and run the cells of an exercise alone:"
+    without += " no GPU. Without one, install this, and run only the cells of an exercise:"
     return f"{said}\n\n{without}\n\n{plain}"
 
 

@@ -289,8 +289,8 @@ class KernelCells:
         module, _, name = self._path(call.func).rpartition(".")
         if "kernels" not in signature(getattr(import_module(module), name)).parameters:
             raise ExportError(
-                f"{module}.{name} must take kernels=None and hand it on to its Study, "
-                f"so that a reader's own {', '.join(handed)} can be timed"
+                f"{module}.{name} must take kernels=None and pass it on to its Study, so that a reader's own "
+                f"{', '.join(handed)} can be timed"
             )
 
     def _path(self, node: ast.expr) -> str:

@@ -29,7 +29,7 @@ _OPEN = (nodes.container, nodes.topic, nodes.compound, nodes.figure)
 
 
 class ExportError(ValueError):
-    """A page holds what has no place in a download."""
+    """A page holds something that has no place in a download."""
 
 
 class markdown_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)

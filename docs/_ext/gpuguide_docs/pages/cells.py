@@ -17,7 +17,7 @@ __all__ = ["DRAW", "WRONG", "Block", "Cell", "CellKind", "Place", "cells_from_bl
 DRAW = "# draw"
 WRONG = "# wrong:"
 _HEADER = re.compile(r"# ?(?P<word>record|fold|wrong, ?fold)(:(?P<title>.*)|$)")
-# sphinx-gallery takes the comment right under ``# %%`` for text.
+# sphinx-gallery treats the comment right under ``# %%`` as text.
 _HEADER_AS_TEXT = re.compile(r"draw|(draw|record|fold|wrong|wrong, ?fold):.*")
 # What follows on the line of the mark itself, sphinx-gallery drops.
 _TEXT_ON_MARK = re.compile(r"# ?%%[ \t]*(\S.*)")
@@ -109,7 +109,7 @@ def _kind(block: Block) -> CellKind:
     try:
         has_code = bool(ast.parse(block.content).body)
     except SyntaxError:
-        # Whoever runs the cell reports the error, with its line.
+        # The code that runs the cell reports the error, with its line.
         has_code = True
     return "recorded" if has_code else "comment"
 
@@ -134,7 +134,7 @@ def cells_from_blocks(
     Raises
     ------
     sphinx.errors.ExtensionError
-        If a header has no title, or stands where it would be taken for text.
+        If a header has no title, or is where it would count as text.
     """
     seen: Counter[str] = Counter()
     cells = []
@@ -153,7 +153,7 @@ def _check_header(cell: Cell, script: Path | str) -> None:
         raise ExtensionError(f"{where}: {header!r} would be shown as text; leave a line empty above it")
     if cell.place != "open" and not cell.title:
         header = cell.first_line.rstrip(": ")
-        raise ExtensionError(f"{where}: expected a title, as in '{header}: What stands here'")
+        raise ExtensionError(f"{where}: expected a title, as in '{header}: What this is'")
 
 
 def read_cells(path: Path | str) -> tuple[Cell, ...]:

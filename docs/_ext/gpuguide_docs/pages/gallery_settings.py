@@ -1,4 +1,4 @@
-"""What sphinx-gallery is told: one source for conf.py, the recorder and the tests."""
+"""The settings of sphinx-gallery, shared by conf.py, the recorder and the tests."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def gallery_conf(layout: Layout) -> dict[str, Any]:
         "plot_gallery": False,
         "within_subsection_order": ListedOrder(tuple(page.name for page in read_pages(layout))),
         "doc_module": ("gpuguide",),
-        # Only then does sphinx-gallery hand on what stands in for a script's variables: the page as replayed.
+        # Only then does sphinx-gallery pass on what stands in for a script's variables: the replayed page.
         "inspect_global_variables": True,
         "remove_config_comments": True,
         "show_signature": False,

@@ -1,4 +1,4 @@
-"""Where things lie: every path that the extension, the recorder and the tests use, from one root."""
+"""Every path that the extension, the recorder and the tests use, from one root."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ def write_page(layout: Layout, name: str, section: str) -> list[Path]:
     Raises
     ------
     ArgumentError
-        If the name is taken or none.
+        If the name is taken or not allowed.
     UnknownNameError
         If there is no such section; the message names the nearest.
     """
@@ -330,7 +330,7 @@ def _list_topic(path: Path, name: str, earlier: list[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write a draft and say what comes next.
+    """Write a draft and say what to do next.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or 2 when nothing was written.
+        0, or 2 if nothing was written.
     """
     parser = argparse.ArgumentParser(prog="make new-page", description="Write the draft of a page.")
     parser.add_argument("name", help="of the page, such as shared_memory")

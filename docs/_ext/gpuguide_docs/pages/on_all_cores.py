@@ -22,13 +22,13 @@ Result = TypeVar("Result")
 
 
 def on_all_cores(pieces: Sequence[Callable[[], Result]], workers: int) -> list[Result]:
-    """Run functions that do not need one another.
+    """Run independent functions.
 
     Parameters
     ----------
     pieces : sequence of callable
-        Each takes nothing; what it changes in memory is lost. They are dealt out in turn, the longest first
-        at best.
+        They take no arguments; what they change in memory is lost. They are dealt out in turn, ideally the
+        longest first.
     workers : int
         How many processes: Sphinx's ``-j``. With one, or where processes cannot be forked, the pieces run
         here, one after the other.
@@ -61,7 +61,7 @@ def _play(pieces: Sequence[Callable[[], Result]], hand: range) -> list[Result] |
     try:
         return [pieces[place]() for place in hand]
     except Exception as error:
-        # Sphinx loses an error that comes while tasks are still being added; what is returned it keeps.
+        # Sphinx loses an error raised while tasks are still being added, but keeps what is returned.
         message = traceback.format_exception_only(error)[0].strip()
         return SphinxParallelError(message, traceback.format_exc())
 
@@ -92,7 +92,8 @@ def spread(docnames: list[str], workers: int) -> list[str]:
     Returns
     -------
     list of str
-        The same names. Without it one process has the last batch, all long pages, while the others rest.
+        The same names. Otherwise one process would get the last batch, all long pages, while the others are
+        idle.
     """
     n_batches = len(make_chunks(docnames, workers)) if docnames else 1
     return [name for first in range(n_batches) for name in docnames[first::n_batches]]

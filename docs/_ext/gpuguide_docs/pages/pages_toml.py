@@ -292,7 +292,7 @@ def _page(entry: Mapping[str, Any], number: int) -> Page:
         _one_of(values["rules"], RULES, f"{where}: rules")
         if "minutes" in values:
             raise PagesError(
-                f"{where}: minutes of a {values['rules']} are worked out from its text; delete the key"
+                f"{where}: minutes of a {values['rules']} are computed from its text; delete the key"
             )
         values["minutes"] = 0
     if not _NAME.fullmatch(values["name"]):

@@ -1,8 +1,8 @@
-"""Hold a start of the machine against the ranges that the recordings print, which say where it should lie.
+"""Compare a start of the machine with the ranges that the recordings predict for it.
 
 ``python -m gpuguide_docs.record.again [PAGE ...]`` records pages into a folder of its own and counts how many
-of the new medians lie where the landed recordings expect another start's. It runs without a GPU on what was
-recorded before: on a folder of recordings, or on the landed ones, each start told from the others.
+of the new medians lie where the landed recordings expect another start's. It also runs without a GPU on
+earlier recordings: on a folder of them, or on the landed ones, predicting each start from the others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEAST_MEDIANS = 20
 """Medians of a clock below which its share says nothing."""
 
 WIDEST_DEVICE = 0.03
-"""Half a range of the device clock in the middle, as a part of the value: wide ranges are easily met."""
+"""The most that the median half-range of the device clock may be, as a share of the value."""
 
 _N_WORST = 10
 
@@ -52,7 +52,7 @@ class Reading:
     start : str
         The start of the machine.
     quartiles_s : tuple of float
-        Lower quartile, median and upper quartile, in seconds a call.
+        Lower quartile, median and upper quartile, in seconds per call.
     """
 
     what: str
@@ -63,7 +63,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Trial:
-    """A median of a start that was not used, and what the others made one expect.
+    """A median of a start that was left out, and the prediction from the others.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def readings(recording: Recording) -> Iterator[Reading]:
 
 
 def compare(landed: Iterable[Reading], new: Iterable[Reading]) -> list[Trial]:
-    """Hold each new start against what the landed ones make one expect.
+    """Compare each new start with the prediction from the landed ones.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def compare(landed: Iterable[Reading], new: Iterable[Reading]) -> list[Trial]:
 
 
 def leave_one_out(landed: Iterable[Reading]) -> list[Trial]:
-    """Hold each landed start against what the others make one expect.
+    """Compare each landed start with the prediction from the others.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _by_clock(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
 
 
 def shortcomings(trials: Iterable[Trial]) -> list[str]:
-    """Say what keeps the printed ranges from being true.
+    """Say why the printed ranges are not reliable.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def _judged(trials: Sequence[Trial], wanting: str) -> int:
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="make again", description="Hold a new start of the machine against the ranges that are printed."
+        prog="make again", description="Compare a new start of the machine with the printed ranges."
     )
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="names of pages; all by default")
     parser.add_argument("--machine", default="", metavar="SLUG", help="folder name; the GPU's by default")
@@ -323,13 +323,15 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--recorded", type=Path, metavar="FOLDER", help="take recordings that lie there")
     how.add_argument(
-        "--leave-one-out", action="store_true", help="tell each landed start from the others; no GPU needed"
+        "--leave-one-out",
+        action="store_true",
+        help="predict each landed start from the others; no GPU needed",
     )
     return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Hold a start of the machine against the landed recordings.
+    """Compare a start of the machine with the landed recordings.
 
     Parameters
     ----------
@@ -351,7 +353,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         landed = _recordings(layout.recorded, told.pages, told.machine)
         if told.leave_one_out:
             trials = [trial for recording in landed.values() for trial in leave_one_out(readings(recording))]
-            return _judged(trials, "it takes four machine starts to tell one from the others.")
+            return _judged(trials, "it takes four machine starts to predict one from the others.")
         if told.recorded:
             return _hold(landed, _recordings(told.recorded, told.pages, told.machine))
         return _record_and_hold(told, landed)

@@ -260,7 +260,7 @@ def _paired(old: Sequence[Mapping[str, Recording]], new: Sequence[Mapping[str, R
 
 
 def _medians(run: Mapping[str, Recording]) -> dict[tuple[str, str], float]:
-    """Give the median nanoseconds a call of everything that one turn measured."""
+    """Return the median nanoseconds per call of everything that one turn measured."""
     return {
         (f"{page} {name} {cell.variant} {cell.size}", cell.clock): round(
             statistics.median(cell.samples_ns) / cell.n_calls, 2

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PageRun", "main", "named_results", "run_page", "save_checked"]
 
-# Device times of two runs lie 0.4 % apart in the middle, so this is more than noise.
+# Device times of two runs typically differ by 0.4 %, so this is more than noise.
 _DRIFT = 0.02
 
 
@@ -223,7 +223,7 @@ def run_page(
     ceilings : Ceilings or None
         Of this machine, measured before.
     steps : StepTimer
-        Is told where the time goes.
+        Records where the time goes.
 
     Returns
     -------
@@ -446,7 +446,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 said["runs"], said["starts"] = _counted(saved)
         message = ""
     except (CellError, GpuGuideError) as error:
-        # Paths begin at the root: where the tree lies on that machine helps nobody.
+        # Paths begin at the root: the place of the tree on that machine is of no use.
         message = str(error).replace(f"{told.root.resolve()}{os.sep}", "")
     except Exception as error:
         message = f"{type(error).__name__}: {error}"

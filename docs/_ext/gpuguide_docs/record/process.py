@@ -1,4 +1,4 @@
-"""The process that a page is recorded in: what it is told, how it is started, watched and ended.
+"""The process that a page is recorded in: its options, and how it is started, watched and ended.
 
 Both sides load this module, the recorder and the process itself, so that it counts in the measuring key.
 """
@@ -64,7 +64,7 @@ class Outcome:
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read what the recorder told this process."""
+    """Read the options that the recorder gave this process."""
     parser = argparse.ArgumentParser(
         prog="python -m gpuguide_docs.record.page_run", description="Record one page in this process."
     )

@@ -1,4 +1,4 @@
-"""Measure pages: ``python -m gpuguide_docs.record.recorder [PAGE ...]``, one process a page."""
+"""Measure pages: ``python -m gpuguide_docs.record.recorder [PAGE ...]``, one process per page."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ BUDGET_SPENT = 3
 _LAST_START = 0.9
 # What is shorter would read 0.0 s.
 _LEAST_SHOWN_S = 0.05
-_DESCRIPTION = """Measure pages on this machine, one process a page.
+_DESCRIPTION = """Measure pages on this machine, one process per page.
 
 A page that crashes, hangs, or fails its gate keeps its former recording; the others are recorded, and the
-exit status is 1. At nine tenths of the budget the page in hand is finished and the status is 3. The budget
-is shared in the proportion of what the pages took before. Interrupted, it ends the page in hand, and that
-page keeps its former recording.
+exit status is 1. At nine tenths of the budget, the running page is finished and the status is 3. The budget
+is shared in proportion to what the pages took before. If you interrupt the recorder, it stops the running
+page, and that page keeps its former recording.
 """
 
 
@@ -196,7 +196,7 @@ class Course:
 
 
 def told(outcome: Outcome) -> str:
-    """Say in a line what came of a page, and where its seconds went.
+    """Say in one line how a page ended, and where its seconds went.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def interruptible() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Record pages and say what came of each.
+    """Record pages and say how each ended.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 course.run(pages, lambda line: print(line, flush=True))
         except Interrupted as interruption:
             print(_summary(course))
-            print("Interrupted: the page in hand was ended, its former recording stays.", file=sys.stderr)
+            print("Interrupted: the page was stopped and keeps its former recording.", file=sys.stderr)
             return 128 + int(interruption.args[0])
     print(_summary(course))
     if course.left_out:

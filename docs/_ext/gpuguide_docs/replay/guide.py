@@ -1,4 +1,4 @@
-"""What the guide hands in: replay knows recordings and Matplotlib, but not whose pages it shows."""
+"""The interface of the guide: replay knows recordings and Matplotlib, but not whose pages it shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PageCells(Protocol):
     namespace: dict[str, Any]
 
     def running(self) -> AbstractContextManager[object]:
-        """Hold, while one of them runs, what it needs: the guide's style, and an ear for what it states."""
+        """While a cell runs, provide the guide's style and collect what the cell states."""
 
     def stated(self) -> Stated:
         """Give what they have stated so far."""

@@ -37,7 +37,7 @@ _NOT_DRAWN = "The chart that this code draws appears once the page is measured."
 _CHART, _STATED = "Code of this chart", "What is claimed of these results"
 _DRAFT = admonition(
     "Draft, simulator",
-    ("Toy sizes in Numba's simulator, on a CPU: no figure and no number here says anything of a GPU.",),
+    ("Toy sizes in Numba's simulator, on a CPU: no figure and no number here says anything about a GPU.",),
     "warning page-draft",
 )
 
@@ -216,6 +216,9 @@ def _banner(state: PageState) -> str:
     reason = (f"Why it waits: {state.reason}",) if state.reason else ()
     return admonition(
         "Not measured yet",
-        ("The code below has not been recorded on a GPU; its outputs, charts and numbers follow.", *reason),
+        (
+            "The code below has not been recorded on a GPU yet; then outputs, charts and numbers appear.",
+            *reason,
+        ),
         "warning page-unmeasured",
     )

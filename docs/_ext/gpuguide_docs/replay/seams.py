@@ -1,4 +1,4 @@
-"""Where sphinx-gallery is taken over: pages are replayed, not run. A test tells when a seam moved."""
+"""Where sphinx-gallery is taken over: pages are replayed, not run. A test fails when a seam has moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each page can show: its recording when it is current, else why not. Loaded once a build."""
+"""What each page can show: its recording if it is current, else why not. Loaded once per build."""
 
 from __future__ import annotations
 

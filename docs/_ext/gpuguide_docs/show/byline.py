@@ -1,4 +1,4 @@
-"""What every page carries without being asked: the byline, what the reader will do, and the folded card."""
+"""What the build adds to every page: the byline, what the reader will do, and the folded card."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class PageFrame(SphinxTransform):
     default_priority = 400
 
     def apply(self, **_kwargs: object) -> None:
-        """Insert what the page lacks; other documents are left alone."""
+        """Insert what the page lacks; other documents stay as they are."""
         site = site_of(self.env)
         page = site.page_of(self.env.docname)
         section = next(iter(self.document.findall(nodes.section)), None)
@@ -74,15 +74,15 @@ class PageFrame(SphinxTransform):
         measures = page.format == "script"
         state = site.state(page.name, self.env) if measures else None
         at = _after_answer(section, several=measures)
-        # Before byline and card are put in. The contract reports it.
+        # Before byline and card are inserted. The contract reports it.
         reading = self.document["reading"] = reading_of(self.document)
-        # Typed minutes go with the last page that follows the former rules.
+        # Typed minutes will go with the last page that follows the former rules.
         minutes = reading.minutes if page.is_lesson else page.minutes
         answer = [node for node in section.children if isinstance(node, nodes.paragraph)]
         answer = [node for node in answer if "gg-answer" in node["classes"]]
         note_tile(self.env, self.env.docname, minutes, answer)
         top = [byline_node(site, page, state, minutes)]
-        # On a lesson they would push its numbers off the first screen; they are there for who teaches it.
+        # On a lesson, objectives would push the numbers off the first screen; they are meant for teachers.
         top += [] if page.is_lesson else [you_will_node(page)]
         recording = state.shown if state else None
         if recording and recording.runs:
@@ -146,7 +146,7 @@ def needs_text(needs: Needs) -> str:
 
 
 def byline_node(site: Site, page: Page, state: PageState | None, minutes: int) -> nodes.Element:
-    """Build the byline: what the page takes, how it was measured, what one can take away.
+    """Build the byline: what the page needs, how it was measured, and what can be downloaded.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def byline_node(site: Site, page: Page, state: PageState | None, minutes: int) -
     state : PageState or None
         Of its recording; None for a page that measures nothing.
     minutes : int
-        That it takes to read.
+        Reading time.
 
     Returns
     -------

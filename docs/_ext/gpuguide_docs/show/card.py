@@ -58,7 +58,7 @@ def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element
 
 
 def card_rows(recording: Recording) -> list[tuple[str, str]]:
-    """List what the card says, row by row; what a machine does not tell is left out.
+    """List what the card says, row by row; what a machine does not report is left out.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def card_rows(recording: Recording) -> list[tuple[str, str]]:
 
 
 def _counted(recording: Recording) -> list[nodes.Node]:
-    """Build the table of the hardware counters: one row a counter, one column a variant and size."""
+    """Build the table of the hardware counters: one row per counter, one column per variant and size."""
     cells = recording.counters
     if not cells:
         return []
@@ -95,11 +95,11 @@ def _counted(recording: Recording) -> list[nodes.Node]:
         shown = [cell.shown(name) if name in cell.names else "" for cell in cells]
         body += _texts([COUNTERS[name].words, *shown])
     body += _texts(
-        ["most frequent reason to wait, as the profiler calls it", *(c.longest.stall for c in cells)]
+        ["most frequent reason for waiting, in the profiler's words", *(c.longest.stall for c in cells)]
     )
     group += body
     table = nodes.table("", group, classes=["gg-counters"])
-    # Where evidence leads that stands in no strip.
+    # The target of evidence that is in no strip.
     table["counters"] = names
     return [table]
 
@@ -158,7 +158,7 @@ def _recorded(recording: Recording) -> Iterator[tuple[str, str]]:
 
 
 def _runs(recording: Recording) -> Iterator[tuple[str, str]]:
-    """Say of each run when it was, on which start and CPU, and what was not as in the other runs."""
+    """Describe each run: when it was, on which start and CPU, and what differed from the other runs."""
     described = recording.provenances
     n_runs = f", {len(described)} runs" if len(described) > recording.n_starts else ""
     yield "recorded on", f"{starts_words(recording.n_starts)}{n_runs}"
@@ -175,7 +175,7 @@ def _runs(recording: Recording) -> Iterator[tuple[str, str]]:
 
 
 def _of_a_run(p: Provenance) -> dict[str, str]:
-    """Give what is worth saying of a run where it was not the same in all."""
+    """Return what is worth saying about a run because it was not the same in all."""
     shared = "" if p.shared_host is None else format_quantity(p.shared_host, "share")
     return {
         "driver": p.driver,
@@ -200,7 +200,7 @@ def _clock_words(p: Provenance) -> str:
 
 
 def _span(ends: tuple[float, float] | None, unit: str) -> str:
-    """Write the lowest and the highest that was read, once where they are the same."""
+    """Write the lowest and the highest reading, once if they are the same."""
     return "" if ends is None else " to ".join(dict.fromkeys(_amount(end, unit) for end in ends))
 
 

@@ -1,4 +1,4 @@
-"""A later kernel of a ladder: the lines that changed are marked, and the others wait under a fold."""
+"""A later kernel of a ladder: the changed lines are marked, and the others are folded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["changed_block", "changed_lines", "changed_node", "definition_in", "functions_in", "setup"]
 
 _SHORT = 15
-# A line above and below says where a change stands.
+# A line above and below shows where a change is.
 _CONTEXT = 1
 _PRE = re.compile(r"(?P<before>.*?<pre>)(?P<code>.*)\n(?P<after></pre>.*)", re.DOTALL)
 
@@ -106,7 +106,7 @@ def changed_node(code: str, kernel: str, above: str) -> changed_block | None:
     head = range(1, _first_line_inside(kernel))
     own = range(before + 1, before + len(lines) + 1)
     shown = {before + number for number in near.union(head)}
-    # A mark in the place of a single line would save nothing.
+    # Replacing a single line by a mark would save nothing.
     shown |= {number for number in own if {number - 1, number + 1} <= shown}
     node = changed_block(code, code, language="python")
     node["changed"] = [before + number for number in changed]

@@ -65,7 +65,7 @@ def read_claims(path: Path) -> dict[str, Claim]:
     ArgumentError
         If an entry lacks a key or has a wrong value; the message names both.
     RecordingError
-        If the file is no TOML, or larger and deeper than a person writes.
+        If the file is not TOML, or larger or deeper than a person would write.
     """
     from gpuguide.recordings.limits import read_toml, toml_text
 

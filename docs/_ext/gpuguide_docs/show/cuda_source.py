@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PythonWithCudaLexer", "lexer_of", "setup"]
 
-# By its text and not its syntax tree: a page also shows lines that are no whole program.
+# By its text and not its syntax tree, because a page also shows lines that are not a whole program.
 _SOURCE = re.compile(
     r"""
     (?: \b (?: \w+_ )? source \s* (?: : \s* str \s* )? =            # SUM_SOURCE = r'''...'''
@@ -28,7 +28,7 @@ _SOURCE = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 
-# A source may be Python as well: an exercise's, for one.
+# A source may be Python as well, for example in an exercise.
 _IS_CUDA = re.compile(r"\b__(global|device)__\b|^\s*#\s*(include|define)\b", re.MULTILINE)
 
 _Token = tuple[int, _TokenType, str]
@@ -70,7 +70,7 @@ def _with_sources(text: str, tokens: Iterator[_Token], sources: list[tuple[int, 
 
 def _cuda(code: str, offset: int) -> Iterator[_Token]:
     for index, kind, value in CudaLexer().get_tokens_unprocessed(code):
-        # What this lexer does not know is no mistake in the Python around it.
+        # What this lexer does not know is not a mistake in the Python around it.
         yield index + offset, Text if kind in Error else kind, value
 
 

@@ -35,7 +35,7 @@ class EvidenceRole(SphinxRole):
     """``:evidence:`count warp_steps```, ``variant NAME``, ``counter NAME`` or ``opinion``, after a cause."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Give the word in brackets, or an error that the next build meets again."""
+        """Return the word in brackets, or report an error that the next build finds again."""
         try:
             kind, name = _parsed(self.text)
             shown = self._is_shown(kind, name)
@@ -58,7 +58,7 @@ class EvidenceRole(SphinxRole):
         site = site_of(self.env)
         page = site.page_of(self.env.docname)
         if page is None:
-            raise ArgumentError("Expected a page of examples/pages.toml; elsewhere there is only opinion.")
+            raise ArgumentError("Expected a page of examples/pages.toml; elsewhere only opinion is possible.")
         state = site.state(page.name, self.env) if page.format == "script" else None
         if kind == "count":
             files = _topic_files(site, page)
@@ -150,7 +150,7 @@ def _counters(recording: Recording) -> list[str]:
 
 
 class EvidenceLinks(SphinxTransform):
-    """Links each piece of evidence to what shows it on its page, wherever that stands."""
+    """Links each piece of evidence to what shows it on its page, wherever that is."""
 
     # When all cells and rungs stand where they belong.
     default_priority = 398

@@ -45,7 +45,7 @@ def markdown_nodes(text: str, where: str) -> list[nodes.Node]:
         return _blocks(tree.children)
     except _NotAllowedError as error:
         line = f", line {error.line}" if error.line else ""
-        raise ArgumentError(f"{where}{line}: {error} has no place there; allowed are {_ALLOWED}.") from None
+        raise ArgumentError(f"{where}{line}: {error} is not allowed there; allowed are {_ALLOWED}.") from None
 
 
 class _NotAllowedError(ValueError):
@@ -104,6 +104,6 @@ def _span(node: SyntaxTreeNode) -> list[nodes.Node]:
 def _link(node: SyntaxTreeNode) -> nodes.Node:
     address = str(node.attrs["href"])
     if not address.startswith("https://"):
-        # Exercises travel in the package, away from the site's pages.
+        # Exercises are part of the package, without the site's pages.
         raise _NotAllowedError(node, f"a link to {address!r}, which is no https address,")
     return nodes.reference("", "", *_spans(node.children), refuri=address)

@@ -56,7 +56,7 @@ class ExerciseDirective(SphinxDirective):
         try:
             node = show_exercise(self.env, self.state.document, self.arguments[0])
         except GpuGuideError as error:
-            # Without this a document that failed would count as read, and the next build would pass.
+            # Without this, a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
             raise self.error(f"exercise: {error}") from None
         # The contract and the downloads find the exercise by this.

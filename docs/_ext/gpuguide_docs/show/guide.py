@@ -1,4 +1,4 @@
-"""How this guide draws, handed in to replay: its style, and what its drawn cells find and state."""
+"""How this guide draws, passed to replay: its style, and what its drawn cells find and state."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class GpuGuideCells:
     arrays : mapping of str to KeptArray, optional
         Those that the page kept.
     quick : bool
-        Whether the results are those of a toy run, of which no claim need hold.
+        Whether the results come from a toy run, whose claims need not hold.
     """
 
     def __init__(

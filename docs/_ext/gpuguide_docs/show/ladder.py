@@ -36,7 +36,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Done:
-    """What a rung does: in words, its numbers, and the same numbers of the rung above.
+    """What a rung does, in words, with its numbers and the same numbers of the rung above.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Ladder:
         size, above = last.size, self.above(name)
         declared = self._declared(name, size)
         if declared:
-            # What the rung above counts as well can be compared.
+            # Only work that the rung above counts as well can be compared.
             shared = [work for work in declared if above and work in self._declared(above, size)]
             work = (shared or declared)[0]
             has_share = self._has(name, size, "share", work=work)
@@ -191,7 +191,7 @@ class Ladder:
             for quantity in ceilings
             if self._has(name, size, quantity)
         }
-        # Where memory or the launch decides, hardly any of the arithmetic units' share is reached.
+        # If memory or the launch decides, the share of the arithmetic units is close to zero.
         if "share" in shares or shares.get("flop_share", 0.0) >= _TELLING:
             largest = max(shares, key=shares.__getitem__)
             return ceilings[largest], largest
@@ -246,7 +246,7 @@ def ladder_of(
     order = [info.name for info in results.variants]
     right = sorted({*rungs} - {*wrong} - {*beside}, key=order.index)
     clocks = Counter(infos[name].clock for name in right)
-    # Of two clocks with as many rungs, that of the later ones.
+    # If two clocks have equally many rungs, that of the later ones.
     clock = max(reversed([infos[name].clock for name in right]), key=clocks.__getitem__, default="")
     numbered = tuple(name for name in right if infos[name].clock == clock)
     others = tuple(sorted(set(infos) - {*numbered}, key=order.index))
@@ -256,6 +256,6 @@ def ladder_of(
     if len(ladder.rows) > MOST_ROWS:
         raise ArgumentError(
             f"A table of rungs has at most {MOST_ROWS} rows; got {len(ladder.rows)}: "
-            f"{', '.join(ladder.rows)}. Take some out of :beside:."
+            f"{', '.join(ladder.rows)}. Remove some from :beside:."
         )
     return ladder

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
-# A kernel says on the terminal that its sockets are not encrypted; they are this machine's own.
-# A chart is the same file each time, like those that the guide draws itself. The backend's own settings would
-# be set when the first figure is made, and forgotten when the style in which it is drawn ends.
+# A kernel warns on the terminal that its sockets are not encrypted, but they are local to this machine. A
+# chart must be the same file each time, like those that the guide draws itself. The backend's own settings
+# would be set when the first figure is made, and lost when the style in which it is drawn ends.
 _KERNEL_CONFIG = """\
 c.IPKernelApp.log_level = "ERROR"
 c.HistoryManager.enabled = False
@@ -91,7 +91,7 @@ def _read(app: Sphinx, doctree: nodes.document) -> None:
     if ran is None:
         return
     # The package loads its modules, and its recordings, when they are first used, so a page can reach any of
-    # them. To run a page once too often costs a second; to show what the code no longer does would be wrong.
+    # them. Running a page once too often costs a second; showing what the code no longer does would be wrong.
     for path in (layout_of(app).source / "gpuguide").rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             env.note_dependency(path)

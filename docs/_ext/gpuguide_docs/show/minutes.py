@@ -1,4 +1,4 @@
-"""How long a page takes to read, worked out from what stands open on it."""
+"""How long a page takes to read, computed from what is open on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINES_PER_MINUTE = 12
 _SECONDS_PER_PICTURE = 10
 _PYTHON = ("python", "Python", "c++", "cuda")
 _PROSE = (nodes.paragraph, nodes.title, nodes.caption, nodes.term, nodes.rubric)
-#: Classes of what the eye rests on for a while: charts and drawings, strips, tables of rungs.
+#: Classes of what takes time to look at: charts and drawings, strips, tables of rungs.
 _PICTURES = frozenset(("gg-chart", "gg-strip", "gg-rungs"))
 _NOT_READ = (nodes.comment, nodes.raw, nodes.system_message, dropdown_main)
 _NOT_READ_CLASSES = frozenset(("gg-kernel-origin", "recorded-output", "page-stale", "page-unmeasured"))
@@ -42,7 +42,7 @@ class Reading:
     pictures : int
         Charts, drawings, tables and strips.
     lines_read : float
-        The lines of code, but of a kernel whose changed lines are marked, each other one is a quarter.
+        The lines of code; in a kernel with marked changes, each unmarked line counts a quarter.
     """
 
     words: int = 0

@@ -144,7 +144,7 @@ class ModuleSource:
         return [each for each in self._definitions if each in found]
 
     def private_constants(self, names: Iterable[str]) -> list[str]:
-        """List the module's own variables with a private name that definitions read: nobody imports those."""
+        """List the module's own variables with a private name that definitions read: never imported."""
         used = [used for name in names for used in _free_names(self._definition(name))]
         return [
             name

@@ -45,11 +45,11 @@ class _NumberRole(SphinxRole):
     """A role that becomes one number."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Give the number, or an error that the next build meets again."""
+        """Return the number, or report an error that the next build finds again."""
         try:
             number = self.number(site_of(self.env))
         except GpuGuideError as error:
-            # Without this a document that failed would count as read, and the next build would pass.
+            # Without this, a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
             message = self.inliner.reporter.error(f"{self.name} {self.text!r}: {error}", line=self.lineno)
             wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
@@ -143,7 +143,7 @@ def _node(
 
 
 def unmeasured_number(env: BuildEnvironment, key: str, state: PageState) -> number_node:
-    """Give what stands in the place of a number while its page has none."""
+    """Return what stands in for a number while its page has none."""
     return _node(env, key, "measured", (NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"))
 
 
@@ -163,7 +163,7 @@ def why_unmeasured(state: PageState) -> str:
     if state.status == "pending":
         return f"waits for a GPU: {state.reason}"
     if state.status == "stale":
-        return "the code changed since it was measured, and waits to be measured again"
+        return "its code changed, and the page is waiting to be measured again"
     return "this page was never measured"
 
 

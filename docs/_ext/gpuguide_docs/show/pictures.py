@@ -67,8 +67,8 @@ class DrawingDirective(SphinxDirective):
 class DrawnDirective(SphinxDirective):
     """``.. drawn:: PAGE`` with code like that of a drawn cell, which sees the results of that page.
 
-    The figures are drawn at every build from the page's current recording; a page that is not measured
-    leaves a note in their place.
+    The figures are drawn at every build from the page's current recording; if there is none, a note stands in
+    their place.
     """
 
     required_arguments = 1

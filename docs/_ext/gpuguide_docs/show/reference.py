@@ -87,7 +87,7 @@ def _offer(app: Sphinx, pagename: str, _template: str, context: dict[str, Any], 
 def _has_its_own_page(
     _app: Sphinx, what: str, name: str, thing: object, _skip: bool, _options: object
 ) -> bool | None:
-    """Leave out of a module's page what is public, for it has a page of its own; None: as autodoc decides."""
+    """Leave public names, which have their own pages, out of a module's page; None: as autodoc decides."""
     module, _ = gpuguide._HOMES.get(name, ("", ""))
     home = f"gpuguide.{module}"
     return True if what == "module" and module and getattr(thing, "__module__", "") == home else None
@@ -102,7 +102,7 @@ class NotingMiniGallery(MiniGallery):  # type: ignore[misc]
         for name in (*" ".join(self.arguments).split(), *self.content):
             path = Path(env.srcdir) / GALLERY / "backreferences" / f"{name.strip()}.examples"
             if not path.exists():
-                # Or the document would be read in each build, for want of a file that it depends on.
+                # Otherwise every build would read the document, because a file that it depends on is missing.
                 path.touch()
             env.note_dependency(path)
         shown: list[Any] = super().run()

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["NOT_COUNTED", "Number", "Reference", "measured_on", "parse_reference", "parse_size", "resolve"]
 
-#: What stands in the place of a counter that was not read for the present code.
+#: Shown for a counter that was not read for the present code.
 NOT_COUNTED = "not counted yet"
 
 _COUNTER = "counter"
 _SIDES = ("slower_at", "faster_at")
-_HOST_BOUND_WORDS = "a span that includes the host's time, for the host could not keep the GPU busy"
+_HOST_BOUND_WORDS = "a span that includes the host's time, because the host could not keep the GPU busy"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 _HINT = (
     "write page:study[variant, 2**24].time, .speedup(baseline), .work(name), page:study.crossover(a, b) or "
@@ -287,7 +287,7 @@ def resolve(reference: Reference, recording: Recording) -> Number:
 
 
 def _with_noun(text: str, reference: Reference) -> str:
-    """Name what a count or its rate is of: "27.4 million warp steps", "4.1 G warp steps/s"."""
+    """Name what is counted: "27.4 million warp steps", "4.1 G warp steps/s"."""
     noun = reference.work.replace("_", " ")
     if noun and reference.quantity == "work":
         return f"{text} {noun}"
@@ -301,7 +301,7 @@ def _fact(fact: Fact) -> tuple[str, str]:
 
 def _counter(reference: Reference, recording: Recording) -> tuple[str, str]:
     if not recording.counters:
-        return NOT_COUNTED, "the hardware counters of this code were not read yet"
+        return NOT_COUNTED, "the hardware counters of this code have not been read yet"
     cell = counted_at(recording.counters, reference.name, reference.variant, reference.size)
     counter, kernel = COUNTERS[reference.baseline], cell.longest
     parts = [counter.words]
@@ -331,7 +331,7 @@ def _quantity(reference: Reference, results: Results) -> tuple[str, str]:
 
 
 def _remarks(reference: Reference, results: Results) -> list[str]:
-    """Return what must be seen beside the number; of a ratio, of which side it is said."""
+    """Return the remarks that belong beside the number; for a ratio, with the side that they are about."""
     if reference.quantity in ("work", "gain"):
         return []  # a count has nothing to do with how its time was taken
     clock = "launch" if reference.quantity == "launch" else None

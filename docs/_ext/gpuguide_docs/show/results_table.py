@@ -23,7 +23,7 @@ __all__ = ["ChecksDirective", "ClaimsDirective", "FindingDirective", "ResultsDir
 
 
 def download_stem(page: str, study: str) -> str:
-    """Name the files in which readers take a study away.
+    """Name the files in which readers download a study.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class ResultsDirective(_RecordedDirective):
 
 
 class ChecksDirective(_RecordedDirective):
-    """``.. checks:: STUDY`` says in one line that all results were right, and how far off at most."""
+    """``.. checks:: STUDY`` says in one line that all results were right, and the largest difference."""
 
     required_arguments = 1
     optional_arguments = 0

@@ -120,7 +120,7 @@ class _Shown:
 
 @dataclass
 class _CodeAbove:
-    """What the rungs above have shown: how many they are, what they define, and the last kernel."""
+    """What the rungs above have shown: how many there are, what they define, and the last kernel."""
 
     n_rungs: int = 0
     names: set[str] = field(default_factory=set)
@@ -170,7 +170,7 @@ class LadderParts(SphinxTransform):
             self._fail(place, str(error))
 
     def _fail(self, place: nodes.Element, why: str) -> None:
-        """Report an error that the next build meets again."""
+        """Report an error that the next build finds again."""
         self.env.note_reread()
         name = f"rungs {place['rungs']!r}" if "rungs" in place else f"rung {place['rung']!r}"
         place += self.document.reporter.error(f"{name}: {why}", base_node=place)
@@ -189,7 +189,7 @@ class LadderParts(SphinxTransform):
         """Put the kernel above the cell that launches it, with what it reads and no rung above has shown."""
         name = rung["rung"]
         if sum(other["rung"] == name for other in self._rungs()) > 1:
-            raise ArgumentError(f"stands more than once on page {page.name!r}. A rung has one place.")
+            raise ArgumentError(f"occurs more than once on page {page.name!r}. A rung has one place.")
         cell = _cell_below(rung)
         for node in cell:
             node.parent.remove(node)
@@ -222,7 +222,7 @@ class LadderParts(SphinxTransform):
     def _wait(
         self, state: PageState, tables: Sequence[nodes.Element], rungs: Sequence[nodes.Element]
     ) -> None:
-        """Say that nothing was measured yet, and why."""
+        """Say that nothing has been measured yet, and why."""
         for table in tables:
             words = nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
             why = nodes.Text(f": {why_unmeasured(state)}")
@@ -259,9 +259,7 @@ class LadderParts(SphinxTransform):
         """Fill a table, and add its ladder to those whose rungs get strips."""
         shown = self._ladder(place["rungs"], rungs, recording, place)
         if not shown.ladder.rungs:
-            raise ArgumentError(
-                "no rung of this study stands on the page. Write .. rung:: NAME above a cell."
-            )
+            raise ArgumentError("no rung of this study is on the page. Write .. rung:: NAME above a cell.")
         place += [_table(shown, _targets(rungs)), _note(shown.ladder)]
         _number_headings(shown.ladder, rungs)
         ladders.append(shown)
@@ -478,7 +476,7 @@ def _of_size(ladder: Ladder, cell: Cell) -> str:
 
 
 def strip_table(strip: nodes.Element) -> nodes.table:
-    """Turn a strip into a table with one row, for what knows no strips.
+    """Turn a strip into a table with one row, for formats without strips.
 
     Parameters
     ----------

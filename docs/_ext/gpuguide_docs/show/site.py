@@ -110,7 +110,7 @@ class Site:
         UnknownNameError
             If there is no such page.
         RecordingError
-            If the recording is damaged: no build goes on with it.
+            If the recording is damaged, which ends the build.
         """
         state = states_of(self.layout)[self.page(name).name]
         if env is not None:

@@ -1,4 +1,4 @@
-"""What other pages say of a page: tiles, rows of sections, all findings, and the role ``minutes``."""
+"""What other pages say about a page: tiles, rows of sections, all findings, and the role ``minutes``."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 @dataclass(frozen=True)
 class _Tile:
-    """What a page says of itself on others: minutes, and the sentence with its finding, if it has numbers."""
+    """What a page contributes to others: minutes, and the sentence with its finding, if it has numbers."""
 
     minutes: int
     finding: tuple[nodes.Node, ...]
 
 
 class tile_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
-    """Stands where documents read later are quoted: attributes ``what`` and ``pages``, their names."""
+    """Marks where documents read later are quoted: attributes ``what`` and ``pages``, their names."""
 
 
 def note_tile(env: BuildEnvironment, docname: str, minutes: int, answer: Iterable[nodes.Element]) -> None:
@@ -58,7 +58,7 @@ def note_tile(env: BuildEnvironment, docname: str, minutes: int, answer: Iterabl
     docname : str
         Sphinx's name of the page.
     minutes : int
-        That it takes to read.
+        Reading time.
     answer : iterable of docutils.nodes.Element
         The paragraphs of its answer.
     """

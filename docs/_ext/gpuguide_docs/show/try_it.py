@@ -1,4 +1,4 @@
-"""Directive ``try-it``: one change to the code above, and what happens then."""
+"""Directive ``try-it``: one change to the code above, and what then happens."""
 
 from __future__ import annotations
 

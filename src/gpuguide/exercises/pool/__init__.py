@@ -1,4 +1,4 @@
-"""The exercises, one folder each, in teaching order; an exercise is imported when it is asked for."""
+"""The exercises, one folder each, in teaching order; an exercise is imported when it is first needed."""
 
 from __future__ import annotations
 

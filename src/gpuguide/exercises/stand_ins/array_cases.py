@@ -1,4 +1,4 @@
-"""What judges of functions on arrays share: results and inputs compared, element by element."""
+"""Shared by judges of functions on arrays: comparing results and inputs, element by element."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def compare_values(case: str, result: Any, expected: Any, tolerance: float = 0.0
     >>> compare_values("For a vector", np.array([1.0, 2.0]), np.array([1.0, 2.0])) is None
     True
     >>> print(compare_values("For a vector", np.array([1.0, 3.0]), np.array([1.0, 2.0])))
-    For a vector element 1 of the result must be 2.0; 3.0 came.
+    For a vector element 1 of the result must be 2.0; got 3.0.
     """
     expected = np.asarray(expected)
     if not isinstance(result, np.ndarray | np.generic | int | float):
-        return Finding("wrong", f"{case} an array or a number was expected; {shown(result)} came.")
+        return Finding("wrong", f"{case} the result must be an array or a number; got {shown(result)}.")
     result = np.asarray(result)
     if result.shape != expected.shape:
         return Finding(
@@ -48,18 +48,18 @@ def compare_values(case: str, result: Any, expected: Any, tolerance: float = 0.0
         )
     if result.dtype != expected.dtype:
         return Finding("wrong", f"{case} the result must be {expected.dtype}; it is {result.dtype}.")
-    # Written so that NaN is no match.
+    # Written so that NaN never matches.
     bad = ~(np.abs(result.astype(np.float64) - expected) <= tolerance)
     if not bad.any():
         return None
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     place = f"element {index[0] if len(index) == 1 else index} of the result" if index else "the result"
-    message = f"{case} {place} must be {expected[index].item()}; {result[index].item()} came."
+    message = f"{case} {place} must be {expected[index].item()}; got {result[index].item()}."
     return Finding("wrong", message, index=index)
 
 
 def unchanged(case: str, name: str, array: Any, copy: Any) -> Finding | None:
-    """See that an input is as it was.
+    """Check that an input did not change.
 
     Parameters
     ----------

@@ -45,11 +45,11 @@ class VirtualBlur:
     cp : FakeCupy
         The module and, with it, the machine.
     dtype : numpy dtype
-        Of the image that it will be asked for.
+        Type of the image that it will get.
     host_rate, device_rate : float
-        Bytes a nanosecond on each side.
+        Bytes per nanosecond on each side.
     set_up_ns : int
-        What the first call on the host takes besides.
+        Extra time of the first call on the host.
 
     Attributes
     ----------

@@ -101,7 +101,7 @@ class _Event:
         self._gpu.wait_for(self.time_ns)
 
     def elapsed_ms(self, start: _Event) -> float:
-        """Milliseconds from another event; refused, as by CUDA, while the device has not come to this one."""
+        """Milliseconds since another event; refused, as by CUDA, until the device has reached this one."""
         if not self.done:
             raise RuntimeError("cudaErrorNotReady: device not ready")
         return (self.time_ns - start.time_ns) * 1e-6

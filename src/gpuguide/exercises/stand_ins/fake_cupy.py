@@ -25,8 +25,8 @@ _ATTRIBUTES = ("dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", 
 class DeviceArray(NDArrayOperatorsMixin):
     """An array on the virtual GPU; `FakeCupy` makes it.
 
-    It refuses what a CuPy array refuses, with the same errors: NumPy arrays among its operands, and being
-    taken for one. What needs the host to know a value (``float``, ``bool``, ``item``, printing) copies.
+    It refuses what a CuPy array refuses, with the same errors: NumPy arrays among its operands, and implicit
+    conversion to one. Whatever needs a value on the host (``float``, ``bool``, ``item``, printing) copies.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class DeviceArray(NDArrayOperatorsMixin):
     def __init__(self, cp: FakeCupy, data: np.ndarray[Any, Any], buffer: int) -> None:
         self._cp, self._data, self._buffer = cp, data, buffer
 
-    # What NumPy asks.
+    # What NumPy calls.
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError(
@@ -186,8 +186,8 @@ DeviceArray.T = property(lambda self: self.transpose(), doc="The same memory wit
 class FakeCupy:
     """A module ``cupy`` that works without a GPU and notes every launch and copy.
 
-    It holds what exercises need and refuses the rest. Like CuPy it takes no NumPy array where it wants one of
-    its own. Kernels are counted as one for each call; of reductions and sorting the real CuPy launches more.
+    It has what exercises need and refuses the rest. Like CuPy, it takes no NumPy array where it expects one
+    of its own. Each call counts as one kernel; for reductions and sorting, the real CuPy launches more.
 
     Parameters
     ----------
@@ -237,8 +237,8 @@ class FakeCupy:
         if name in VALUES:
             return getattr(np, name)
         raise AttributeError(
-            f"The stand-in for CuPy has no {name!r}: it holds only what the exercises need. "
-            "The exercise can be solved with what it has."
+            f"The stand-in for CuPy has no {name!r}: it has only what the exercises need. You can solve the "
+            f"exercise with what it has."
         )
 
     def __dir__(self) -> list[str]:
@@ -305,7 +305,7 @@ class FakeCupy:
     # New arrays.
 
     def empty(self, shape: Any, dtype: Any = float, **_: Any) -> Any:
-        """Return a new array that nobody has written."""
+        """Return a new array that has not been written."""
         contents = np.empty(shape, dtype)
         contents.reshape(-1).view(np.uint8)[:] = 0xA5  # so that reading it is never right by chance
         return self._allocate(contents)
@@ -325,7 +325,7 @@ class FakeCupy:
         return self.full(shape, 1, dtype)
 
     def empty_like(self, a: Any, dtype: Any = None, **_: Any) -> Any:
-        """Return a new array like `a` that nobody has written."""
+        """Return a new array like `a` that has not been written."""
         return self.empty(a.shape, dtype or a.dtype)
 
     def zeros_like(self, a: Any, dtype: Any = None, **_: Any) -> Any:
@@ -365,7 +365,7 @@ class FakeCupy:
             raise TypeError(f"Unsupported type {type(out)}")
         contents = [self.unwrap(a) for a in args]
         options = {key: self.unwrap(value) for key, value in kwargs.items()}
-        # A GPU divides by zero without a word.
+        # A GPU divides by zero silently.
         with np.errstate(all="ignore"):
             result = np.asarray(function(*contents, **options))
         if out is not None:

@@ -82,7 +82,7 @@ class HostMemory:
         self._gpu = gpu
 
     def is_untouched(self, array: Any) -> bool:
-        """Return whether nobody has written the array yet; any other array of NumPy counts as written."""
+        """Return whether the array has never been written; any other NumPy array counts as written."""
         return bool(getattr(array, "is_untouched", False))
 
     def touch(self, array: Any) -> None:
@@ -96,9 +96,9 @@ class HostMemory:
 
 
 class FakeNumpy:
-    """NumPy, but what ``empty`` and ``zeros`` return is memory that nobody has touched.
+    """NumPy, except that ``empty`` and ``zeros`` return memory that has never been touched.
 
-    So it is with the real one: the system promises large arrays their memory, and finds it when they are
+    The real NumPy does the same: the system only promises memory to large arrays, and finds it when they are
     first written.
 
     Parameters

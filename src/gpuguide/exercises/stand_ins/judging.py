@@ -1,4 +1,4 @@
-"""What the judges of functions share: calling them safely, and saying times, counts and lines."""
+"""Shared by the judges of functions: calling them safely, and writing times, counts and lines."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
         message = f"{case} the function raised {type(error).__name__}{f': {text}' if text else ''}."
         if isinstance(error, TypeError) and any(mixed in str(error) for mixed in _MIXED):
             message += (
-                " An array on the GPU and one of NumPy met: bring both to one side, with cp.asarray or "
-                "cp.asnumpy, or make the new one where the other is."
+                "An array on the GPU met a NumPy array: bring both to one side, with cp.asarray or "
+                "cp.asnumpy, or make the new one on the side of the other."
             )
         line = line_of_error(error, source_of(function))
         return None, Finding("exception", message, line=line)
@@ -76,7 +76,7 @@ def explained(message: str, causes: Iterable[Finding]) -> Iterator[Finding]:
     message : str
         What is wrong.
     causes : iterable of Finding
-        What was seen that explains it, maybe nothing.
+        Observations that explain it, if any.
 
     Yields
     ------
@@ -235,7 +235,7 @@ def known_lines(lines: Iterable[int | None]) -> tuple[int, ...]:
 
 
 def lines_text(lines: Iterable[int | None]) -> str:
-    """Write line numbers, each once and in ascending order; nothing where none is known.
+    """Write line numbers, each once and in ascending order; nothing if none is known.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def count(n: int, noun: str, plural: str = "") -> str:
     noun : str
         In the singular.
     plural : str
-        Where it is not the singular with an s.
+        Given if it is not the singular with an s.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which line of the reader's code is at work: stand-ins note it with everything they see."""
+"""Which line of the reader's code is running: stand-ins note it with everything they see."""
 
 from __future__ import annotations
 

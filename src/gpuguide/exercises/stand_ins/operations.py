@@ -42,7 +42,7 @@ class VirtualOperation:
     used_share : float
         Time of a run on data that were used before, over that on fresh ones.
     rhythm : tuple of float
-        Time of each run over that of an undisturbed one, over and over.
+        Time of each run over that of an undisturbed one; repeated.
 
     Attributes
     ----------

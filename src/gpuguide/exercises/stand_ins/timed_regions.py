@@ -1,4 +1,4 @@
-"""What lay between two readings of a clock, and what is wrong with it."""
+"""What happened between two readings of a clock, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ON_DEVICE = ("launch", "memset", "to_device", "to_host")
 
 @dataclass(frozen=True)
 class Region:
-    """What happened between two readings of the clock that follow each other.
+    """What happened between two consecutive readings of the clock.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Region:
 
     @property
     def seconds(self) -> float:
-        """What the two readings differ by."""
+        """The difference between the two readings."""
         return (self.stop.end_ns - self.start.end_ns) * 1e-9
 
     def holds(self, name: str) -> bool:
@@ -60,7 +60,7 @@ def regions(gpu: VirtualGpu, name: str = "") -> list[Region]:
     gpu : VirtualGpu
         The machine, after the function has run on it.
     name : str
-        How the name begins of what must have happened; anything by default.
+        The beginning of the name of something that must have happened; by default anything.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def clock_mistakes(found: list[Region]) -> Iterator[Finding]:
     Finding
         A clock that stopped or started too early, or ran while a kernel was compiled.
     """
-    # A reading that ends a stretch and begins the next is told once, as an end.
+    # A reading that ends one stretch and begins the next is reported once, as an end.
     ends = [region.stop for region in found]
     begun = [region for region in found if region.start not in ends]
     mistakes = (
@@ -110,7 +110,7 @@ def clock_mistakes(found: list[Region]) -> Iterator[Finding]:
 
 
 def used_for(figure_s: float, found: list[Region]) -> list[Region]:
-    """Return the stretches that a figure can be: those as long as it, or all where none is.
+    """Return the stretches that may make up a figure: those of its length, or all if there are none.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def used_for(figure_s: float, found: list[Region]) -> list[Region]:
     Returns
     -------
     list of Region
-        So that a warm-up that was timed and thrown away is not blamed.
+        A warm-up that was timed and thrown away is thus not blamed.
 
     Examples
     --------

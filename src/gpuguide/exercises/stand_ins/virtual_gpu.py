@@ -1,4 +1,4 @@
-"""A GPU that takes no time: a launch queue and a clock that move only when they are asked to."""
+"""A GPU that takes no real time: a launch queue and a clock that move only on request."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from gpuguide.exercises.stand_ins.lines import line_now
 
 __all__ = ["Costs", "Event", "TooManyCallsError", "VirtualGpu"]
 
-_START_NS = 41_000_000_000  # a clock starts at no round figure, as the real one
+_START_NS = 41_000_000_000  # like a real clock, this one does not start at a round figure
 _MOST_EVENTS = 200_000
 
 
 class TooManyCallsError(GpuGuideError):
-    """The virtual GPU was asked for more than any right answer needs: a loop does not end."""
+    """The virtual GPU got more requests than any right answer makes: a loop does not end."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What things cost on a virtual machine; a rate of one byte a nanosecond is 1 GB/s.
+    """What things cost on a virtual machine; a rate of one byte per nanosecond is 1 GB/s.
 
     Attributes
     ----------
     launch_ns : int
         Host time of a launch.
     compile_ns : int
-        Host time of the first launch of a kernel, besides.
+        Extra host time of the first launch of a kernel.
     wake_up_ns : int
-        Host time from the end of the work until a host that waits goes on.
+        Host time from the end of the work until a waiting host goes on.
     clock_ns : int
         Host time of reading the clock.
     memory_rate, cache_rate : float
-        Bytes a nanosecond from the GPU's memory and, for buffers that are in it, from its L2 cache.
+        Bytes per nanosecond from the GPU's memory and, for buffers that are in it, from its L2 cache.
     l2_bytes : int
         Size of the L2 cache.
     link_rate : float
-        Bytes a nanosecond between host and device.
+        Bytes per nanosecond between host and device.
     staging_rate : float
-        Bytes a nanosecond at which the host copies pageable memory into the buffer that the device fetches
-        it from.
+        Bytes per nanosecond at which the host copies pageable memory into the buffer from which the device
+        fetches it.
     first_touch_rate : float
-        Bytes a nanosecond at which the system hands out host memory that nobody has written yet.
+        Bytes per nanosecond at which the system provides host memory that has never been written.
     queue_length : int
         Launches that can wait; one more makes the host wait.
     """
@@ -77,7 +77,7 @@ class Event:
     begin_ns, end_ns : int
         When the host began, and when it went on.
     started_ns, done_ns : int
-        When the device began and ended; those of the host where the device has no part in it.
+        When the device began and ended; those of the host if the device takes no part.
     nbytes : int
         Bytes copied, or read and written.
     compiled : bool
@@ -194,17 +194,17 @@ class VirtualGpu:
         *,
         kind: str = "launch",
     ) -> Event:
-        """Queue a kernel, and compile it where it was never launched before.
+        """Queue a kernel, and compile it if it was never launched before.
 
         Parameters
         ----------
         name : str
-            Of the kernel; another name is another kernel.
+            Name of the kernel; another name is another kernel.
         touches : mapping, optional
             Buffer -> bytes of it that the kernel reads and writes. They take the time of the memory, or of
             the cache where the buffer is in it.
         busy_ns : float
-            Time that the kernel takes besides.
+            Extra time that the kernel takes.
         kind : str
             ``"launch"``, or ``"memset"``, which needs no compiling.
 
@@ -271,7 +271,7 @@ class VirtualGpu:
         return max(self.now_ns, self.free_at_ns)
 
     def wait_for(self, time_ns: int) -> None:
-        """Wait until the device has come to an event.
+        """Wait until the device has reached an event.
 
         Parameters
         ----------
@@ -338,8 +338,8 @@ class VirtualGpu:
     ) -> Event:
         if len(self.log) >= _MOST_EVENTS:
             raise TooManyCallsError(
-                f"The GPU was asked for more than {_MOST_EVENTS} things. A right answer needs a few hundred: "
-                "look for a loop that does not end."
+                f"The GPU got more than {_MOST_EVENTS} requests. A right answer needs a few hundred: look "
+                f"for a loop that does not end."
             )
         done = self.now_ns if started is None else self.free_at_ns
         span = (begin, self.now_ns, begin if started is None else started, done)

@@ -52,7 +52,7 @@ class Setting:
 class Accesses:
     """Loads, stores and atomic operations, in the order in which they were simulated.
 
-    Columns are worked out when they are first asked for; all have one entry an access.
+    Columns are computed on first use; all have one entry per access.
 
     Parameters
     ----------

@@ -16,14 +16,14 @@ __all__ = ["findings_between_threads"]
 
 
 def findings_between_threads(accesses: Accesses, *, complete: bool) -> list[Finding]:
-    """Find what no thread alone does wrong.
+    """Find mistakes that only several threads together make.
 
     Parameters
     ----------
     accesses : Accesses
         Everything a launch noted.
     complete : bool
-        Whether all threads came to their end; what a thread that failed left undone is no read too early.
+        Whether all threads finished; if one failed, reads of what it did not write are not reported.
 
     Returns
     -------

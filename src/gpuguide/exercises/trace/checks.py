@@ -1,4 +1,4 @@
-"""What the source alone shows to be wrong, whatever the launch."""
+"""Mistakes that the source alone shows, whatever the launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What warps ask of memory: sectors a request, bank conflicts, and branches at which threads part.
+"""What warps ask of memory: sectors per request, bank conflicts, and branches at which threads diverge.
 
 The threads of a warp run in step: their k-th execution of one instruction, in the same turns of the loops
 around it, is one request. Global memory answers it in sectors of 32 bytes; shared memory has 32 banks of
@@ -33,7 +33,7 @@ BANKS, BANK_BYTES = 32, 4
 
 @dataclass(frozen=True)
 class Requests:
-    """Accesses gathered into the requests of warps.
+    """Accesses grouped into the requests of warps.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def sectors(gathered: Requests) -> Ints:
     Returns
     -------
     ndarray of int64
-        One a request.
+        One per request.
     """
     return _distinct(gathered.number, bytes_of(gathered.accesses) // SECTOR_BYTES, len(gathered))
 
@@ -116,7 +116,7 @@ def bank_passes(gathered: Requests) -> Ints:
     Returns
     -------
     ndarray of int64
-        One a request, the worst of its halves or quarters where it has such.
+        One per request, the worst of its halves or quarters if it has any.
     """
     if not len(gathered):
         return np.empty(0, np.int64)
@@ -154,7 +154,7 @@ def divergent(gathered: Requests) -> Flags:
     Returns
     -------
     ndarray of bool
-        One a branch that a warp reaches.
+        One per branch that a warp reaches.
     """
     if not len(gathered):
         return np.empty(0, bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-#: Numbers, one an access, and answers, one an access.
+#: Numbers and answers, one of each per access.
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 

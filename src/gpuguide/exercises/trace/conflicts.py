@@ -30,7 +30,7 @@ __all__ = ["PLAIN_READ", "PLAIN_WRITE", "Race", "Touch", "contested", "races"]
 PLAIN_READ, PLAIN_WRITE, ATOMICALLY = 0, 1, 2
 _ROLES = np.zeros(8, np.int64)
 _ROLES[[WRITE, ATOMIC, EXCHANGE]] = PLAIN_WRITE, ATOMICALLY, ATOMICALLY
-#: Pairs that are checked one by one, at most; of more, only those of two units a line and role are.
+#: Pairs that are checked one by one, at most; beyond that, only those of two units per line and role.
 _MOST_PAIRS = 2_000_000
 _Before = Callable[[Ints, Ints], Flags]
 
@@ -54,7 +54,7 @@ class Touch:
 
 @dataclass(frozen=True)
 class Race:
-    """All races between the same lines over the same array, told by the one over the lowest element.
+    """All races between the same lines over the same array, represented by the one over the lowest element.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def contested(accesses: Accesses, unit: Ints) -> Flags:
     Returns
     -------
     ndarray of bool
-        One an access.
+        One per access.
     """
     found = np.zeros(len(accesses), bool)
     found[_contested(accesses, [accesses.cell], unit)] = True
@@ -163,7 +163,7 @@ def _pairs(accesses: Accesses, keys: list[Ints], unit: Ints, before: _Before | N
     unit : ndarray
         Only accesses that differ in this can.
     before : callable, optional
-        Says which of two come in order after all; without it, two units a line and role are enough.
+        Says which of two come in order after all; without it, two units per line and role are enough.
     """
     chosen = _contested(accesses, keys, unit)
     role, line = _ROLES[accesses.kind], accesses.line
@@ -194,7 +194,7 @@ def _two_units(chosen: Ints, by: list[Ints], unit: Ints) -> Ints:
 
 
 def _told(accesses: Accesses, first: Ints, second: Ints) -> list[Race]:
-    """Sum pairs up by array and lines, each told by the lowest element and threads."""
+    """Group pairs by array and lines, each represented by the lowest element and threads."""
     thread, line, region = accesses.thread, accesses.line, accesses.region
     swap = (line[first] > line[second]) | ((line[first] == line[second]) & (thread[first] > thread[second]))
     first, second = np.where(swap, second, first), np.where(swap, first, second)

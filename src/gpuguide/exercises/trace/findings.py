@@ -9,7 +9,7 @@ from gpuguide.errors import unknown
 
 __all__ = ["KINDS", "Finding", "ThreadId"]
 
-#: Every kind of finding, the one to read first in front.
+#: Every kind of finding, the most important first.
 KINDS = (
     "compile",
     "unsupported",
@@ -72,7 +72,7 @@ class Finding:
     array : str
         The array concerned, as the reader's kernel calls it; empty where there is none.
     index : tuple of int
-        The element concerned, one number an axis; empty where there is none.
+        The element concerned, one number per axis; empty if there is none.
     threads : tuple of ThreadId
         The threads concerned, the lowest first, at most a few.
 

@@ -27,14 +27,14 @@ def before_in_block(accesses: Accesses, first: Ints, second: Ints) -> Flags:
     Parameters
     ----------
     accesses : Accesses
-        Those that are spoken of.
+        The accesses that the positions refer to.
     first, second : ndarray of int64
         Positions in `accesses`.
 
     Returns
     -------
     ndarray of bool
-        One a pair.
+        One per pair.
     """
     thread, epoch = accesses.thread, accesses.epoch
     same_thread = thread[first] == thread[second]

@@ -1,4 +1,4 @@
-"""The memory of a launch: every array owns a stretch of addresses, one a cell."""
+"""The memory of a launch: every array owns a stretch of addresses, one per cell."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Region:
     name : str
         As the kernel calls it.
     space : str
-        ``"global"``, ``"shared"`` (one a block), ``"local"`` (one a thread) or ``"constant"``.
+        ``"global"``, ``"shared"`` (one per block), ``"local"`` (one per thread) or ``"constant"``.
     dtype : numpy.dtype
         Of its elements.
     shape, steps : tuple of int
@@ -31,7 +31,7 @@ class Region:
     start : int
         The cell of its first element.
     base, cells : int
-        The addresses from ``base`` on are its own, one a cell.
+        The addresses from ``base`` on are its own, one per cell.
     alias : int
         What to add to an address to get the one that all overlapping arguments share.
     byte_offset : int

@@ -1,4 +1,4 @@
-"""Sums up what single threads did wrong: one finding for each kind, line and array."""
+"""Sums up what single threads did wrong: one finding per kind, line and array."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ENDS_A_THREAD", "endless_finding", "findings_of", "remark_of"]
 
 #: Kinds of remarks after which the thread does not go on.
 ENDS_A_THREAD = frozenset({"exception", "out_of_range", "unsupported"})
-#: What a GPU computes without a word; Numba checks neither, unless it compiles for debugging.
+#: What a GPU computes silently; Numba checks neither, unless it compiles for debugging.
 _SILENT = (ArithmeticError, ValueError)
 #: How Numba writes what readers call by its name in CUDA C, or without the module.
 _OF_NUMBA = {
@@ -64,21 +64,21 @@ def _line(error: Exception, file: str) -> int:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, NameError) and hasattr(builtins, error.name or ""):
-        return f"{error.name} is not to be had in a kernel"
+        return f"{error.name} is not available in a kernel"
     if isinstance(error, NameError) and error.name in _OF_NUMBA:
         return f"{error}; Numba has it as cuda.{_OF_NUMBA[error.name]}"
     if isinstance(error, TypeError | NameError):
         return str(error)
     if isinstance(error, RecursionError):
-        return "it calls itself without end"
+        return "it calls itself endlessly"
     said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"
     if isinstance(error, _SILENT):
-        return f"{said}; a GPU says nothing and computes on with a useless value"
+        return f"{said}; a GPU reports nothing and continues with a useless value"
     return said
 
 
 def findings_of(remarks: Iterable[Remark], geometry: Geometry) -> dict[Finding, tuple[Remark, ...]]:
-    """Return one finding for each kind, line and array, told of the lowest thread.
+    """Return one finding per kind, line and array; it describes the lowest thread.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class Dim:
 
 
 class Cuda(Waiting):
-    """``cuda``: what a kernel may ask for; anything else is `UnsupportedError`.
+    """``cuda``: what a kernel may use; anything else raises `UnsupportedError`.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Cuda(Waiting):
         raise UnsupportedError(f"cuda.{name}")
 
     def grid(self, ndim: int) -> Any:
-        """Return the thread's place in the grid, one number an axis."""
+        """Return the thread's place in the grid, one number per axis."""
         thread, block, extent = self.threadIdx, self.blockIdx, self.blockDim
         x = thread.x + block.x * extent.x
         if ndim == 1:
@@ -86,7 +86,7 @@ class Cuda(Waiting):
         """Do nothing: there is no time here."""
 
     def lanemask_lt(self) -> SizedInt:
-        """Return one bit a lane, set for those below the own."""
+        """Return one bit per lane, set for those below this one."""
         return SizedInt.of((1 << self.laneid) - 1, 32)
 
     def popc(self, value: Any) -> int:

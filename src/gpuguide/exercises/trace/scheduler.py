@@ -73,7 +73,8 @@ def run(
     Returns
     -------
     Trace
-        Whatever the kernel does: an exception in it, an index out of range or an endless loop is a finding.
+        It comes whatever the kernel does: an exception in it, an index out of range or an endless loop is a
+        finding.
 
     Raises
     ------

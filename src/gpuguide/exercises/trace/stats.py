@@ -76,8 +76,8 @@ class TraceStats:
     divergent_warps : float
         Share of the warps whose threads took different ways at least once.
     divergent_branches : float
-        Share of the branches, each counted once a warp that reaches it, at which its threads parted. A loop
-        over a range is one branch, at which threads part that make different numbers of turns.
+        Share of the branches, each counted once per warp that reaches it, at which its threads diverged. A
+        loop over a range is one branch, at which threads diverge if they make different numbers of turns.
     arrays : tuple of ArrayStats
         The arguments in order, then the shared arrays.
     """

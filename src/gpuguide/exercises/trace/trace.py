@@ -1,4 +1,4 @@
-"""What one launch did: findings, figures, and the questions that can be asked of it."""
+"""What one launch did: findings, figures, and methods that query it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Trace:
     ----------
     findings : tuple of Finding
         What is wrong whatever the exercise: races, indices out of range, barriers, reads before writes,
-        endless loops, exceptions. Sorted, the one to read first in front. The same in either order, unless
-        the kernel itself does something else in another order, having drawn numbers with atomic operations.
+        endless loops, exceptions. Sorted, the most important first. They are the same in either order, unless
+        the kernel itself depends on the order, for example through atomic counters.
     names : mapping of str to str
         From the key of each argument in `run` to the kernel's own name of it.
     record : Record
         Every access, for figures and drawings.
     remarks : mapping of Finding to tuple of Remark
-        Of findings about single threads and barriers: what they sum up.
+        For findings about single threads and barriers: the remarks that they sum up.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Trace:
 
     @property
     def stats(self) -> TraceStats:
-        """The figures, worked out when they are first asked for."""
+        """The figures, computed on first use."""
         return self.record.stats
 
     def written_twice(self, array: str) -> Finding | None:
@@ -90,7 +90,7 @@ class Trace:
         return usage.never_written(self.record, self._argument(array))
 
     def uncoalesced(self, limit: float) -> Finding | None:
-        """Return a finding if a line takes more sectors a request than a limit, on average over its requests.
+        """Return a finding if a line takes more sectors per request than a limit, on average.
 
         Parameters
         ----------

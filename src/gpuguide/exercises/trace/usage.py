@@ -92,7 +92,7 @@ def never_written(record: Record, number: int) -> Finding | None:
 
 
 def uncoalesced(record: Record, limit: float) -> Finding | None:
-    """Find the line whose loads or stores take most sectors a request.
+    """Find the line whose loads or stores take the most sectors per request.
 
     Parameters
     ----------
@@ -116,14 +116,14 @@ def uncoalesced(record: Record, limit: float) -> Finding | None:
     least = -(-n_bytes // SECTOR_BYTES)
     message = (
         f"In line {worst.line} a warp {doing} {region.name} in {int(worst.costs.max())} sectors of "
-        f"{SECTOR_BYTES} bytes a request, where {least} could hold all that it asks for"
+        f"{SECTOR_BYTES} bytes per request, where {least} could hold all that it asks for"
         f"{_apart(example)}."
     )
     return _of_example("uncoalesced", message, record, worst, example)
 
 
 def bank_conflicts(record: Record, limit: int) -> Finding | None:
-    """Find the line whose accesses to shared memory take most passes.
+    """Find the line whose accesses to shared memory take the most passes.
 
     Parameters
     ----------
@@ -153,18 +153,18 @@ def bank_conflicts(record: Record, limit: int) -> Finding | None:
 def _worst(
     instructions: list[Instruction], limit: float, cost: Callable[[Instruction], float]
 ) -> Instruction | None:
-    """Return the dearest instruction above a limit, of equally dear ones that of the lowest line."""
+    """Return the most expensive instruction above a limit; if several are, that of the lowest line."""
     above = [each for each in instructions if cost(each) > limit]
     return max(above, key=lambda each: (cost(each), -each.line, -each.region), default=None)
 
 
 def _example(gathered: Requests, instruction: Instruction) -> Accesses:
-    """Return the dearest request of an instruction, of equally dear ones that of the lowest warp."""
+    """Return the most expensive request of an instruction; if several are, that of the lowest warp."""
     return gathered.members(instruction.first + int(instruction.costs.argmax()))
 
 
 def _apart(example: Accesses) -> str:
-    """Say how far neighbouring threads' elements lie apart, if it is always the same."""
+    """Say how far apart the elements of neighbouring threads lie, if that is always the same."""
     steps = np.unique(np.diff(example.address))
     one_after_another = np.all(np.diff(example.lane) == 1)
     if len(steps) != 1 or not one_after_another or abs(int(steps[0])) < 2:

@@ -112,11 +112,11 @@ class Waiting:
         return self._wait("eq_sync", mask, frame_above(1), predicate)
 
     def ballot_sync(self, mask: Any, predicate: Any) -> Wait:
-        """Return one bit a lane, set where the predicate is true."""
+        """Return one bit per lane, set where the predicate is true."""
         return self._wait("ballot_sync", mask, frame_above(1), predicate)
 
     def match_any_sync(self, mask: Any, value: Any) -> Wait:
-        """Return one bit a lane, set where the value is the same."""
+        """Return one bit per lane, set where the value is the same."""
         return self._wait("match_any_sync", mask, frame_above(1), value)
 
     def match_all_sync(self, mask: Any, value: Any) -> Wait:

@@ -27,7 +27,8 @@ def answers(waits: Mapping[int, Wait]) -> dict[int, Any]:
     Returns
     -------
     dict of int to object
-        By lane. A lane that asks one that takes no part gets what is of no use: NaN or the smallest integer.
+        By lane. A lane that asks one that does not take part gets a useless value: NaN or the smallest
+        integer.
     """
     operation = next(iter(waits.values())).operation
     if operation in _SOURCES:
@@ -61,7 +62,7 @@ def _useless(value: Any) -> Any:
 
 
 def _bits(waits: Mapping[int, Wait], chosen: Callable[[Any], Any]) -> SizedInt:
-    """Return one bit a lane as Numba does: a signed integer of 32 bits."""
+    """Return one bit per lane as Numba does: a signed integer of 32 bits."""
     mask = sum(1 << lane for lane, wait in waits.items() if chosen(wait.value))
     return SizedInt.of(mask - (mask >> 31 << 32), 32)
 

@@ -1,4 +1,4 @@
-"""An offset a column: which axis the threads of a warp walk along."""
+"""An offset per column: which axis the threads of a warp walk along."""
 
 from __future__ import annotations
 

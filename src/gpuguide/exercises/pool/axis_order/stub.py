@@ -3,7 +3,7 @@ from numba import cuda
 
 @cuda.jit
 def subtract_offset_kernel(image, offset, out):
-    """Take away what one pixel's column reads too high."""
+    """Subtract what one pixel's column reads too high."""
     row, col = cuda.grid(2)
     if row < image.shape[0] and col < image.shape[1]:
         out[row, col] = image[row, col] - offset[col]

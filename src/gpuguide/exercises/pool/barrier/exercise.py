@@ -26,7 +26,7 @@ EXERCISE = Exercise(
     title="Musical chairs",
     level="intermediate",
     minutes=15,
-    teaches="A barrier parts reading from writing, and every thread of the block must come to it.",
+    teaches="A barrier separates reading from writing, and every thread of the block must reach it.",
     task=KernelTask(
         calls=calls,
         limits=Limits(active_threads=0.9, loop_turns=1),

@@ -9,7 +9,7 @@ def move_on_kernel(x):
     length = min(cuda.blockDim.x, x.size - start)
     if i < x.size:
         value = x[i]
-    # Nobody writes before all have read. Outside the guards all threads come to the barrier.
+    # No thread writes before all have read. Outside the guards, all threads reach the barrier.
     cuda.syncthreads()
     if i < x.size:
         x[start + (cuda.threadIdx.x + 1) % length] = value

@@ -1,4 +1,4 @@
-"""A sum a block: a tree in shared memory, with a barrier in each round."""
+"""A sum per block: a tree in shared memory, with a barrier in each round."""
 
 from __future__ import annotations
 

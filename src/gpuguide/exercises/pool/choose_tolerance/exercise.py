@@ -49,13 +49,13 @@ class Case:
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Ask about right sums and wrong ones."""
+    """Test the function on right sums and on wrong ones."""
     for case in _cases():
         text = f"For {case.title}"
         values = (case.result, case.reference, case.n, case.threads, case.magnitude, case.integers)
         answer, finding = attempt(function, text, *values)
         if finding is None and not isinstance(answer, bool | np.bool_):
-            finding = Finding("wrong", f"{text} True or False was expected; {shown(answer)} came.")
+            finding = Finding("wrong", f"{text} the answer must be True or False; got {shown(answer)}.")
         if finding is None and bool(answer) != case.is_right:
             finding = _misjudged(case)
         if finding is not None:
@@ -125,7 +125,7 @@ def wrong_sums() -> Iterator[Case]:
 
 
 def _summed(title: str, x: Vector, threads: int, integers: bool = False) -> Case:
-    """Sum as a kernel does: a share a thread, one value after the other, then a tree of neighbours."""
+    """Sum as a kernel does: one share per thread, value after value, then a tree of neighbours."""
     shares = np.zeros((-(-x.size // threads), threads), np.float32)
     shares.reshape(-1)[: x.size] = x
     partial = np.zeros(threads, np.float32)
@@ -139,14 +139,14 @@ def _summed(title: str, x: Vector, threads: int, integers: bool = False) -> Case
 
 
 def _swallowed(n: int) -> Vector:
-    """Return 1 and values of half a step of it: each addition rounds down, by the most there is."""
+    """Return 1 and values of half a step of it: each addition rounds down by as much as possible."""
     x = np.full(n, 2.0**-24, np.float32)
     x[0] = 1
     return x
 
 
 def _swallowed_by_tree(levels: int) -> Vector:
-    """Return values of which a tree of neighbours swallows one at each level, by half a step."""
+    """Return values such that a tree of neighbours loses half a step at each level."""
     x = np.zeros(2**levels, np.float32)
     x[0] = 1
     x[2 ** np.arange(levels)] = 2.0**-24
@@ -161,7 +161,7 @@ def _misjudged(case: Case) -> Finding:
         "wrong",
         f"{what.capitalize()}: {case.title}. The result is {case.result!r}, the reference "
         f"{case.reference!r}, so it is off by {off:.3g}. n = {case.n}, threads = "
-        f"{case.threads}, so {serial} values a thread; magnitude = {case.magnitude:.6g}, integers = "
+        f"{case.threads}, so {serial} values per thread; magnitude = {case.magnitude:.6g}, integers = "
         f"{case.integers}.",
     )
 

@@ -1,4 +1,4 @@
-"""A scalar product of data from the host: the time of the copy apart from that of the work."""
+"""A scalar product of data from the host: the copy and the work, timed separately."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, 
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 from gpuguide.exercises.trace.findings import Finding
 
-# Slower than any real one, so that small arrays take times that a launch does not hide.
+# Slower than any real machine, so that even small arrays take longer than a launch.
 _LINK_IS_SLOW = Costs(link_rate=0.02, staging_rate=0.5, memory_rate=0.1, cache_rate=0.2, wake_up_ns=1_000)
 _STAGING_IS_SLOW = Costs(link_rate=0.5, staging_rate=0.05, memory_rate=0.1, cache_rate=0.4, wake_up_ns=1_000)
 _WORK_IS_SLOW = Costs(link_rate=0.4, staging_rate=0.2, memory_rate=0.02, cache_rate=0.02, wake_up_ns=1_000)
@@ -30,7 +30,7 @@ CASES = (
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Hold both figures against those of a right clock on the same machine."""
+    """Compare both figures with those of a correct clock on the same machine."""
     for title, costs, n, dtype in CASES:
         gpu = VirtualGpu(costs, source_of(function))
         a, b = _vectors(n, dtype)
@@ -71,7 +71,7 @@ def _right_clock(costs: Costs, a: Any, b: Any) -> tuple[float, float]:
 def _not_two_times(case: str, result: Any) -> Finding | None:
     if isinstance(result, tuple | list) and len(result) == 2 and all(map(is_seconds, result)):
         return None
-    return Finding("wrong", f"{case} two numbers of seconds were expected; {shown(result)} came.")
+    return Finding("wrong", f"{case} two numbers of seconds were expected; got {shown(result)}.")
 
 
 def _explain(case: str, result: Any, right: tuple[float, float], gpu: VirtualGpu) -> Iterator[Finding]:
@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     title="Copy apart from work",
     level="intermediate",
     minutes=15,
-    teaches="Time is booked on the step that waits: wait at the end of each step, and the parts come apart.",
+    teaches="Time counts for the step that waits, so wait at the end of each step to separate the parts.",
     task=FunctionTask(judge=judge, parameters=("cp", "clock", "a", "b")),
     lanes=("simulator",),
     pages=("data_where_it_is", "how_to_time", "transfers"),

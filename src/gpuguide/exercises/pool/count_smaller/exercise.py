@@ -1,4 +1,4 @@
-"""The place of a number among sorted ones, by halving: a search that walks as many steps as it must."""
+"""The place of a number among sorted ones, by halving: a search with no more steps than needed."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _crossings(shape: tuple[int, int], cp: FakeCupy) -> Iterator[Finding]:
             yield Finding("limit", f"{case} nothing was copied {where}: the steps belong on the GPU.")
         elif len(copies) > 1:
             small = [event for event in copies if event.nbytes <= 16]
-            single = " A single number that the host asks for is a copy, too." if small else ""
+            single = " A single number that the host reads is a copy, too." if small else ""
             yield Finding(
                 "limit",
                 f"{case} data were copied {where} {count(len(copies), 'time')}"
@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     title="One copy each way",
     level="beginner",
     minutes=15,
-    teaches="Data that a next step needs stay on the GPU; a number that the host asks for is a copy, too.",
+    teaches="Data that the next step needs stay on the GPU; a number that the host reads is a copy, too.",
     task=FunctionTask(judge=judge, parameters=("cp", "image"), praise=praise, on_gpu=judge_on_gpu),
     lanes=("simulator", "gpu"),
     pages=("numpy_to_cupy", "sort_search", "transfers", "data_where_it_is", "slicing"),

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
     title="On either side",
     level="beginner",
     minutes=10,
-    teaches="Ask an array for its module, and the same lines run where the data are.",
+    teaches="Get the module from the array, and the same lines run wherever the data are.",
     task=FunctionTask(judge=judge, parameters=("np", "cp", "mass"), on_gpu=judge_on_gpu),
     lanes=("simulator", "gpu"),
     pages=("numpy_to_cupy", "agnostic"),

@@ -36,13 +36,13 @@ CASES: tuple[tuple[str, list[int], Times, Times, Bracket], ...] = (
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Hold the bracket of each case against the known one, and see that the lists stay as they were."""
+    """Compare the bracket of each case with the known one, and check that the lists did not change."""
     for title, sizes, cpu_s, gpu_s, expected in CASES:
         columns = list(sizes), list(cpu_s), list(gpu_s)
         case = f"For {title}, sizes = {sizes}, cpu_s = {cpu_s}, gpu_s = {gpu_s},"
         result, finding = attempt(function, case, *columns)
         if finding is None and not equals(result, expected):
-            finding = Finding("wrong", f"{case} the answer is {expected}; {shown(result)} came.")
+            finding = Finding("wrong", f"{case} the answer is {expected}; got {shown(result)}.")
         if finding is None and columns != (sizes, cpu_s, gpu_s):
             finding = Finding("input_changed", f"{case} the lists were changed; they belong to the caller.")
         if finding is not None:

@@ -1,4 +1,4 @@
-"""Two recipes in turn: threads of a warp that go different ways wait for each other."""
+"""Two alternating recipes: threads of a warp that take different branches wait for each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scalar product: added up in registers, then across a warp, then once a warp in memory."""
+"""A scalar product: added up in registers, then across a warp, then in memory, once per warp."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXERCISE = Exercise(
     title="Sums across a warp",
     level="intermediate",
     minutes=25,
-    teaches="Add up in registers first, then across the warp, and go to memory once a warp.",
+    teaches="Add up in registers first, then across the warp, and go to memory once per warp.",
     task=KernelTask(
         calls=calls,
         limits=Limits(atomics=24, loop_turns=16, float64_instructions=0),

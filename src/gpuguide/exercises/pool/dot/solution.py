@@ -3,7 +3,7 @@ from numba import cuda, float32
 
 @cuda.jit
 def dot_kernel(a, b, total):
-    """Add up products a thread, then a warp, then in the total."""
+    """Add up products per thread, then per warp, then in the total."""
     partial = float32(0)
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
         partial += a[i] * b[i]

@@ -1,4 +1,4 @@
-"""A blur on the CPU against the same blur on the GPU, with the way there and back."""
+"""A blur on the CPU against the same blur on the GPU, including the copies."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Machine:
     title : str
         In words.
     costs : Costs
-        Of the machine; launches and waiting are next to nothing, for they are not the subject.
+        Costs of the machine; launches and waiting take next to nothing, because they are not the subject.
     host_rate, device_rate : float
-        Bytes of the blur a nanosecond.
+        Bytes per nanosecond of the blur.
     shape : tuple of int
         Of the image.
     dtype : type
@@ -70,7 +70,7 @@ MACHINES = (
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Hold both figures against those of a fair comparison on the same machine."""
+    """Compare both figures with those of a fair comparison on the same machine."""
     for machine in MACHINES:
         gpu = VirtualGpu(machine.costs, source_of(function))
         cp, blur = _tools(gpu, machine)
@@ -133,7 +133,7 @@ def _fair(machine: Machine) -> tuple[float, float]:
 def _not_two_times(case: str, result: Any) -> Finding | None:
     if isinstance(result, tuple | list) and len(result) == 2 and all(map(is_seconds, result)):
         return None
-    return Finding("wrong", f"{case} two numbers of seconds were expected; {shown(result)} came.")
+    return Finding("wrong", f"{case} two numbers of seconds were expected; got {shown(result)}.")
 
 
 def _explain(
@@ -156,17 +156,17 @@ def _explain(
 
 
 def _other_work(timed: Region, blur: VirtualBlur) -> Iterator[Finding]:
-    """Say where a side computed in another dtype than the image has."""
+    """Say which side computed in another dtype than that of the image."""
     for call in blur.calls:
         dtypes = f"{call.source_dtype} into {call.out_dtype}"
         if call.event in timed.inside and dtypes != f"{blur.dtype} into {blur.dtype}":
             side = call.event.name.split(",")[0]
-            message = f"The {side} went from {dtypes}, while the image is {blur.dtype}: that is other work."
+            message = f"The {side} went from {dtypes}, but the image is {blur.dtype}: that is different work."
             yield Finding("wrong", message, line=call.event.line)
 
 
 def _unfair(timed: Region, name: str) -> Iterator[Finding]:
-    """Say what a side was timed for besides its blur, or without."""
+    """Say what the time of a side includes besides its blur, or lacks."""
     for event in timed.inside:
         if event.name.startswith("first touch"):
             message = f"While the clock ran, memory was written for the first time: {event.nbytes} bytes."
@@ -185,7 +185,7 @@ EXERCISE = Exercise(
     title="A fair comparison",
     level="intermediate",
     minutes=20,
-    teaches="Both sides get the same data, dtype and warm buffers, and the GPU pays for both copies.",
+    teaches="Both sides get the same data, dtype and warm buffers, and the GPU's time includes both copies.",
     task=FunctionTask(judge=judge, parameters=("np", "cp", "clock", "blur", "image"), praise=praise),
     lanes=("simulator",),
     pages=("transfers", "convolution", "benchmark_well", "maximum_cpu"),

@@ -26,7 +26,7 @@ EXERCISE = Exercise(
     title="Float64 by accident",
     level="intermediate",
     minutes=10,
-    teaches="A Python float has 64 bits and turns float32 arithmetic into float64, unseen.",
+    teaches="A Python float has 64 bits and silently turns float32 arithmetic into float64.",
     task=KernelTask(
         calls=calls,
         limits=Limits(active_threads=0.9, loop_turns=1, float64_instructions=0),

@@ -1,4 +1,4 @@
-"""Three passes over arrays in one: what lies between two steps stays in a register."""
+"""Three passes over arrays in one: intermediate results stay in a register."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXERCISE = Exercise(
     title="Three passes in one",
     level="intermediate",
     minutes=10,
-    teaches="What lies between two steps belongs in a variable: each pass over an array is traffic.",
+    teaches="Keep intermediate results in a variable: each pass over an array is traffic.",
     task=KernelTask(
         calls=calls,
         limits=Limits(reads_per_element=1, writes_per_element=1, active_threads=0.9),

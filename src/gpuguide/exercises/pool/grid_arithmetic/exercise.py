@@ -48,7 +48,7 @@ CASES: tuple[tuple[Shape, Shape], ...] = (
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Hold the grid of each case against the one that the guide's own launchers use."""
+    """Compare the grid of each case with the one that the guide's own launchers use."""
     for shape, threads in CASES:
         case = f"With shape = {shape} and threads_per_block = {threads}"
         if expected := _blocks(shape, threads):
@@ -76,9 +76,9 @@ def _blocks(shape: Shape, threads: Shape) -> Shape | None:
 def _compare(case: str, result: object, expected: Shape) -> Finding | None:
     if not isinstance(result, tuple) or any(type(blocks) is not int for blocks in result):
         whole = count(len(expected), "integer")
-        return Finding("wrong", f"{case} a tuple of {whole} was expected; {shown(result)} came.")
+        return Finding("wrong", f"{case} the result must be a tuple of {whole}; got {shown(result)}.")
     if result != expected:
-        return Finding("wrong", f"{case} the grid must be {expected}; {result} came.")
+        return Finding("wrong", f"{case} the grid must be {expected}; got {result}.")
     return None
 
 
@@ -89,7 +89,7 @@ def _asks_for_error(function: Callable[..., Any], case: str, shape: Shape, threa
         return None
     except Exception:  # reported with its line
         return attempt(function, case, shape, threads)[1]
-    return Finding("wrong", f"{case} CUDA refuses the launch: ValueError was expected; {shown(result)} came.")
+    return Finding("wrong", f"{case} CUDA refuses the launch: expected ValueError; got {shown(result)}.")
 
 
 EXERCISE = Exercise(

@@ -27,7 +27,7 @@ EXERCISE = Exercise(
     title="Any grid will do",
     level="intermediate",
     minutes=15,
-    teaches="A loop in steps of the whole grid takes any length and keeps a warp's accesses together.",
+    teaches="A loop in steps of the whole grid handles any length and keeps a warp's accesses together.",
     task=KernelTask(
         calls=calls,
         limits=Limits(sectors_per_request=4, loop_turns=12),

@@ -64,13 +64,13 @@ MACHINES = (
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Let it measure on each machine and hold its figure against the work's time."""
+    """Let it measure on each machine and compare its figure with the work's time."""
     for machine in MACHINES:
         gpu, operation = _start(function, machine)
         case = f"On {machine.title}"
         figure, finding = attempt(function, case, _as_on_a_gpu(gpu), operation)
         if finding is None and not is_seconds(figure):
-            finding = Finding("wrong", f"{case} a number of seconds was expected; {shown(figure)} came.")
+            finding = Finding("wrong", f"{case} a number of seconds was expected; got {shown(figure)}.")
         if finding is not None:
             yield finding
             return
@@ -96,7 +96,7 @@ def _start(function: Callable[..., Any], machine: Machine) -> tuple[VirtualGpu, 
 
 
 def _as_on_a_gpu(gpu: VirtualGpu) -> Any:
-    """Return what a reader has in a notebook, and nothing more."""
+    """Return exactly what a reader has in a notebook."""
     return SimpleNamespace(clock=gpu.clock, synchronize=gpu.synchronize)
 
 
@@ -112,7 +112,7 @@ def _causes(figure: float, samples: list[Region], operation: VirtualOperation) -
         yield Finding("wrong", clock if operation.runs else "The operation was never run.")
         return
     causes = [*clock_mistakes(samples), *_used_data(samples, operation), *_prepared_inside(samples)]
-    # Good samples on the whole: then a mistake in a few of them is not what spoils the figure.
+    # If the samples are good on the whole, mistakes in a few of them do not spoil the figure.
     if not causes or is_near(median(sample.seconds for sample in samples), operation.work_s):
         causes = [_of_samples(figure, samples, operation)]
     yield from causes

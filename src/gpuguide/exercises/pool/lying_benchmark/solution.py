@@ -9,7 +9,7 @@ def measure(gpu, operation):
     samples = []
     for _ in range(N_SAMPLES):
         operation.prepare()
-        gpu.synchronize()  # nothing of the preparation may be left
+        gpu.synchronize()  # the preparation must be finished
         start = gpu.clock()
         operation.run()
         gpu.synchronize()

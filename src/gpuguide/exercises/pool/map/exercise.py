@@ -1,4 +1,4 @@
-"""The negative of a picture: one thread a pixel, in a grid that fits exactly."""
+"""The negative of a picture: one thread per pixel, in a grid that fits exactly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LAUNCHES = ((1, 1), (5, 1), (1, 32), (3, 32), (1, 96), (4, 96), (1, 256), (2, 25
 
 
 def calls() -> list[Call]:
-    """Make launches that have exactly one thread a pixel."""
+    """Make launches that have exactly one thread per pixel."""
     return [_call(*launch) for launch in LAUNCHES]
 
 

@@ -58,7 +58,7 @@ def _findings(
     result, finding = attempt(function, case, cp, x_device, factors_device)
     finding = finding or (_too_much(case, cp) if is_watched else None)
     if finding is None and not isinstance(result, cp.ndarray):
-        finding = Finding("wrong", f"{case} the result must be an array on the GPU; it is none.")
+        finding = Finding("wrong", f"{case} the result must be an array on the GPU, and it is not.")
     finding = finding or compare_values(case, result.get(), expected)
     changed = unchanged(case, "x", x_device.get(), x) or unchanged(
         case, "factors", factors_device.get(), factors
@@ -97,7 +97,7 @@ EXERCISE = Exercise(
     title="One launch for all rows",
     level="beginner",
     minutes=10,
-    teaches="A launch costs the host the same however little work it is: give it all the work at once.",
+    teaches="A launch costs the host the same, however little work it does: do all the work in one.",
     task=FunctionTask(judge=judge, parameters=("cp", "x", "factors"), praise=praise, on_gpu=judge_on_gpu),
     lanes=("simulator", "gpu"),
     pages=("launch_overhead", "graphs"),

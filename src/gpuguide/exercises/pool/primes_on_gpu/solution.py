@@ -7,7 +7,7 @@ def primes_kernel(numbers, is_prime):
     i = cuda.grid(1)
     if i < numbers.size:
         number = numbers[i]
-        prime = number > 1  # 0 and 1 have no divisor to be found, and are no primes
+        prime = number > 1  # 0 and 1 have no divisor to find, but are not primes
         divisor = 2
         # If there is a divisor above the square root, there is one below, too.
         while prime and divisor * divisor <= number:

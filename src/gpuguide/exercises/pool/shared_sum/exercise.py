@@ -23,10 +23,10 @@ def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, 
 
 EXERCISE = Exercise(
     name="shared_sum",
-    title="One queue a block",
+    title="One queue per block",
     level="intermediate",
     minutes=20,
-    teaches="Shared memory lets a block work by itself first, if set at the start and guarded by barriers.",
+    teaches="In shared memory a block can first work by itself, if it sets the memory and uses barriers.",
     task=KernelTask(
         calls=calls,
         limits=Limits(active_threads=0.9, atomics=20, loop_turns=10),

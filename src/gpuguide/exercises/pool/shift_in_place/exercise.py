@@ -27,7 +27,7 @@ EXERCISE = Exercise(
     title="Moving up in the queue",
     level="intermediate",
     minutes=20,
-    teaches="Reading what another thread overwrites is a race; in a loop all threads must meet the barrier.",
+    teaches="Reading what another thread overwrites is a race; in a loop all threads must reach the barrier.",
     task=KernelTask(
         calls=calls,
         limits=Limits(active_threads=0.9, loop_turns=8),

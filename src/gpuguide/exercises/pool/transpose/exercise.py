@@ -36,7 +36,7 @@ EXERCISE = Exercise(
     title="Rows into columns",
     level="intermediate",
     minutes=30,
-    teaches="A tile in shared memory gathers accesses that would be scattered, if its banks are minded.",
+    teaches="A tile in shared memory makes scattered accesses coalesced, if it avoids bank conflicts.",
     task=KernelTask(
         calls=calls,
         limits=Limits(sectors_per_request=5, bank_conflicts=1, loop_turns=2),
