@@ -32,6 +32,7 @@ How fast is a CPU that is given a fair chance?
 
 from math import isnan
 
+import numba
 import numpy as np
 from numba import njit, prange, vectorize
 
@@ -133,7 +134,7 @@ print(out[0, 0, :5])
 # .. rung:: parallel
 
 parallel(a, b, out)
-print(out[0, 0, :5])
+print(numba.get_num_threads(), "threads:", out[0, 0, :5])
 
 # %%
 # Threads must be woken and waited for. For 512 elements that makes them slower than one:

@@ -354,7 +354,8 @@ def beside_a_tenant():
 
 shared = benchmark(call, prepare=beside_a_tenant)
 
-# %% The call takes :measured:`shared` instead of :measured:`right`, and nothing in its own code shows why.
+# %%
+# The call takes :measured:`shared` instead of :measured:`right`, and nothing in its own code shows why.
 # Another process gets in the way differently: without NVIDIA's multi-process service, two processes take
 # turns on the GPU. We have not measured that. ``nvidia-smi`` lists who is there; inside a container it may
 # list nobody. Tenants of the *host* make launches slow. :doc:`How we measure </method>` says how the guide

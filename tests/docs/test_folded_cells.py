@@ -126,12 +126,13 @@ def test_a_page_folds_what_draws_below_the_caption_and_what_claims_at_the_end(ma
     assert page.count("<details class=") == 3
     notebook = (project.layout.gallery / "downloads" / "toy.ipynb").read_text()
     assert "<details>" not in notebook
+    assert '"# Time, drawn\\n",' in notebook
     assert '"gg.plot_time(results)"' in notebook
 
 
 def test_without_headers_only_what_draws_is_folded(unfolded):
     titles = re.findall(r'gg-cell">\s*<summary>\s*([^<]*)</summary>', unfolded)
-    assert titles == ["Code of this chart", "What the page states of these results"]
+    assert titles == ["Code of this chart", "What is claimed of these results"]
     assert "folded-cell" not in unfolded
 
 
