@@ -1,4 +1,4 @@
-"""Glossary terms are linked at their first use, on pages that follow the rules of lessons."""
+"""Glossary terms are linked at their first use, on the pages of the guide."""
 
 import re
 from pathlib import Path
