@@ -44,8 +44,6 @@ What is measured?
 # :ref:`sphx_glr_gallery_start_second.py`, `a link <https://a.example>`_ and ``code``: :math:`a_b * c`.
 
 # %%
-# .. rst-class:: part-code part-check
-#
 # The code
 # --------
 # Shown:
@@ -102,12 +100,7 @@ gg.plot_time(results, title=facts["first_call"].name)
 
 
 HINT = "# .. dropdown:: Hint\n#\n#    Think of *2 * 3*.\n"
-EXERCISE = """# .. exercise:: add_one
-#
-# .. question:: Why is *this* so?
-#
-#    Because.
-"""
+EXERCISE = "# .. exercise:: add_one\n"
 #: Page -> its script; the first is measured, as are those of which the name does not say otherwise.
 SCRIPTS = {
     "first": SCRIPT,
@@ -398,9 +391,6 @@ def test_an_exercise_becomes_cells_to_edit_and_to_run(small):
     assert "<summary>Hint 2</summary>" in second.text
     assert solution.script == "# solution\n" + "\n".join(
         f"# {line}".rstrip() for line in SOLUTION.splitlines()
-    )
-    assert "<details><summary>Why is \\*this\\* so?</summary>\n\nBecause.\n\n</details>" in text(
-        small, "exercised"
     )
     assert no_markup_left(text(small, "exercised")) == []
 

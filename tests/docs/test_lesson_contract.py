@@ -217,7 +217,6 @@ BROKEN = [
     ("C3", ("# .. exercise:: add_one", "# Think."), "no section has an exercise"),
     ("C3", ("# Next\n# ----", "# Onward\n# ------"), "the last section is 'Onward'; a lesson ends with"),
     ("C3", (" Sideways: :doc:`/glossary`.", ""), "'Next' leads to 1 pages"),
-    ("C3", ("# Two elements for", "# .. rst-class:: part-code\n#\n# Two elements for"), "delete part-code"),
     (
         "C3",
         (
@@ -262,7 +261,7 @@ def site_built(tmp_path_factory):
     for edit in EDITS:
         assert edit[0] in SCRIPT, edit
     head, first, second = PAGES.split("[[page]]")
-    first = first.replace("minutes = 15\n", 'rules = "lesson"\nexercises = ["add_one"]\ntags = ["ladder"]\n')
+    first = first.replace("needs =", 'exercises = ["add_one"]\ntags = ["ladder"]\nneeds =')
     entries = [first.replace('"first"', f'"{name}"') for name in scripts.values()]
     files = {f"examples/start/{name}.py": text for text, name in scripts.items()}
     files |= {
@@ -389,7 +388,7 @@ def test_an_exercise_belongs_to_one_lesson(site_built, tmp_path, monkeypatch):
     report = checked(site_built, tmp_path, monkeypatch)
     assert report.marks["C11"] == "ok"
     here = Site(layout)
-    first, second = here.page("first"), replace(here.page("second"), rules="lesson", exercises=("add_one",))
+    first, second = here.page("first"), replace(here.page("second"), exercises=("add_one",))
     here.pages = (first, second)
     facts = contract.PageFacts(here, second, site_built[1])
     others = [contract.PageFacts(here, first, site_built[1])]

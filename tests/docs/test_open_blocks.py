@@ -241,7 +241,6 @@ title = "Mini"
 question = "How?"
 kind = "tutorial"
 level = "beginner"
-rules = "lesson"
 needs = { gpus = 1 }
 objectives = ["Read", "Doubt"]
 """

@@ -27,7 +27,7 @@ __all__ = ["PageTranslation"]
 
 _GENERATED = re.compile(r"GENERATED FROM PYTHON SOURCE LINES (\d+)-")
 # The first cell says these things, or the site alone can show them.
-_LEFT_OUT_TEXT = "gg-byline gg-measured-card gg-you-will only-dark page-draft page-stale page-unmeasured"
+_LEFT_OUT_TEXT = "gg-byline gg-measured-card only-dark page-draft page-stale page-unmeasured"
 _LEFT_OUT = frozenset(_LEFT_OUT_TEXT.split())
 # Sphinx has made them round; a script is plain text.
 _PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")

@@ -24,7 +24,6 @@ title = "$title"
 question = "What does this page answer?"
 kind = "tutorial"
 level = "beginner"
-rules = "lesson"
 needs = { gpus = 1, gib = 1 }
 objectives = [
     "say what this page is about",
