@@ -17,7 +17,7 @@ How far does one decorator take you, and what does it hide?
 #    * -
 #      - the call
 #      - 256\ :sup:`3` pairs
-#      - share at 512\ :sup:`3`
+#      - share
 #    * - @vectorize
 #      - :measured:`maximum[ufunc, 32**3].launch`
 #      - :measured:`maximum[ufunc, 256**3].time`
@@ -34,7 +34,7 @@ How far does one decorator take you, and what does it hide?
 #      - :measured:`maximum[fused, 32**3].launch`
 #      - :measured:`maximum[fused, 256**3].time`
 #      - :measured:`maximum[fused, 512**3].share`
-#    * - ElementwiseKernel
+#    * - Elementwise kernel
 #      - :measured:`maximum[elementwise, 32**3].launch`
 #      - :measured:`maximum[elementwise, 256**3].time`
 #      - :measured:`maximum[elementwise, 512**3].share`
@@ -192,10 +192,13 @@ from gpuguide.charts.shapes import plot_dots
 ways = ["ufunc", "own_kernel", "cupy_maximum", "fused", "elementwise"]
 plot_dots(
     {
-        results.variant(name).label: results.quantity(name, 32**3, "launch")
+        # Without "256 threads", there is room for the chart on a phone.
+        results.variant(name).label.partition(",")[0]: results.quantity(
+            name, 32**3, "launch"
+        )
         for name in ways
     },
-    "how long Python needs for a call",
+    "host time of a call",
 )
 
 # %%

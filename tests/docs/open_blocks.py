@@ -13,7 +13,7 @@ from pathlib import Path
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
-from gpuguide_docs.show.changed_lines import definition_in
+from gpuguide_docs.show.changed_lines import definition_in, functions_in
 from gpuguide_docs.show.kernel import shown_source
 from gpuguide_docs.show.module_source import ModuleSource
 
@@ -91,6 +91,7 @@ def open_blocks(page: Page, layout: Layout = LAYOUT) -> list[Block]:
                 kernel = _kernel_of(rung, cell, page, layout, shown)
                 code = "\n\n\n".join(filter(None, (kernel, cell.content.strip("\n"))))
                 blocks.append(Block(code, cell, rung))
+                shown.update(functions_in(cell.content) if rung else ())
             rung = ""
     return blocks
 

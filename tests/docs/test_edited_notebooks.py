@@ -162,6 +162,16 @@ def test_every_name_of_a_cell_is_defined_in_it_or_above(notebook):
 
 
 @of_every_page
+def test_every_name_of_a_script_is_defined_in_it(notebook):
+    script = notebook.with_suffix(".py")
+    if not script.exists():
+        pytest.skip("a page written by hand has no script")
+    table = symtable.symtable(script.read_text(encoding="utf-8"), script.name, "exec")
+    bound = {each.get_name() for each in table.get_symbols() if each.is_assigned() or each.is_imported()}
+    assert names_read(table) - bound - set(dir(builtins)) - {"__name__"} == set()
+
+
+@of_every_page
 def test_no_kernel_is_defined_twice(notebook):
     """Whoever edits the first of two definitions would be left with the second."""
     handed = names_handed(code_cells(notebook))

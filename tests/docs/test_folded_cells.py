@@ -130,6 +130,7 @@ def test_a_lesson_folds_what_draws_below_the_caption_and_what_claims_at_the_end(
     assert page.count("<details class=") == 3
     notebook = (project.layout.gallery / "downloads" / "toy.ipynb").read_text()
     assert "<details>" not in notebook
+    assert '"# Time, drawn\\n",' in notebook
     assert '"gg.plot_time(results)"' in notebook
 
 

@@ -350,6 +350,15 @@ def test_kernels_stand_where_the_page_shows_them_if_its_study_comes_later(lesson
     assert '"third": third' in cells.page_cells("long = ladder.long_study().run()\n")[0]
 
 
+def test_a_cell_that_only_imported_kernels_is_left_out(lesson):
+    _, _, make = lesson
+    only = "# The kernels\nimport gpuguide as gg\nfrom gpuguide.topics.ladder.kernels import second, third\n"
+    _, (_, record) = make(record=only)
+    assert record == []
+    _, (_, record) = make(record=f"{only}gg.fact(1)\n")
+    assert record == ["# The kernels\nimport gpuguide as gg\ngg.fact(1)\n"]
+
+
 def test_what_a_kernel_reads_is_defined_before_it_wherever_the_page_shows_it(make_topic):
     kernels, study = make_topic("ladder", kernels=KERNELS, study=STUDY)
     cells = KernelCells(

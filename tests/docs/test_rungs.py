@@ -322,6 +322,14 @@ def test_a_rung_is_one_block_of_kernel_launch_and_strip(tmp_path, monkeypatch):
     assert not rungs["four"]["wrong"]
 
 
+def test_what_the_cell_of_a_rung_defines_is_not_shown_again_below(tmp_path, monkeypatch):
+    own = "def width():\n    return ITEMS\n\n\n@cuda.jit\ndef one(x):"
+    app, _, _ = built(tmp_path, monkeypatch, SCRIPT.replace("@cuda.jit\ndef one(x):", own))
+    document = app.env.get_doctree("gallery/start/first")
+    (four,) = (node for node in document.findall(nodes.container) if node.get("rung") == "four")
+    assert four.next_node(nodes.literal_block).astext().startswith("@cuda.jit\ndef four(x):")
+
+
 @pytest.mark.parametrize(
     ("status", "why"), [("missing", "this page was never measured"), ("stale", "the code changed")]
 )
@@ -465,8 +473,20 @@ def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
     strip = "| time on the GPU | gain | share of the memory ceiling |\n| --- | --- | --- |\n"
     assert f"{strip}| 140 µs (2²⁶ elements) | 1.1× (over Four a thread) | 96 % (before: 84 %) |" in text
     code = [piece.text for piece in cells if piece.kind == "code"]
-    assert '\neight[1, 1](x)\nprint("eight")' in code
+    assert 'eight[1, 1](x)\nprint("eight")' in code
     assert any("def eight(x):" in each for each in code)
+
+
+def test_a_notebook_has_counters_and_evidence_in_plain_words(tmp_path, monkeypatch):
+    script = ASKED.replace("# And so on.", "# Fewer meet. :evidence:`counter bank_conflicts`")
+    both = (counted("four", 8e6), counted("eight", 0.0))
+    app, _, _ = built(tmp_path, monkeypatch, script, counters=both)
+    site = site_of(app.env)
+    cells = export_page(site, site.page("first"), app.env.get_doctree("gallery/start/first"))
+    text = "\n\n".join(piece.text for piece in cells if piece.kind == "markdown")
+    assert "| extra turns of shared memory because of bank conflicts |\n" in text
+    assert "| 0 (before: 8 million) |\n" in text
+    assert "Fewer meet. [measured]" in text
 
 
 def test_a_recorded_page_gets_its_ladder_without_being_recorded_again(built_template):

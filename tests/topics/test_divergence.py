@@ -149,8 +149,8 @@ def test_steps_of_nothing_and_of_vectors_that_do_not_fit() -> None:
         active_share(np.ones(3), np.ones(2))
 
 
-def test_the_page_s_prediction_for_two_kinds_at_random() -> None:
-    """Half of the threads are active, and grouping halves the steps."""
+def test_with_two_kinds_at_random_grouping_halves_the_steps() -> None:
+    """Half of the threads are active as the elements lie, nearly all of them in the other orders."""
     kind = two_recipes.study().make_inputs(2**14, exact=False)[1]
     orders = two_recipes.find_orders(kind)
     shares = []

@@ -16,6 +16,7 @@ __all__ = ["KernelCells"]
 
 _NOTE = "# The study checks and times what it is handed here, with all that you change in the cells above."
 _EARLY = "# The sections below explain these definitions. Change them here: every cell below uses them."
+_PACKAGE = "import gpuguide as gg"
 _TOPICS = "gpuguide.topics."
 _Edit = tuple[int, int, str]
 """First byte, byte behind the last, and what takes their place."""
@@ -111,7 +112,8 @@ class KernelCells:
         -------
         list of str
             What the cell needs and the page shows further down, then the cell itself: without imports of what
-            is defined above; studies are handed it as ``kernels=...``.
+            is defined above; studies are handed it as ``kernels=...``. Where nothing else was in it, it is
+            left out.
 
         Raises
         ------
@@ -121,7 +123,11 @@ class KernelCells:
         tree = ast.parse(code)
         self._note_own(tree)
         early = self._define(set(self._needs(tree)))
-        return [*(f"{_EARLY}\n{cell}" for cell in early), self._page_cell(code, tree)]
+        made = self._page_cell(code, tree)
+        left = _parsed(made)
+        # The first cell of a download imports the package.
+        is_empty = len(left) < len(tree.body) and all(ast.unparse(each) == _PACKAGE for each in left)
+        return [*(f"{_EARLY}\n{cell}" for cell in early), *([] if is_empty else [made])]
 
     def _page_cell(self, code: str, tree: ast.Module) -> str:
         edits = [edit for node in ast.walk(tree) for edit in self._without_shown(node, code)]

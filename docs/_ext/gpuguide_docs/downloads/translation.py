@@ -143,7 +143,7 @@ class PageTranslation:
     def _cells(self, node: nodes.Element) -> list[nodes.Node] | None:
         """Give the cells of what shows code; None for other nodes."""
         if isinstance(node, code_node):
-            return [code_node("", code=code) for code in self._kernels.page_cells(node["code"])]
+            return [code_node("", code=code.strip("\n")) for code in self._kernels.page_cells(node["code"])]
         if node.get("nb_element") == "cell_code":
             # Without what myst-nb put out, which comes again when a reader runs it.
             return [code_node("", code=_code(node))]
@@ -153,6 +153,9 @@ class PageTranslation:
         """Give the cells of definitions that are shown here, and as text what is only to be read."""
         source = self._source(node["kernel"])
         cells, read = self._kernels.shown(source, node["names"])
+        if cells and isinstance(node.parent, dropdown_main):
+            # A cell stays open, so the title of its fold stands in it.
+            cells[0] = f"# {node.parent[0].astext()}\n{cells[0]}"
         made: list[nodes.Node] = [code_node("", code=code) for code in cells]
         if not read:
             return made

@@ -17,7 +17,7 @@ from gpuguide.errors import ArgumentError, GpuGuideError, unknown
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
-from gpuguide_docs.show.changed_lines import changed_node, definition_in
+from gpuguide_docs.show.changed_lines import changed_node, definition_in, functions_in
 from gpuguide_docs.show.kernel import kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource, module_file
@@ -120,7 +120,7 @@ class _Shown:
 
 @dataclass
 class _CodeAbove:
-    """What the rungs above have shown: how many they are, their definitions, and the last kernel."""
+    """What the rungs above have shown: how many they are, what they define, and the last kernel."""
 
     n_rungs: int = 0
     names: set[str] = field(default_factory=set)
@@ -210,6 +210,7 @@ class LadderParts(SphinxTransform):
                     block.replace(block[0], changed)
                 block.source, block.line = rung.source, rung.line
                 rung += block
+        shown.names.update(name for code in _code_in(cell) for name in functions_in(code))
         shown.n_rungs += 1
         shown.above = kernel or shown.above
         if cell:

@@ -6,7 +6,7 @@ from numba import cuda
 
 @cuda.jit(device=True)
 def odd_divisor(number, d, last):
-    """Try odd numbers from d to last; return number itself if it is prime, and 0 if that is open."""
+    """Try odd numbers from d to last; give number if it is prime, and 0 if that is open."""
     while d * d <= number:
         if d > last:
             return np.uint32(0)
@@ -71,7 +71,7 @@ def regrouped(divisors):
 
 @cuda.jit
 def regrouped_often(divisors):
-    """Each block deals out anew what is open, again and again, with divisors four times as large."""
+    """Each block deals out anew what is open, before each stage of larger divisors."""
     is_open = cuda.shared.array((2, NUMBERS_PER_BLOCK), np.int32)
     n_open = cuda.shared.array(8, np.int32)
     thread, width = cuda.threadIdx.x, cuda.blockDim.x
@@ -109,7 +109,7 @@ def shift_recipe(v):
 
 @cuda.jit(device=True)
 def turn_recipe(v):
-    """Scramble the bits of a number by turning them round."""
+    """Scramble the bits of a number by rotating them."""
     for _ in range(128):
         v = np.uint32(~v ^ (v >> 9))
         v = np.uint32((v << 7) | (v >> 25))
