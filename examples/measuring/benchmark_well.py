@@ -292,7 +292,8 @@ print("GPU:", guess[:2], "  NumPy:", np.sqrt(number[:2].get()))
 # ----------------------
 #
 # A GPU may lower its clock when it has nothing to do, when it is hot, or at its power limit. The driver says
-# which, while the benchmark runs:
+# which, while the benchmark runs. The last column holds flags, which ``nvidia-smi -q -d PERFORMANCE`` puts
+# into words.
 #
 # .. code-block:: console
 #
@@ -316,7 +317,7 @@ rested = benchmark(improve, prepare=rest, n_samples=3)
 # :measured:`clock_working`, and ``newton`` takes :measured:`fresh`. Arithmetic slows down in proportion to
 # the clock. We think that a kernel limited by memory hardly does. :evidence:`opinion` So keep the GPU busy
 # before the first sample, and read the clock while you measure. Only an administrator can fix the clock,
-# and the figures are then not those of a GPU that is left to itself. The guide only reads the clock.
+# and the figures are then not those of a GPU that is left to itself.
 
 # %%
 # Mistake 8: zeros for data

@@ -195,8 +195,8 @@ _ = gg.keep("floors", floors)
 # first event at once, and then waits for the kernel while Python still prepares the launch. The events say
 # :measured:`small_events`. ``cupyx.profiler.benchmark`` works in this way, too, and says
 # :measured:`small_benchmark`. Behind the spinning kernel, a :term:`delay kernel`, the host is ahead, and
-# :measured:`small_gpu` is left. A launch before the large vector counts as well, but matters less there:
-# events say :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay.
+# :measured:`small_gpu` is left. For the large vector the launch counts as well, but matters less beside the
+# work: events say :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay.
 
 # %%
 # The floor: a kernel that does nothing takes time
@@ -245,8 +245,8 @@ describe(
 # A time near the floor says little about the code. Time more data, or say what the floor is.
 
 # %%
-# ``gg.benchmark`` times any call beside its floor
-# ------------------------------------------------
+# ``gg.benchmark`` times any call and shows the floor
+# ---------------------------------------------------
 #
 # ``gg.benchmark`` is ``time_once`` with more care. It tries again when the host was late, puts short calls
 # into a graph, and prints the floor of each clock. It does not check results.
