@@ -531,7 +531,7 @@ def test_a_listed_page_may_wait_for_more_machine_starts(texts, tmp_path, monkeyp
     report = checked(texts, tmp_path, monkeypatch, reason="two more follow", stored=True)
     assert contract.report([report], [], strict=True)
     printed = " ".join(capsys.readouterr().out.split())
-    assert "first: one machine start; to be published" in printed
+    assert "first: one machine start; before it is published" in printed
     assert "(listed in pending.toml)" in printed
 
 

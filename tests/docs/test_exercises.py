@@ -143,8 +143,11 @@ def test_what_a_page_gets_wrong_is_named(tmp_path, monkeypatch, old, new, messag
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ({"statement": "# Heading\n"}, r"statement\.md of exercise 'add_one', line 1: heading has no place"),
-        ({"hints": "![x](y)\n---\nb\n"}, r"hint 1 of exercise 'add_one', line 1: image has no place"),
+        (
+            {"statement": "# Heading\n"},
+            r"statement\.md of exercise 'add_one', line 1: heading is not allowed",
+        ),
+        ({"hints": "![x](y)\n---\nb\n"}, r"hint 1 of exercise 'add_one', line 1: image is not allowed"),
         (
             {"hints": "a\n---\nb\n\n[x](y.html)\n"},
             r"hint 2 .*, line 3: a link to 'y.html', which is no https",

@@ -347,7 +347,7 @@ def test_a_reader_without_a_gpu_is_told_what_to_install_and_run(small):
     gpus = small.page().needs
     words = introduction(small, exercises=("guard",), needs=replace(gpus, gpus=1))
     assert "To run it you need an NVIDIA GPU and the package" in words
-    assert "The exercise needs no GPU. Where there is none, install this, and run the cells of an" in words
+    assert "The exercise needs no GPU. Without one, install this, and run only the cells of an" in words
     assert INSTALL in words.split("The exercise needs no GPU")[1]
     assert "The exercises need no GPU" in introduction(small, exercises=("guard", "map"))
     assert "no GPU" not in introduction(small, exercises=())

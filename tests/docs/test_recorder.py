@@ -88,7 +88,7 @@ def test_a_gate_that_fails_records_nothing(failing):
 def test_a_claim_in_a_recorded_cell_records_nothing(failing):
     claim = 'gg.claim(results, "numpy", faster_than="dot", at=65536)'
     _, output = failing("results\n\n# %%", f"import gpuguide as gg\n{claim}\n\n# %%")
-    assert "claim: a recorded cell measures, a drawn cell states" in output
+    assert "claim: a recorded cell only measures" in output
 
 
 def test_a_figure_of_a_recorded_cell_records_nothing(failing):

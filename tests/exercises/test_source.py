@@ -175,7 +175,7 @@ def test_two_meanings_of_a_name_are_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     import second_meaning
 
-    with pytest.raises(ArgumentError, match="'inner' and another function of the same kernel mean different"):
+    with pytest.raises(ArgumentError, match="'inner' and another function of the same kernel use"):
         read("guard", second_meaning.kernel)
 
 

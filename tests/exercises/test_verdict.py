@@ -222,7 +222,7 @@ def test_right_results_alone_are_no_pass_where_another_lane_decides(folder, comp
 
 def test_what_a_missing_compiler_leaves_unjudged_is_said() -> None:
     reports = (LaneReport("simulator", PASSED), LaneReport("compile", NOT_AT_HAND, "It is not installed."))
-    said = "What the task says of the compiler's code was not judged."
+    said = "What the task asks of the compiled code was not judged."
     verdict = Verdict(answers.exercise(Limits(float64_instructions=0)), reports)
     assert verdict.passed
     assert said in " ".join(str(verdict).split())

@@ -135,10 +135,10 @@ EXPECTED = np.array([[1, 2], [3, 4]], np.float32)
     [
         (EXPECTED[0], r"shape \(2, 2\); it has \(2,\)"),
         (EXPECTED.astype(np.float64), "must be float32; it is float64"),
-        (EXPECTED + np.float32(0.5), r"element \(0, 0\) of the result must be 1.0; 1.5 came"),
-        (np.where(EXPECTED == 4, np.float32(np.nan), EXPECTED), r"element \(1, 1\).*must be 4.0; nan came"),
-        (None, "expected; None came"),
-        ([[1, 2], [3, 4]], "expected"),
+        (EXPECTED + np.float32(0.5), r"element \(0, 0\) of the result must be 1.0; got 1.5"),
+        (np.where(EXPECTED == 4, np.float32(np.nan), EXPECTED), r"element \(1, 1\).*must be 4.0; got nan"),
+        (None, "must be an array or a number; got None"),
+        ([[1, 2], [3, 4]], "must be an array or a number"),
     ],
 )
 def test_values_that_differ_are_told(result, message):

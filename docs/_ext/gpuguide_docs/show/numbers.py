@@ -163,7 +163,7 @@ def why_unmeasured(state: PageState) -> str:
     if state.status == "pending":
         return f"waits for a GPU: {state.reason}"
     if state.status == "stale":
-        return "its code changed, and the page is waiting to be measured again"
+        return "the code changed since it was measured; the page waits to be measured again"
     return "this page was never measured"
 
 
