@@ -168,7 +168,7 @@ print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called b
 # Compiling takes :measured:`compiler`, once. So *n* calls show *call + compilation / n*, and the factor is
 # 1 + *compilation / (n × call)*: :measured:`first_10_off` for ten calls, :measured:`first_100_off` for a
 # hundred, and by the formula still :measured:`first_1000_predicted` for a thousand. More calls make the error
-# smaller, and none of them removes it. Call once before the clock starts.
+# smaller, but never remove it. Call once before the clock starts.
 
 # %%
 # Mistake 3: a single reading
