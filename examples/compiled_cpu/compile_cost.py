@@ -165,7 +165,8 @@ gg.claim(primes, "njit", faster_than="python", at=10_000, by=2)
 # -------------------------------
 #
 # ``%timeit`` makes trial calls that it does not count, so its figure does not include the compiler. A clock
-# around a loop makes no such calls. Here is the average of five calls of a function that was never called before.
+# around a loop makes no such calls. Here is the average of five calls of a function that was never called
+# before.
 
 # wrong: the first of the five calls compiles
 from time import perf_counter
