@@ -5,19 +5,19 @@ What compiling costs
 When does Numba compile, how long does it take, and how often do you pay?
 """
 # %%
-# In a fresh process the first call of a small compiled function takes :measured:`fresh_first`, the second one
-# :measured:`fresh_later`. Keeping compiled code on disk shortens the first call to :measured:`fresh_cached`,
-# since the compiler must still be loaded. After that, one more function takes
+# In a fresh process, the first call of a small function with ``@njit`` takes :measured:`fresh_first`, the
+# second one :measured:`fresh_later`. With compiled code on disk, by ``cache=True``, the first call takes
+# :measured:`fresh_cached`. Once the compiler is loaded, one more function takes
 # :measured:`compiling[njit, 32**3].time`.
 
 # %%
 # JIT compilation: one version per set of types
 # ---------------------------------------------
 #
-# Python finds out what ``a > b`` means each time it comes to it. A compiler wants to know it once, before
+# Python finds out what ``a > b`` means each time it comes to it. A compiler has to know it once, before
 # anything runs. So Numba waits for the first call, looks at the types of the arguments, and compiles the
-# function for these: :term:`JIT compilation`. A call with the same types runs what is there. A call with
-# other types compiles another version. When the process ends, all of them are lost, unless ``cache=True``
+# function for these: :term:`JIT compilation`. A call with the same types runs the compiled version. A call
+# with other types compiles another one. When the process ends, all versions are lost, unless ``cache=True``
 # keeps them on disk.
 #
 # .. drawing:: compile_cost
@@ -26,7 +26,7 @@ When does Numba compile, how long does it take, and how often do you pay?
 #     piece of running. The second only runs. A call with other types compiles again. In a new process with a
 #     cache, a short piece of reading takes the place of compiling; the loading remains.
 #
-# A compiled function knows its versions, so no clock is needed to see when one is added.
+# A compiled function lists its versions, so no clock is needed to see when one is added.
 
 import numpy as np
 from numba import njit
@@ -64,8 +64,8 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 # ---------------------------
 #
 # Once the compiler is loaded, each new function and each new set of types costs a compilation. How long it
-# takes depends on the code and on what is asked for, not on the length of the arrays. Here each
-# call makes a new compiled function and calls it once, for 32 768 elements.
+# takes depends on the code and on the options, not on the length of the arrays. Here each call makes a new
+# compiled function and calls it once, for 32 768 elements.
 #
 # .. kernel:: gpuguide.topics.compile_cost.kernels
 #    :names: larger_loops, larger_parallel_loops
@@ -77,7 +77,7 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 #
 # **njit** compiles at the call. **vectorize** makes a :term:`ufunc`, which also compiles at the call.
 # **vectorize, signature** names the types beforehand: it compiles when it is decorated, which usually means
-# when your module is imported. That saves nothing, but the first call is not late. **cuda.jit** compiles a
+# when your module is imported. That saves no time, but the first call does not wait. **cuda.jit** compiles a
 # :term:`kernel`; its time includes the copies of pageable arrays.
 #
 # .. kernel:: gpuguide.topics.compile_cost.study
@@ -118,9 +118,9 @@ gg.plot_decomposition(bars)
 #    :measured:`compiling[kernel, 32**3].time` with ``@cuda.jit``. ``@njit(parallel=True)`` takes
 #    :measured:`compile_parallel`.
 #
-# A **Python loop** is done in :measured:`compiling[python, 32**3].time`, a **later call** of compiled code in
-# :measured:`compiling[later, 32**3].time`. So the compiler is paid back after :measured:`calls_to_pay_back`
-# calls.
+# A **Python loop** takes :measured:`compiling[python, 32**3].time`, a **later call** of compiled code
+# :measured:`compiling[later, 32**3].time`. So the compiler has paid for itself after
+# :measured:`calls_to_pay_back` calls.
 #
 # .. results:: compiling
 
@@ -134,7 +134,7 @@ calls = gg.fact("calls_to_pay_back", results.time("njit", 32**3).value / saved, 
 # Primes: compile first, then start the clock
 # -------------------------------------------
 #
-# The next function looks for primes by :term:`trial division`. Its clock starts after the compilation.
+# The next function looks for primes by :term:`trial division`. The clock starts after the compilation.
 #
 # .. kernel:: gpuguide.topics.primes.kernels_cpu
 #    :names: find_primes
@@ -150,10 +150,10 @@ samples = compile_parts.time_compiling(find_primes, (1,), n_turns=1)
 gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
 
 # %%
-# All primes below 10 000 take Python :measured:`primes[python, 10_000].time` and compiled code
+# To find all primes below 10 000 takes Python :measured:`primes[python, 10_000].time`, and compiled code
 # :measured:`primes[njit, 10_000].time`. But the compiler takes :measured:`compile_primes` before that. If you
-# search only once, add the two. And for the primes below 100, which take Python
-# :measured:`primes[python, 100].time`, compiling never pays.
+# search only once, add the two. For the primes below 100, Python takes :measured:`primes[python, 100].time`.
+# It would have to search thousands of times before compiling pays.
 #
 # .. results:: primes
 
@@ -164,8 +164,9 @@ gg.claim(primes, "njit", faster_than="python", at=10_000, by=2)
 # The compiler inside a benchmark
 # -------------------------------
 #
-# ``%timeit`` makes trial calls that it does not count, so the compiler is not in its figure. Most clocks make
-# none. Here are five calls of a function that was never called before, divided by five.
+# ``%timeit`` makes trial calls that it does not count, so its figure does not include the compiler. A clock
+# around a loop makes no such calls. Here is the average of five calls of a function that was never called
+# before.
 
 # wrong: the first of the five calls compiles
 from time import perf_counter
@@ -192,12 +193,12 @@ for name, samples in zip(
     gg.fact(name, min(samples), unit="s", samples=samples, note="the fastest turn")
 
 # %%
-# Whatever else runs on the machine can only add to such a figure, so the fastest of several turns counts. The
-# average is :measured:`wrong_average`. Compiling alone takes :measured:`wrong_compile`, and a call
-# :measured:`wrong_call`. A fifth of the first and one of the second make up :measured:`wrong_explained` of
-# the average. The cure is to call once before the clock starts.
+# Whatever else runs on the machine can only make such a figure larger, so the fastest of several turns
+# counts. The average is :measured:`wrong_average`. Compiling alone takes :measured:`wrong_compile`, and a
+# call :measured:`wrong_call`. A fifth of the first and one of the second make up
+# :measured:`wrong_explained` of the average. The cure is to call once before the clock starts.
 #
-# Worse is a decorator inside the function that is timed. Then every call makes a new function and compiles
+# A decorator inside the function that is timed is worse. Then every call makes a new function and compiles
 # it, and a call in advance does not help. Decorate at the top of a module.
 
 # draw
@@ -212,9 +213,10 @@ _ = gg.explained(
 # Result: a cache saves the compiling, not the loading
 # ----------------------------------------------------
 #
-# Loading the compiler is paid once in each process. Two fresh processes show it. Both have the same folder
-# for ``cache=True``: the first finds it empty, the second finds what the first has written. Then the second
-# makes a :term:`context` on the GPU, which CUDA needs once in each process, and compiles a kernel.
+# The compiler is loaded once in each process. Two fresh processes show what that costs. Both have the same
+# folder for ``cache=True``: the first finds it empty, the second finds what the first has written. Then the
+# second loads CuPy, makes a :term:`context` on the GPU, which CUDA needs once in each process, and compiles a
+# kernel.
 
 # record: First calls in fresh processes
 for part, samples in compile_parts.measure_fresh_processes().items():
@@ -228,7 +230,11 @@ bars = {
     "empty cache": {"import numba": took["imports"], "load, compile": took["first"]},
     "filled cache": {"import numba": took["imports"], "load, read": took["cached"]},
 }
-parts = {"context": "context", "load, compile": "kernel_compile", "run": "kernel_call"}
+parts = {
+    "CuPy, context": "context",
+    "load, compile": "kernel_compile",
+    "run": "kernel_call",
+}
 kernel = {part: took[name] for part, name in parts.items() if name in took}
 ax = gg.plot_decomposition(bars | ({"then a kernel": kernel} if kernel else {}))
 _ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
@@ -245,8 +251,8 @@ _ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
 # processes, a cache helps and a signature does not: with a signature each of them compiles.
 #
 # The cache has a trap. It notices a change by the date and the size of the file that holds the function. If
-# the function calls another one in another file, and only that one changes, the old code is read. And a GPU
-# ufunc, ``@vectorize`` with ``target="cuda"``, takes no ``cache=True``; ``@cuda.jit`` does.
+# the function calls another one in another file, and only that file changes, Numba reads the old code. And a
+# GPU ufunc, ``@vectorize`` with ``target="cuda"``, takes no ``cache=True``; ``@cuda.jit`` does.
 
 # %%
 # Your turn: compile once
