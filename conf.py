@@ -124,4 +124,4 @@ html_sidebars = {
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 # Code shown as a mistake is not for copying.
-copybutton_selector = "div.highlight:not(.part-wrong div.highlight) > pre"
+copybutton_selector = "div.highlight:not(.gg-wrong-fold div.highlight) > pre"

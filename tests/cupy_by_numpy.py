@@ -66,7 +66,9 @@ random = SimpleNamespace(
 )
 cupyx = SimpleNamespace(empty_pinned=np.empty)
 cuda = SimpleNamespace(
-    Device=lambda *_: SimpleNamespace(synchronize=lambda: None, attributes=ATTRIBUTES),
+    Device=lambda *_: SimpleNamespace(
+        synchronize=lambda: None, attributes=ATTRIBUTES, mem_info=(10**11, 150_109_880_320)
+    ),
     Stream=SimpleNamespace(null=SimpleNamespace(synchronize=lambda: None)),
 )
 

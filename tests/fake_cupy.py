@@ -14,6 +14,7 @@ ATTRIBUTES = {
     "MaxRegistersPerMultiprocessor": 65_536,
     "MaxSharedMemoryPerBlockOptin": 232_448,
     "MaxSharedMemoryPerMultiprocessor": 233_472,
+    "MaxThreadsPerBlock": 1024,
     "MaxThreadsPerMultiProcessor": 2048,
     "MemoryClockRate": 3_201_000,
     "MultiProcessorCount": 132,

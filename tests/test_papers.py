@@ -69,15 +69,12 @@ def test_every_path_that_a_paper_names_exists(paper):
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_the_page_for_contributors_shows_only_directives_roles_and_parts_that_pages_use():
+def test_the_page_for_contributors_shows_only_directives_and_roles_that_pages_use():
     page = text_of("docs/contribute.md")
     scripts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples").rglob("*.py"))
-    shown = set(re.findall(r"^\.\. [a-z-]+::|:[a-z]+:`|`part-[a-z-]+`", page, re.MULTILINE))
+    shown = set(re.findall(r"^\.\. [a-z-]+::|:[a-z]+:`", page, re.MULTILINE))
     assert len(shown) > 10
-    if 'rules = "lesson"' not in text_of("examples/pages.toml"):
-        # What lessons alone use is built and described before the first page moves to their rules.
-        shown -= {".. rungs::", ".. rung::", ":evidence:`", ":at:`", ":beside:`", ":wrong:`"}
-    assert {each for each in shown if each.strip("`") not in scripts and each not in scripts} == set()
+    assert {each for each in shown if each.strip("`") not in scripts} == set()
 
 
 def test_pre_commit_runs_the_ruff_of_the_lock():

@@ -51,7 +51,7 @@ def launch_sizes() -> Drawing:
     d.line(left, 236, 700, 236)
     d.arrow(690, 236, 704, 236)
     d.words(left, 258, "start", colour=ORANGE, anchor="start", size=16)
-    d.words(left + 70, 258, "loads on their way", colour=BLUE, anchor="start", size=16)
+    d.words(left + 70, 258, "loads in flight", colour=BLUE, anchor="start", size=16)
     d.words(left + 290, 258, "stores", colour=GREEN, anchor="start", size=16)
     d.words(704, 258, "time", anchor="end", size=16, colour=MUTED)
     return d

@@ -5,9 +5,10 @@ Maximum on the CPU
 How fast is a CPU that is given a fair chance?
 """
 # %%
-# For two arrays of 32 768 numbers a Python loop takes :measured:`maximum_cpu[python_loop, 32**3].time`, and
-# the same loop compiled :measured:`maximum_cpu[loops, 32**3].time`. For 134 million numbers all threads take
-# :measured:`maximum_cpu[parallel, 512**3].time`, whoever compiled the code. That is what a GPU has to beat.
+# For two arrays of 32 768 numbers, a Python loop takes :measured:`maximum_cpu[python_loop, 32**3].time`, and
+# the same loop compiled :measured:`maximum_cpu[loops, 32**3].time`. For 134 million numbers, all virtual CPUs
+# together take :measured:`maximum_cpu[parallel, 512**3].time` with Numba and
+# :measured:`maximum_cpu[numpy_threads, 512**3].time` with NumPy. That is what a GPU has to beat.
 #
 # .. rungs:: maximum_cpu
 #    :at: 32**3, 256**3, 512**3
@@ -17,7 +18,7 @@ How fast is a CPU that is given a fair chance?
 # One element at a time: the Python loop
 # --------------------------------------
 #
-# Python asks the same questions for every element. Where does it lie? Of which type is it? What does "larger"
+# Python asks the same questions for every element. Where is it in memory? What type is it? What does "larger"
 # mean for that type? The comparison itself is the least of it. A compiler asks once, before the loop begins.
 # A modern CPU then compares up to sixteen neighbouring ``float32`` in one instruction, which is called
 # :term:`SIMD`, and its cores can share the arrays out.
@@ -32,7 +33,9 @@ How fast is a CPU that is given a fair chance?
 
 from math import isnan
 
+import numba
 import numpy as np
+from numba import njit, prange, vectorize
 
 
 def python_loop(a, b, out):
@@ -54,11 +57,12 @@ print("NumPy: ", np.maximum(a, b)[0, 0, :5])
 # %%
 # .. try-it::
 #
-#    Write ``max(x, y)`` into the loop, and then ``max(y, x)``. One of them loses the NaN. Python's ``max``
-#    goes by the order of its arguments, and ``np.maximum`` does not: there NaN wins.
+#    Write ``out[i, j, k] = max(x, y)`` into the loop, and then ``max(y, x)``. One of them loses the NaN.
+#    With Python's ``max`` the result depends on the order of the arguments. With ``np.maximum`` it does not:
+#    there NaN wins.
 #
-# With ``isnan`` the loop has NumPy's rule. Comparing two functions that disagree about NaN proves nothing.
-# All variants here keep the same rule, and their inputs have some NaN.
+# With ``isnan`` the loop follows NumPy's rule. To compare the times of two functions that disagree about NaN
+# would prove nothing. All variants here follow the same rule, and their inputs contain some NaN.
 
 # %%
 # np.maximum with out=
@@ -72,34 +76,33 @@ np.maximum(a, b, out=out)
 print(out[0, 0, :5])
 
 # %%
-# With ``out=`` it fills an array that exists. Without, each call makes a new array, and the operating system
-# finds memory for it while it is first written. At 256\ :sup:`3` elements that takes
-# :measured:`maximum_cpu[numpy_new, 256**3].time`, instead of :measured:`maximum_cpu[numpy, 256**3].time`.
-# :evidence:`variant numpy_new`
+# With ``out=`` it fills an array that exists. Without it, each call makes a new array, and the operating
+# system has to find memory for a large one while it is first written. At 256\ :sup:`3` elements, a call then
+# takes :measured:`maximum_cpu[numpy_new, 256**3].time` instead of
+# :measured:`maximum_cpu[numpy, 256**3].time`. :evidence:`variant numpy_new`
 
 # %%
 
-# record: The study: nine variants, six sizes, every answer compared bit for bit
+# record: The CPU, and the compiled functions of this page
 import gpuguide as gg
 from gpuguide.machine.cpu import cpu_info
-from gpuguide.topics.maximum_cpu import study as maximum_cpu
 from gpuguide.topics.maximum_cpu.kernels import loops, parallel, ufunc
 
 cpu = cpu_info()
 caches = dict(cpu.caches)
 gg.fact("cpu", cpu.model, unit="text")
-gg.fact("cpu_threads", maximum_cpu.THREADS, unit="1")
+gg.fact("cpu_threads", cpu.n_cpus, unit="1")
 gg.fact("l2_bytes", caches.get("L2", 0), unit="B")
 gg.fact("l3_bytes", caches.get("L3", 0), unit="B")
-print(cpu.model, "with", maximum_cpu.THREADS, "threads and the caches", caches)
-results = maximum_cpu.study().run()
+print(cpu.model, "with", cpu.n_cpus, "virtual CPUs and the caches", caches)
 
 # %%
 # The same loop with @njit
 # ------------------------
 #
 # The decorator hands the loop to Numba, which compiles it at the first call. This is called
-# :term:`JIT compilation`. Compiled code does not check indices, so it looks at the shapes first.
+# :term:`JIT compilation`. Compiled code does not check indices, so the function compares the shapes first.
+# With ``nogil=True`` it releases Python's global lock, the GIL, as NumPy does; that matters further down.
 #
 # .. rung:: loops
 
@@ -110,45 +113,58 @@ print(out[0, 0, :5])
 # A ufunc with @vectorize
 # -----------------------
 #
-# Here only the comparison is written down. Numba puts the loop around it and makes a :term:`ufunc`, which
-# takes arrays of any shape, with and without ``out=``.
+# Here only the comparison of two numbers is written. Numba puts the loop around it and makes a
+# :term:`ufunc`, which takes arrays of any shape, with or without an array for the result.
 #
 # .. rung:: ufunc
 
-with np.errstate(invalid="ignore"):  # a comparison with NaN would warn
+with np.errstate(invalid="ignore"):  # else a comparison with NaN warns
     ufunc(a, b, out)
 print(out[0, 0, :5])
 
 # %%
-# Each call looks at what it was given. For 512 elements it takes :measured:`maximum_cpu[ufunc, 8**3].time`,
-# the njit loops :measured:`maximum_cpu[loops, 8**3].time`. For a new array of 256\ :sup:`3` elements it takes
-# :measured:`maximum_cpu[ufunc_new, 256**3].time`.
+# For 512 elements it takes :measured:`maximum_cpu[ufunc, 8**3].time`, the njit loops
+# :measured:`maximum_cpu[loops, 8**3].time`. We think that the rest goes to what each call does besides its
+# loop: ``np.errstate``, which is timed too, and a look at the arguments. :evidence:`opinion` For a new array
+# of 256\ :sup:`3` elements it takes :measured:`maximum_cpu[ufunc_new, 256**3].time`.
 
 # %%
 # All threads with parallel=True
 # ------------------------------
 #
-# ``prange`` says that the turns of the first loop do not depend on each other. All threads share them.
+# ``prange`` says that the turns of the first loop do not depend on each other. So Numba starts a thread on
+# each virtual CPU, and the threads share the turns.
 #
 # .. rung:: parallel
 
 parallel(a, b, out)
-print(out[0, 0, :5])
+print(numba.get_num_threads(), "threads:", out[0, 0, :5])
 
 # %%
-# Threads must be woken and waited for. For 512 elements that makes them slower than one:
-# :measured:`maximum_cpu[parallel, 8**3].time` against :measured:`maximum_cpu[loops, 8**3].time`. They
-# overtake it :measured:`maximum_cpu.crossover(loops, parallel)`.
+# Threads must be woken and waited for. For 512 elements, all of them together are slower than one thread:
+# :measured:`maximum_cpu[parallel, 8**3].time` against :measured:`maximum_cpu[loops, 8**3].time`.
+# :evidence:`variant loops` They overtake it :measured:`maximum_cpu.crossover(loops, parallel)`.
+#
+# .. kernel:: gpuguide.topics.maximum_cpu.study
+#    :names: in_python_threads
+#    :fold: How Python's threads share the work
+
+# %%
+
+# record: The study: nine variants, six sizes, every answer compared bit for bit
+from gpuguide.topics.maximum_cpu.study import study
+
+results = study().run()
 
 # %%
 # Result: inside the caches and beyond them
 # -----------------------------------------
 #
-# This CPU is called :measured:`cpu`; it shows this process :measured:`cpu_threads` virtual CPUs, of which two
-# may share a core. A core has :measured:`l2_bytes` of second-level cache, and all of them share
-# :measured:`l3_bytes` of last-level cache. Two arrays are read and one is written, so an element moves twelve
-# bytes. At 256\ :sup:`3` elements, the three arrays still fit into the last-level cache; at 512\ :sup:`3`
-# they take about five times as much.
+# This CPU is called :measured:`cpu`. The machine has :measured:`cpu_threads` virtual CPUs, of which two may
+# share a core. A core has :measured:`l2_bytes` of second-level cache (L2), and all cores share
+# :measured:`l3_bytes` of last-level cache (L3). Two arrays are read and one is written, so an element moves
+# twelve bytes. At 256\ :sup:`3` elements, the three arrays still fit into the last-level cache; at
+# 512\ :sup:`3` they are about five times as large as the cache.
 
 # draw
 ax = gg.plot_rate(results, variants=["numpy", "loops", "parallel", "numpy_threads"])
@@ -168,14 +184,14 @@ for name, words in (("l2_bytes", "one L2"), ("l3_bytes", "L3")):
 #    :measured:`maximum_cpu[numpy_threads, 256**3].rate`. At 512\ :sup:`3`, beyond it, they move
 #    :measured:`maximum_cpu[parallel, 512**3].rate` and :measured:`maximum_cpu[numpy_threads, 512**3].rate`.
 #
-# **NumPy, all threads** cuts the arrays into a part for each thread. NumPy lets go of Python's lock while it
-# computes, so the parts are done at the same time. It moves the same twelve bytes per element as the compiled
-# threads. Why is it slower inside the cache?
+# **NumPy, all threads** cuts the arrays into one part for each of Python's threads. NumPy releases the GIL
+# while it computes, so the parts are done at the same time. It moves the same twelve bytes per element as
+# Numba's threads. Is its loop slower, or do the threads cost more?
 #
-# Not because of its loop. The variant **njit loops, Python's threads** hands Numba's loop to the same
-# threads. At 256\ :sup:`3` elements it takes :measured:`maximum_cpu[loops_threads, 256**3].time`, NumPy on
-# all threads :measured:`maximum_cpu[numpy_threads, 256**3].time`, and njit parallel
-# :measured:`maximum_cpu[parallel, 256**3].time`. What costs is handing the parts to Python's threads.
+# The variant **njit loops, Python's threads** hands Numba's loop to the same threads. At 256\ :sup:`3`
+# elements it takes :measured:`maximum_cpu[loops_threads, 256**3].time`, NumPy on all threads
+# :measured:`maximum_cpu[numpy_threads, 256**3].time`, and njit parallel
+# :measured:`maximum_cpu[parallel, 256**3].time`. So it is Python's threads that cost, with either loop.
 # :evidence:`variant loops_threads`
 
 # draw
@@ -184,17 +200,15 @@ gg.plot_time(results, variants=["parallel", "numpy_threads", "loops_threads"])
 # %%
 # .. finding::
 #
-#    At 64\ :sup:`3` elements Python's threads take :measured:`maximum_cpu[numpy_threads, 64**3].time` with
+#    At 64\ :sup:`3` elements, Python's threads take :measured:`maximum_cpu[numpy_threads, 64**3].time` with
 #    NumPy and :measured:`maximum_cpu[loops_threads, 64**3].time` with the njit loops, where Numba's own take
 #    :measured:`maximum_cpu[parallel, 64**3].time`.
 #
-# That price grows far less than the arrays. Beyond the cache it is small beside the work, and there the
-# memory decides: one thread moves :measured:`maximum_cpu[numpy, 512**3].rate` with NumPy and
-# :measured:`maximum_cpu[loops, 512**3].rate` with njit loops.
-#
-# .. kernel:: gpuguide.topics.maximum_cpu.study
-#    :names: in_python_threads, loops_without_lock
-#    :fold: How Python's threads share the work
+# This cost grows far more slowly than the arrays, and beyond the cache it is small beside the work. There we
+# think that the memory decides. :evidence:`opinion` At 512\ :sup:`3` elements, one thread moves
+# :measured:`maximum_cpu[numpy, 512**3].rate` with NumPy and :measured:`maximum_cpu[loops, 512**3].rate` with
+# njit loops; at 64\ :sup:`3`, it moves :measured:`maximum_cpu[numpy, 64**3].rate` and
+# :measured:`maximum_cpu[loops, 64**3].rate`.
 #
 # .. results:: maximum_cpu
 
@@ -211,8 +225,9 @@ gg.claim(results, "loops", faster_than="parallel", at=8**3)
 # --------------------
 #
 # At 32\ :sup:`3` elements, NumPy takes :measured:`maximum_cpu[numpy, 32**3].time` and the compiled loops
-# :measured:`maximum_cpu[loops, 32**3].time`. Where NumPy has the function, a compiler gains nothing on one
-# thread. Compile where it has none, or where it would take several passes over the data.
+# :measured:`maximum_cpu[loops, 32**3].time`. Where NumPy has the very function, there is little for a
+# compiler to gain on one thread. Compile where NumPy has none, or where it would take several passes over the
+# data.
 
 # %%
 # Your turn: make a comparison fair

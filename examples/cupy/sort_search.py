@@ -41,9 +41,9 @@ At what size does sorting on the GPU pay?
 # Sort, argsort and searchsorted in CuPy
 # --------------------------------------
 #
-# CuPy has all three under NumPy's names. ``sort`` orders the numbers. ``argsort`` gives the places from which
-# they have to be taken for that. ``searchsorted`` gives the place at which a number belongs: below, 3 is none
-# of the keys and belongs at place 1. No kernel has to be written, and CuPy chooses the grid.
+# CuPy has all three under NumPy's names. ``sort`` orders the numbers. ``argsort`` gives the indices that
+# would sort them. ``searchsorted`` gives the place in sorted keys at which a number belongs: below, 3 is none
+# of the keys and belongs at place 1. You write no kernel, and CuPy chooses the grid.
 
 import cupy as cp
 import numpy as np
@@ -61,8 +61,8 @@ print("searchsorted: ", places, " NumPy:", np.searchsorted(keys, queries))
 # %%
 # .. try-it::
 #
-#    Put ``np.nan`` in the place of 8 and run the cell again. It is neither smaller nor larger than any
-#    number, and yet both libraries agree on where it goes: to the end, behind 63.
+#    Put ``np.nan`` in the place of 8 in ``x_host`` and run the cell again. It is neither smaller nor larger
+#    than any number, and yet both libraries agree on where it goes: to the end, behind 63.
 #
 # The results stay on the GPU until something asks for them; here ``print`` does.
 
@@ -92,8 +92,8 @@ gg.claim(rows, "rows_packed", faster_than="rows_cupy", at=4096**2)
 # ------------------------------------
 #
 # Most programs have their numbers on the host. Then two copies come on top of the sort, and how fast they are
-# depends on the memory that you give them. An array in pinned memory is made once. The GPU reads and writes
-# it by itself.
+# depends on the memory of the array on the host. The GPU reads and writes an array in pinned memory directly.
+# Such an array takes long to make, so make it once.
 #
 # .. rung:: with_copies_pinned
 
@@ -110,8 +110,8 @@ print(x_host[:3], "...", x_host[-3:])
 
 # %%
 # With pinned copies 2\ :sup:`24` numbers take :measured:`sort[with_copies_pinned, 4096**2].time`, with
-# pageable ones :measured:`sort[with_copies, 4096**2].time`. The sort itself is the smaller part of either:
-# in place, which spares a copy on the GPU, it takes :measured:`sort[cupy_in_place, 4096**2].time`.
+# pageable ones :measured:`sort[with_copies, 4096**2].time`. The sort in place is the smaller part of either:
+# it takes :measured:`sort[cupy_in_place, 4096**2].time`.
 
 # draw
 gg.plot_time(
@@ -127,16 +127,16 @@ gg.plot_time(
 #    :measured:`sort.crossover(numpy, with_copies_pinned)`, and NumPy on all threads
 #    :measured:`sort.crossover(numpy_threads, with_copies_pinned)`.
 #
-# Our NumPy on all threads is no function of NumPy's. Each thread sorts a part, the parts are dealt out by
-# value, and each thread sorts what it got. Below 2\ :sup:`17` numbers it uses one thread.
+# NumPy has no sort on all threads, so we made one of ``np.sort``. Each thread sorts a part, the parts are
+# divided up by value, and each thread sorts what it gets. Below 2\ :sup:`20` numbers it uses one thread.
 
 # %%
 # Sort along an axis: comparisons instead of a radix sort
 # -------------------------------------------------------
 #
-# A flat array of numbers goes through a *radix sort*. It compares nothing. It looks at a few bits of each
-# number at a time, and moves all numbers in each pass. A matrix of just as many numbers, sorted row by row,
-# takes another path.
+# CuPy sorts a flat array of numbers by a *radix sort*. It compares nothing: in each pass it looks at a few
+# bits of each number, and moves all numbers to where these bits put them. A matrix of just as many numbers,
+# sorted row by row, takes another path.
 #
 # .. rung:: rows_cupy
 
@@ -184,17 +184,16 @@ plot_dots(
 #    :measured:`rows[rows_cupy, 4096**2].time` row by row. Packed and flat, the rows take
 #    :measured:`rows[rows_packed, 4096**2].time`, although the numbers have twice as many bits.
 #
-# So it is the comparing that takes the time, and not the rows. :evidence:`variant rows_packed` For the CPU
-# rows are the easier task: each fits into a cache near its core. NumPy sorts them in
-# :measured:`rows[rows_numpy, 4096**2].time` on one thread, and in
+# So it is the sort by comparison that takes the time, and not the rows. :evidence:`variant rows_packed` NumPy
+# sorts the rows in :measured:`rows[rows_numpy, 4096**2].time` on one thread, and in
 # :measured:`rows[rows_numpy_threads, 4096**2].time` on all.
 
 # %%
 # Argsort and searchsorted on a million numbers
 # ---------------------------------------------
 #
-# In an argsort an index of eight bytes travels with each number. A search compares, in twenty steps for each
-# number, and all of them run side by side.
+# In an argsort an index of eight bytes moves with each number. A search takes about twenty comparisons for
+# each number, one after the other, and the searches run side by side.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -205,15 +204,16 @@ plot_dots(
 #      - CuPy, kernels only
 #    * - argsort
 #      - :measured:`argsort[argsort_numpy, 10**6].time`
-#      -
+#      - not measured
 #      - :measured:`argsort[argsort_cupy, 10**6].time`
 #    * - searchsorted, in a million keys
 #      - :measured:`search[search_numpy, 10**6].time`
 #      - :measured:`search[search_numpy_threads, 10**6].time`
 #      - :measured:`search[search_cupy, 10**6].time`
 #
-# Searching gains more than sorting here:
-# :measured:`search[search_cupy, 10**6].speedup(search_numpy_threads)` over all threads of the CPU.
+# NumPy's argsort runs on one thread, and we wrote none for all of them. With its arrays on the GPU, CuPy's
+# search is :measured:`search[search_cupy, 10**6].speedup(search_numpy_threads)` as fast as NumPy's on all
+# threads, and its sort of as many numbers :measured:`sort[cupy, 10**6].speedup(numpy_threads)`.
 # :doc:`A sparse dictionary </gallery/first_kernels/sparse_lookup>` is such a search, with kernels that are
 # faster still.
 
@@ -233,11 +233,12 @@ plot_dots(
 # there.
 
 # %%
-# Your turn: copies that nobody needs
-# -----------------------------------
+# Your turn: remove needless copies
+# ---------------------------------
 #
-# The copies moved the crossover on this page. In a program they hide between the lines, where a single call
-# sends an array to the GPU or fetches one. Find those that can go. The check counts them, without a GPU.
+# The copies moved the crossover on this page. In a program they are easy to miss: one call that looks
+# harmless sends an array to the GPU or fetches one. Find those that can go. The check counts them, without a
+# GPU.
 #
 # .. exercise:: count_transfers
 

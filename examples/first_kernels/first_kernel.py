@@ -7,8 +7,8 @@ How does a loop become a kernel, and is it faster?
 # %%
 # One GPU thread takes :measured:`increment[one_thread, 2**20].time` to add one to 2\ :sup:`20` numbers, a
 # block of 256 threads :measured:`increment[one_block, 2**20].time`, and a thread for each number
-# :measured:`increment[grid, 2**20].time`. The additions stay the same; at each step two lines of code
-# change. NumPy takes :measured:`increment[numpy, 2**20].time`.
+# :measured:`increment[grid, 2**20].time`. The additions stay the same, and a few lines of code change.
+# NumPy takes :measured:`increment[numpy, 2**20].time`.
 #
 # .. rungs:: increment
 #    :at: 65_536, 2**20, 2**24
@@ -18,8 +18,9 @@ How does a loop become a kernel, and is it faster?
 # One thread runs the whole loop
 # ------------------------------
 #
-# A kernel is a function that runs on the GPU. This one is an ordinary loop. The numbers in brackets are the
-# launch: one block of one thread. CuPy makes the array in the memory of the GPU, so nothing is copied.
+# A kernel is a function that runs on the GPU. This one is an ordinary loop. To launch it means to say how
+# many threads run it. They come in blocks, and the brackets ask for one block of one thread. CuPy makes
+# the array in the memory of the GPU, so nothing is copied.
 #
 # .. rung:: one_thread
 
@@ -45,9 +46,8 @@ print("NumPy:", np.ones(3) + 1)
 # %%
 # .. try-it::
 #
-#    Launch the kernel again, ``one_thread[1, 1](x)``, and print ``x``. The numbers are 3 now: the
-#    kernel changes its input, so every repeat changes the data. Before a result is checked, ``x`` has to be
-#    as it was at the start.
+#    Launch the kernel again, ``one_thread[1, 1](x)``, and print ``x``. The numbers are 3 now. The kernel
+#    changes its input, so every launch changes the data. Make ``x`` anew before you check a result.
 #
 # It works, and it is slow. For 65 536 numbers the Python loop takes
 # :measured:`increment[python_loop, 65_536].time`, this thread
@@ -76,28 +76,27 @@ one_block[1, 256](x)  # one block of 256 threads
 print(x[:3], "...", x[-3:])
 
 # %%
-# Two lines are new, the ``range`` and the launch. At 2\ :sup:`20` numbers a thread of the block makes
-# :measured:`increment[one_block, 2**20].work(turns)` of the loop, where the single thread made
+# Two lines are new, the ``range`` and the launch. For 2\ :sup:`20` numbers each thread of the block makes
+# :measured:`increment[one_block, 2**20].work(turns)` of the loop. The single thread made
 # :measured:`increment[one_thread, 2**20].work(turns)`. The block is
-# :measured:`increment[one_block, 2**20].speedup(one_thread)` as fast. A thread has to wait for each number to
-# come from memory, and we think that most of its time goes there. :evidence:`opinion` Now up to 256 threads
-# wait at the same time.
+# :measured:`increment[one_block, 2**20].speedup(one_thread)` as fast. We think that most of a thread's time
+# goes into waiting for memory. :evidence:`opinion` Now 256 threads wait at the same time.
 
 # %%
 # A grid of blocks: one thread per element
 # ----------------------------------------
 #
 # A block runs on one multiprocessor, and this GPU has :measured:`multiprocessors`. To use them all, launch
-# many blocks, the grid. Take as many threads as there are elements, and the loop is gone. Each thread works
-# out which element is its own: its place in the block, plus all threads of the blocks before.
+# many blocks. Together they are the grid. With as many threads as elements, the loop is gone. Each thread
+# works out which element is its own: its place in the block, plus all threads of the blocks before.
 #
 # .. drawing:: first_kernel
 #
 #     Three blocks of four threads stand over eleven elements. Thread 2 of block 1 points to element 6,
 #     which is 2 + 1 * 4. The last thread of the last block has no element and does nothing.
 #
-# Blocks are always full, so the last threads may have no element. The ``if``, called the guard, sends them
-# home. Without it they would write into memory that belongs to something else.
+# All blocks have the same size, so the last threads may have no element. The ``if``, called the guard,
+# keeps them from doing anything. Without it they would write beyond the end of the array.
 #
 # .. rung:: by_hand
 
@@ -108,15 +107,15 @@ by_hand[blocks_per_grid, threads_per_block](x)
 print(blocks_per_grid, "blocks:", x[:3], "...", x[-3:])
 
 # %%
-# At 2\ :sup:`24` numbers the grid is :measured:`increment[by_hand, 2**24].speedup(one_block)` as fast as
+# For 2\ :sup:`24` numbers the grid is :measured:`increment[by_hand, 2**24].speedup(one_block)` as fast as
 # the block. It reads and writes :measured:`increment[by_hand, 2**24].rate`, which is
 # :measured:`increment[by_hand, 2**24].share` of the rate at which this GPU's memory can copy.
 
 # %%
-# cuda.grid works the index out
-# -----------------------------
+# cuda.grid(1) is the index
+# -------------------------
 #
-# ``cuda.grid(1)`` stands for the same sum, in one dimension.
+# ``cuda.grid(1)`` is short for that sum. The 1 stands for one dimension.
 #
 # .. rung:: grid
 
@@ -126,15 +125,15 @@ assert (x == 2).all()
 print(x[:3], "...", x[-3:])
 
 # %%
-# The compiler makes the same instructions of both. This one takes :measured:`increment[grid, 2**24].time`,
-# the one by hand :measured:`increment[by_hand, 2**24].time`.
+# The compiler makes the same instructions of both kernels. This one takes
+# :measured:`increment[grid, 2**24].time`, and the one above :measured:`increment[by_hand, 2**24].time`.
 
 # %%
 # A grid-stride loop fits any size
 # --------------------------------
 #
-# So far the grid grew with the array. Here it keeps its size, and the loop comes back: each thread takes
-# its element, then the one a whole grid further on, until the end.
+# So far the grid grew with the array. Here its size is fixed, and the loop comes back. Each thread takes
+# its element, then the one a whole grid further on, and so on to the end.
 #
 # .. rung:: grid_stride
 
@@ -143,10 +142,10 @@ grid_stride[128, 256](x)  # half as many threads as numbers
 print(x[:3], "...", x[-3:])
 
 # %%
-# This is no faster: 2\ :sup:`26` numbers take :measured:`increment[grid_stride, 2**26].time`, and one
-# thread per element takes :measured:`increment[grid, 2**26].time`. It is handy. The launch no longer
-# depends on the array, and with ``[1, 1]`` the kernel runs as the plain loop that it was, which helps to
-# find a mistake.
+# The gain here is not speed. For 2\ :sup:`26` numbers the loop takes
+# :measured:`increment[grid_stride, 2**26].time`, and one thread per element
+# :measured:`increment[grid, 2**26].time`. But the launch no longer depends on the array. And with
+# ``[1, 1]`` the kernel is the plain loop again, which helps to find a mistake.
 
 # %%
 
@@ -160,9 +159,9 @@ results = study().run()
 # -----------------------
 #
 # The first launch in a program takes :measured:`first_whole`. Of that, :measured:`first_context` go into
-# loading CuPy and setting up the GPU, and :measured:`first_compile` into compiling the kernel. Together
-# with the launch itself, these parts come to :measured:`first_call` of the whole. From then on a launch
-# takes Python :measured:`increment[grid, 65_536].launch`.
+# loading CuPy and setting up the GPU, and :measured:`first_compile` into compiling the kernel. With the
+# launch and the work, these parts add up to :measured:`first_call` of the whole. From then on Python needs
+# :measured:`increment[grid, 65_536].launch` for a launch.
 
 # %%
 
@@ -194,8 +193,9 @@ mark_floor(ax, results, "grid")
 # .. finding::
 #
 #    At 65 536 numbers the grid takes :measured:`increment[grid, 65_536].time`, and an empty kernel
-#    :measured:`floor` by the same clock. At 2\ :sup:`24` it moves :measured:`increment[grid, 2**24].share`
-#    of what the memory can copy. The GPU's clock; the launch is not in it.
+#    :measured:`floor` by the same clock. At 2\ :sup:`24` the grid reaches
+#    :measured:`increment[grid, 2**24].share` of the rate at which the memory can copy. This is the GPU's
+#    clock, without the launch.
 
 # draw: What an empty kernel takes, and three claims
 floor_ns = results.measurement("grid", 65_536).floor_ns or 0
@@ -205,10 +205,10 @@ gg.claim(results, "grid", faster_than="one_block", at=2**20, by=10)
 gg.claim(results, "grid", share_at_least=0.85, at=2**26)
 
 # %%
-# For few numbers, then, hardly anything of what the clock shows is addition. Clocks differ in this floor,
-# so :doc:`How to time a GPU </gallery/measuring/how_to_time>`, which packs many launches into one
-# :term:`CUDA graph`, reports less for the same kernel. For many numbers what limits it is memory.
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` gets at the rest.
+# So with few numbers most of the time is the floor. Clocks differ in their floor:
+# :doc:`How to time a GPU </gallery/measuring/how_to_time>` packs many launches into one
+# :term:`CUDA graph`, and reports less for the same kernel. With many numbers memory is the limit.
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows how to come closer to it.
 
 # %%
 # When the loop should stay on the CPU
@@ -227,7 +227,7 @@ gg.plot_time(
 #    :measured:`increment[with_copies_pinned, 2**24].time` with pinned ones. A compiled loop on all threads
 #    of the CPU takes :measured:`increment[cpu_threads, 2**24].time`.
 #
-# One addition per number is not worth the copies. A kernel pays when its data stays on the GPU, for many
+# One addition per number is not worth the copies. A kernel pays when the data stays on the GPU for many
 # kernels in a row.
 
 # draw: The claim about copies
@@ -242,8 +242,8 @@ gg.claim(
 # Your turn: mend a kernel without a guard
 # ----------------------------------------
 #
-# This kernel is right as long as the threads fit the arrays exactly. When they do not, nothing complains.
-# The check needs no GPU, and it sees what a GPU would let pass.
+# This kernel is right as long as there are exactly as many threads as elements. If there are more, no
+# error is raised. The check needs no GPU, and finds what a GPU would let pass.
 #
 # .. exercise:: guard
 

@@ -15,9 +15,9 @@ Which axis of an array should threadIdx.x walk along?
 # ----------------------------
 #
 # A grid can have two axes, so that a thread finds its row and its column without a division.
-# ``cuda.grid(2)`` returns x first. If x is to walk along a row, it counts the columns, so the order is the
-# other way round than in ``x[row, col]``. At the launch it is the same: blocks for the columns, then blocks
-# for the rows.
+# ``cuda.grid(2)`` returns x first. If x is to walk along a row, it is the number of the column. So the
+# order is ``col, row``, the reverse of ``x[row, col]``. The launch has the same order: first the blocks
+# for the columns, then those for the rows.
 
 import math
 
@@ -45,8 +45,8 @@ print("NumPy:", np.ones(4) + 1)
 # .. try-it::
 #
 #    Take a part of a larger matrix, ``x = cp.ones((1024, 1024))[:250, :250]``, and leave out the ``if``.
-#    The part is still right, but the last blocks reach beyond both of its edges.
-#    ``print(x.base[0, 250:256])`` shows neighbours that they have changed.
+#    The part is still right, but the last blocks reach beyond two of its edges.
+#    ``print(x.base[0, 250:256])`` shows elements outside the part that have changed.
 
 # %%
 
@@ -86,13 +86,13 @@ gg.fact(
 )
 
 # %%
-# A warp's request is served in sectors
-# -------------------------------------
+# Coalesced access, counted in sectors
+# ------------------------------------
 #
-# To the memory, x and y are not equal. A block counts its threads along x first, and every 32 of them are a
-# warp. When a warp reads, the hardware collects the sectors of 32 bytes that its threads want: this is one
-# request. Neighbours in a row share sectors, which makes a coalesced access. Neighbours in a column lie a
-# whole row apart.
+# For the memory it matters which axis x is. A block numbers its threads along x first, and every 32 of
+# them are a warp. A load or a store of a warp is one request, and memory serves it in sectors of 32 bytes.
+# Threads that take neighbours in a row share sectors. Such an access is coalesced. Neighbours in a column
+# lie a whole row apart, so each needs a sector of its own.
 #
 # .. drawing:: grids_2d_3d
 #
@@ -100,7 +100,8 @@ gg.fact(
 #     take four neighbours in a row, which fill one sector. On the right they take the first element of each
 #     row, and touch four sectors, with one element used of each.
 #
-# The count needs no GPU, only the order of the threads and the bytes from one to the next.
+# The sectors can be counted without a GPU, from the order of the threads and from how many bytes apart the
+# elements of neighbouring threads are.
 #
 # .. kernel:: gpuguide.topics.grids_2d_3d.study
 #    :names: sectors_per_request
@@ -134,7 +135,7 @@ gg.fact(
 # x down the columns
 # ------------------
 #
-# One line makes the difference. It reads well, so it is easily written, and the result is right.
+# Only one line is different. It looks natural and its result is right, so this mistake is easily made.
 #
 # .. kernel:: gpuguide.topics.grids_2d_3d.kernels
 #    :names: slow_axis
@@ -144,27 +145,29 @@ gg.fact(
 
 blocks_per_grid = (math.ceil(x.shape[0] / 16), math.ceil(x.shape[1] / 16))
 slow_axis[blocks_per_grid, threads_per_block](x)
+print(x[0, :4], "...", x[-1, -1])  # one more
 
 # %%
-# A warp in a block of 16 by 16 is 16 threads wide and two high. Down the columns it touches 16 rows, so 16
-# sectors instead of 8, and x along the rows is :measured:`matrix[fast_16x16, 16384**2].speedup(slow_16x16)`
-# as fast. :evidence:`count sectors_per_request`
+# In a block of 16 by 16, a warp has 16 threads along x and two along y. Along the rows it touches 8
+# sectors. Down the columns it touches 16 rows, and a sector in each. With x along the rows the kernel is
+# :measured:`matrix[fast_16x16, 16384**2].speedup(slow_16x16)` as fast.
+# :evidence:`count sectors_per_request`
 
 # %%
-# What the sectors do not explain
-# -------------------------------
+# The order of the blocks
+# -----------------------
 #
-# A warp in a block of 32 by 8 touches 32 rows. By its sectors, x along the rows should be
-# :measured:`predicted` as fast, and it is :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)`. The
-# count knows one request, and nothing of the others that are on their way. Two changes leave the request as
-# it is. Blocks of 32 by 32 threads use more of each row that they touch. And this kernel keeps its threads
-# in columns, but puts neighbouring blocks side by side in a row:
+# In a block of 32 by 8, a warp touches 32 rows. If only the sectors counted, x along the rows would be
+# :measured:`predicted` as fast. It is :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
+# The count looks at one request, and many are under way at a time. Two changes leave every request at 32
+# sectors. Blocks of 32 by 32 threads use more of each row that they touch. And in this kernel the threads
+# still go down the columns, but neighbouring blocks lie side by side along the rows:
 #
 # .. kernel:: gpuguide.topics.grids_2d_3d.kernels
 #    :names: blocks_along_rows
 
 # %%
-# The lines compare each of them with x along the rows, in blocks of 32 by 8.
+# The chart divides each time by that of x along the rows, in blocks of 32 by 8.
 
 # draw
 import matplotlib.pyplot as plt
@@ -197,22 +200,23 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # %%
 # .. finding::
 #
-#    In the largest matrix, blocks of 32 by 8 down the columns take
-#    :measured:`matrix[slow_32x8, 16384**2].time`. With neighbouring blocks along the rows they take
-#    :measured:`matrix[blocks_along_rows, 16384**2].time`, and blocks of 32 by 32 take
-#    :measured:`matrix[slow_32x32, 16384**2].time`. Each of their requests touches the same number of
-#    sectors.
+#    How long requests of 32 sectors take depends on which blocks make them. In the largest matrix it is
+#    :measured:`matrix[slow_32x8, 16384**2].time` with blocks of 32 by 8,
+#    :measured:`matrix[slow_32x32, 16384**2].time` with blocks of 32 by 32, and
+#    :measured:`matrix[blocks_along_rows, 16384**2].time` with blocks of 32 by 8 that follow each other
+#    along the rows.
 #
-# The order of the blocks alone makes them
+# Changing nothing but the order of the blocks makes the kernel
 # :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast.
-# :evidence:`variant blocks_along_rows` What is left of the loss is
-# :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)`, beside the :measured:`predicted` of
-# the count.
+# :evidence:`variant blocks_along_rows` With x along the rows, too, it is another
+# :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)` as fast. By the sectors alone it would
+# be :measured:`predicted`.
 #
 # .. dropdown:: What the GPU's counters say
 #
-#    If the slow order moves more bytes, its sectors have left the caches before they are used up. If it moves
-#    the same bytes, the memory delivers them more slowly. Blocks of 32 by 8 at 16 384 by 16 384:
+#    If the slow order moves more bytes than the fast one, sectors leave the caches before all of their
+#    bytes are used. If it moves the same bytes, memory delivers them more slowly. Blocks of 32 by 8 at 16
+#    384 by 16 384:
 #
 #    .. list-table::
 #       :header-rows: 1
@@ -233,11 +237,11 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # .. results:: matrix
 
 # %%
-# Three axes
-# ----------
+# Three axes: cuda.grid(3)
+# ------------------------
 #
 # ``cuda.grid(3)`` returns x, y and z. The rule is the same: x belongs to the last axis of the array. Here
-# each thread takes the larger of two ``float32``.
+# each thread writes the larger of two ``float32``.
 #
 # .. kernel:: gpuguide.topics.grids_2d_3d.kernels
 #    :names: maximum_fast_kernel
@@ -245,13 +249,13 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # %%
 # In a box of 256 by 256 by 256, with 8 by 8 by 8 threads per block, this takes
 # :measured:`box[fast_8x8x8, 256**3].time`. With ``i, j, k = cuda.grid(3)`` it takes
-# :measured:`box[slow_8x8x8, 256**3].time`, for :measured:`sectors_slow_8x8x8` sectors per request instead
+# :measured:`box[slow_8x8x8, 256**3].time`, with :measured:`sectors_slow_8x8x8` sectors per request instead
 # of :measured:`sectors_fast_8x8x8`.
 #
-# Here the count says too much. Such a block is 8 deep along the last axis, and 8 numbers of four bytes are
-# a whole sector, which its warps use up together. Blocks of 32 by 8 by 1 touch as many sectors per request,
-# and no two elements of a block share one. They take :measured:`box[slow_32x8x1, 256**3].time`.
-# :evidence:`variant slow_32x8x1`
+# Here the count overstates the loss. Such a block is 8 threads deep along the last axis. Eight numbers of
+# four bytes are one sector, and the warps of the block use all of it. Blocks of 32 by 8 by 1 touch as many
+# sectors per request, but no two elements of a block share one. They take
+# :measured:`box[slow_32x8x1, 256**3].time`. :evidence:`variant slow_32x8x1`
 #
 # .. results:: box
 
@@ -260,19 +264,24 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # -----------------------
 #
 # An operation that treats all elements alike needs no rows and columns. If the array is contiguous,
-# ``x.ravel()`` is a view, and a grid with one axis covers it with a single guard. Two axes pay where the
-# place matters: a border, a value for each column, neighbours above and below.
+# ``x.ravel()`` is a view, and a grid with one axis covers it with a single guard. Two axes are worth having
+# where the place matters: a border, a value for each column, neighbours above and below.
 #
 # In a small matrix the axis hardly matters. At 256 by 256 the kernel takes
+# :measured:`matrix[fast_16x16, 256**2].time` along the rows and
 # :measured:`matrix[slow_16x16, 256**2].time` down the columns, and Python takes
 # :measured:`matrix[slow_16x16, 256**2].launch` to launch it. A clock that does not wait for the GPU sees
-# only that.
+# only the launch.
+#
+# All of this is for arrays in C order, as NumPy and CuPy make them. In Fortran order, neighbours in memory
+# lie along the first axis.
 
 # %%
 # Your turn: find the axis
 # ------------------------
 #
-# This kernel is right, and walks along the wrong axis. The check counts the sectors of each request.
+# This kernel gives the right result, but walks along the wrong axis. The check counts the sectors of each
+# request.
 #
 # .. exercise:: axis_order
 

@@ -15,11 +15,11 @@ What does a launch cost the host, and how do you pay less?
 #    :beside: kernels_alone
 
 # %%
-# CuPy's array in Numba's kernel
-# ------------------------------
+# CuPy arrays in Numba kernels
+# ----------------------------
 #
-# A CuPy array can be handed to a Numba kernel as it is. What the kernel writes stands in the CuPy array
-# afterwards. Here a hundred launches follow one another, each with next to nothing to do.
+# A Numba kernel takes a CuPy array as it is, and what it writes is in that array afterwards. Here a hundred
+# launches follow one another, each with next to nothing to do.
 #
 # .. rung:: cupy_arrays
 
@@ -50,8 +50,8 @@ print("NumPy:", np.ones((256, 256))[0, :4] + 100)
 #    copies the matrix to the GPU, waits for the kernel, and copies it back.
 #
 # The time runs from the first launch until the GPU is done. By the GPU's own clock, the hundred kernels
-# take :measured:`hundred[kernels_alone, 65536].time`. The rest goes into asking for them.
-# :evidence:`variant kernels_alone`
+# take :measured:`hundred[kernels_alone, 65536].time`. The rest is the host, preparing one launch after the
+# other. :evidence:`variant kernels_alone`
 
 # %%
 
@@ -81,9 +81,9 @@ for kind in ("cupy_arrays", "views", "raw"):
 # A view, made once
 # -----------------
 #
-# At each launch Numba asks the CuPy array where it lies, what shape it has and which type, and makes itself
-# a description of the answer. That can be done once, beforehand. The result is a view: the same memory,
-# seen by Numba.
+# At each launch Numba asks the CuPy array for its address, its shape and its type, and makes an array of its
+# own from the answer. You can do that once, beforehand. The result is a *view*: the same memory, as Numba
+# sees it.
 #
 # .. rung:: numba_views
 
@@ -93,23 +93,16 @@ for _ in range(100):
 print("a hundred more:", x[0, :4])
 
 # %%
-# Nothing else has changed, so the making of descriptions is what the hundred launches save.
+# Nothing else has changed, so making this array is what the hundred launches save.
 # :evidence:`variant numba_views`
-#
-# .. drawing:: launch_overhead
-#
-#     Three hosts over time. With a view made once a launch has three steps: kernel and grid, arguments,
-#     driver. With CuPy arrays an export of each of three arrays comes in between. Where the function that
-#     waits makes views each time, the first array holds the host until the device has finished what was
-#     queued before.
 
 # %%
-# A launcher, chosen once
-# -----------------------
+# The compiled version, chosen once by specialize
+# -----------------------------------------------
 #
 # Numba also looks up, at each launch, which of the compiled versions fits the types of the arguments.
-# ``specialize`` chooses one, and the brackets choose the grid. What they return no longer looks, so give it
-# arrays of the same types only.
+# ``specialize`` chooses one, and the brackets set the grid. What they return checks no types any more, so
+# give it arrays of the same types only.
 #
 # .. rung:: cached_launcher
 
@@ -118,15 +111,15 @@ for _ in range(100):
     add(view)
 
 # %%
-# This saves the search for the right version. :evidence:`variant cached_launcher` Numba still takes each
-# array apart in Python, and we think that this is most of what is left. :evidence:`opinion`
+# This saves looking up the right version, and the grid. :evidence:`variant cached_launcher` Numba still takes
+# each array apart in Python, and we think that this is most of what is left. :evidence:`opinion`
 
 # %%
 # CUDA C++, launched by CuPy
 # --------------------------
 #
 # CuPy launches kernels in CUDA C++. Its launcher is compiled, and passes on the pointers without looking at
-# what they point to, so nobody notices an array of the wrong type.
+# their types: an array of the wrong type goes unnoticed.
 #
 # .. kernel:: gpuguide.topics.launch_overhead.kernels
 #    :names: add_one_source
@@ -154,7 +147,7 @@ for _ in range(100):
 stream = cp.cuda.Stream(non_blocking=True)
 numba_stream = cuda.external_stream(stream.ptr)
 cp.cuda.Device().synchronize()  # what was launched above is done
-with stream, cuda.defer_cleanup():  # to free memory would end the recording
+with stream, cuda.defer_cleanup():  # freeing memory would end the capture
     stream.begin_capture()
     for _ in range(100):
         add_one[blocks_per_grid, threads_per_block, numba_stream](view)
@@ -164,9 +157,9 @@ stream.synchronize()
 print("a hundred more:", x[0, :4])
 
 # %%
-# The host asks once. What is left above the kernels' own :measured:`hundred[kernels_alone, 65536].time` is
-# the launch of the graph and the wait for its end. A graph keeps addresses, so it works on this matrix and
-# no other.
+# The host launches once. What is left above the kernels' own
+# :measured:`hundred[kernels_alone, 65536].time` is the launch of the graph and the wait for its end. A graph
+# keeps addresses, so it works on this matrix and no other.
 
 # %%
 # One launch instead of a hundred
@@ -185,11 +178,11 @@ one_launch[blocks_per_grid, threads_per_block](view)
 # .. results:: hundred
 
 # %%
-# Each array adds to a launch
-# ---------------------------
+# Each array makes a launch longer
+# --------------------------------
 #
-# So far there was one array. The chart has kernels with one, three and eight arrays, and the host's time
-# for a single launch of each.
+# So far there was one array. The chart shows the host's time for a single launch of kernels with one, three
+# and eight arrays.
 
 # draw
 import matplotlib.pyplot as plt
@@ -232,12 +225,20 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # A launch that waits
 # -------------------
 #
-# Launches return while earlier work is still in the queue. Without ``sync=False`` they may not: by itself
+# Launches return while earlier work is still in the queue. Making a view may not: without ``sync=False``,
 # ``cuda.as_cuda_array(x)`` waits until the stream is empty, in case somebody is still writing to the array.
-# Here the GPU is kept busy for :measured:`queued_before`, and a kernel with three arrays is launched behind
-# that.
 #
-# .. list-table:: Host time until the launch has returned
+# .. drawing:: launch_overhead
+#
+#     Three hosts over time. With a view made once a launch has three steps: kernel and grid, arguments,
+#     driver. With CuPy arrays an export of each of three arrays comes in between. Where the function that
+#     waits makes views each time, the first array holds the host until the device has finished what was
+#     queued before.
+#
+# Here a first kernel keeps the GPU busy for :measured:`queued_before`, and one with three arrays is launched
+# behind it. The times include the launch of both.
+#
+# .. list-table:: Host time until the launches have returned
 #    :stub-columns: 1
 #
 #    * - views made once
@@ -255,12 +256,12 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # .. results:: launches
 
 # %%
-# A library call is a row of launches
+# A library call is many launches: QR
 # -----------------------------------
 #
-# CuPy's QR factorisation of a small matrix is many kernels with little to do, and the host has to ask for
-# each of them. The matrices here are ``float32`` and begin on the host, so NumPy is compared with
-# CuPy with pinned copies there and back.
+# CuPy's QR factorisation of a small matrix is many kernels with little to do, and the host has to launch each
+# of them. The matrices here are ``float32`` and begin on the host, so NumPy is compared with CuPy and pinned
+# copies there and back.
 #
 # .. kernel:: gpuguide.topics.how_to_time.study
 #    :names: qr_numpy, qr_cupy
@@ -296,19 +297,19 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 # .. results:: qr
 
 # %%
-# When a launch is not worth a thought
-# ------------------------------------
+# When launches cost nothing
+# --------------------------
 #
-# At 2048 by 2048 CuPy's kernels work for :measured:`qr[cupy, 2048**2].time`, and meanwhile the host writes
-# the next requests. As long as the queue does not run dry, launches add nothing to a program's time. Save
+# At 2048 by 2048 CuPy's kernels work for :measured:`qr[cupy, 2048**2].time`, and meanwhile the host prepares
+# the next launches. As long as the queue does not run dry, launches add nothing to a program's time. Save
 # them where kernels are short and many.
 
 # %%
 # Your turn: one launch for a table
 # ---------------------------------
 #
-# Here is a loop over rows that launches twice in every round. Write it with a single launch; the check
-# counts them.
+# The loop below goes through the rows of a table and launches twice for each. Write it with a single launch;
+# the check counts.
 #
 # .. exercise:: one_launch
 
@@ -316,6 +317,6 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 # Next
 # ----
 #
-# Onward: :doc:`Primes </gallery/first_kernels/primes>` begins with thousands of launches and ends with one.
+# Onward: :doc:`Primes </gallery/first_kernels/primes>`, where one launch per number loses to plain Python.
 # Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks that see the work behind a
 # launch.

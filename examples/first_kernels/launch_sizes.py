@@ -7,8 +7,8 @@ How many threads, how many blocks, and how much work for each?
 # %%
 # CuPy's ``maximum`` of two vectors reaches :measured:`maximum[cupy, 2**28].share` of what this memory can
 # do. A kernel with four elements per thread reaches :measured:`maximum[four_elements, 2**28].share`. They
-# differ in little but the shape of the launch. Two limits hide in it: starting blocks takes time, and too
-# few bytes on their way leave the memory idle.
+# differ mainly in the shape of the launch. It sets two limits: starting blocks takes time, and too few bytes
+# in flight leave the memory idle.
 #
 # .. rungs:: maximum
 #    :at: 2**16, 2**24, 2**28
@@ -18,9 +18,9 @@ How many threads, how many blocks, and how much work for each?
 # One element per thread
 # ----------------------
 #
-# Choosing the larger of two numbers is nothing for a GPU. Getting the numbers is all the work, so this
-# kernel should be as fast as the memory. Each thread takes the element that has its own index, in blocks of
-# 128 threads. CuPy launches its ufuncs in the same shape.
+# Comparing two numbers costs a GPU almost nothing. Moving them is the work, so this kernel should be as fast
+# as the memory. Each thread takes the element that has its own index, in blocks of 128 threads. CuPy
+# launches its ufuncs in the same shape.
 #
 # .. rung:: one_element
 
@@ -54,11 +54,12 @@ print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 # %%
 # .. try-it::
 #
-#    Write ``100`` for both ``128``. The result stays right: the guard ``i < out.size`` looks after the last
-#    block. But the hardware deals in warps of 32 threads, so a block of 100 takes the room of 128.
+#    Write ``100`` for both ``128``. The result stays right: the guard ``i < out.size`` stops the threads of
+#    the last block that have no element. But the hardware runs warps of 32 threads, so a block of 100 takes
+#    the room of 128.
 #
 # At 2\ :sup:`28` elements CuPy's ufunc takes :measured:`maximum[cupy, 2**28].time` and this kernel
-# :measured:`maximum[one_element, 2**28].time`. Their code differs, and the shape of their launch is the
+# :measured:`maximum[one_element, 2**28].time`. Their code differs; the shape of their launch is the
 # same.
 
 # %%
@@ -103,8 +104,8 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
 # The first limit: blocks take time to start
 # ------------------------------------------
 #
-# To cover 2\ :sup:`28` elements, this launch needs 2\ :sup:`21` blocks. What do their starts take? A kernel
-# that does nothing can tell.
+# To cover 2\ :sup:`28` elements, this launch needs 2\ :sup:`21` blocks. How long does it take to start them?
+# A kernel that does nothing can tell.
 #
 # .. kernel:: gpuguide.topics.launch_sizes.kernels
 #    :names: empty
@@ -112,7 +113,7 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
 # %%
 # As many empty blocks take :measured:`empty[t128, 2**21].time`. Each further one adds
 # :measured:`start_t128`, and the kernel above takes :measured:`start_one_element` for each of its own. So
-# it does not wait for the memory. It waits for its blocks to start. :evidence:`count blocks_covering`
+# it waits for its blocks to start, and not for the memory. :evidence:`count blocks_covering`
 #
 # The cure is fewer blocks. With 256 threads in each, half as many are enough.
 #
@@ -121,8 +122,8 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
 one_element[math.ceil(out.size / 256), 256](a, b, out)
 
 # %%
-# Now each block takes :measured:`start_larger_blocks`, where an empty one of 256 threads adds
-# :measured:`start_t256`. Something else has become the limit.
+# Now each block takes :measured:`start_larger_blocks`, while an empty one of 256 threads adds
+# :measured:`start_t256`. So something else has become the limit.
 
 # draw
 import matplotlib.pyplot as plt
@@ -155,15 +156,15 @@ describe(ax, f"Time of 2^26 elements against blocks. {'; '.join(words)}.")
 #
 #    On the right, the time is that of starting the blocks: blocks of 64 threads take
 #    :measured:`shapes[threads_64, 2**26].time`, half as many of 128 take
-#    :measured:`shapes[threads_128, 2**26].time`. On the left, blocks no longer matter, and elements per
-#    thread do.
+#    :measured:`shapes[threads_128, 2**26].time`. On the left, fewer blocks help no more, and more elements
+#    per thread do.
 
 # %%
-# The second limit: too few bytes on their way
-# --------------------------------------------
+# The second limit: too few bytes in flight
+# -----------------------------------------
 #
-# This limit stands alone where no block has to be started. In a grid-stride loop a fixed number of blocks
-# covers vectors of any length: each thread takes an element, then the one a whole grid further on. Eight
+# To see this limit alone, start only as many blocks as the GPU can hold at once. In a grid-stride loop they
+# cover vectors of any length: each thread takes an element, then the one a whole grid further on. Eight
 # blocks of 256 threads fill a multiprocessor of this GPU.
 #
 # .. rung:: grid_stride
@@ -172,35 +173,37 @@ multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
 grid_stride[8 * multiprocessors, 256](a, b, out)
 
 # %%
-# The gain is small, and it has a cause of its own: blocks that come and go leave gaps. With large blocks
-# one sees it better. Blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if they
+# The gain is small, and it has a cause of its own: blocks that are replaced all the time leave gaps. Large
+# blocks show it better. Blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if they
 # cover the vectors, and :measured:`shapes[blocks_that_stay, 2**26].share` if two of them stay on each
 # multiprocessor. :evidence:`variant blocks_that_stay`
 #
 # But the loop still reaches only :measured:`maximum[grid_stride, 2**28].share` of the ceiling. A load takes
 # long, and the thread that asked for it can only wait. Here each thread waits for two numbers of four
-# bytes. There is room for 2048 threads, so at most 16 384 bytes are on their way to a multiprocessor.
+# bytes. A multiprocessor has room for 2048 threads, so at most 16 384 bytes are *in flight*: asked for, and
+# not there yet.
 #
 # .. drawing:: launch_sizes
 #
-#     Two rows over time. A thread with one element starts, has two loads on their way, and stores; then the
-#     next thread starts and does the same. A thread with four elements starts once, has eight loads on
-#     their way that overlap almost entirely, and stores four times.
+#     Two rows over time. A thread with one element starts, has two loads in flight, and stores; then the
+#     next thread starts and does the same. A thread with four elements starts once, has eight loads in
+#     flight that overlap almost entirely, and stores four times.
 
 # %%
 # Four elements per thread
 # ------------------------
 #
-# So let each thread wait for more. All eight loads stand before the first store. The elements of a thread
-# lie a block's width apart, so that neighbours still load from neighbours and each access stays coalesced.
+# So let each thread ask for more before it waits. All eight loads stand before the first store. The elements
+# of a thread lie a block's width apart, so that neighbouring threads still load neighbouring elements and
+# each access stays coalesced.
 #
 # .. rung:: four_elements
 
 four_elements[math.ceil(out.size / (4 * 256)), 256](a, b, out)
 
 # %%
-# This launch also has fewer blocks. To see the bytes alone, give the loop four elements per turn, and
-# change how many threads there are. The chart has loops only, whose blocks are started once.
+# This launch also has fewer blocks. To see the bytes alone, the chart compares loops only, whose blocks are
+# started once: with one element per iteration and with four, and with more and more threads.
 
 # draw
 figure, ax = plt.subplots()
@@ -213,38 +216,37 @@ for items, colour, marker in ((1, SERIES[0], "o"), (4, SERIES[2], "^")):
                 time = facts[f"map_t{width}_i{items}_b{blocks}"].value
                 waiting.append(width * blocks * items * 8 / 1024)
                 shares.append(100 * 12 * 2**26 / time / ceilings.get("two_to_one").value)
-    label = f"{items} element{'s' * (items > 1)} per turn"
+    label = f"{items} element{'s' * (items > 1)} per iteration"
     ax.plot(waiting, shares, marker, color=colour, markerfacecolor="none", label=label)
     words.append(f"{label}: {min(shares):.0f} to {max(shares):.0f} %")
 ax.set_xscale("log", base=2)
-ax.set(xlabel="KiB on their way, per multiprocessor", ylabel="% of the ceiling")
+ax.set(xlabel="KiB in flight per multiprocessor, at most", ylabel="% of the ceiling")
 ax.set(
     xticks=[1, 2, 4, 8, 16, 32, 64], xticklabels=[1, 2, 4, 8, 16, 32, 64], ylim=(0, 100)
 )
 ax.legend()
-describe(ax, f"Share of the ceiling against bytes on their way. {'; '.join(words)}.")
+describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.")
 
 # %%
 # .. finding::
 #
-#    Blocks of 64, 256 and 1024 threads lie on one point where they have the same bytes on their way. With
-#    four elements per turn, half the threads reach :measured:`shapes[half_the_threads, 2**26].share`; with
+#    Blocks of 64, 256 and 1024 threads lie on one point where the same bytes are in flight. With four
+#    elements per iteration, half the threads reach :measured:`shapes[half_the_threads, 2**26].share`; with
 #    one, all that fit reach :measured:`shapes[blocks_that_stay, 2**26].share`.
 #
-# So the memory wants more bytes on their way. :evidence:`variant half_the_threads` At equal bytes, more
-# threads are even a little better. But a multiprocessor runs out of threads, and a thread does not run out
-# of elements. How many bytes are enough is the memory's bandwidth times its latency: a GPU with slower
-# memory needs fewer.
+# So the memory needs more bytes in flight. :evidence:`variant half_the_threads` At equal bytes, more threads
+# are better than more elements. But threads run out at 2048 per multiprocessor, and elements do not. How many
+# bytes are enough is the memory's bandwidth times its latency, by Little's law.
 #
-# One thing is left: at full occupancy, the loop with four elements per turn stays below the kernel without
-# a loop. We do not know why.
+# One thing is left: with all the threads that fit, the loop with four elements per iteration stays below the
+# kernel without a loop. We do not know why.
 
 # %%
 # Occupancy counts threads
 # ------------------------
 #
-# The share of a multiprocessor's threads that a kernel can have there is its occupancy. It follows from the
-# registers that the compiler gives each thread, and needs no clock.
+# The share of a multiprocessor's 2048 threads that a kernel can fill is its :term:`occupancy`. For a kernel
+# without shared memory it follows from the registers that the compiler gives each thread, and needs no clock.
 
 limits = cp.cuda.Device().attributes
 most_threads = limits["MaxThreadsPerMultiProcessor"]
@@ -263,13 +265,15 @@ for kernel, elements in ((one_element, 1), (four_elements, 4)):
     print(f"{kernel.__name__:13} {share:.0%} of the threads, {n_bytes:,.0f} bytes")
 
 # %%
-# Full occupancy has not made ``one_element`` fast. It says how many threads can wait, and not for how much.
+# The occupancy of ``one_element`` is full, and that has not made it fast: it says how many threads can wait,
+# and not for how many bytes.
 
 # %%
 # Rules of thumb, measured
 # ------------------------
 #
-# Four rules are often given for the size of a launch. Each is right about something.
+# Four rules are often given for the size of a launch. Here is each of them with what follows if you keep it
+# and if you do not.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -278,10 +282,10 @@ for kernel, elements in ((one_element, 1), (four_elements, 4)):
 #      - with it
 #      - without it
 #      - what is behind it
-#    * - threads per block in multiples of 32 (64 against 33)
-#      - :measured:`shapes[threads_64, 2**26].share`
-#      - :measured:`shapes[threads_33, 2**26].share`
-#      - 33 threads take the room of 64, so nearly twice the blocks
+#    * - threads per block in multiples of 32 (64 against 33, 32 blocks per multiprocessor, in a loop)
+#      - :measured:`shapes[full_warps, 2**26].share`
+#      - :measured:`shapes[a_lane_more, 2**26].share`
+#      - 33 threads take the room of 64
 #    * - 128 to 512 threads per block (128 against 64)
 #      - :measured:`shapes[threads_128, 2**26].share`
 #      - :measured:`shapes[threads_64, 2**26].share`
@@ -295,8 +299,8 @@ for kernel, elements in ((one_element, 1), (four_elements, 4)):
 #      - :measured:`empty[t128, 2**24].time`
 #      - the starts alone
 #
-# None of them mentions the elements per thread. Nor does Numba's warning about low occupancy: it speaks
-# below 128 blocks, whatever the GPU and the kernel.
+# None of them mentions the elements per thread. Nor does Numba's warning about low occupancy: it appears for
+# fewer than 128 blocks, whatever the GPU and the kernel.
 #
 # .. results:: shapes
 #
@@ -308,18 +312,19 @@ for kernel, elements in ((one_element, 1), (four_elements, 4)):
 # When four elements do not pay
 # -----------------------------
 #
-# With 4096 elements there is nothing to fill. Four per thread take
-# :measured:`maximum[four_elements, 2**12].time`, one takes :measured:`maximum[one_element, 2**12].time`,
-# and a single empty block takes :measured:`empty[t128, 1].time`; the host needs
-# :measured:`maximum[one_element, 2**12].launch` for the launch. Nor, we think, do four elements help a
-# kernel that computes for a long time on each: while some warps wait, others compute. :evidence:`opinion`
+# 4096 elements are too few to fill the GPU. The kernel with four per thread takes
+# :measured:`maximum[four_elements, 2**12].time`, the one with one takes
+# :measured:`maximum[one_element, 2**12].time`, and a single empty block takes
+# :measured:`empty[t128, 1].time`. The host needs :measured:`maximum[one_element, 2**12].launch` for a
+# launch. We think that four elements do not help a kernel that computes for a long time on each, either:
+# while some warps wait, others compute. :evidence:`opinion`
 
 # %%
 # Your turn: deal the elements out
 # --------------------------------
 #
 # In a loop it matters which thread takes which element. The kernel below gives each thread a piece of the
-# vectors, as one would on a CPU. Its result is right, and the memory suffers.
+# vectors, as one would on a CPU. Its result is right, but its accesses are not coalesced.
 #
 # .. exercise:: grid_stride
 

@@ -2,14 +2,13 @@
 Numba's types
 =============
 
-What do numbers that are typed into a kernel cost?
+What do Python's 64-bit numbers cost in a kernel?
 """
 # %%
 # A kernel on ``float32`` arrays has two constants, 0.0 and 2.5. As Python floats they make it compute in
-# ``float64``. With ``np.float32`` around both it is
-# :measured:`level[float32_only, 2**26].speedup(python_floats)` as fast, and
-# :measured:`level[float32_only, 2**26].speedup(rounded_steps)` as fast as with ``np.float32`` around each
-# result.
+# ``float64``, and 2\ :sup:`26` elements take :measured:`level[python_floats, 2**26].time`. With
+# ``np.float32`` around both they take :measured:`level[float32_only, 2**26].time`, with ``np.float32`` around
+# each result instead :measured:`level[rounded_steps, 2**26].time`.
 #
 # .. rungs:: level
 #    :at: 2**12, 2**21, 2**26
@@ -23,17 +22,18 @@ What do numbers that are typed into a kernel cost?
 # wider one wins: ``float32`` plus a Python float is ``float64``.
 #
 # A variable has one type in the whole kernel, so a single constant can spread to all of it. Nothing warns
-# you, because a result that is stored in a ``float32`` array is cut back to 32 bits on its way.
-# :evidence:`count float_instructions`
+# you: a result that goes into a ``float32`` array is rounded to 32 bits without a word.
 #
 # .. drawing:: numba_types
 #
 #     Three ways from one element to the next array, in bars as high as their bits. With Python's numbers the
-#     element is widened once, all doses are computed in 64 bits, and the result is cut. With rounded steps it
-#     is widened and cut again for every dose. With float32 only it keeps its 32 bits all the way.
+#     element is widened once, all doses are computed in 64 bits, and the result is rounded. With rounded
+#     steps it is widened and rounded again for every dose. With float32 only it keeps its 32 bits all the
+#     way.
 #
 # The kernel below works out how much of a drug a patient has in the blood after 128 doses of 2.5 units, when
-# a share ``kept`` remains from each dose to the next. What its types have become stands in its :term:`PTX`.
+# a share ``kept`` remains from each dose to the next. Its :term:`PTX`, the compiler's output, shows which
+# types it works in.
 #
 # .. rung:: python_floats
 
@@ -78,15 +78,14 @@ print("NumPy:", x)
 #
 # NumPy does not do this. There the array decides, and the whole loop has 32 bits.
 #
-# Arrays of ``float64`` take the same kernel :measured:`wide[float64_arrays, 2**26].time`, and the arrays of
-# ``float32`` take it :measured:`level[python_floats, 2**26].time`. Our arrays have half the bytes and gain
-# next to nothing from it: the arithmetic is the same. :evidence:`variant float64_arrays`
+# On arrays of ``float64`` the same kernel takes :measured:`wide[float64_arrays, 2**26].time`, on those of
+# ``float32`` :measured:`level[python_floats, 2**26].time`. Half the bytes gain next to nothing, since the
+# arithmetic is the same. :evidence:`variant float64_arrays`
 
 # %%
 
-# record: The studies: four kernels at six sizes, and the same doses in float64 arrays
+# record: The kernels of this page
 import gpuguide as gg
-from gpuguide.topics.numba_types import study as numba_types
 from gpuguide.topics.numba_types.kernels import (
     float32_only,
     one_left,
@@ -95,9 +94,6 @@ from gpuguide.topics.numba_types.kernels import (
     range_int64,
     rounded_steps,
 )
-
-results = numba_types.study().run()
-wide = numba_types.wide_study().run()
 
 # %%
 # Rounding each step: two conversions per dose
@@ -112,13 +108,13 @@ rounded_steps[256, 256](kept, level)
 show(rounded_steps)
 
 # %%
-# This is the worst of both. Each dose is widened, computed in 64 bits and cut, which takes two conversions.
-# For this GPU,
-# `NVIDIA lists <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 16 of
-# them per clock cycle and multiprocessor, and 64 operations in ``float64``. So two conversions should take as
-# long as eight operations. By the clock, Python floats is
-# :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as fast as rounded steps.
-# :evidence:`count float_instructions`
+# This is the worst of both. Each dose is widened, computed in 64 bits and rounded, which takes two
+# conversions. For this GPU,
+# `NVIDIA lists <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 16 of them
+# per clock cycle and multiprocessor, and 64 operations in ``float64``. So two conversions take as long as
+# eight operations. With Python floats a whole dose is one operation, which multiplies and adds at once. By
+# the clock, Python floats are :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as fast as
+# rounded steps. :evidence:`count float_instructions`
 
 # %%
 # One float64 constant spreads to the whole kernel
@@ -133,19 +129,27 @@ show(one_left)
 
 # %%
 # That is enough. The variable ``x`` is ``float64`` on all lines, and the PTX has
-# :measured:`one_left_float64` operations in 64 bits, like that of the first kernel. Mending one constant of
-# two gains nothing over Python floats.
+# :measured:`one_left_float64` operations in 64 bits for the 128 doses, like that of the first kernel. Mending
+# one of two constants gains nothing.
 
 # %%
 # Only float32 constants
 # ----------------------
 #
-# Every constant says that it has 32 bits.
+# Now both constants have 32 bits.
 #
 # .. rung:: float32_only
 
 float32_only[256, 256](kept, level)
 show(float32_only)
+
+# %%
+
+# record: The studies: four kernels at six sizes, and the same doses in float64 arrays
+from gpuguide.topics.numba_types import study as numba_types
+
+results = numba_types.study().run()
+wide = numba_types.wide_study().run()
 
 # %%
 # The GPU can do twice as many ``float32`` as ``float64`` operations per clock cycle. The gain stays below
@@ -158,8 +162,8 @@ gg.plot_time(results, variants=["python_floats", "rounded_steps", "float32_only"
 # %%
 # .. finding::
 #
-#    At 2\ :sup:`26` patients ``float32`` only takes :measured:`level[float32_only, 2**26].time`, Python
-#    floats :measured:`level[python_floats, 2**26].time` and rounded steps
+#    For 2\ :sup:`26` patients ``float32`` alone takes :measured:`level[float32_only, 2**26].time`, Python
+#    floats take :measured:`level[python_floats, 2**26].time`, and rounded steps
 #    :measured:`level[rounded_steps, 2**26].time`.
 #
 # No test of results finds this mistake. All four kernels agree with the reference as closely as ``float32``
@@ -174,12 +178,50 @@ gg.claim(results, "float32_only", faster_than="python_floats", at=2**26)
 gg.claim(results, "python_floats", faster_than="rounded_steps", at=2**26, by=4)
 
 # %%
+# Loops with range: int64 counters
+# --------------------------------
+#
+# Whole numbers have 64 bits, too: those typed into a kernel, those passed to it from Python, and the result
+# of ``cuda.grid``. A GPU's integer units have 32 bits and take at least two instructions for 64.
+#
+# So what does it cost to count? Above, the compiler knew that there are 128 doses and unrolled the loop. Here
+# their number is an argument, and the loop remains.
+#
+# .. rung:: range_int64
 
-# record: Instructions in the code of each kernel, and the studies of counters and factors
+range_int64[256, 256](kept, 128, level)
+print(level[::16_384])
+
+# %%
+# Numba's ``range`` keeps a count of what is left, and lowers it only if it is above 0. For each dose that is
+# a comparison, a choice between -1 and 0, and an addition. Counting in 32 bits halves the instructions.
+#
+# .. rung:: range_int32
+
+range_int32[256, 256](kept, 128, level)
+print(level[::16_384])
+
+# %%
+# Without ``range`` it is cheaper still. In this loop the compiler recognises a counter, and checks it once
+# for several doses.
+#
+# .. rung:: own_counter
+
+own_counter[256, 256](kept, 128, level)
+print(level[::16_384])
+
+# %%
+# .. kernel:: gpuguide.topics.numba_types.instructions
+#    :names: float_instructions, counting_words
+#    :fold: How instructions are counted
+
+# %%
+
+# record: Instructions in the code of each kernel, and the study of counters
 from gpuguide.topics.numba_types.instructions import counting_words, float_instructions
 
 for kernel in (rounded_steps, one_left, float32_only):
-    (ptx,) = kernel.inspect_asm().values()
+    ptx = next(iter(kernel.inspect_asm().values()))
     found = float_instructions(ptx)
     for kind in ("float32", "float64", "conversions"):
         gg.fact(
@@ -188,44 +230,10 @@ for kernel in (rounded_steps, one_left, float32_only):
     print(f"{kernel.__name__:14} {found}")
 
 counters = numba_types.counters_study().run()
-scale = numba_types.scale_study().run()
 for kernel in (range_int64, range_int32, own_counter):
-    (ptx,) = kernel.inspect_asm().values()
+    ptx = next(iter(kernel.inspect_asm().values()))
     words = gg.fact(f"words_{kernel.__name__}", int(counting_words(ptx)), unit="1")
     print(f"{kernel.__name__:14} {words.value} words of 32 bits per dose, in the PTX")
-
-# %%
-# Loops with range: int64 counters
-# --------------------------------
-#
-# Whole numbers have 64 bits, too: those typed into a kernel, those passed to it from Python, and the result
-# of ``cuda.grid``. A GPU's integer units have 32 bits and take two instructions for 64.
-#
-# So what does it cost to count? Above, the compiler knew that there are 128 doses and wrote the loop out.
-# Here their number is an argument, and the loop remains.
-#
-# .. rung:: range_int64
-
-range_int64[256, 256](kept, 128, level)
-print(level[::16_384])
-
-# %%
-# Numba's ``range`` keeps a count of what is left, and changes it only if it is above 0. For each dose that
-# is a comparison, a choice between -1 and 0, and an addition. One way to halve them is a number of 32 bits.
-#
-# .. rung:: range_int32
-
-range_int32[256, 256](kept, 128, level)
-print(level[::16_384])
-
-# %%
-# The other way is to do without ``range``. In this loop the compiler recognises a counter, and looks at it
-# once for several doses.
-#
-# .. rung:: own_counter
-
-own_counter[256, 256](kept, 128, level)
-print(level[::16_384])
 
 # %%
 
@@ -247,7 +255,7 @@ gg.plot_decomposition(
 #
 #    128 doses for 2\ :sup:`24` patients take :measured:`counters[range_int64, 2**24].time` with ``range`` in
 #    64 bits, :measured:`counters[range_int32, 2**24].time` in 32 bits, and
-#    :measured:`counters[own_counter, 2**24].time` with a counter of one's own.
+#    :measured:`counters[own_counter, 2**24].time` with a counter of its own.
 #
 # The arithmetic of the three is the same, so the rest is counting. :evidence:`variant own_counter` For each
 # dose, ``range`` works on :measured:`words_range_int64` words of 32 bits in ``int64``, and on
@@ -255,10 +263,6 @@ gg.plot_decomposition(
 # :measured:`counting_ratio` as long in 64 bits. :evidence:`count counting_words`
 #
 # .. results:: counters
-#
-# .. kernel:: gpuguide.topics.numba_types.instructions
-#    :names: float_instructions, counting_words
-#    :fold: How instructions are counted
 
 # draw
 gg.claim(counters, "range_int32", faster_than="range_int64", at=2**24, by=1.2)
@@ -272,8 +276,9 @@ ratio = gg.fact(
 # No exceptions: bad index, overflow, division by zero
 # ----------------------------------------------------
 #
-# Python stops at each of the lines below, or gives the right sum. A kernel goes on. To show it safely, ``x``
-# is a part of a longer array.
+# With lists and numbers of Python, the second and third line below raise an exception, and the fourth gives
+# the right sum. A kernel says nothing and goes on. So that nothing is harmed, ``x`` is a part of a longer
+# array.
 
 # wrong: four mistakes without a message
 whole = cp.asarray([3, 1, 0, 99], dtype=cp.float32)
@@ -294,9 +299,9 @@ print("x is", x, "and x[-1], x[x.size], x[1] / x[2] are", out)
 print("2147483647 + 1 is", small[0])
 
 # %%
-# A negative index counts from the end, as in Python, even where a wrong formula has made it. An index beyond
-# the end reads whatever lies there. A division by zero gives infinity. The sum is right in 64 bits and
-# becomes negative when it is cut to 32. So check lengths and types on the host, before the launch; the
+# A negative index counts from the end, as in Python, even if a wrong formula has made it. An index beyond the
+# end reads whatever lies there. A division by zero gives infinity. The sum is right in 64 bits and becomes
+# negative when it is stored in 32. So check lengths and types on the host, before the launch; the
 # :term:`simulator` finds an index beyond the end.
 
 # %%
@@ -329,7 +334,13 @@ except NotImplementedError as error:
 # .. kernel:: gpuguide.topics.numba_types.kernels
 #    :names: scale_python_float, scale_float32
 #    :fold: The two kernels
-#
+
+# %%
+
+# record: The study of two factors
+scale = numba_types.scale_study().run()
+
+# %%
 # .. results:: scale
 #
 # This depends on the GPU. NVIDIA's list has two operations in ``float64`` per clock cycle and multiprocessor
@@ -340,8 +351,8 @@ except NotImplementedError as error:
 # Your turn: degrees in 32 bits
 # -----------------------------
 #
-# This kernel is right and works in ``float64``, although no array does. Find all the numbers to blame, whole
-# ones included. The check reads the compiled code.
+# This kernel is right and works in ``float64``, although no array does. Find all the numbers to blame. The
+# check reads the compiled code.
 #
 # .. exercise:: float64_by_accident
 
@@ -349,5 +360,5 @@ except NotImplementedError as error:
 # Next
 # ----
 #
-# Onward: :doc:`Divergence </gallery/first_kernels/divergence>`, on the threads of a warp that want different
-# things. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, whose signatures state types.
+# Onward: :doc:`Divergence </gallery/first_kernels/divergence>`, on threads of a warp that take different
+# branches. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, whose signatures state types.

@@ -7,7 +7,7 @@ What makes a search for primes fast: more threads, less work, or better memory?
 # %%
 # This GPU finds all primes below a billion in :measured:`primes[sieve_shared, 10**9].time`. The first kernel
 # on this page takes :measured:`primes[thread_per_number, 10**6].time` for a thousandth of that range. Most of
-# the gain is less work; at the end, shared memory makes the sieve
+# the gain is less work. In the end, shared memory makes the sieve
 # :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)` as fast.
 #
 # .. rungs:: primes
@@ -18,8 +18,8 @@ What makes a search for primes fast: more threads, less work, or better memory?
 # One thread per number
 # ---------------------
 #
-# A number is prime if nothing from 2 to its half divides it. Each number is a question of its own, so the
-# loop over the numbers becomes the grid, and a thread keeps only the loop over the divisors.
+# A number is prime if nothing from 2 to its half divides it. Each number can be tested by itself, so the loop
+# over the numbers becomes the grid, and a thread keeps only the loop over the divisors.
 #
 # .. rung:: thread_per_number
 #    :counter: active_lanes
@@ -59,7 +59,7 @@ print("NumPy:", n[[(k % np.arange(2, k) != 0).all() for k in n]])
 
 # %%
 
-# record: The study: eleven variants at up to six sizes, every answer compared byte for byte
+# record: The kernels, and the parts of one launch
 import gpuguide as gg
 from gpuguide.topics.primes.kernels import (
     SEGMENT,
@@ -71,9 +71,7 @@ from gpuguide.topics.primes.kernels import (
     to_square_root,
 )
 from gpuguide.topics.primes.launch_parts import time_launch_per_number
-from gpuguide.topics.primes.study import study
 
-results = study().run()
 for name, samples in time_launch_per_number().items():
     key = "number_" + name.replace(" ", "_")
     gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
@@ -82,9 +80,9 @@ for name, samples in time_launch_per_number().items():
 # One launch per number loses to Python
 # -------------------------------------
 #
-# The loop over the numbers could also stay in Python and launch one thread for each. The divisions are the
-# same. But for ten thousand numbers that takes :measured:`primes[launch_per_number, 10**4].time`, and a
-# Python loop without any GPU takes :measured:`primes[python, 10**4].time`.
+# The loop over the numbers could also stay in Python and launch one thread for each number. The divisions are
+# the same. But for ten thousand numbers that takes :measured:`primes[launch_per_number, 10**4].time`, and
+# Python without a GPU takes :measured:`primes[python, 10**4].time`.
 #
 # .. rung:: launch_per_number
 
@@ -99,9 +97,9 @@ print(len(primes), "primes")
 
 # %%
 # Waiting for the kernel is :measured:`number_work_share` of that time; the rest is launching and copying.
-# There is a shorter way from a Python function to one thread per number. As a :term:`ufunc`, compiled with
-# ``@vectorize(target="cuda")``, it tests a million numbers in :measured:`primes[ufunc, 10**6].time`, and
-# that includes the copies.
+# If you want one thread per number and no kernel, compile the Python function as a :term:`ufunc` with
+# ``@vectorize(target="cuda")``. It tests a million numbers in :measured:`primes[ufunc, 10**6].time`, copies
+# included.
 
 # %%
 
@@ -124,11 +122,11 @@ numbers = check_prime(np.arange(10**6, dtype=np.int32))
 print(np.count_nonzero(numbers), "primes")
 
 # %%
-# Odd numbers only: no idle threads in a warp
-# -------------------------------------------
+# Odd numbers only: fewer idle threads in a warp
+# ----------------------------------------------
 #
-# Half of the threads above have an even number and stop after one division. That saves next to nothing, for
-# a warp of 32 threads is busy until its slowest thread is done. So leave out the even numbers, and the even
+# Half of the threads above have an even number and stop after one division. That saves next to nothing: a
+# warp of 32 threads is busy until its slowest thread is done. So leave out the even numbers, and the even
 # divisors too.
 #
 # .. rung:: odd_numbers
@@ -140,16 +138,16 @@ print(int(is_prime.sum()) + 1, "primes")  # 2 has no place in the array
 
 # %%
 # The divisions only halve, and yet the kernel is
-# :measured:`primes[odd_numbers, 10**6].speedup(thread_per_number)` as fast. Count only the steps of each
-# warp's slowest thread, and you see why: :measured:`primes[thread_per_number, 10**6].work(warp_steps)` in
-# the first kernel, :measured:`primes[odd_numbers, 10**6].work(warp_steps)` in this one.
-# :evidence:`count warp_steps`
+# :measured:`primes[odd_numbers, 10**6].speedup(thread_per_number)` as fast. A *warp step* is one division of
+# a warp's slowest thread, and their number shows why:
+# :measured:`primes[thread_per_number, 10**6].work(warp_steps)` in the first kernel,
+# :measured:`primes[odd_numbers, 10**6].work(warp_steps)` in this one. :evidence:`count warp_steps`
 
 # %%
 # Stop at the square root
 # -----------------------
 #
-# A divisor above the square root has a partner below it, so nobody needs to look further.
+# A divisor above the square root has a partner below it, so no thread needs to look further.
 #
 # .. rung:: to_square_root
 
@@ -159,15 +157,16 @@ print(int(is_prime.sum()) + 1, "primes")
 # %%
 # This is the largest gain on the page, and it has nothing to do with GPUs: only
 # :measured:`primes[to_square_root, 10**6].work(warp_steps)` are left. :evidence:`count warp_steps` Their rate
-# changed as well, from :measured:`primes[odd_numbers, 10**6].rate(warp_steps)` to
-# :measured:`primes[to_square_root, 10**6].rate(warp_steps)`. The count does not explain that part.
+# went from :measured:`primes[odd_numbers, 10**6].rate(warp_steps)` to
+# :measured:`primes[to_square_root, 10**6].rate(warp_steps)`; the count does not explain that.
 
 # %%
 # Sieve of Eratosthenes in global memory
 # --------------------------------------
 #
-# The :term:`sieve of Eratosthenes` does not divide at all. It takes a step, say 7, and marks every odd
-# multiple of 7 from 49 on. What is never marked is prime. Steps up to the square root are enough.
+# The :term:`sieve of Eratosthenes` does not divide at all. It takes a step, say 7, and crosses off every odd
+# multiple of 7 from 49 on: each of these is a *mark*. What is never marked is prime. Steps up to the square
+# root are enough.
 #
 # .. drawing:: primes
 #
@@ -195,7 +194,7 @@ print(int(is_prime.sum()) + 1, "primes")
 
 # %%
 # Two threads may mark the same number. Both write ``False``, so no atomic operation is needed. A block may
-# also take its step for a prime before another block has marked it. Then its walk is wasted, and the answer
+# also take its step for a prime before another block has marked it. Then its walk is wasted, but the answer
 # is still right.
 
 # %%
@@ -203,10 +202,10 @@ print(int(is_prime.sum()) + 1, "primes")
 # ------------------------------------------
 #
 # The marks of most steps lie far apart. We think that this is what limits the kernel above, because each
-# mark then moves a sector of 32 bytes for the sake of one. :evidence:`opinion` Shared memory takes
-# scattered bytes at full speed, as long as they lie in different banks, but a block has little of it. So
-# each block sieves a segment of 32 768 odd numbers there and writes it out once. It gets its steps from the
-# kernel above, run up to the square root.
+# mark then moves a sector of 32 bytes for a single one. :evidence:`opinion` Shared memory takes scattered
+# bytes at full speed, as long as they lie in different banks, but there is little of it. So each block sieves
+# a segment of 32 768 odd numbers there and writes it out once. It gets its steps from the kernel above, run
+# up to the square root.
 #
 # .. rung:: sieve_shared
 #    :counter: bank_conflicts
@@ -222,9 +221,25 @@ print(int(is_prime.sum()) + 1, "primes")
 
 # %%
 # A short step makes many marks in a segment, so the whole block shares it. A long one makes few, and one
-# thread walks it alone. The barriers, ``cuda.syncthreads()``, keep the phases apart: nobody marks before the
-# segment is cleared, or copies before it is finished. The first block writes the small numbers again. It
-# writes what they are already, so it does no harm that other blocks read them meanwhile.
+# thread walks it alone. The barriers, ``cuda.syncthreads()``, keep the phases apart: no thread marks before
+# the segment is cleared, or copies before it is finished. The first block writes the small numbers again,
+# while other blocks read them. It writes what is there already, so that does no harm.
+#
+# .. kernel:: gpuguide.topics.primes.counts
+#    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers,
+#        turns_to_square_root, divisions, warp_steps, marks, segments
+#    :fold: How divisions, warp steps, marks and segments are counted
+#
+# .. kernel:: gpuguide.topics.primes.kernels_cpu
+#    :names: odd_primes, sieve_segment, sieve_parallel
+#    :fold: The sieve on the CPU
+
+# %%
+
+# record: The study: eleven variants at up to six sizes, every answer compared byte for byte
+from gpuguide.topics.primes.study import study
+
+results = study().run()
 
 # %%
 # Result: shared memory pays for large ranges
@@ -266,22 +281,24 @@ ax.yaxis.set_major_formatter("{x:g}×")
 # A million numbers are 16 segments, so only 16 of the 132 multiprocessors have work.
 # :evidence:`count segments` At a billion all of them do, and still they make only
 # :measured:`primes[sieve_shared, 10**9].share(marks)` of the marks that shared memory could take, which are
-# 32 per clock cycle and multiprocessor. We think that the long steps are to blame: the threads of a warp
-# walk 32 different ones, wait for the longest, and often meet in the same bank. :evidence:`opinion`
+# 32 per clock cycle and multiprocessor. We think that the long steps are to blame: the threads of a warp walk
+# 32 different ones, wait for the longest, and often meet in the same bank. :evidence:`opinion`
 
 # %%
 # When not to sieve on the GPU
 # ----------------------------
 #
 # For ten thousand numbers the CPU's sieve takes :measured:`primes[cpu_sieve, 10**4].time`, and the GPU's
-# takes :measured:`primes[sieve_shared, 10**4].time` before anything is copied. If the answer is wanted on
-# the host, a billion numbers take :measured:`primes[with_copy_pinned, 10**9].time` into pinned memory and
+# takes :measured:`primes[sieve_shared, 10**4].time` before anything is copied. If the answer is wanted on the
+# host, a billion numbers take :measured:`primes[with_copy_pinned, 10**9].time` into pinned memory and
 # :measured:`primes[with_copy, 10**9].time` into pageable memory. For a single large number a sieve is the
 # wrong tool on either side; use a primality test such as ``sympy.isprime``.
 
 # %%
 # Your turn: the smallest factor of each number
 # ---------------------------------------------
+#
+# A sieve that asks for more than primes can no longer let two threads write to one place as they please.
 #
 # .. exercise:: smallest_factor
 
@@ -303,19 +320,9 @@ gg.claim(results, "sieve_global", faster_than="to_square_root", at=10**7, by=10)
 gg.claim(results, "sieve_shared", faster_than="sieve_global", at=10**9)
 
 # %%
-# .. kernel:: gpuguide.topics.primes.counts
-#    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers,
-#        turns_to_square_root, divisions, warp_steps, marks, segments
-#    :fold: How divisions, warp steps, marks and segments are counted
-#
-# .. kernel:: gpuguide.topics.primes.kernels_cpu
-#    :names: odd_primes, sieve_segment, sieve_parallel
-#    :fold: The sieve on the CPU
-
-# %%
 # Next
 # ----
 #
-# Onward: :doc:`Segmented sieve </gallery/first_kernels/segmented_sieve>` keeps the warps of a block busy and
-# out of each other's banks. Sideways: :doc:`Divergence </gallery/first_kernels/divergence>` looks at warps
-# whose threads have different amounts of work.
+# Onward: :doc:`Segmented sieve </gallery/first_kernels/segmented_sieve>`, on a much faster sieve in CUDA C++,
+# built round the banks of shared memory. Sideways: :doc:`Divergence </gallery/first_kernels/divergence>`,
+# on warps whose threads have different amounts of work.

@@ -15,12 +15,13 @@ How fast can one GPU list all primes below a billion, and what does that take?
 # --------------------------
 #
 # :doc:`Primes </gallery/first_kernels/primes>` ends with a sieve that marks bytes in shared memory. This page
-# keeps the idea, moves to CUDA C++, and minds what that memory is made of: 32 :term:`banks <memory bank>`,
+# keeps the idea, moves to CUDA C++, and uses what that memory is made of: 32 :term:`banks <memory bank>`,
 # each four bytes wide. A warp's writes take one turn if no two of its threads, its lanes, want different
 # words of one bank. Otherwise they take several.
 #
-# Which bank a lane meets can be counted before there is a kernel. Say that a step has the length p, that each
-# lane walks a stretch of neighbouring multiples of p, and that the next lane begins where it ends.
+# Which bank each lane writes to can be worked out before there is a kernel. Every prime p is a step: its
+# multiples are crossed off. Say that each lane walks a stretch of neighbouring multiples of p, and that the
+# next lane begins where it ends.
 
 import numpy as np
 
@@ -35,8 +36,8 @@ for stretch in (12, 16, 24, 36):
 # .. try-it::
 #
 #    Put 32 into the list, a natural choice for a warp. Its lanes then begin a multiple of 8 words apart,
-#    and eight of them meet in one bank. Only an odd number of words between two lanes gives each a bank of
-#    its own.
+#    and eight of them meet in one bank. Only with an odd number of words from one lane to the next does each
+#    have a bank of its own.
 #
 # .. drawing:: banks
 #
@@ -57,7 +58,7 @@ for stretch in (12, 16, 24, 36):
 
 # %%
 
-# record: The studies: every bit compared, then timed; and primesieve beside it
+# record: The parts of the kernel
 import gpuguide as gg
 from gpuguide.topics.segmented_sieve.kernels import (
     CROSS_OFF_SOURCE,
@@ -71,10 +72,6 @@ from gpuguide.topics.segmented_sieve.kernels import (
     TABLES_SOURCE,
     segment_plan,
 )
-from gpuguide.topics.segmented_sieve.study import count_study, study
-
-results = study().run()
-counts = count_study().run()
 
 # %%
 # A segment fills the shared memory of a multiprocessor
@@ -88,8 +85,8 @@ counts = count_study().run()
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: TABLE_BYTES, STATIC_BYTES, round_up, segment_plan
 #
-# The steps from 3 to 23 would make nearly half of all marks, but theirs repeat: those of 3, 5, 7 and 11
-# after 1155 words of 32 odd numbers, those of 13 and 17 after 221, those of 19 and 23 after 437. Each block
+# The steps from 3 to 23 would make nearly half of all marks, but their pattern repeats: that of 3, 5, 7 and
+# 11 after 1155 words of 32 odd numbers, that of 13 and 17 after 221, that of 19 and 23 after 437. Each block
 # prepares these three patterns, called wheels, once.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
@@ -168,6 +165,19 @@ print(int(words[-1]), "primes")
 print([2 * i + 1 for i in range(32) if int(words[0]) >> i & 1])  # 2 has no bit
 
 # %%
+# .. kernel:: gpuguide.topics.segmented_sieve.study
+#    :names: primes_segmented, primes_with_copy, count_segmented, marks
+#    :fold: What the studies launch, and how marks are counted
+
+# %%
+
+# record: The studies: every bit compared, then timed; and primesieve beside it
+from gpuguide.topics.segmented_sieve.study import count_study, study
+
+results = study().run()
+counts = count_study().run()
+
+# %%
 # Result: what the sieve reaches, and what limits it
 # --------------------------------------------------
 #
@@ -214,10 +224,11 @@ ax.yaxis.set_major_formatter("{x:g}×")
 #
 # If the list itself is wanted on the host, a billion numbers take
 # :measured:`segmented[with_copy_pinned, 10**9].time` into pinned memory, and
-# :measured:`segmented[with_copy, 10**9].time` into pageable memory. The sieve on its own is a small part of
-# that. Packed bits help: with a byte per odd number, eight times as much would have to travel. For a
-# million numbers the GPU needs only :measured:`segmented[segmented, 10**6].time`, but the launch from
-# Python takes :measured:`segmented[segmented, 10**6].launch`.
+# :measured:`segmented[with_copy, 10**9].time` into pageable memory, against
+# :measured:`segmented[segmented, 10**9].time` for the sieve alone. Packed bits help: with a byte per odd
+# number, eight times as much would have to be copied. For a million numbers the GPU needs only
+# :measured:`segmented[segmented, 10**6].time`, but the launch from Python takes
+# :measured:`segmented[segmented, 10**6].launch`.
 
 # %%
 # Your turn: pack bytes without bank conflicts
@@ -246,19 +257,10 @@ gg.claim(
 )
 
 # %%
-# .. kernel:: gpuguide.topics.segmented_sieve.study
-#    :names: primes_segmented, primes_with_copy, count_segmented, marks
-#    :fold: What the studies launch, and how marks are counted
-#
-# .. kernel:: gpuguide.topics.segmented_sieve.primesieve
-#    :names: count_by_primesieve, count_by_primesieve_alone
-#    :fold: How primesieve is called
-
-# %%
 # Next
 # ----
 #
 # Onward: :doc:`Numba's types </gallery/first_kernels/numba_types>` goes back to Python and shows what the
 # numbers typed into a kernel cost. Sideways:
 # :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` takes apart the time that Python needs to
-# ask for a kernel.
+# launch a kernel.

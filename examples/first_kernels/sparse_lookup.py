@@ -5,9 +5,10 @@ A sparse dictionary
 How does a GPU look up keys, and what makes the search fast?
 """
 # %%
-# A million keys lie in a sorted array. Ten million queries take CuPy :measured:`lookup[cupy, 10**7].time`, a
-# textbook search in one kernel :measured:`lookup[branching, 10**7].time`, and one that knows where to begin
-# :measured:`lookup[bucket_of_8, 10**7].time`. Three well-known tricks are slower than the textbook.
+# A million keys lie in a sorted array. Ten million queries take CuPy :measured:`lookup[cupy, 10**7].time`,
+# a textbook binary search in one kernel :measured:`lookup[branching, 10**7].time`, and a search that
+# begins at the right bucket :measured:`lookup[bucket_of_8, 10**7].time`. Three well-known tricks are
+# slower than the textbook.
 #
 # .. rungs:: lookup
 #    :at: 10**4, 10**6, 10**7
@@ -18,9 +19,9 @@ How does a GPU look up keys, and what makes the search fast?
 # -----------------------------------
 #
 # A dictionary is *sparse* if few of the numbers in the range of its keys are keys. On a GPU it can be two
-# arrays: the sorted keys, and a value for each. The values here are strings, which a GPU does not have. But
-# strings of a fixed length of eight bytes are unsigned 64-bit numbers to it, and become strings again on the
-# host. CuPy looks them up without any kernel of ours. A query that is no key gets 0, an empty string.
+# arrays: the sorted keys, and a value for each. The values here are strings, for which CuPy has no type.
+# But a string of eight bytes can travel as an unsigned 64-bit number, and be a string again on the host.
+# CuPy needs no kernel of ours for the look-up. A query that is no key gets 0, an empty string.
 #
 # .. rung:: cupy
 
@@ -42,16 +43,17 @@ print("dict:", [mapping.get(query, b"") for query in queries_host.tolist()])
 # %%
 # .. try-it::
 #
-#    Take ``cp.minimum`` away, keep its first argument, and ask for 654. Its place is 5, behind the last key.
-#    NumPy would raise an ``IndexError``. CuPy begins again at the front, and reads 3 without a word.
+#    Replace the call of ``cp.minimum`` with its first argument, and ask for 654. Its place is 5, behind
+#    the last key. NumPy would raise an ``IndexError``. CuPy starts again at the front and reads the key 3,
+#    without an error.
 
 # %%
 # Textbook binary search, one query per thread
 # --------------------------------------------
 #
-# CuPy's line above is several kernels, and what one writes the next one reads. In a kernel of your own a
-# thread keeps all of it in its registers. It halves the range until it meets the key, or until nothing is
-# left. Among a million keys that takes at most twenty steps.
+# CuPy's two lines are several kernels, and what one writes the next one reads. In a kernel of your own a
+# thread keeps all of it in registers. It halves the range until it meets the key, or until nothing is left.
+# Among a million keys that takes at most twenty steps.
 #
 # .. drawing:: sparse_lookup
 #
@@ -101,7 +103,7 @@ print("NumPy:", int(np.isin(queries_host, keys_host).sum()), "found")
 
 # %%
 # For ten million queries the kernel is :measured:`lookup[branching, 10**7].speedup(cupy)` as fast as CuPy's
-# line. We think that it gains by the arrays that it does not store and read again. :evidence:`opinion`
+# lines. We think that it gains by the arrays that it does not store and read again. :evidence:`opinion`
 
 # %%
 
@@ -116,15 +118,19 @@ lookup = study.run()
 in_order = sparse_lookup.sorted_study().run()
 
 asked, all_keys, _, coarse, fine = study.make_inputs(10**7, exact=False)
-tables = {"textbook": (), "of_64": (coarse, 6), "of_8": (fine, 3)}
-for order, some in (("random", asked[: 2**15]), ("sorted", np.sort(asked)[: 2**15])):
-    for search, table in tables.items():
-        gg.fact(
-            f"{search}_{order}",
-            round(sectors_per_query(some, all_keys, *table), 1),
-            unit="1",
-            note=f"sectors per query, {order} queries, {search}; 32 768 of ten million",
-        )
+some, some_sorted = asked[: 2**15], np.sort(asked)[: 2**15]
+for name, few, table in (
+    ("textbook_random", some, ()),
+    ("textbook_sorted", some_sorted, ()),
+    ("of_64_random", some, (coarse, 6)),
+    ("of_8_random", some, (fine, 3)),
+):
+    gg.fact(
+        name,
+        round(sectors_per_query(few, all_keys, *table), 1),
+        unit="1",
+        note="sectors per query; 32 768 of ten million queries",
+    )
 
 # %%
 
@@ -139,43 +145,43 @@ gg.claim(lookup, "python_dict", faster_than="with_copies_pinned", at=10)
 # Branches, latency and crowding: three suspects
 # ----------------------------------------------
 #
-# What holds the textbook back? Here are three suspects, and for each a kernel that does away with it. All
-# take ten million queries; the textbook takes them :measured:`lookup[branching, 10**7].time`.
+# What holds the textbook search back? Here are three suspects, and for each a kernel that removes it. All
+# get ten million queries, which take the textbook search :measured:`lookup[branching, 10**7].time`.
 #
-# **Branches.** The threads of a warp part ways at every step. Without branches, all searches take the same
-# steps, and a step is a comparison and a selection. This is
-# :measured:`lookup[branchless, 10**7].speedup(branching)` as fast.
+# **Branches.** At every step some threads of a warp go left and others right, and a thread that has met its
+# key waits for the rest. Without branches, all searches take the same number of steps, and a step is a
+# comparison and a selection. This is :measured:`lookup[branchless, 10**7].speedup(branching)` as fast.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.kernels
 #    :names: step_forward, word_at, branchless
 #    :fold: The search without branches
 #
-# **Latency.** A step cannot begin before the load of the step before has come back. Four searches in one
+# **Latency.** A step cannot begin before the load of the previous one has come back. Four searches in one
 # thread wait together. This is :measured:`lookup[four_per_thread, 10**7].speedup(branching)` as fast.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.kernels
 #    :names: four_per_thread
 #    :fold: Four searches per thread
 #
-# **Crowding.** The first ten steps of all searches meet the same 1023 keys. Each block can copy these into
+# **Crowding.** The first ten steps of all searches read the same 1023 keys. Each block can copy these into
 # its shared memory. This is :measured:`lookup[shared_top, 10**7].speedup(branching)` as fast.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.kernels
 #    :names: N_SAMPLES, shared_top
 #    :fold: The top of the search in shared memory
 #
-# A factor below one means slower. What these kernels do away with is not what holds the search back, or doing
-# away with it costs as much as it saves. :evidence:`variant branchless` :evidence:`variant four_per_thread`
+# A factor below one means slower. What these kernels remove is not what holds the search back, or removing
+# it costs as much as it saves. :evidence:`variant branchless` :evidence:`variant four_per_thread`
 # :evidence:`variant shared_top`
 
 # %%
 # Sorted queries: the same steps, fewer sectors
 # ---------------------------------------------
 #
-# The fourth suspect is the way to memory. A warp's 32 searches begin at one key and end at 32, far apart. A
-# load of the warp touches a :term:`sector` of 32 bytes for each, and fetches it for four bytes. To see
-# whether that matters, leave the kernel as it is and sort the queries beforehand. Neighbouring threads then
-# look for neighbouring keys, with as many steps as before.
+# The fourth suspect is the scattered loads. A warp's 32 searches begin at one key and end at 32, far
+# apart. There, a load of the warp touches a :term:`sector` of 32 bytes for each search, and uses four
+# bytes of it. To see whether that matters, leave the kernel as it is and sort the queries beforehand.
+# Neighbouring threads then look for neighbouring keys, with as many steps as before.
 #
 # .. list-table:: Ten million queries
 #    :header-rows: 1
@@ -194,21 +200,21 @@ gg.claim(lookup, "python_dict", faster_than="with_copies_pinned", at=10)
 #    :names: sectors_per_query
 #    :fold: How sectors are counted
 #
-# Sorted queries also make neighbours branch alike. So take the kernel without branches, for which the order
-# changes nothing but where its loads go: :measured:`lookup[branchless, 10**7].time` with random queries, and
-# :measured:`in_order[branchless_sorted, 10**7].time` with sorted ones. It is the scattered loads that the
-# search waits for. :evidence:`variant branchless_sorted`
+# Sorted queries also make neighbours branch alike. So take the kernel without branches, for which the
+# order changes nothing but where its loads go. It takes :measured:`lookup[branchless, 10**7].time` with
+# random queries, and :measured:`in_order[branchless_sorted, 10**7].time` with sorted ones. It is the
+# scattered loads that cost the time. :evidence:`variant branchless_sorted`
 #
-# But queries come as they come. To sort them first, search, and put the words back takes
+# But queries seldom come sorted. To sort them first, search, and put the words where they belong takes
 # :measured:`lookup[sort_first, 10**7].time` in all.
 
 # %%
 # Buckets: compute the place instead of searching for it
 # ------------------------------------------------------
 #
-# So save loads. Cut the range of the keys into buckets of 64 numbers, and note in a table where the keys of
-# each bucket begin. The table is made once. A search then starts with a handful of keys that lie next to each
-# other.
+# So make fewer loads. Cut the range of the keys into buckets of 64 numbers, and note in a table where the
+# keys of each bucket begin. The table is made once. A search then starts with a handful of keys that lie
+# next to each other.
 #
 # .. rung:: bucket
 #    :counter: load_sectors_per_request
@@ -224,8 +230,8 @@ bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 6, foun
 print(int((found != 0).sum()), "found, with", starts.size, "entries in the table")
 
 # %%
-# The table costs memory, and narrower buckets cost more of it. With buckets of 8 numbers most hold one key or
-# none, and the search in them is over at once.
+# The table costs memory, and narrow buckets cost more of it. Of the buckets of 8 numbers most hold one key
+# or none, and the search in them takes one step at most.
 #
 # .. rung:: bucket_of_8
 #    :counter: load_sectors_per_request
@@ -234,12 +240,13 @@ starts = bucket_starts(3)
 bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 3, found)
 print(int((found != 0).sum()), "found, with", starts.size, "entries in the table")
 
-# %% A query touches :measured:`textbook_random` sectors in the textbook search, :measured:`of_64_random` with
-# buckets of 64 numbers and :measured:`of_8_random` with buckets of 8. The time falls from
-# :measured:`lookup[branching, 10**7].time` to :measured:`lookup[bucket, 10**7].time` and
-# :measured:`lookup[bucket_of_8, 10**7].time`, which is less. We think that many of the sectors that were
-# saved came from the cache inside each multiprocessor, which answers sooner than the :term:`L2 cache`: the
-# first steps of all searches meet the same few keys. :evidence:`opinion`
+# %%
+# A query touches :measured:`textbook_random` sectors in the textbook search, :measured:`of_64_random` with
+# buckets of 64 numbers and :measured:`of_8_random` with buckets of 8. The times are
+# :measured:`lookup[branching, 10**7].time`, :measured:`lookup[bucket, 10**7].time` and
+# :measured:`lookup[bucket_of_8, 10**7].time`. Sectors and times do not fall alike. We think that many of the
+# saved sectors came from the cache inside each multiprocessor, which answers sooner than the
+# :term:`L2 cache`: the first steps of all searches read the same few keys. :evidence:`opinion`
 
 # %%
 # Result: where the GPU overtakes a dict
@@ -251,23 +258,24 @@ gg.plot_time(lookup, variants=["cupy", "branching", "bucket", "bucket_of_8"])
 # %%
 # .. finding::
 #
-#    Knowing where to begin pays at every size. A thousand queries take buckets of 8
-#    :measured:`lookup[bucket_of_8, 10**3].time`, and ten thousand times as many
-#    :measured:`lookup[bucket_of_8, 10**7].time`.
+#    A table of buckets pays at every size. A thousand queries take
+#    :measured:`lookup[bucket_of_8, 10**3].time` with buckets of 8, and
+#    :measured:`lookup[branching, 10**3].time` with the textbook search.
 
 # draw
-gg.plot_time(
+_ = gg.plot_time(
     lookup,
     variants=["python_dict", "numpy_threads", "with_copies_pinned"],
     crossover=("python_dict", "with_copies_pinned"),
-)
+).set_ylim(top=10)  # room for the words about the crossover
 
 # %%
 # .. finding::
 #
-#    With the queries and the words copied by way of pinned memory, the buckets overtake a dict
+#    With queries and words copied by way of pinned memory, the buckets overtake a dict
 #    :measured:`lookup.crossover(python_dict, with_copies_pinned)`. A million look-ups take the dict
-#    :measured:`lookup[python_dict, 10**6].time`, and the GPU
+#    :measured:`lookup[python_dict, 10**6].time`, NumPy on all threads
+#    :measured:`lookup[numpy_threads, 10**6].time`, and the GPU
 #    :measured:`lookup[with_copies_pinned, 10**6].time`, or :measured:`lookup[with_copies, 10**6].time` with
 #    pageable copies.
 
@@ -275,12 +283,12 @@ gg.plot_time(
 # When a dict is better
 # ---------------------
 #
-# Ten look-ups in a dict take :measured:`lookup[python_dict, 10].time`, where a round trip to the GPU takes
+# Ten look-ups in a dict take :measured:`lookup[python_dict, 10].time`, and a round trip to the GPU takes
 # :measured:`lookup[with_copies_pinned, 10].time`. And a dict simply takes a new key, while a sorted array
-# must be sorted again.
+# has to make room for it.
 #
-# All of this lives in the L2 cache: the keys take four megabytes. On a GPU whose cache is smaller, the steps
-# of a search go out to :term:`global memory`.
+# The keys and the words take twelve megabytes, and the L2 cache holds them. If a dictionary does not fit,
+# loads go on to :term:`global memory`, and take longer.
 
 # %%
 # Your turn: how many are smaller?

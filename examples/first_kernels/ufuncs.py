@@ -5,19 +5,19 @@ Ufuncs on the GPU
 How far does one decorator take you, and what does it hide?
 """
 # %%
-# One decorator makes a kernel of a function of two numbers. On 256\ :sup:`3` pairs in GPU memory it works for
-# :measured:`maximum[ufunc, 256**3].time`, but each call costs Python
-# :measured:`maximum[ufunc, 256**3].launch`. NumPy arrays it copies: that call takes
+# One decorator makes a kernel of a function of two numbers. For 256\ :sup:`3` pairs in GPU memory it takes
+# :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
+# :measured:`maximum[ufunc, 256**3].launch`. NumPy arrays are copied, and then the call takes
 # :measured:`maximum[from_numpy, 256**3].time` from pageable and
 # :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
 #
-# .. list-table:: The larger of two, on GPU arrays
+# .. list-table:: The larger of two numbers, on arrays in GPU memory
 #    :header-rows: 1
 #
 #    * -
-#      - call
+#      - the call
 #      - 256\ :sup:`3` pairs
-#      - ceiling
+#      - share
 #    * - @vectorize
 #      - :measured:`maximum[ufunc, 32**3].launch`
 #      - :measured:`maximum[ufunc, 256**3].time`
@@ -34,21 +34,22 @@ How far does one decorator take you, and what does it hide?
 #      - :measured:`maximum[fused, 32**3].launch`
 #      - :measured:`maximum[fused, 256**3].time`
 #      - :measured:`maximum[fused, 512**3].share`
-#    * - ElementwiseKernel
+#    * - Elementwise kernel
 #      - :measured:`maximum[elementwise, 32**3].launch`
 #      - :measured:`maximum[elementwise, 256**3].time`
 #      - :measured:`maximum[elementwise, 512**3].share`
 #
-# The call is what it costs Python to ask, with views made once where Numba needs them. The last column is the
-# share of what the memory can do, at 512\ :sup:`3` pairs, which no cache holds.
+# *The call* is how long Python needs to launch the kernel. Where Numba needs views, they were made once,
+# outside. *Share* is that of what the memory can do, for 512\ :sup:`3` pairs, which no cache holds.
+# ``cupy.fuse`` makes an array for its result; the others fill one that exists.
 
 # %%
 # @vectorize writes the kernel
 # ----------------------------
 #
-# A :term:`ufunc` is a function of single numbers that somebody else calls for every element. NumPy's ``add``
-# is one. ``@vectorize`` makes one of a function of yours. For the GPU it writes a kernel in which each thread
-# takes one element, and at each call it works out the grid for the :term:`launch`.
+# A :term:`ufunc` is a function of single numbers that is applied to every element of its arrays. NumPy's
+# ``add`` is one. ``@vectorize`` makes one of a function of yours. For the GPU it writes a kernel in which
+# each thread takes one element, and at each call it works out the grid for the :term:`launch`.
 #
 # .. rung:: ufunc
 
@@ -72,8 +73,8 @@ print("NumPy:", np.maximum(a_host[:3], b_host[:3]))
 # %%
 # .. try-it::
 #
-#    Make the arrays ``float64``, or whole numbers. The call ends in a ``TypeError``: a ufunc of the GPU knows
-#    the types in its list and no others.
+#    Make the arrays ``float64``, or whole numbers. The call ends in a ``TypeError``. A ufunc for the GPU
+#    takes the types in its list and no others.
 
 # %%
 
@@ -115,14 +116,14 @@ gg.claim(orbits, "from_pinned", faster_than="cpu_loop", at=128**3)
 # NumPy arrays: the copies decide
 # -------------------------------
 #
-# The same call takes NumPy arrays. It makes room on the GPU, copies them there, and copies the result back
-# into a new array, at every call and without a word.
+# The same ufunc takes NumPy arrays. It makes room on the GPU, copies them there, and copies the result back
+# into a new array. It does so at every call, and does not say so.
 #
 # .. drawing:: ufuncs
 #
-#     A function of one pair of numbers becomes, by @vectorize, a kernel with one thread for each pair. Under
-#     it the way of the data: NumPy arrays are copied to the device, the kernel runs, and the result is copied
-#     back to the host. With arrays on the GPU only the middle of it is left.
+#     A function of one pair of numbers becomes, by @vectorize, a kernel with one thread for each pair.
+#     Under it the way of the data: NumPy arrays are copied to the device, the kernel runs, and the result
+#     is copied back to the host. With arrays on the GPU only the middle of it is left.
 #
 # .. rung:: from_numpy
 
@@ -130,9 +131,9 @@ result = larger(a_host, b_host)
 print(type(result).__name__, result[:3])
 
 # %%
-# The work in it is :measured:`maximum[ufunc, 256**3].time`. The same call takes
-# :measured:`maximum[from_pinned, 256**3].time` where inputs and result lie in pinned memory. Nearly all of
-# either is copying.
+# If inputs and result lie in pinned memory, the call takes
+# :measured:`maximum[from_pinned, 256**3].time`. In both calls the kernel itself takes only
+# :measured:`maximum[ufunc, 256**3].time`. The rest goes into the copies, the launch, and making room.
 
 # draw
 gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
@@ -140,20 +141,22 @@ gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
 # %%
 # .. finding::
 #
-#    For NumPy arrays a plain loop on all CPU threads wins at every size: 256\ :sup:`3` pairs take it
-#    :measured:`maximum[cpu_loop, 256**3].time`. At 32\ :sup:`3` a ufunc on one thread takes
-#    :measured:`maximum[cpu, 32**3].time`, and the trip to the GPU
+#    For NumPy arrays the CPU wins at every size. A plain loop on all its threads takes
+#    :measured:`maximum[cpu_loop, 256**3].time` for 256\ :sup:`3` pairs. For 32\ :sup:`3` pairs a ufunc on
+#    one thread takes :measured:`maximum[cpu, 32**3].time`, and the trip to the GPU
 #    :measured:`maximum[from_pinned, 32**3].time` even from pinned memory.
 #
-# More data does not help; the copies grow with it. More arithmetic for each byte does, further down.
+# More data does not help, since the copies grow with it. More arithmetic per byte does, as Kepler's
+# equation shows below.
 
 # %%
 # A hidden wait for CuPy arrays
 # -----------------------------
 #
-# A Numba ufunc also waits for the GPU where nobody asked it to. It wraps a bare CuPy array anew at each call,
-# and that waits until the work ahead is done. We kept the GPU busy for :measured:`busy` and called the ufunc:
-# it returned after :measured:`busy_bare`. With views made once, it returned after :measured:`busy_views`.
+# A Numba ufunc also waits for the GPU without being asked. It wraps a bare CuPy array anew at each call,
+# and the wrapping waits until all earlier work is done. We kept the GPU busy for :measured:`busy` and
+# called the ufunc meanwhile. It returned after :measured:`busy_bare`. With views made once, it returned
+# after :measured:`busy_views`.
 
 views = [cuda.as_cuda_array(array, sync=False) for array in (a, b, out)]
 larger(*views[:2], out=views[2])
@@ -163,9 +166,9 @@ print(out[:3])
 # CuPy's maximum, fuse and ElementwiseKernel
 # ------------------------------------------
 #
-# CuPy has the operation ready. For others there are two short ways. ``cupy.fuse`` makes one kernel of several
-# operations on arrays, and an ``ElementwiseKernel`` is one line of CUDA C++. All of them follow CuPy's
-# current stream, and none of them waits.
+# CuPy has this operation already. For others it has two short ways. ``cupy.fuse`` makes one kernel of
+# several operations on arrays, and an ``ElementwiseKernel`` is a line of CUDA C++. All of them follow
+# CuPy's current stream, and none of them waits.
 
 cp.maximum(a, b, out=out)
 
@@ -181,7 +184,7 @@ elementwise_larger = cp.ElementwiseKernel(
 print(out[:3], larger_fused(a, b)[:3], elementwise_larger(a, b)[:3])
 
 # %%
-# They differ where one of the two is NaN: ``cp.maximum`` then gives NaN, the others give ``b``.
+# They differ where one of the two numbers is NaN. Then ``cp.maximum`` gives NaN, and the others give ``b``.
 
 # draw
 from gpuguide.charts.shapes import plot_dots
@@ -189,24 +192,27 @@ from gpuguide.charts.shapes import plot_dots
 ways = ["ufunc", "own_kernel", "cupy_maximum", "fused", "elementwise"]
 plot_dots(
     {
-        results.variant(name).label: results.quantity(name, 32**3, "launch")
+        # Without "256 threads", there is room for the chart on a phone.
+        results.variant(name).label.partition(",")[0]: results.quantity(
+            name, 32**3, "launch"
+        )
         for name in ways
     },
-    "what a call costs Python",
+    "host time of a call",
 )
 
 # %%
 # .. finding::
 #
-#    A call of the ufunc costs Python :measured:`maximum[ufunc, 32**3].launch` even on views. A call of
-#    ``cp.maximum`` costs :measured:`maximum[cupy_maximum, 32**3].launch`. The work of 128\ :sup:`3` pairs is
-#    only :measured:`maximum[ufunc, 128**3].time`, so below that the call decides.
+#    A call of the ufunc keeps Python for :measured:`maximum[ufunc, 32**3].launch` even on views, and a
+#    call of ``cp.maximum`` for :measured:`maximum[cupy_maximum, 32**3].launch`. The kernel needs only
+#    :measured:`maximum[ufunc, 128**3].time` for 128\ :sup:`3` pairs, so with fewer the call decides.
 
 # %%
 # A kernel of your own, and its block size
 # ----------------------------------------
 #
-# This is what the decorator saves you: an index, a guard, a grid.
+# This is what the decorator saves you: an index, a guard and a grid.
 #
 # .. rung:: own_kernel
 
@@ -214,18 +220,19 @@ own_kernel[(a.size + 255) // 256, 256](a, b, out)
 print("as cp.maximum:", bool((out == cp.maximum(a, b)).all()))
 
 # %%
-# At 512\ :sup:`3` pairs it takes :measured:`maximum[own_kernel, 512**3].time` and the ufunc
-# :measured:`maximum[ufunc, 512**3].time`. The decorator lets the driver choose the block, and gets 1024
-# threads. Our kernel in blocks of 1024 takes :measured:`maximum[own_kernel_1024, 512**3].time`. So it is the
-# block that makes them differ. :evidence:`variant own_kernel_1024`
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what blocks do to the memory.
+# For 512\ :sup:`3` pairs it takes :measured:`maximum[own_kernel, 512**3].time`, and the ufunc takes
+# :measured:`maximum[ufunc, 512**3].time`. The decorator lets the driver choose the size of the blocks,
+# which is 1024 threads here. In blocks of 1024 our kernel takes
+# :measured:`maximum[own_kernel_1024, 512**3].time`. So it is the size of the blocks that makes them
+# differ. :evidence:`variant own_kernel_1024` :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`
+# shows what that does to the memory.
 
 # %%
 # More work per byte: Kepler's equation
 # -------------------------------------
 #
-# Kepler's equation says where a planet stands when a given share of its year has passed. It is solved in
-# steps, and each step has a sine and a cosine, for the same twelve bytes.
+# Kepler's equation says where a planet is when a given part of its year has passed. It is solved in steps,
+# and each step has a sine and a cosine. Per planet the kernel still moves twelve bytes.
 #
 # .. rung:: eight_steps
 #    :counter: issue_active
@@ -250,21 +257,21 @@ missing = angle - eccentricity * cp.sin(angle) - mean
 print("off by at most", float(cp.abs(missing).max()))
 
 # %%
-# Now the trip pays. For 128\ :sup:`3` orbits it takes :measured:`kepler[from_pinned, 128**3].time` by way of
-# pinned memory and :measured:`kepler[from_numpy, 128**3].time` by way of pageable memory. A loop on all CPU
+# Now the trip pays. For 128\ :sup:`3` planets it takes :measured:`kepler[from_pinned, 128**3].time` from
+# pinned memory and :measured:`kepler[from_numpy, 128**3].time` from pageable memory. A loop on all CPU
 # threads takes :measured:`kepler[cpu_loop, 128**3].time`.
 #
-# What limits the kernel on GPU arrays? It moves few bytes, and it reaches only
-# :measured:`kepler[eight_steps, 128**3].flop_share` of what the ordinary FP32 units can do. But a sine is not
-# one operation, nor is a division. In the machine code an element takes :measured:`in_eight` instructions.
-# A multiprocessor can issue four per clock cycle, each for a warp, and the kernel makes
+# What limits the kernel itself? It moves few bytes, and it reaches only
+# :measured:`kepler[eight_steps, 128**3].flop_share` of what the ordinary FP32 units can do. But neither a
+# sine nor a division is a single operation. In the machine code a planet takes :measured:`in_eight`
+# instructions. A multiprocessor can issue four per clock cycle, each for a warp, and the kernel reaches
 # :measured:`kepler[eight_steps, 128**3].share(instructions)` of that.
 #
-# Four steps, which are enough, take :measured:`in_four`. The ratio is
-# :measured:`kepler[four_steps, 128**3].gain(instructions)`, and the kernel is
+# Four steps are enough, and take :measured:`in_four` instructions. Eight steps take
+# :measured:`kepler[four_steps, 128**3].gain(instructions)` as many, and with four the kernel is
 # :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. So it is the number of instructions
-# that decides. :evidence:`count instructions` We think that the rest goes to waiting, since most instructions
-# of a step need the result of the one before. :evidence:`opinion`
+# that decides. :evidence:`count instructions` What is missing from the ceiling, we think, is waiting: most
+# instructions of a step need the result of the one before. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.ufuncs.kepler
 #    :names: INSTRUCTIONS, instructions, issued_at_most
@@ -288,8 +295,8 @@ print("compiled for:", log_of_sum.types)
 # Rows instead of numbers: @guvectorize
 # -------------------------------------
 #
-# The distance of two points needs all of their coordinates. ``@guvectorize`` is told which axis belongs to
-# the function, here ``d`` of both inputs, and gives each thread a whole row.
+# The distance of two points needs all of their coordinates. To ``@guvectorize`` you say which axis belongs
+# to the function, here ``d`` of both inputs, and each thread gets a whole row.
 #
 # .. rung:: row_ufunc
 
@@ -313,11 +320,15 @@ print("CuPy:", ((points[:-1] - points[1:]) ** 2).sum(axis=1)[:3])
 
 # %%
 # For 128\ :sup:`3` pairs of points it takes :measured:`distance[row_ufunc, 128**3].time`, and a kernel with
-# the same loop :measured:`distance[distance_kernel, 128**3].time`.
+# the same loop takes :measured:`distance[distance_kernel, 128**3].time`.
+
+# %%
+# @vectorize, CuPy or @cuda.jit
+# -----------------------------
 #
-# So take a ufunc for a function that CuPy lacks, on large arrays that are on the GPU. Take ``cupy.fuse`` or
-# an ``ElementwiseKernel`` for many short calls. What needs neighbours or :term:`shared memory` needs
-# ``@cuda.jit``.
+# - ``@vectorize`` or ``@guvectorize`` for a function that CuPy lacks, on large arrays that are on the GPU;
+# - ``cupy.fuse`` or an ``ElementwiseKernel`` for many short calls;
+# - ``@cuda.jit`` for what needs neighbours or :term:`shared memory`.
 
 # %%
 # Your turn: three passes in one
@@ -329,5 +340,6 @@ print("CuPy:", ((points[:-1] - points[1:]) ** 2).sum(axis=1)[:3])
 # Next
 # ----
 #
-# Onward: :doc:`Grids in 2-D and 3-D </gallery/first_kernels/grids_2d_3d>`, on kernels for matrices. Sideways:
-# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on what a call costs, and why.
+# Onward: :doc:`Grids in 2-D and 3-D </gallery/first_kernels/grids_2d_3d>`, on kernels for matrices.
+# Sideways: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on why a call keeps Python for
+# so long.

@@ -2,39 +2,30 @@
 How to time a GPU
 =================
 
-Six clocks, one operation: why do they disagree, and which one is right?
+Why do six clocks give six times for one kernel, and which one should you use?
 """
 # %%
-# One kernel on 65 536 numbers takes :measured:`small_without_synchronising` by a clock that does not wait for
-# it, :measured:`small_with_synchronising` by one that does, :measured:`small_with_the_first_call` if the
-# first of five calls counts, and :measured:`small_behind_a_delay` by the clock of a GPU that need not wait
-# for the host. Only the last figure is the work. The others measure other things, and each has its use.
+# Adding one to 65 536 numbers takes :measured:`small_launch` by a clock that does not wait, and
+# :measured:`small_end_to_end` by one that does. The GPU's own time is
+# :measured:`add_one[add_one, 65536].time`, and that of a kernel that does nothing :measured:`small_floor`.
 
 # %%
-# .. rst-class:: part-idea
+# .. csv-table:: One kernel, six clocks
+#    :header: clock | 65 536 numbers | 2\ :sup:`26` numbers | use it for
+#    :delim: |
 #
-# The host does not wait
-# ----------------------
-#
-# Python does not run a :term:`kernel`, a function for the GPU. It asks for it, and goes on. The request, the
-# :term:`launch`, goes into a queue called a :term:`stream`. The :term:`device`, which is the GPU, works
-# through the queue in its own time. So a slow language can keep a GPU busy, and a clock on the
-# :term:`host`, where Python runs, sees little of what happens.
-#
-# .. drawing:: how_to_time
-#
-#     Two lanes of time. On the host lane a launch, then time free for other work, then waiting. On the device
-#     lane the kernel starts after the launch and ends when the host has waited. Reading the clock without
-#     waiting spans the launch only.
+#    host, without waiting|:measured:`small_launch`|:measured:`large_launch`|the cost of a launch
+#    host, after waiting|:measured:`small_end_to_end`|:measured:`large_end_to_end`|what a user waits for
+#    host, the first five calls|:measured:`small_first_five`|:measured:`large_first_five`|nothing
+#    events around a launch|:measured:`small_events`|:measured:`large_events`|work far longer than its launch
+#    events behind a delay|:measured:`small_gpu`|:measured:`large_gpu`|one kernel
+#    many calls in a graph|:measured:`add_one[add_one, 65536].time`|as above|short kernels
 
 # %%
-# .. rst-class:: part-bare
+# Launch, GPU and end-to-end time in one function
+# -----------------------------------------------
 #
-# Two readings of one clock
-# -------------------------
-#
-# A kernel adds one to 65 536 numbers. The host's clock is read when the launch has returned, and again after
-# a line that waits for the device.
+# ``time_once`` reads three of these clocks. To time your own work, put it in the place of ``call``.
 
 from time import perf_counter
 
@@ -42,337 +33,285 @@ import cupy as cp
 import numpy as np
 from numba import cuda
 
+spin_source = r"""
+extern "C" __global__ void spin() {  // keeps the GPU busy for a million clock cycles
+    for (long long start = clock64(); clock64() - start < 1000000;);
+}"""
+spin = cp.RawKernel(spin_source, "spin")
+
+
+def time_once(call):
+    """Return what three clocks say of one call, in seconds."""
+    stream = cp.cuda.get_current_stream()
+    stream.synchronize()
+    begin = perf_counter()
+    call()
+    launched = perf_counter()
+    stream.synchronize()
+    finished = perf_counter()
+
+    spin((1,), (1,), ())  # meanwhile the host queues the rest
+    start = stream.record()
+    call()
+    stop = stream.record()
+    stop.synchronize()
+    gpu = cp.cuda.get_elapsed_time(start, stop) / 1000  # from milliseconds
+    return {"launch": launched - begin, "end_to_end": finished - begin, "gpu": gpu}
+
 
 @cuda.jit
-def plus_one(x, out):
+def add_one(x, out):
+    """Each thread adds one to its element."""
     i = cuda.grid(1)
     if i < x.size:
         out[i] = x[i] + 1.0
 
 
 x, out = cp.arange(65_536.0), cp.zeros(65_536)
-for _ in range(10):
-    plus_one[256, 256](x, out)  # the first call compiles
-cp.cuda.Device().synchronize()
+views = cuda.as_cuda_array(x), cuda.as_cuda_array(out)  # made once, outside the clock
 
-start = perf_counter()
-plus_one[256, 256](x, out)
-launched = perf_counter()
-cp.cuda.Device().synchronize()
-finished = perf_counter()
-print("GPU:  ", out[:4], "   NumPy:", np.arange(4.0) + 1)
-print(f"until the launch returned: {(launched - start) * 1e6:6.1f} us")
-print(f"until the work was done:   {(finished - start) * 1e6:6.1f} us")
 
-# %%
-# Both figures are mostly launch. The second is what a user waits for, but it is not the work. One reason why
-# the launch takes longer here than further down: Numba is handed CuPy arrays, and has to translate each of
-# them at every launch. From here on they are translated once, beforehand.
-# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` takes the difference apart.
+def call():
+    add_one[(x.size + 255) // 256, 256](*views)
+
+
+call()  # the first call compiles
+samples = [time_once(call) for _ in range(20)]
+print("GPU:", out[:4], "  NumPy:", np.arange(4.0) + 1)
+for clock in ("launch", "end_to_end", "gpu"):
+    times = [sample[clock] * 1e6 for sample in samples]
+    print(
+        f"{clock:12}{np.median(times):8.1f} us, from {min(times):.1f} to {max(times):.1f}"
+    )
 
 # %%
-# .. rst-class:: part-predict
+# .. try-it::
 #
-# What each clock should see
-# --------------------------
+#    Make the vectors longer: ``x, out = cp.arange(2.0**26), cp.zeros(2**26)``. The launch takes about as
+#    long as before, and the two other times grow. A clock whose answer does not grow with the data has seen
+#    a launch.
 #
-# For each number the kernel reads eight bytes and writes eight, a megabyte in all. That fits into the
-# :term:`L2 cache` and is little for a GPU: the work should be done before Python has even returned from the
-# launch. So a clock that sees the launch should show about the same figure for 65 536 numbers as for a
-# thousand times as many, while a clock that sees the work should grow with the numbers. The test is to time
-# both sizes.
+# Take many samples, and look at their median. The host may be held up at any moment. If that lasts longer
+# than the spinning, the launch lies between the events after all.
 
 # %%
-# .. rst-class:: part-code
-#
-# Five clocks in five functions
-# -----------------------------
-#
-# The operation is the kernel from above, with its launcher, the function that checks the arguments and
-# launches. It has three rivals: NumPy, a compiled loop on the whole CPU, and the kernel with copies, from
-# :term:`pageable memory` or from :term:`pinned memory`. ``launch.check`` looks at shapes and types on the
-# host, and ``cupy()`` is this guide's door to CuPy.
-#
-# .. kernel:: gpuguide.topics.how_to_time.kernels
-#    :names: add_one_kernel, add_one_threads
-#
-# .. kernel:: gpuguide.topics.how_to_time.study
-#    :names: add_one, add_one_numpy, add_one_with_copies, add_one_with_copies_pinned
-#
-# **Without synchronising.** The clock of a loop that never waits. It tells how fast the host can launch.
-#
-# .. kernel:: gpuguide.topics.how_to_time.six_clocks
-#    :names: without_synchronising
-#
-# **With synchronising.** One call, then :term:`synchronise`: launch, work, and the host's wake-up. It is what
-# a user of your program waits for.
-#
-# .. kernel:: gpuguide.topics.how_to_time.six_clocks
-#    :names: with_synchronising
-#
-# **With the first call.** An average that holds the compilation: a loop over a kernel that was never called
-# before.
-#
-# .. kernel:: gpuguide.topics.how_to_time.six_clocks
-#    :names: with_the_first_call
-#
-# **Events around a launch.** The device itself notes the time when it reaches an :term:`event`. But between
-# the two events it waits for the host to launch, and with a short kernel it does little else.
-#
-# .. kernel:: gpuguide.topics.how_to_time.six_clocks
-#    :names: events_around_a_launch
-#
-# **Behind a delay.** A :term:`delay kernel` keeps the device busy while the host queues the events and the
-# work, so that only the work lies between the events. Very short kernels are put many at a time into one
-# :term:`CUDA graph`. This is the guide's own clock; :doc:`How we measure </method>` rebuilds it in a few
-# lines.
-#
-# .. kernel:: gpuguide.topics.how_to_time.six_clocks
-#    :names: behind_a_delay
-#
-# The sixth clock is CuPy's ``cupyx.profiler.benchmark``. It uses events around bare calls, of which the first
-# few do not count.
 
-# %%
-# .. rst-class:: part-check
-#
-# What is compared, and with what
-# -------------------------------
-#
-# Two studies make sure that the kernel equals its :term:`reference` before any clock is held against it. The
-# first adds one on the CPU, with the Numba kernel, and with copies in both directions around it.
+# record: Two studies, and each clock fifty times at two sizes
+from functools import partial
 
 import gpuguide as gg
-from gpuguide.topics.how_to_time import kernels, six_clocks, study as how_to_time
+from cupyx.profiler import benchmark
+from gpuguide.measure.timing import time_device
+from gpuguide.measure.turns import gpu_clock, whole_turns
+from gpuguide.topics.how_to_time import study as how_to_time
+from gpuguide.topics.how_to_time.kernels import nothing
 
-study = how_to_time.study()
-study
-
-# %%
-# The second is a longer operation, the QR factorisation of a 512 by 512 matrix, by **NumPy** and by **CuPy**.
-#
-# .. kernel:: gpuguide.topics.how_to_time.study
-#    :names: qr_numpy, qr_cupy
-#
-# QR has no single right answer, since signs may differ. So three properties are checked instead of one
-# reference: Q has orthonormal columns, R is upper triangular, and their product is the matrix.
-
+results = how_to_time.study().run()
 qr = how_to_time.qr_study().run(sizes=(512**2,))
 
-# %%
 
-# draw
-gg.claim(qr, "cupy", faster_than="numpy", at=512**2)
-
-# %%
-# .. rst-class:: part-measure
-#
-# Six clocks at two sizes
-# -----------------------
-#
-# First the study, at seven sizes by the guide's own clocks. Then the six clocks, at 65 536 numbers and at
-# 2\ :sup:`26`, a thousand times as many.
-
-results = study.run()
-
-# %%
-
-# draw
-gg.claim(results, "numba", faster_than=["with_copies", "with_copies_pinned"], at=2**26)
-
-# %%
-# Each clock is asked for the same call. Every answer is kept, :term:`sample` by sample.
-
-from cupyx.profiler import benchmark
-
-synchronize = cp.cuda.Device().synchronize
-answers = {}
-for size, n in (("small", 2**16), ("large", 2**26)):
-    source = cp.arange(n, dtype=cp.float64)
-    x, out = gg.numba_view(source), gg.numba_view(cp.zeros(n))
-
-    def call(x=x, out=out):
-        how_to_time.add_one(x, out)
-
-    def fresh(x=x, out=out):
-        kernel = cuda.jit(kernels.add_one_kernel.py_func)
-        return lambda: kernel[x.size // 256, 256](x, out)
-
+def events_around_a_launch(call):
+    stream = cp.cuda.get_current_stream()
+    stream.synchronize()
+    start = stream.record()
     call()
-    answers[size] = {
-        "without_synchronising": six_clocks.without_synchronising(call, synchronize, 20),
-        "with_synchronising": six_clocks.with_synchronising(call, synchronize),
-        "with_the_first_call": six_clocks.with_the_first_call(fresh, synchronize),
-        "events": six_clocks.events_around_a_launch(call),
-        "benchmark": benchmark(call, n_repeat=50, n_warmup=5).gpu_times[0].tolist(),
-        "behind_a_delay": six_clocks.behind_a_delay(call),
+    stop = stream.record()
+    stop.synchronize()
+    return cp.cuda.get_elapsed_time(start, stop) / 1000
+
+
+def first_five_of(n, arrays):
+    kernel = cuda.jit(add_one.py_func)  # a kernel that was never called
+    cp.cuda.Device().synchronize()
+    begin = perf_counter()
+    for _ in range(5):
+        kernel[n // 256, 256](*arrays)
+    cp.cuda.Device().synchronize()
+    return (perf_counter() - begin) / 5
+
+
+def one_turn(full, empty):
+    bare = {
+        "events": events_around_a_launch(full),
+        "gpu_nothing": time_once(empty)["gpu"],
     }
+    return {**time_once(full), **bare}
+
+
+for size, n in (("small", 2**16), ("large", 2**26)):
+    arrays = [gg.numba_view(each) for each in (cp.arange(float(n)), cp.zeros(n))]
+    full, empty = (
+        partial(kernel[n // 256, 256], *arrays) for kernel in (add_one, nothing)
+    )
+    clocks = whole_turns(lambda full=full, empty=empty: one_turn(full, empty), 50)
+    clocks["first_five"] = [first_five_of(n, arrays) for _ in range(5)]
+    clocks["benchmark"] = (
+        benchmark(full, name="add_one", n_repeat=50).gpu_times[0].tolist()
+    )
+    clocks["floor"] = time_device(
+        partial(how_to_time.launch_nothing, *arrays), gpu_clock()
+    ).seconds
+    for clock, seconds in clocks.items():
+        gg.fact(f"{size}_{clock}", float(np.median(seconds)), unit="s", samples=seconds)
+
+floors = []
+for n in how_to_time.SIZES:
+    empty = partial(how_to_time.launch_nothing, *(each[:n] for each in arrays))
+    floors.append(np.median(time_device(empty, gpu_clock(), n_samples=20).seconds))
+_ = gg.keep("floors", floors)
 
 # %%
-# In a table, in microseconds:
-
-facts = {}
-print(f"{'clock':24}{'65 536':>12}{'2**26':>12}")
-for clock in answers["small"]:
-    medians = []
-    for size in ("small", "large"):
-        samples = answers[size][clock]
-        name = f"{size}_{clock}"
-        facts[name] = gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-        medians.append(facts[name].value * 1e6)
-    print(f"{clock:24}{medians[0]:12.1f}{medians[1]:12.1f}")
-
-# %%
-# .. checks:: add_one
+# Without synchronising, a clock sees the launch
+# ----------------------------------------------
 #
-# The longer the line between its two sizes, the larger the share of the work in a clock's figure.
+# A kernel launch is :term:`asynchronous`. Python puts a request into a queue, the :term:`stream`, and goes
+# on. The GPU works through the queue in its own time.
+#
+# .. drawing:: how_to_time
+#
+#     Two lanes of time. On the host lane a launch, then time free for other work, then waiting. On the device
+#     lane the kernel starts after the launch and ends when the host has waited. Reading the clock without
+#     waiting spans the launch only.
+#
+# For 2\ :sup:`26` numbers, a thousand times as many, the launch takes :measured:`large_launch`, against
+# :measured:`small_launch` for the few. The work grows from :measured:`small_gpu` to :measured:`large_gpu`,
+# and this clock sees nothing of that. So :term:`synchronise` before you stop the clock. Synchronise before
+# you start it, too, or it also counts work that was queued earlier.
+
+# %%
+# Keep compilation out of the clock
+# ---------------------------------
+#
+# Numba compiles a kernel when it is called for the first time. An average over the first five calls is
+# :measured:`small_first_five` for the small vector, which is neither the first call nor a later one. Make one
+# call that is not timed. If the first call is what you want to know, time it alone, in a fresh process:
+# :doc:`First kernel </gallery/first_kernels/first_kernel>` takes one apart.
+
+# %%
+# CUDA events around a short kernel see the launch, too
+# -----------------------------------------------------
+#
+# The GPU itself notes the time when it reaches an :term:`event`. But around a bare launch it reaches the
+# first event at once, and then waits for the kernel while Python still prepares the launch. The events say
+# :measured:`small_events`. ``cupyx.profiler.benchmark`` works in this way, too, and says
+# :measured:`small_benchmark`. Behind the spinning kernel, a :term:`delay kernel`, the host is ahead, and
+# :measured:`small_gpu` is left. For the large vector the launch counts as well, but matters less beside the
+# work: events say :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay.
+
+# %%
+# The floor: a kernel that does nothing takes time
+# ------------------------------------------------
+#
+# Not all of what is left is work. Take a kernel with an empty body, and launch it on the same grid with the
+# same arguments. Between two events behind a delay it takes :measured:`small_gpu_nothing`, where ``add_one``
+# takes :measured:`small_gpu`. Recording events takes time, and so do the start and the end of a kernel.
+#
+# To lower this floor, put many calls into one :term:`CUDA graph`, start them together, and divide the time by
+# their number. Now the empty kernel takes :measured:`small_floor`, and ``add_one``
+# :measured:`add_one[add_one, 65536].time`. So a kernel has two right times, one alone and one among many. The
+# guide uses a graph for short kernels; :doc:`How we measure </method>` has the details.
 
 # draw
-import matplotlib.pyplot as plt
+from gpuguide.charts.style import MUTED, describe
 
-from gpuguide.charts.marks import draw_ranges
-from gpuguide.charts.style import MUTED, SERIES, describe
-
-clocks = [name.removeprefix("small_") for name in facts if name.startswith("small_")]
-words = {"events": "events around a launch", "benchmark": "CuPy's benchmark"}
-medians = {
-    words.get(clock, clock.replace("_", " ")): [
-        facts[f"{size}_{clock}"].value * 1e6 for size in ("small", "large")
-    ]
-    for clock in clocks
-}
-figure, ax = plt.subplots()
-for row, ends in enumerate(medians.values()):
-    ax.plot(ends, [row, row], color=MUTED, linewidth=1)
-small, large = zip(*medians.values(), strict=True)
-rows = range(len(medians))
-ax.plot(small, rows, "o", color=SERIES[0], markersize=9, label="65 536 numbers")
-ax.plot(large, rows, "s", color=SERIES[1], label="67 108 864 numbers")
-ax.set(xscale="log", xlabel="time a call, median", yticks=rows, yticklabels=medians)
-ax.set_xticks([1, 10, 100, 1e3, 1e4], ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"])
-ax.invert_yaxis()
-for size, colour in (("small", SERIES[0]), ("large", SERIES[1])):
-    times = [facts[f"{size}_{clock}"] for clock in clocks]
-    ranges = [(row, time, colour) for row, time in enumerate(times)]
-    draw_ranges(ax, ranges, along="x", scale=1e6)
-ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-shown = [f"{facts[f'small_{c}'].shown} and {facts[f'large_{c}'].shown}" for c in clocks]
-words = map(" ".join, zip(medians, shown, strict=True))
-describe(ax, f"Six clocks, time a call at two sizes, logarithmic: {'; '.join(words)}.")
-
-# %%
-# .. finding::
-#
-#    Without synchronising, the clock says :measured:`small_without_synchronising` for the small vector and
-#    :measured:`large_without_synchronising` for the large one. Behind a delay it says
-#    :measured:`small_behind_a_delay` and :measured:`large_behind_a_delay`. With the first call, both sizes
-#    show the compiler.
-#
-# The second chart is the study, by the guide's own clocks: the kernel without its launch, beside NumPy and
-# the kernel with pageable copies.
-
-# draw
-ax = gg.plot_time(
-    results, variants=["numpy", "numba", "with_copies"], crossover=("numpy", "numba")
+small = results.time("add_one", 65536)
+gg.fact(
+    "floor_share",
+    facts["small_floor"].value / small.value,
+    unit="share",
+    note="empty kernel / add_one, both in a graph",
 )
-_ = ax.set_xlim(left=2**5.5)  # room for the words about the crossover
+ax = gg.plot_time(results)
+sizes, floors = results.sizes, arrays["floors"]
+floor = ax.plot(
+    sizes, floors, "--", color=MUTED, label="an empty kernel on the same grid"
+)
+ax.legend(handles=floor, loc="upper left")
+first, last = results.time("add_one", sizes[0]), results.time("add_one", sizes[-1])
+describe(
+    ax,
+    f"Time against elements, both logarithmic: add_one from {first} at {sizes[0]} to {last} at "
+    f"{sizes[-1]}; an empty kernel on the same grid from {1e6 * floors[0]:.2g} to "
+    f"{1e6 * floors[-1]:.2g} microseconds.",
+)
 
 # %%
 # .. finding::
 #
-#    :term:`Kernel only <kernel only>`, the GPU overtakes NumPy for good
-#    :measured:`add_one.crossover(numpy, numba)`.
-#    For 2\ :sup:`26` numbers it needs :measured:`add_one[with_copies, 2**26].time` with pageable copies,
-#    :measured:`add_one[with_copies_pinned, 2**26].time` with pinned ones, and
-#    :measured:`add_one[numba, 2**26].time` for the kernel alone. NumPy, which copies nothing, needs
-#    :measured:`add_one[numpy, 2**26].time`, and the whole CPU :measured:`add_one[threads, 2**26].time`.
+#    At 65 536 numbers :measured:`floor_share` of the time is the floor. At 2\ :sup:`26` ``add_one`` takes
+#    :measured:`add_one[add_one, 2**26].time`. The empty kernel has to start 262 144 blocks there, and takes
+#    :measured:`large_floor`.
 #
-# .. results:: add_one
-#
-# .. results:: qr
+# A time near the floor says little about the code. Time more data, or say what the floor is.
 
 # %%
-# .. rst-class:: part-reading
+# ``gg.benchmark`` times any call and shows the floor
+# ---------------------------------------------------
 #
-# One question for each clock
-# ---------------------------
-#
-# *How fast can Python launch?* Read the clock without waiting, over many calls. For the small vector that is
-# :measured:`small_without_synchronising`, for the large one :measured:`large_without_synchronising`. The work
-# grows by far more than that, and this clock does not see it.
-#
-# *How long does the user wait?* Read the clock after synchronising. At 65 536 numbers this gives
-# :measured:`small_with_synchronising`, most of it launch.
-#
-# *How long does the GPU work?* Use events, but behind a delay. Around the bare launch they say
-# :measured:`small_events`, CuPy's benchmark says :measured:`small_benchmark`, and behind the delay
-# :measured:`small_behind_a_delay` is left. For the large vector the launch still shows:
-# :measured:`large_events` against :measured:`large_behind_a_delay`.
-#
-# *What does the first call cost?* Time it alone, and say so. Averaged over five calls, as here, it lifts the
-# small figure to :measured:`small_with_the_first_call`, which is neither the first call nor a later one.
-#
-# .. list-table:: Growth from 65 536 numbers to 2\ :sup:`26`
-#    :header-rows: 1
-#
-#    * -
-#      - predicted
-#      - measured
-#    * - without synchronising
-#      - hardly any
-#      - from :measured:`small_without_synchronising` to :measured:`large_without_synchronising`
-#    * - behind a delay
-#      - with the numbers
-#      - from :measured:`small_behind_a_delay` to :measured:`large_behind_a_delay`
-#
-# QR keeps the GPU busy for longer. NumPy takes :measured:`qr[numpy, 512**2].time` on the whole CPU and CuPy
-# :measured:`qr[cupy, 512**2].time`, which makes CuPy :measured:`qr[cupy, 512**2].speedup(numpy)` as fast on
-# this machine. An introduction to CuPy that waits for the device found :claimed:`s3_qr_cpu` and
-# :claimed:`s3_qr_gpu` on another one.
+# ``gg.benchmark`` is ``time_once`` with more care. It tries again when the host was late, puts short calls
+# into a graph, and prints the floor of each clock. It does not check results.
+
+import gpuguide as gg
+
+print(gg.benchmark(call))
 
 # %%
-# Does the guide's clock agree with those of others? Where they measure the same thing, it must. It is held
-# against CuPy's benchmark, Triton's and NVIDIA's nvbench, each in its own mode: :term:`warm`, :term:`cold`
-# with the cache emptied by the same means on both sides, or many launches in one graph. The work takes what
-# ``about`` names. How far our figure lies above or below the peer's stands under ``apart``, and how far it
-# may lie under ``wanted``. CuPy's figure of a short kernel holds a part of the launch. So it may lie above
-# ours, if the time that CuPy needs to launch, ``launch us``, accounts for the difference.
+# The QR factorisation of a 512 by 512 matrix keeps the GPU busy for longer. NumPy takes
+# :measured:`qr[numpy, 512**2].time` on all threads of the CPU, CuPy :measured:`qr[cupy, 512**2].time` on the
+# GPU. Queuing its many kernels takes long as well, but the GPU is at work meanwhile. So the time on the GPU
+# and the time end to end are close.
 
-from gpuguide.topics.how_to_time.peers import agreement
-
-print(agreement())
+print(gg.benchmark(cp.linalg.qr, cp.random.random((512, 512))))
 
 # %%
-# .. rst-class:: part-wrong
+# A timer for the named steps of a program
+# ----------------------------------------
 #
-# Wrong on purpose: time booked on the wrong step
-# -----------------------------------------------
-#
-# A program has steps, and one wants to know which of them takes the time. A timer for that lets steps have
-# names, and adds up the times of each name. The one below is found in teaching material. It waits for the
-# device, but it books each time on the name that was *created* last. As long as every name is used once, this
-# is the right one. When a name comes back, its time goes elsewhere.
-#
-# Here are three steps to be timed, of which the first and the last have the same name.
+# A program has steps, and you want to know which of them takes the time. This timer synchronises where a step
+# begins and where it ends. A name may be used again; its times are added up.
 
-host = np.random.default_rng(0).random(2**24)
-result = np.empty_like(host)
+from contextlib import contextmanager
+
+seconds = {}
+
+
+@contextmanager
+def step(name):
+    cp.cuda.Device().synchronize()
+    begin = perf_counter()
+    yield
+    cp.cuda.Device().synchronize()
+    seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
 
 
 def three_steps(step, there="copy", back="copy"):
     with step(there):
         device = cp.asarray(host)
-    with step("work"):
+    with step("sort"):
         device.sort()
     with step(back):
         device.get(out=result)
 
 
+host = np.random.default_rng(0).random(2**24)
+result = np.empty_like(host)
+three_steps(step)  # compiles and allocates
+seconds.clear()
+three_steps(step)
+print({name: f"{taken * 1e3:.1f} ms" for name, taken in seconds.items()})
+
 # %%
-# When the copy back ends, the name created last is ``work``.
+# Sorting takes :measured:`step_sort`, and the two copies between the GPU and :term:`pageable memory`
+# :measured:`step_copy`. Waiting has a price: a program that waits after every step no longer uses host and
+# GPU at the same time. So take the timer out again when you have your answer.
+#
+# A timer that keeps one current name, instead of one name per ``with`` block, adds a time to the wrong step
+# as soon as a name is used again.
+
+# wrong, fold: A timer that adds time to the wrong step
+from gpuguide.measure.turns import whole_turns
 
 
-# wrong: the time of a name that comes back is booked on the name created last
 class LastNameTimer:
     def __init__(self):
         self.seconds = {}
@@ -382,141 +321,57 @@ class LastNameTimer:
         return self
 
     def __enter__(self):
-        self.start = perf_counter()
+        self.begin = perf_counter()
 
     def __exit__(self, *_):
-        synchronize()
-        self.seconds[list(self.seconds)[-1]] += perf_counter() - self.start
-
-
-three_steps(LastNameTimer())  # the first run compiles and allocates
-wrong = LastNameTimer()
-three_steps(wrong)
-print(
-    "wrong:", {name: f"{seconds * 1e3:.1f} ms" for name, seconds in wrong.seconds.items()}
-)
-
-# %%
-# The right timer keeps a stack of the steps that are open. It waits for the device where a step begins and
-# where it ends, and books the time between on the innermost open step.
-#
-# .. kernel:: gpuguide.measure.step_timer
-#    :names: StepTimer
-#
-# It times the same three steps, first with the name that comes back, then with a name for each, so that the
-# parts of the wrong figure are known. The two timers take turns: copies of ordinary host memory are fast in
-# one moment and slow in another, and both should see the same moments. ``whole_turns`` takes a turn again
-# when :doc:`others used the processor </method>` meanwhile.
-
-from gpuguide.measure.step_timer import StepTimer
-from gpuguide.measure.turns import whole_turns
-
-right = StepTimer(synchronize)
-three_steps(right.step)
-print(
-    "right:", {name: f"{seconds * 1e3:.1f} ms" for name, seconds in right.seconds.items()}
-)
+        cp.cuda.Device().synchronize()
+        # The name that was created last, which is not always that of the step.
+        self.seconds[list(self.seconds)[-1]] += perf_counter() - self.begin
 
 
 def both_timers():
-    wrong, apart = LastNameTimer(), StepTimer(synchronize)
+    seconds.clear()
+    wrong = LastNameTimer()
     three_steps(wrong)
-    three_steps(apart.step, there="copy there", back="copy back")
+    three_steps(step, there="copy_there", back="copy_back")
+    names = ("sort", "copy_there", "copy_back")
     return {
-        "wrong_work": wrong.seconds["work"],
-        "step_work": apart.seconds["work"],
-        "step_copy_back": apart.seconds["copy back"],
+        "wrong_sort": wrong.seconds["sort"],
+        **{f"step_{name}": seconds[name] for name in names},
     }
 
 
-for key, samples in whole_turns(both_timers, 10).items():
-    facts[key] = gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
+timed = whole_turns(both_timers, 10)
+timed["step_copy"] = [
+    sum(pair)
+    for pair in zip(timed["step_copy_there"], timed["step_copy_back"], strict=True)
+]
+for name, taken in timed.items():
+    gg.fact(name, float(np.median(taken)), unit="s", samples=taken)
+print({name: f"{np.median(taken) * 1e3:.1f} ms" for name, taken in timed.items()})
 
 # %%
+# It shows :measured:`wrong_sort` for the sort. This is the sort and the copy back, which alone takes
+# :measured:`step_copy_back`.
 
 # draw
-parts = [facts["step_work"].value, facts["step_copy_back"].value]
-_ = gg.explained("wrong_explained", parts, facts["wrong_work"].value)
-
-# %%
-# The bar of the wrong timer, and what it is made of:
-
-# draw
-gg.plot_decomposition(
-    {
-        "wrong timer: work": {"booked on work": facts["wrong_work"]},
-        "timed apart": {
-            "work": facts["step_work"],
-            "copy back": facts["step_copy_back"],
-        },
-    }
+gg.claim(qr, "cupy", faster_than="numpy", at=512**2)
+gg.claim(results, "add_one", share_at_least=0.85, at=2**26)
+_ = gg.explained(
+    "wrong_explained",
+    [facts["step_sort"].value, facts["step_copy_back"].value],
+    facts["wrong_sort"].value,
 )
 
 # %%
-# .. finding::
-#
-#    The wrong timer books :measured:`wrong_work` on the work. The work takes :measured:`step_work`, and the
-#    copy back to pageable memory :measured:`step_copy_back`. The two explain :measured:`wrong_explained` of
-#    the figure.
-
-# %%
-# .. rst-class:: part-when-not-to
-#
-# When a stopwatch is enough
-# --------------------------
-#
-# Waiting for the device has a price. It empties the queue, and a program that waits after every step no
-# longer works on host and device at the same time. So a step timer belongs in an investigation and not in
-# the program.
-#
-# For a whole program that reads a file and writes another, the host's clock around everything is right. It
-# may even say that the GPU is not needed. At 2\ :sup:`26` numbers adding one takes
-# :measured:`add_one[with_copies_pinned, 2**26].time` with pinned copies there and back, and the whole CPU
-# does it in :measured:`add_one[threads, 2**26].time` without leaving the host.
-
-# %%
-# .. rst-class:: part-on-your-gpu
-#
-# Your CPU decides about the launch
-# ---------------------------------
-#
-# The launch depends on your CPU and on Python, and so does every figure that contains it. The work depends on
-# the memory of the GPU. On a slower GPU the work outgrows the launch at a smaller size. From there on a
-# clock that waits is nearly right; one that does not wait is wrong at every size.
-#
-# ``gpuguide run how_to_time`` measures the two studies on your machine.
-
-# %%
-# .. rst-class:: part-your-turn
-#
-# Mend a benchmark
-# ----------------
-#
-# The benchmark below does not wait, counts the first call, and has two more faults. Mend it until it measures
-# the work and nothing but the work. The check runs it on simulated machines, whose true times are known, so
-# it needs no GPU.
+# Your turn: mend a benchmark
+# ---------------------------
 #
 # .. exercise:: lying_benchmark
-#
-# .. question:: How do you find out whether a clock saw the work or only the launch?
-#
-#    Call the function on ten times as much data, and on a hundred times as much. A launch puts a few
-#    addresses and numbers into a queue, whatever they stand for, so a clock whose answer hardly changes has
-#    seen a launch. Try it with a function of yours and the five clocks above.
-#
-# .. question:: Is it enough to wait for the device before the clock is stopped?
-#
-#    No. Work may still be in the queue when the clock is started, and it would be counted as well. So wait
-#    before the start, too. And call the function once before that, or the figure contains the compiler.
 
 # %%
-# .. rst-class:: part-next
+# Next
+# ----
 #
-# From clocks to limits
-# ---------------------
-#
-# Onward: :doc:`Know your GPU </gallery/measuring/know_your_gpu>` measures what the memory can do, with the
-# right clock, and :doc:`Benchmark well </gallery/measuring/benchmark_well>` brings what is timed into the
-# right state. Sideways: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` shows what a launch
-# is made of, and :doc:`First kernel </gallery/first_kernels/first_kernel>` what a first call is made of. Used
-# here: :class:`gpuguide.Study`, :func:`gpuguide.fact`, :func:`gpuguide.claim`.
+# Onward: :doc:`Know your GPU </gallery/measuring/know_your_gpu>` finds out how fast a kernel can be at best.
+# Sideways: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` takes the launch apart.

@@ -13,8 +13,8 @@ What does CuPy change in a NumPy program, and how long does the GPU really take?
 # From NumPy to CuPy
 # ------------------
 #
-# NumPy writes a matrix as the product of two others, called Q and R. CuPy has most of NumPy's functions under
-# the same names, for arrays in the memory of the GPU. ``cp.asarray`` copies an array there.
+# ``np.linalg.qr`` writes a matrix as the product of two others, Q and R. CuPy has most of NumPy's functions
+# under the same names, for arrays in the memory of the GPU. ``cp.asarray`` copies an array there.
 
 import cupy as cp
 import numpy as np
@@ -29,14 +29,14 @@ print("NumPy is right:", np.allclose(q @ r, a))
 print("CuPy is right: ", cp.allclose(q_gpu @ r_gpu, a_gpu))
 
 # %%
-# Q and R are unique only up to signs, so it is their product that must be the matrix.
+# NumPy and CuPy may differ in the signs of Q and R, so it is the product that must equal the matrix.
 
 # %%
 # Time it with a clock that waits
 # -------------------------------
 #
-# Each line of the output is the median of ten calls, so the first calls, which load libraries, do not count.
-# With ``wait=False`` the clock stops as soon as the call returns.
+# Each line of the output is the median of ten calls, so a slow first call, which loads libraries, does not
+# count. With ``wait=False`` the clock stops as soon as the call returns.
 
 from statistics import median
 from time import perf_counter
@@ -68,22 +68,23 @@ print("CuPy with copies: ", milliseconds(with_copies))
 # What the four numbers mean
 # --------------------------
 #
-# - *NumPy* is the rival. It may use the whole CPU.
-# - *The wrong clock* saw how long Python took to hand the work to the GPU, and whatever CuPy itself waited
-#   for. The rest of the work was still to come. Never compare this number with NumPy's.
+# - *NumPy* is the time to beat. NumPy may use the whole CPU.
+# - *The wrong clock* shows how long Python took to hand the work to the GPU, and whatever CuPy itself waited
+#   for. What was still to be done then is missing. Never compare this number with NumPy's.
 # - *The right clock* waited for the result. To wait like this is to :term:`synchronise`. This is the time if
 #   the matrix is on the GPU already, and Q and R stay there.
 # - *With copies* is the time if the matrix comes from NumPy, and Q and R go back to it. These are
 #   :term:`pageable <pageable memory>` copies, from and to NumPy's ordinary memory.
 #
-# So compare the first number with the third if your data lives on the GPU, and with the fourth if it does
-# not. Then try other sizes: change the 512 to 64, and to 2048. Handing over the work takes much the same time
-# for a small matrix as for a large one, so with small ones the GPU can lose.
+# So compare the first number with the third if your data is on the GPU, and with the fourth if it is not.
+# Then try other sizes: change the 512 to 64, and to 2048. Handing over the work takes time even for a small
+# matrix, so with small ones the GPU can lose.
 
 # %%
 # Next
 # ----
 #
 # - :doc:`Why a GPU </gallery/start/why_gpu>`: at what size the GPU wins.
-# - :doc:`How to time a GPU </gallery/measuring/how_to_time>`: what the wrong clock saw.
-# - :doc:`First kernel </gallery/first_kernels/first_kernel>`: when no function of NumPy does what you want.
+# - :doc:`How to time a GPU </gallery/measuring/how_to_time>`: what a clock that does not wait shows.
+# - :doc:`First kernel </gallery/first_kernels/first_kernel>`: what to do when no NumPy function does what you
+#   want.

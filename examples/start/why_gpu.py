@@ -5,10 +5,10 @@ Why a GPU
 At what size does a GPU win, and is copying the data worth it?
 """
 # %%
-# A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`, and
-# all threads of the CPU take :measured:`polynomial[cpu_threads, 10**7].time`. The GPU overtakes them
-# :measured:`polynomial.crossover(cpu_threads, gpu_threads)`, if the numbers are on the GPU already. Copying
-# them there and back costs more than it saves here.
+# A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`. All
+# threads of the CPU take :measured:`polynomial[cpu_threads, 10**7].time`. The GPU overtakes them
+# :measured:`polynomial.crossover(cpu_threads, gpu_threads)`, if the numbers are on the GPU already. For a
+# single formula, copying them there and back costs more than it saves.
 #
 # .. list-table:: From the call until the result is there
 #    :header-rows: 1
@@ -36,8 +36,8 @@ At what size does a GPU win, and is copying the data worth it?
 # One formula, in NumPy and in CuPy
 # ---------------------------------
 #
-# Here is the formula, a polynomial of degree seven. CuPy is NumPy for the GPU. ``cp.asarray`` copies an array
-# there, and the function takes either.
+# Here is the formula, a polynomial of degree seven. CuPy is NumPy for the GPU. ``cp.asarray`` copies an
+# array there, and the function takes either.
 
 import cupy as cp
 import numpy as np
@@ -55,10 +55,9 @@ print("CuPy: ", polynomial(x_device)[:3])
 # %%
 # .. try-it::
 #
-#    Call ``polynomial(2)``. It is 165. The function says nothing about where it runs: what you give it
-#    decides.
+#    Call ``polynomial(2)``. It is 165. The function does not say where it runs. Its argument decides that.
 #
-# With a million numbers NumPy takes :measured:`polynomial[numpy, 10**6].time` and CuPy
+# For a million numbers NumPy takes :measured:`polynomial[numpy, 10**6].time` and CuPy
 # :measured:`polynomial[cupy, 10**6].time`. That is one thread of a CPU against a whole GPU.
 
 # %%
@@ -71,22 +70,23 @@ from gpuguide.topics.why_gpu.kernels import cpu_threads, gpu_threads
 # All threads of the CPU against the GPU
 # --------------------------------------
 #
-# A CPU has a few strong cores. A GPU has thousands of small arithmetic units, each slow, all at work
-# together. So it suits tasks that can be cut into very many parts which do not depend on each other.
+# A CPU has a few fast cores. A GPU has thousands of arithmetic units, each slower than a core, that all
+# work at the same time. So it suits tasks that can be cut into very many parts which do not depend on each
+# other.
 #
 # .. drawing:: why_gpu
 #
-#     Three rows of numbers. On one thread of the CPU a single worker takes one number after the other. On all
-#     threads a few workers share the row. On the GPU there is a worker for every number, but a bridge lies
-#     before them, and the numbers have to cross it both ways.
+#     Three rows of numbers. On one thread of the CPU a single worker takes one number after the other. On
+#     all threads a few workers share the row. On the GPU there is a worker for every number, but two arrows,
+#     called the trip, show that the numbers have to get there and back.
 #
-# For a fair match, Numba compiles the formula for both.
+# To be fair, Numba compiles the formula for both.
 
 from numba import cuda, njit, prange
 
 # %%
-# NumPy and CuPy walk through all the numbers once for each of the fourteen operators. Here each number is
-# read once. First the CPU, with all its threads:
+# NumPy and CuPy go through all the numbers once for each of the fourteen operators. The compiled loops read
+# each number once. First the CPU, with all its threads:
 #
 # .. rung:: cpu_threads
 
@@ -96,8 +96,7 @@ print(out_host[:3])
 
 # %%
 # On the GPU the outer loop is gone. A function like this one is a kernel: each :term:`thread` of the GPU runs
-# it for one number.
-# :doc:`First kernel </gallery/first_kernels/first_kernel>` explains it line by line.
+# it for one number. :doc:`First kernel </gallery/first_kernels/first_kernel>` explains it line by line.
 #
 # .. rung:: gpu_threads
 
@@ -145,15 +144,15 @@ gg.claim(
 # On the left the GPU's line is almost flat. A thousand numbers take
 # :measured:`polynomial[gpu_threads, 10**3].time`, and 10\ :sup:`5` take
 # :measured:`polynomial[gpu_threads, 10**5].time`. By the GPU's own clock the kernel alone takes
-# :measured:`polynomial[kernel_alone, 10**5].time` of that; the rest goes into asking for the launch and
-# waiting for the end. :evidence:`variant kernel_alone`
+# :measured:`polynomial[kernel_alone, 10**5].time` of that. The rest goes into the launch and into waiting
+# for the end. :evidence:`variant kernel_alone`
 #
 # NumPy takes :measured:`polynomial[numpy, 10**6].time` for a million numbers and
-# :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into new arrays, which it makes
-# on the way. The operating system hands out their memory page by page when it is first touched, for ten
-# million numbers :measured:`faults_new` times in a call. If all steps write into one array that exists, this
-# happens :measured:`faults_out` times, and the call takes :measured:`polynomial[numpy_out, 10**7].time`.
-# :evidence:`variant numpy_out`
+# :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into the new arrays that it
+# makes. The operating system hands out their memory page by page, when a page is first used. With ten
+# million numbers this happens :measured:`faults_new` times in a call. If all steps write into one array
+# that exists, it happens :measured:`faults_out` times, and the call takes
+# :measured:`polynomial[numpy_out, 10**7].time`. :evidence:`variant numpy_out`
 
 # %%
 
@@ -192,6 +191,7 @@ for name, call in calls.items():
 # From :term:`pinned memory` the GPU fetches them by itself:
 #
 # .. rung:: with_copies_pinned
+#    :beside:
 
 import cupyx
 
@@ -205,7 +205,7 @@ out_device.get(out=out_pinned)
 print(out_pinned[:3])
 
 # %%
-# NumPy's ordinary memory is :term:`pageable <pageable memory>`, and the same trip from there is slower.
+# NumPy's ordinary memory is :term:`pageable <pageable memory>`. The same trip from there is slower.
 
 # draw
 gg.plot_time(
@@ -220,26 +220,28 @@ gg.plot_time(
 #    :measured:`polynomial[with_copies, 10**8].time`. All threads of the CPU take
 #    :measured:`polynomial[cpu_threads, 10**8].time`.
 #
-# So one cheap formula is not worth the trip. But the trip costs the same for one formula and for a hundred.
-# By these times it is paid for after :measured:`formulas` of them on the same numbers. Copy once, do many
-# things there, and copy the result back at the end.
+# So one cheap formula is not worth the trip. But the trip costs the same for one formula and for a
+# hundred. By these times, pinned copies cost as much as :measured:`formulas` such formulas save. So copy
+# once, do many things on the GPU, and copy the result back at the end.
 
-# draw: After how many formulas the copies are paid for
+# draw: How many formulas save as much as the copies cost
 n = 10**8
 saved = results.time("cpu_threads", n).value - results.time("gpu_threads", n).value
 trip = results.time("with_copies_pinned", n).value - results.time("gpu_threads", n).value
-_ = gg.fact("formulas", trip / saved, unit="1", note="copying / saved by each formula")
+_ = gg.fact(
+    "formulas", trip / saved, unit="1", note="cost of the copies / saved by each formula"
+)
 
 # %%
 # When to stay on the CPU
 # -----------------------
 #
-# For a thousand numbers NumPy is done in :measured:`polynomial[numpy, 10**3].time`, before the GPU has begun:
-# it takes :measured:`polynomial[gpu_threads, 10**3].time` without any copy. And where each step needs the
-# result of the one before, there is nothing to share out, however large the task.
+# For a thousand numbers NumPy takes :measured:`polynomial[numpy, 10**3].time`, and the GPU takes
+# :measured:`polynomial[gpu_threads, 10**3].time` without any copy. And where each step needs the result of
+# the one before, there is nothing to share out, however large the task.
 #
-# When somebody promises you a large factor, ask: against which code, on how many threads, with the copies or
-# without, for how many numbers of which type?
+# When somebody promises you a large factor, ask five things: against which code, on how many threads, with
+# or without the copies, for how many numbers, of which type?
 #
 # .. results:: polynomial
 
@@ -247,8 +249,7 @@ _ = gg.fact("formulas", trip / saved, unit="1", note="copying / saved by each fo
 # Your turn: find the crossing
 # ----------------------------
 #
-# Two columns of times say more than a headline. Write the function that finds where one overtakes the other,
-# if it does at all.
+# Write the function that finds in two columns of times where one overtakes the other, if it does at all.
 #
 # .. exercise:: crossing_point
 

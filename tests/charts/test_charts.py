@@ -47,8 +47,12 @@ CHARTS = {
     "share": lambda: lines.plot_share_of_ceiling(RESULTS),
     "speedup": lambda: lines.plot_speedup(RESULTS, "numpy"),
     "samples": lambda: shapes.plot_samples(RESULTS, 2**20),
+    "bars": lambda: shapes.plot_bars(RESULTS, ["numpy", "numba"], at=2**20),
     "dots": lambda: shapes.plot_dots({"flat": 0.0005, "by row": 0.002}, "time"),
     "decomposition": lambda: shapes.plot_decomposition({"first": {"compile": 0.3, "work": 0.2}}),
+    "ratios": lambda: shapes.plot_ratios(
+        {"a": Fact("a", 0.2, "ratio"), "b": Fact("b", 26.0, "ratio")}, "ratio"
+    ),
     "heatmap": lambda: shapes.plot_heatmap(
         [[1, 2], [3, np.nan]], rows=[32, 64], columns=[1, 4], row_name="a", column_name="b", value_name="c"
     ),
@@ -68,6 +72,13 @@ def chart(request):
 
 def _texts(ax):
     return [text.get_text() for text in ax.texts]
+
+
+def test_numbers_stand_on_the_side_of_a_dot_that_is_away_from_its_line() -> None:
+    facts = {"half": Fact("half", 0.5, "ratio"), "double": Fact("double", 2.0, "ratio")}
+    ax = shapes.plot_ratios(facts, "wrong / right")
+    assert [(text.get_text(), text.get_ha()) for text in ax.texts] == [("0.50×", "right"), ("2.0×", "left")]
+    assert alt_text(ax.figure) == "Wrong / right, on a logarithmic axis: half 0.50×; double 2.0×."
 
 
 def test_the_same_chart_is_the_same_file(chart):
@@ -188,6 +199,16 @@ def test_the_ticks_under_a_bar_name_their_places():
     assert [text for place, text in ticks if 0 < place < 0.0184] == ["5.0 ms", "10 ms", "15 ms"]
 
 
+@pytest.mark.parametrize("quantity", ["time", "share"])
+def test_a_bar_of_a_share_is_long_as_the_share_and_others_as_the_longest(quantity):
+    ax = shapes.plot_bars(RESULTS, ["numba"], at=2**26, quantity=quantity)
+    (bar,) = ax.patches
+    whole = ax.get_xlim()[1] / 1.35
+    share = RESULTS.quantity("numba", 2**26, "share").value
+    assert 0 < share < 1
+    assert bar.get_width() / whole == pytest.approx(share if quantity == "share" else 1)
+
+
 def test_cells_of_a_heat_map_hold_their_numbers_and_nan_stays_empty():
     assert _texts(CHARTS["heatmap"]()) == ["1", "2", "3"]
 
@@ -197,9 +218,16 @@ def test_cells_of_a_heat_map_hold_their_numbers_and_nan_stays_empty():
     [
         (lambda: lines.plot_time(RESULTS, variants=["nump"]), UnknownNameError, "numpy"),
         (lambda: shapes.plot_samples(RESULTS, 7), (ArgumentError, UnknownNameError), "7"),
+        (lambda: shapes.plot_bars(RESULTS, ["nump"], at=2**20), UnknownNameError, "numpy"),
         (lambda: shapes.plot_dots({}, "time"), ArgumentError, "at least 0"),
         (lambda: shapes.plot_dots({"a": float("nan")}, "time"), ArgumentError, "at least 0"),
         (lambda: shapes.plot_decomposition({}), ArgumentError, "bars"),
+        (lambda: shapes.plot_ratios({}, "share"), ArgumentError, "none"),
+        (
+            lambda: shapes.plot_ratios({"a": Fact("a", 1.0, "ratio"), "b": Fact("b", 1.0, "share")}, "share"),
+            ArgumentError,
+            "ratios alone, or shares alone",
+        ),
         (lambda: shapes.plot_decomposition({"a": {"b": -1.0}}), ArgumentError, "at least 0"),
         (
             lambda: shapes.plot_heatmap(

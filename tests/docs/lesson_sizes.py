@@ -82,6 +82,18 @@ _POLYNOMIAL = {
 }
 _PRODUCT = {"": "assert np.allclose((q_gpu @ r_gpu).get(), a)"}
 
+# From the largest down, so that the smallest divisor of each number is written last.
+_DIVISORS = """
+numbers = np.arange(2, divisors.size + 2)
+smallest = numbers.copy()
+for d in range(int(numbers[-1] ** 0.5), 1, -1):
+    smallest[numbers % d == 0] = d
+assert (divisors.get() == smallest).all()
+divisors[:] = 0
+"""
+_NO_DAMP_PTX = {"(ptx,) = damp.inspect_asm().values()": "ptx = ''"}
+_DIVISORS_RUNGS = ("in_order", "by_cost", "regrouped", "regrouped_often")
+
 # By division; an answer has a byte for each number, or for each odd one.
 _PRIMES = """
 step = {step}
@@ -103,8 +115,35 @@ _SHORT_SEGMENTS = {
     "// SEGMENT, 512]": "// SEGMENT, 32]",
 }
 
+_LONGEST = "assert (out == cp.arange(out.size) % 2**24).all()"
+_ADDED = "assert (out == x + 1).all()\nassert (result == np.sort(host)).all()"
+_TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
+_SHORT = {"2**28": "2**26", "8192": "1024"}
+
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
+    "divergence": (
+        OtherSizes(
+            {
+                **_NO_DAMP_PTX,
+                "65_536": "4_096",
+                "65_538": "4_098",
+                "[512, 128]": "[32, 128]",
+                "[32, 128]": "[2, 128]",
+            },
+            _each(_DIVISORS, *_DIVISORS_RUNGS),
+        ),
+        OtherSizes(
+            {
+                **_NO_DAMP_PTX,
+                "65_536": "96",
+                "65_538": "98",
+                "[512, 128]": "[1, 128]",
+                "[32, 128]": "[1, 128]",
+            },
+            _each(_DIVISORS, *_DIVISORS_RUNGS),
+        ),
+    ),
     "why_gpu": (
         OtherSizes({"1_000_000": "1_003"}, _POLYNOMIAL),
         OtherSizes({"1_000_000": "1"}, _POLYNOMIAL),
@@ -128,6 +167,19 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "launch_sizes": (
         OtherSizes({**_NO_REGISTERS, "2**26": "3_001"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
         OtherSizes({**_NO_REGISTERS, "2**26": "1"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
+    ),
+    # With fewer blocks than these Numba would warn.
+    "how_to_time": (
+        OtherSizes({"65_536": "40_001", "2**24": "1_003"}, {"": _ADDED}),
+        OtherSizes({"65_536": "33_025", "2**24": "1"}, {"": _ADDED}),
+    ),
+    "know_your_gpu": (
+        OtherSizes({"2**28": "200_003"}, {"": _LONGEST}),
+        OtherSizes({"2**28": "140_000"}, {"": _LONGEST}),
+    ),
+    "benchmark_well": (
+        OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
+        OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (
@@ -161,6 +213,8 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
 
 #: Lesson -> why its open blocks do not run in the simulator.
 NOT_SIMULATED: dict[str, str] = {
+    "how_to_time": "the simulator has no CUDA C++",
+    "benchmark_well": "the simulator has no CUDA C++",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
     "ufuncs": "the simulator has no ufuncs",

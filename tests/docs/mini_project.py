@@ -62,7 +62,6 @@ title = "Toy sums"
 question = "How long does a sum take?"
 kind = "tutorial"
 level = "beginner"
-minutes = 5
 needs = { gpus = 0 }
 objectives = ["Add numbers", "Read a chart"]
 
@@ -73,7 +72,6 @@ title = "Pictures"
 question = "What does a drawn cell state?"
 kind = "explanation"
 level = "beginner"
-minutes = 5
 needs = { gpus = 0 }
 objectives = ["See a figure", "See a value"]
 after = ["toy"]

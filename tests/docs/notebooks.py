@@ -10,16 +10,15 @@ from gpuguide_docs.downloads.downloads import DOWNLOADS
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / DOWNLOADS).glob("*.ipynb"))
 NOT_BUILT = "the notebooks are not written: run make html first"
 
-#: Pages that call no kernel of the package.
-WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording"}
+#: Pages that call no kernel of the package, or one in CUDA C++, in whose text no store can be spoiled.
+WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording", "segmented_sieve", "sort_search"}
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 
 
 #: Functions whose mistakes are not seen at a small size without a GPU, and why.
 UNSEEN = {
     "launch_per_number": "only launched on CuPy's arrays",
-    "group_kernel": "only launched on CuPy's arrays",
-    "primes_cpu": "stores nothing itself for limits above 2",
+    "group": "only launched on CuPy's arrays",
     "sieve_parallel": "takes limits of 50 000 and more",
 }
 
@@ -49,14 +48,22 @@ def _is_table(assigned: ast.Assign) -> bool:
 
 
 def defined(code: str) -> list[str]:
-    """The names that a cell of definitions defines."""
+    """The names that a cell defines."""
     names = []
     for each in ast.parse(code).body:
         if isinstance(each, ast.FunctionDef | ast.ClassDef):
             names.append(each.name)
         elif isinstance(each, ast.Assign):
-            names += [target.id for target in each.targets]
+            names += [target.id for target in each.targets if isinstance(target, ast.Name)]
     return names
+
+
+def names_needed(definition: ast.AST) -> set[str]:
+    """The global names that a definition looks up when it runs."""
+    names = [node for node in ast.walk(definition) if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    bound |= {node.arg for node in ast.walk(definition) if isinstance(node, ast.arg)}
+    return {node.id for node in names} - bound
 
 
 def handed_over(cells: list[str]) -> list[ast.Call]:
@@ -65,34 +72,66 @@ def handed_over(cells: list[str]) -> list[ast.Call]:
     return [call for call in calls if "kernels" in [each.arg for each in call.keywords]]
 
 
-def mistakes(cells: list[str]) -> dict[str, list[str]]:
-    """Each function that is handed to a study -> the cells in which all that it stores is off by one."""
-    wrong = {}
-    handed = {
+def names_handed(cells: list[str]) -> set[str]:
+    """The names under which the notebook knows what it hands to studies."""
+    return {
         name.id
         for call in handed_over(cells)
         for name in ast.walk(call.keywords[-1].value)
         if isinstance(name, ast.Name)
     }
+
+
+def definitions(cells: list[str]) -> list[str]:
+    """Code that defines what is handed to studies, and imports what is from topics; it needs no GPU.
+
+    That is the cells of definitions, and what the page's own cells define of it.
+    """
+    needed = names_handed(cells)
+    found = []
+    # From the end: what a definition reads stands above it.
+    for code in reversed(cells):
+        if is_of_definitions(code):
+            found.append(code)
+            needed |= {name for each in ast.parse(code).body for name in names_needed(each)}
+            continue
+        for statement in reversed(ast.parse(code).body):
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                bound = {(each.asname or each.name).partition(".")[0] for each in statement.names}
+                is_topic = (getattr(statement, "module", "") or "").startswith("gpuguide.topics")
+                if (is_topic or bound & needed) and "cupy" not in ast.unparse(statement):
+                    found.append(ast.unparse(statement))
+            elif needed & set(defined(ast.unparse(statement))):
+                found.append(ast.unparse(statement))
+                needed |= names_needed(statement)
+    return found[::-1]
+
+
+def mistakes(cells: list[str]) -> dict[str, list[str]]:
+    """Each function that is handed to a study -> the cells in which all that it stores is off by one."""
+    wrong = {}
+    handed = names_handed(cells)
     for place, code in enumerate(cells):
-        for name in [each for each in defined(code) if each in handed] if is_of_definitions(code) else ():
+        for name in [each for each in defined(code) if each in handed]:
             tree = ast.parse(code)
             (function,) = (each for each in tree.body if name in defined(ast.unparse(each)))
-            if isinstance(function, ast.FunctionDef) and (stores := _stores(function)):
-                for store in stores:
-                    store.value = ast.BinOp(store.value, ast.Add(), ast.Constant(1))
+            if isinstance(function, ast.FunctionDef) and _spoil(function):
                 wrong[name] = [*cells[:place], ast.unparse(tree), *cells[place + 1 :]]
     return wrong
 
 
-def _stores(function: ast.FunctionDef) -> list[ast.Assign | ast.AugAssign]:
-    """The assignments to elements of what the function was given."""
+def _spoil(function: ast.FunctionDef) -> bool:
+    """Add one to all that is stored in elements of what a function was given, or appended to a list."""
     given = {argument.arg for argument in function.args.args}
-    found = []
+    n_spoiled = 0
     for node in ast.walk(function):
         if isinstance(node, ast.Assign | ast.AugAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             is_given = isinstance(target, ast.Subscript) and ast.unparse(target.value) in given
             if is_given and not isinstance(node.value, ast.ListComp):
-                found.append(node)
-    return found
+                node.value = ast.BinOp(node.value, ast.Add(), ast.Constant(1))
+                n_spoiled += 1
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".append"):
+            node.args = [ast.BinOp(node.args[0], ast.Add(), ast.Constant(1))]
+            n_spoiled += 1
+    return n_spoiled > 0

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
+import symtable
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
-from gpuguide_docs.show.changed_lines import definition_in
+from gpuguide_docs.show.changed_lines import definition_in, functions_in
 from gpuguide_docs.show.kernel import shown_source
 from gpuguide_docs.show.module_source import ModuleSource
 
@@ -69,7 +71,7 @@ class OtherSizes:
 
 def lessons(layout: Layout = LAYOUT) -> list[Page]:
     """The lessons that have code."""
-    pages = [page for page in read_pages(layout) if page.is_lesson and page.format == "script"]
+    pages = [page for page in read_pages(layout) if page.format == "script"]
     # One that is listed and not written yet is for the contract to name.
     return [page for page in pages if page.script(layout).is_file()]
 
@@ -89,8 +91,17 @@ def open_blocks(page: Page, layout: Layout = LAYOUT) -> list[Block]:
                 kernel = _kernel_of(rung, cell, page, layout, shown)
                 code = "\n\n\n".join(filter(None, (kernel, cell.content.strip("\n"))))
                 blocks.append(Block(code, cell, rung))
+                shown.update(functions_in(cell.content) if rung else ())
             rung = ""
     return blocks
+
+
+def folded_names(page: Page, layout: Layout = LAYOUT) -> set[str]:
+    """What the directive `kernel` shows in folds: a click away from what stands open."""
+    text = "\n".join(cell.content for cell in read_cells(page.script(layout)) if cell.kind == "text")
+    folded = [options for _, options in _KERNEL.findall(text) if ":fold:" in options]
+    names = [found[1] for options in folded if (found := re.search(r":names:(.*)", options))]
+    return {name for each in names for name in each.replace(",", " ").split()}
 
 
 def kernels_of(page: Page, layout: Layout = LAYOUT) -> ModuleSource | None:
@@ -136,13 +147,29 @@ def program(path: Path, codes: list[str], checks: list[str] | None = None) -> st
     return _RUNS.format(path=str(path), end=END)
 
 
+def names_missing(codes: list[str]) -> set[str]:
+    """Names that code reads, in its functions too, and that none of it defines or imports."""
+    whole = symtable.symtable("\n".join(codes), "open blocks", "exec")
+    known = {each.get_name() for each in whole.get_symbols() if each.is_assigned() or each.is_imported()}
+    return _globals_read(whole) - known - set(dir(builtins)) - {"__name__"}
+
+
+def _globals_read(table: symtable.SymbolTable) -> set[str]:
+    outer = table.get_type() == "module"
+    own = (each for each in table.get_symbols() if each.is_referenced() and (outer or each.is_global()))
+    return {each.get_name() for each in own}.union(*map(_globals_read, table.get_children()))
+
+
 def functions(code: str) -> dict[str, str]:
-    """Functions that code defines -> what they are, decorators and all, without their docstrings."""
+    """Functions that code defines -> what they are, without their docstrings; of kernels, with decorators."""
     found = {}
     for node in ast.parse(code).body:
         if isinstance(node, ast.FunctionDef):
             if ast.get_docstring(node) is not None and len(node.body) > 1:
                 del node.body[0]
+            if not is_kernel(code, node.name):
+                # What a page compiles in sight is a plain function in the topic, and compiled by the study.
+                node.decorator_list = []
             found[node.name] = ast.dump(node)
     return found
 

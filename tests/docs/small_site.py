@@ -31,7 +31,6 @@ title = "First page"
 question = "What is measured?"
 kind = "tutorial"
 level = "beginner"
-minutes = 15
 needs = { gpus = 1, gib = 4 }
 objectives = ["Read a number", "Doubt it"]
 topic = "toy"
@@ -43,7 +42,6 @@ title = "Second page"
 question = "And then?"
 kind = "tutorial"
 level = "beginner"
-minutes = 10
 needs = { gpus = 0 }
 objectives = ["Read on", "Stop"]
 after = ["first"]

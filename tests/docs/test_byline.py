@@ -60,8 +60,8 @@ def built(tmp_path, monkeypatch, state=None, **files):
 def test_the_byline_stands_under_the_answer(tmp_path, monkeypatch):
     text = text_of(built(tmp_path, monkeypatch))
     byline = (
-        "15 min · needs 1 GPU, 4 GB | measured on NVIDIA H200, one machine start, 21 November 2026, "
-        "results checked, details | notebook · script You will Read a number Doubt it Not the answer."
+        "1 min · needs 1 GPU, 4 GB | measured on NVIDIA H200, one machine start, 21 November 2026, "
+        "results checked, details | notebook · script Not the answer."
     )
     assert f"The answer. More of the answer. {byline}" in text
 
@@ -175,9 +175,7 @@ def test_a_later_page_links_the_earlier_one(tmp_path, monkeypatch):
     built(tmp_path, monkeypatch)
     html = page(tmp_path, "gallery/start/second")
     assert 'after <a class="reference internal" href="first.html">' in html
-    assert "10 min · after First page · needs no GPU | not measured yet : this page was never" in text_of(
-        html
-    )
+    assert "1 min · after First page · needs no GPU | not measured yet : this page was never" in text_of(html)
     assert "gg-measured-card" not in html
 
 
@@ -192,9 +190,9 @@ def test_a_stale_page_shows_no_provenance(tmp_path, monkeypatch):
 def test_directives_choose_another_place(tmp_path, monkeypatch):
     moved = FIRST.replace("Text.", ".. measured-card::\n\n.. byline::\n\nText.")
     text = text_of(built(tmp_path, monkeypatch, **{"docs/gallery/start/first.rst": moved}))
-    places = [text.index(part) for part in ("A section", "How this was measured", "15 min", "Text.")]
+    places = [text.index(part) for part in ("A section", "How this was measured", "1 min", "Text.")]
     assert places == sorted(places)
-    assert text.count("15 min") == 1
+    assert text.count("1 min") == 1
 
 
 def test_a_hand_written_page_has_no_byline(tmp_path, monkeypatch):

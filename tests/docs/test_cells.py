@@ -1,6 +1,7 @@
 """Cells are told apart by their first line, and numbered among their own kind."""
 
 import pytest
+from sphinx.errors import ExtensionError
 
 from gpuguide_docs.pages.cells import cells_from_blocks, read_cells
 
@@ -58,6 +59,13 @@ def test_line_numbers_and_marks(tmp_path):
     wrong = read_cells(page)[2]
     assert wrong.is_wrong
     assert PAGE.splitlines()[wrong.lineno - 1 :][1] == "# wrong: no synchronisation"
+
+
+def test_text_on_the_line_of_a_mark_is_an_error(tmp_path):
+    page = tmp_path / "page.py"
+    page.write_text(PAGE.replace("# %%\n# Text.", "# %% Text that\n# nobody sees."))
+    with pytest.raises(ExtensionError, match=r"page\.py, line 8: 'Text that' would be dropped"):
+        read_cells(page)
 
 
 @pytest.mark.parametrize("code", ["# drawing\nx = 1", "x = 1\n# draw", "# draw2\nx = 1"])

@@ -183,18 +183,9 @@ def test_a_kept_drawing_asks_for_no_file_elsewhere(project, tmp_path):
     assert drawn(project, OTHER) == first
 
 
-def _make_a_lesson(project):
-    entry = 'kind = "tutorial"\nlevel = "beginner"\n'
-    project.edit("examples/pages.toml", f"{entry}minutes = 5\n", f'{entry}rules = "lesson"\n')
-
-
-def test_a_lesson_is_drawn_for_phones_too(project):
-    (before,) = drawn(project).outputs
-    assert [picture.narrow for picture in before.pictures] == [b""]
-    _make_a_lesson(project)
+def test_a_chart_is_drawn_for_phones_too(project):
     made = drawn(project)
     (picture,) = made.outputs[0].pictures
-    assert (picture.data, picture.alt) == (before.pictures[0].data, before.pictures[0].alt)
     assert b"<svg" in picture.narrow
     assert picture.narrow != picture.data
     stamped = stamps(project)
@@ -202,8 +193,7 @@ def test_a_lesson_is_drawn_for_phones_too(project):
     assert stamps(project) == stamped
 
 
-def test_a_lesson_shows_the_narrow_chart_to_phones(project):
-    _make_a_lesson(project)
+def test_a_page_shows_the_narrow_chart_to_phones(project):
     ran = project.build("-j", "2")
     assert ran.code == 0, ran.output
     shown = re.findall(r'<img alt="([^"]*)" class="([^"]*)" src="[./]*_images/([^"]*)"', project.page())
@@ -214,4 +204,18 @@ def test_a_lesson_shows_the_narrow_chart_to_phones(project):
         ("gg-narrow only-dark", "toy-1-narrow-dark.svg"),
     ]
     assert len({alt for alt, _, _ in shown}) == 1
-    assert "gg-narrow" not in project.page("pictures", "later")
+
+
+def test_a_chart_on_a_page_written_by_hand_has_a_form_for_phones(project):
+    chart = "A page written by hand\n\n.. drawn:: toy\n\n   gg.plot_time(results)\n\nIt goes on"
+    project.edit("docs/other.rst", "A page written by hand", chart)
+    ran = project.build()
+    assert ran.code == 0, ran.output
+    html = (project.html / "other.html").read_text(encoding="utf-8")
+    shown = re.findall(r'class="recorded-figure ([^"]*)" src="_images/([^"]*)"', html)
+    assert shown == [
+        ("gg-wide only-light", "other-1-0-light.svg"),
+        ("gg-wide only-dark", "other-1-0-dark.svg"),
+        ("gg-narrow only-light", "other-1-0-narrow-light.svg"),
+        ("gg-narrow only-dark", "other-1-0-narrow-dark.svg"),
+    ]

@@ -1,4 +1,4 @@
-"""Exercises and questions on a page: what is shown, folded, linked, and what is refused."""
+"""Exercises on a page: what is shown, folded, linked, and what is refused."""
 
 import re
 
@@ -29,10 +29,6 @@ What is measured?
 
 .. exercise:: add_one
 
-.. question:: Why is the last
-   block not full?
-
-   Since 33 is no multiple of *32*.
 """
 MORE = (
     "gpuguide_docs.show.exercises",
@@ -52,7 +48,6 @@ title = "First page"
 question = "What is measured?"
 kind = "tutorial"
 level = "beginner"
-minutes = 15
 needs = { gpus = 1, gib = 4 }
 objectives = ["Read a number", "Doubt it"]
 exercises = ["add_one"]
@@ -64,7 +59,6 @@ title = "Second page"
 question = "And then?"
 kind = "how_to"
 level = "beginner"
-minutes = 15
 needs = { gpus = 0 }
 objectives = ["Read on", "Stop"]
 """,
@@ -114,11 +108,9 @@ def test_hints_and_solution_are_folded_under_stable_names(tmp_path, monkeypatch)
         ("Hint 1", "exercise-add-one-hint-1"),
         ("Hint 2", "exercise-add-one-hint-2"),
         ("Solution", "exercise-add-one-solution"),
-        ("Why is the last block not full?", "question-why-is-the-last-block-not-full"),
     ]
     solution = html[html.index('id="exercise-add-one-solution"') :]
     assert "if i &lt; out.size:" in solution[: solution.index("</details>")]
-    assert "<p>Since 33 is no multiple of <em>32</em>.</p>" in html
 
 
 def test_another_page_links_the_exercise(tmp_path, monkeypatch):
@@ -137,7 +129,6 @@ def test_the_page_depends_on_the_files_of_the_exercise(tmp_path, monkeypatch):
     ("old", "new", "message"),
     [
         ("add_one", "add_none", "exercise: Unknown exercise 'add_none'. Did you mean 'add_one' or"),
-        ("block not full?", "block is full.", "question: 'Why is the last block is full.' ends without"),
         (".. exercise:: add_one", ".. exercise:: add_one\n\n.. exercise:: add_one", "Duplicate ID"),
     ],
 )

@@ -13,19 +13,16 @@ from docutils import nodes
 from small_site import PAGES, build, generated, recording, write
 from tiny_pool import SOLUTION, STUB, use_pool
 
-from gpuguide import topics
 from gpuguide.recordings.recording import Stated
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide_docs.downloads import exporter
 from gpuguide_docs.downloads.downloads import DOWNLOADS
 from gpuguide_docs.downloads.exporter import export_page
-from gpuguide_docs.downloads.kernel_cells import KernelCells
 from gpuguide_docs.downloads.markdown import ExportError, Piece
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show import site
-from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.site import Site
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
@@ -47,8 +44,6 @@ What is measured?
 # :ref:`sphx_glr_gallery_start_second.py`, `a link <https://a.example>`_ and ``code``: :math:`a_b * c`.
 
 # %%
-# .. rst-class:: part-code part-check
-#
 # The code
 # --------
 # Shown:
@@ -105,12 +100,7 @@ gg.plot_time(results, title=facts["first_call"].name)
 
 
 HINT = "# .. dropdown:: Hint\n#\n#    Think of *2 * 3*.\n"
-EXERCISE = """# .. exercise:: add_one
-#
-# .. question:: Why is *this* so?
-#
-#    Because.
-"""
+EXERCISE = "# .. exercise:: add_one\n"
 #: Page -> its script; the first is measured, as are those of which the name does not say otherwise.
 SCRIPTS = {
     "first": SCRIPT,
@@ -255,7 +245,7 @@ def test_code_cells_come_in_order_and_parse(small):
         in code[1]
     )
     assert code[2].startswith(
-        "from gpuguide.topics import toy\n\n# The study checks and times what the cells"
+        "from gpuguide.topics import toy\n\n# The study checks and times what it is handed"
     )
     assert code[2].endswith("""
 results = toy.study(kernels={
@@ -381,148 +371,6 @@ def test_a_page_that_needs_no_gpu_says_so(small):
     assert "cuda13" not in words
 
 
-TOY = '''"""A toy topic."""
-
-from types import SimpleNamespace
-
-from gpuguide.measure.edited import exchanged
-
-SCALE = {scale}
-
-
-def kernel(x):
-    """Scale."""
-    SCALED = SCALE * x
-    return SCALED
-
-
-TABLE = {{1: kernel}}
-
-
-def launcher(x):
-    """Launch."""
-    return TABLE[1](x)
-
-
-def study(kernels=None):
-    """Return what is checked and timed."""
-    (call,) = exchanged([launcher], kernels or {{}})
-    return SimpleNamespace(variants=[SimpleNamespace(call=call)])
-
-
-def old_study():
-    """Take no kernels."""
-    return study()
-'''
-PAGE = """import numpy as np
-from gpuguide.topics.twins import left
-from gpuguide.topics.twins.right import kernel, study
-
-numbers = left.study().make_inputs(2, exact=False)
-both = left.study().variants[0].call(1), study().variants[0].call(left.SCALE)
-alone = left.kernel(2)
-"""
-
-
-@pytest.fixture
-def twins(tmp_path, monkeypatch):
-    """Cells that show the kernels of two modules with the same names; run as the cells of a notebook."""
-    folder = tmp_path / "gpuguide" / "topics" / "twins"
-    folder.mkdir(parents=True)
-    (folder / "__init__.py").touch()
-    for name, scale in (("left", 2), ("right", 30)):
-        (folder / f"{name}.py").write_text(TOY.format(scale=scale), encoding="utf-8")
-    monkeypatch.setattr(topics, "__path__", [*topics.__path__, str(folder.parent)])
-    for name in ("twins", "twins.left", "twins.right"):
-        monkeypatch.delitem(sys.modules, f"gpuguide.topics.{name}", raising=False)
-    cells = KernelCells()
-    shown = [
-        cells.cell(ModuleSource(tmp_path, f"gpuguide.topics.twins.{name}"), ["kernel"])
-        for name in ("left", "right")
-    ]
-    yield cells, shown
-    for name in [name for name in sys.modules if name.startswith("gpuguide.topics.twins")]:
-        del sys.modules[name]
-
-
-def run_cells(*cells):
-    namespace = {"__name__": "reader"}
-    for cell in cells:
-        exec(cell, namespace)
-    return namespace
-
-
-def test_the_studies_of_a_page_are_handed_the_cells_above(twins):
-    cells, shown = twins
-    page = cells.page_cell(PAGE.replace("numbers =", "numbers = 3 #"))
-    note = "# The study checks and times what the cells above define, with all that you change there.\n"
-    left, right = (f'kernels={{\n    "kernel": {name},\n}}' for name in ("kernel", "kernel_of_right"))
-    assert f"{note}both = left.study({left}).variants[0].call(1), study({right})" in page
-    assert page.count(note) == 1
-    assert note not in cells.page_cell("again = left.study()\n")
-    assert run_cells(*shown, page)["both"] == (2, 60)
-
-
-@pytest.mark.parametrize(
-    ("place", "old", "new", "both"),
-    [(0, "SCALE * x", "SCALE + x", (3, 60)), (1, "_of_right * x", "_of_right + x", (2, 32))],
-)
-def test_an_edited_kernel_is_the_one_that_the_study_times(twins, place, old, new, both):
-    """Constants and kernels of the same name stay those of their module, and no module is changed."""
-    cells, shown = twins
-    page = cells.page_cell(PAGE.replace("numbers =", "numbers = 3 #"))
-    assert old in shown[place]
-    shown[place] = shown[place].replace(old, new)
-    assert run_cells(*shown, page)["both"] == both
-    left, right = (sys.modules[f"gpuguide.topics.twins.{name}"] for name in ("left", "right"))
-    assert (left.launcher(1), right.launcher(2)) == (2, 60)
-
-
-def test_a_name_that_two_modules_have_is_told_apart(twins):
-    _, (_, right) = twins
-    assert "from gpuguide.topics.twins.right import SCALE as SCALE_of_right" in right
-    assert "def kernel_of_right(x):" in right
-    assert "SCALED = SCALE_of_right * x" in right
-
-
-def test_what_a_cell_above_defines_is_not_taken_from_its_module(twins):
-    cells, _ = twins
-    page = cells.page_cell(PAGE.replace("import kernel, study", "import kernel, launcher, study"))
-    assert "alone = kernel(2)" in page
-    assert "from gpuguide.topics.twins.right import launcher, study\n" in page
-    assert cells.page_cell("[kernel(2) for _ in range(3)]\n") == "[kernel_of_right(2) for _ in range(3)]\n"
-    more = cells.page_cell("from gpuguide.topics.twins.left import kernel, launcher\n\nlauncher(1)\n")
-    assert more == "from gpuguide.topics.twins.left import launcher\n\nlauncher(1)\n"
-    assert cells.page_cell("from gpuguide.topics.twins.left import kernel\nkernel(1)\n") == "kernel(1)\n"
-    folder = Path(sys.modules["gpuguide.topics.twins.left"].__file__).parents[3]
-    launcher = cells.cell(ModuleSource(folder, "gpuguide.topics.twins.left"), ["launcher"])
-    assert launcher.startswith("from gpuguide.topics.twins.left import TABLE\n\n\ndef launcher")
-
-
-def test_a_study_that_is_asked_for_its_numbers_alone_is_handed_nothing(twins):
-    cells, _ = twins
-    assert "numbers = left.study().make_inputs(2, exact=False)" in cells.page_cell(PAGE)
-
-
-def test_what_is_there_already_stays(twins):
-    cells, _ = twins
-    cells.page_cell("from gpuguide.topics.twins.left import study as twin\n")
-    page = cells.page_cell("größe = twin(kernels=None, sizes=(3,)).run()\n").splitlines()
-    assert page[1:] == [
-        "größe = twin(kernels=None, sizes=(3,), kernels={",
-        '    "kernel": kernel,',
-        "}).run()",
-    ]
-
-
-def test_a_study_that_takes_no_kernels_is_an_error(twins):
-    cells, _ = twins
-    with pytest.raises(
-        ExportError, match=r"left.old_study must take kernels=None .* own kernel can be timed"
-    ):
-        cells.page_cell("from gpuguide.topics.twins import left\n\nleft.old_study().run()\n")
-
-
 def exercise_part(small):
     """The cells from the exercise's task to its solution."""
     exported = cells(small, "exercised")
@@ -543,9 +391,6 @@ def test_an_exercise_becomes_cells_to_edit_and_to_run(small):
     assert "<summary>Hint 2</summary>" in second.text
     assert solution.script == "# solution\n" + "\n".join(
         f"# {line}".rstrip() for line in SOLUTION.splitlines()
-    )
-    assert "<details><summary>Why is \\*this\\* so?</summary>\n\nBecause.\n\n</details>" in text(
-        small, "exercised"
     )
     assert no_markup_left(text(small, "exercised")) == []
 

@@ -108,12 +108,8 @@ def test_a_fold_is_an_ordinary_cell_of_the_downloads(folded):
     assert "# %%\n# The study\nfrom gpuguide.topics.toy" in script
 
 
-def test_a_lesson_folds_what_draws_below_the_caption_and_what_claims_at_the_end(make_project):
+def test_a_page_folds_what_draws_below_the_caption_and_what_claims_at_the_end(make_project):
     project = make_project()
-    entry = 'name = "toy"\ntitle = "Toy sums"\nquestion = "How long does a sum take?"\n'
-    typed = 'kind = "tutorial"\nlevel = "beginner"\nminutes = 5\n'
-    lesson = typed.replace("minutes = 5", 'rules = "lesson"')
-    project.edit("examples/pages.toml", entry + typed, entry + lesson)
     found = "# Time grows with the size.\n\n# draw\ngg.plot_time(results)\n"
     named = found.replace("# draw", "# draw: Time, drawn")
     caption = "\n# %%\n# .. finding::\n#\n#    Larger is slower.\n#\n# What follows.\n"
@@ -130,11 +126,13 @@ def test_a_lesson_folds_what_draws_below_the_caption_and_what_claims_at_the_end(
     assert page.count("<details class=") == 3
     notebook = (project.layout.gallery / "downloads" / "toy.ipynb").read_text()
     assert "<details>" not in notebook
+    assert '"# Time, drawn\\n",' in notebook
     assert '"gg.plot_time(results)"' in notebook
 
 
-def test_a_page_without_headers_is_built_as_before(unfolded):
-    assert "gg-cell" not in unfolded
+def test_without_headers_only_what_draws_is_folded(unfolded):
+    titles = re.findall(r'gg-cell">\s*<summary>\s*([^<]*)</summary>', unfolded)
+    assert titles == ["Code of this chart", "What is claimed of these results"]
     assert "folded-cell" not in unfolded
 
 

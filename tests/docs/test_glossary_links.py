@@ -1,10 +1,10 @@
-"""Glossary terms are linked at their first use, on pages that follow the rules of lessons."""
+"""Glossary terms are linked at their first use, on the pages of the guide."""
 
 import re
 from pathlib import Path
 
 import pytest
-from small_site import PAGES, build, page, recording
+from small_site import build, page, recording
 
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.glossary_links import glossary_terms
@@ -57,15 +57,13 @@ A :term:`block <block>` of the author's.
 """
 
 
-def built(root: Path, monkeypatch: pytest.MonkeyPatch, *, lesson: bool = True) -> str:
-    """The first page's body, and no warning in its build."""
-    pages = PAGES.replace("minutes = 15\n", 'rules = "lesson"\n', 1) if lesson else PAGES
+def built(root: Path, monkeypatch: pytest.MonkeyPatch, name: str = "gallery/start/first") -> str:
+    """The body of a page of this name, and no warning in its build."""
     _, warnings = build(
         root,
         {
-            "docs/gallery/start/first.rst": FIRST,
+            f"docs/{name}.rst": FIRST.replace("`first_call`", "`first:first_call`"),
             "docs/glossary.rst": GLOSSARY,
-            "examples/pages.toml": pages,
         },
         {"first": PageState("first", "current", recording(root))},
         monkeypatch,
@@ -73,7 +71,7 @@ def built(root: Path, monkeypatch: pytest.MonkeyPatch, *, lesson: bool = True) -
         root_doc="glossary",
     )
     assert warnings == ""
-    return page(root, "gallery/start/first")
+    return page(root, name)
 
 
 def links(html: str) -> list[tuple[str, str]]:
@@ -112,13 +110,13 @@ def test_a_link_is_the_one_that_the_role_makes(tmp_path, monkeypatch):
     made = built(tmp_path, monkeypatch)
     role = FIRST.replace("*two\nwarps*", "two\n:term:`warps <warp>`")
     monkeypatch.setattr("test_glossary_links.FIRST", role)
-    typed = built(tmp_path / "typed", monkeypatch, lesson=False)
+    typed = built(tmp_path / "typed", monkeypatch)
     link = re.compile(r'<a [^>]*#term-warp">.*?</a>')
     assert link.findall(made) == link.findall(typed) != []
 
 
 def test_other_pages_are_left_alone(tmp_path, monkeypatch):
-    assert links(built(tmp_path, monkeypatch, lesson=False)) == [("block", "block")]
+    assert links(built(tmp_path, monkeypatch, "other")) == [("block", "block")]
 
 
 def test_the_terms_are_those_that_sphinx_finds(tmp_path, monkeypatch):

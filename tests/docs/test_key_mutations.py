@@ -138,7 +138,6 @@ title = "Adding one"
 question = "How long does it take?"
 kind = "tutorial"
 level = "beginner"
-minutes = 5
 needs = { gpus = 0 }
 objectives = ["Add one", "Read a chart"]
 """

@@ -17,7 +17,7 @@ from gpuguide_docs.show.minutes import reading_of
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.site import site_of
 
-LESSON = PAGES.replace("minutes = 15\n", 'rules = "lesson"\nexercises = ["add_one"]\n', 1)
+LESSON = PAGES.replace("needs =", 'exercises = ["add_one"]\nneeds =', 1)
 MORE = ("sphinx_design", *(f"gpuguide_docs.show.{name}" for name in ("evidence", "try_it", "folded_cells")))
 SCRIPT = '''"""
 First page
@@ -132,21 +132,12 @@ def test_a_cause_of_a_lesson_has_evidence(tmp_path, monkeypatch, text, message):
     assert report.evidence == [f"{kind} (line 15)" for kind in re.findall(r":evidence:`([^`]*)`", text)]
 
 
-def test_other_pages_need_no_evidence(tmp_path, monkeypatch):
-    pages = PAGES.replace("minutes = 15\n", 'minutes = 15\nexercises = ["add_one"]\n', 1)
-    html, _, app = built(tmp_path, monkeypatch, BARE, pages=pages)
-    here = site_of(app.env)
-    report = contract.check_page(here, here.page("first"), Documents(app.env, here.layout))
-    assert "C14" not in report.marks
-    assert "15 min · needs" in html
-
-
 def test_the_byline_of_a_lesson_has_its_own_minutes_and_those_of_its_exercise(tmp_path, monkeypatch):
     html, warnings, app = built(tmp_path, monkeypatch, " ".join(["word"] * 700), ".. try-it::\n#\n#    Run.")
     assert warnings == ""
     assert "4 min, exercise 5 min · needs 1 GPU" in html
     here = site_of(app.env)
-    assert contract.PageFacts(here, here.page("first"), Documents(app.env, here.layout)).minutes == 4
+    assert Documents(app.env, here.layout).page(here.page("first")).reading.minutes == 4
 
 
 def words(n):

@@ -23,6 +23,12 @@ def test_a_draft_runs_and_passes_its_test_and_the_contract(project):
     shutil.copy(REPOSITORY / "pyproject.toml", project.root)
     ran = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/topics/test_shared_memory.py")
     assert ran.code == 0, ran.output
+    written = (
+        str(project.root / folder)
+        for folder in ("examples/start/shared_memory.py", "src/gpuguide/topics/shared_memory")
+    )
+    ran = project.run("-m", "ruff", "check", "--ignore", "INP001", *written, fresh=True)
+    assert ran.code == 0, ran.output
     ran = project.run("-m", "gpuguide_docs.preview", "shared_memory")
     assert ran.code == 0, ran.output
     checked = project.build("-b", "contract", out="contract").output

@@ -15,10 +15,12 @@ from open_blocks import (
     Block,
     OtherSizes,
     edited,
+    folded_names,
     functions,
     is_kernel,
     kernels_of,
     lessons,
+    names_missing,
     open_blocks,
     program,
 )
@@ -38,6 +40,10 @@ at_other_sizes = pytest.mark.parametrize(
     ],
 )
 on_a_gpu = [pytest.mark.gpu, pytest.mark.slow]
+as_it_stands = pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.name, marks=on_a_gpu if page.needs.gpus else []) for page in LESSONS],
+)
 #: Pages on which each run prints other numbers, because it prints times.
 TIMED = ("clock", "how_to")
 _FRACTION = re.compile(r"-?\d*\.\d*(?:e[-+]?\d+)?")
@@ -95,6 +101,11 @@ def kernel_differences(page: Page, layout: Layout = LAYOUT) -> list[str]:
 
 
 @of_each_lesson
+def test_all_names_come_from_what_the_page_shows(page):
+    assert names_missing([block.code for block in open_blocks(page)]) - folded_names(page) == set()
+
+
+@of_each_lesson
 def test_every_lesson_names_two_other_sizes(page):
     if page.name not in OTHER_SIZES:
         pytest.skip("no other sizes yet: add the page to tests/docs/lesson_sizes.py")
@@ -122,33 +133,32 @@ def test_in_the_simulator_the_bare_cell_needs_nothing_else(page, sizes, tmp_path
     assert simulator_python(_STAND_IN + program(tmp_path / "blocks.json", [code])).strip(f"{END}\n")
 
 
-class TestOnAGpu:
-    """As it stands, from top to bottom; then at other sizes."""
+@as_it_stands
+def test_the_bare_cell_runs_alone(page, tmp_path):
+    bare = next(block for block in open_blocks(page) if block.cell)
+    (printed,) = run(tmp_path, [bare.code])
+    assert printed.strip()
 
-    pytestmark = on_a_gpu
 
-    @of_each_lesson
-    def test_the_bare_cell_runs_alone(self, page, tmp_path):
-        bare = next(block for block in open_blocks(page) if block.cell)
-        (printed,) = run(tmp_path, [bare.code])
-        assert printed.strip()
+@as_it_stands
+def test_the_open_blocks_give_the_output_of_the_page_without_a_warning(page, tmp_path):
+    blocks = open_blocks(page)
+    printed = run(tmp_path, [block.code for block in blocks])
+    recording = new_states(LAYOUT)[page.name].shown
+    if recording is None or page.kind in TIMED:
+        return
+    recorded = {output.cell: output.stdout for output in recording.cells}
+    for block, words in zip(blocks, printed, strict=True):
+        if block.cell and block.cell.index in recorded:
+            assert without_fractions(words) == without_fractions(recorded[block.cell.index])
 
-    @of_each_lesson
-    def test_the_open_blocks_give_the_output_of_the_page_without_a_warning(self, page, tmp_path):
-        blocks = open_blocks(page)
-        printed = run(tmp_path, [block.code for block in blocks])
-        recording = new_states(LAYOUT)[page.name].shown
-        if recording is None or page.kind in TIMED:
-            return
-        recorded = {output.cell: output.stdout for output in recording.cells}
-        for block, words in zip(blocks, printed, strict=True):
-            if block.cell and block.cell.index in recorded:
-                assert without_fractions(words) == without_fractions(recorded[block.cell.index])
 
-    @at_other_sizes
-    def test_the_answer_is_right_at_another_size(self, page, sizes, tmp_path):
-        blocks = open_blocks(page)
-        run(tmp_path, edited(blocks, sizes.edits), sizes.of(blocks))
+@pytest.mark.gpu
+@pytest.mark.slow
+@at_other_sizes
+def test_on_a_gpu_the_answer_is_right_at_another_size(page, sizes, tmp_path):
+    blocks = open_blocks(page)
+    run(tmp_path, edited(blocks, sizes.edits), sizes.of(blocks))
 
 
 # How these tests see what they are for: a miniature lesson, and mistakes in it ----------------------------
@@ -231,7 +241,6 @@ title = "Mini"
 question = "How?"
 kind = "tutorial"
 level = "beginner"
-rules = "lesson"
 needs = { gpus = 1 }
 objectives = ["Read", "Doubt"]
 """
@@ -299,6 +308,13 @@ def test_an_edit_that_changes_nothing_is_named(tmp_path):
 )
 def test_another_kernel_in_the_bare_cell_is_found(tmp_path, old, new, found):
     assert kernel_differences(*mini(tmp_path, PAGE.replace(old, new))) == found
+
+
+def test_a_name_that_no_block_defines_is_found(tmp_path):
+    codes = [block.code for block in open_blocks(*mini(tmp_path))]
+    assert names_missing(codes) == set()
+    kernel = "def three(x):\n    y = [z for z in x]\n    return len(y) + SIX"
+    assert names_missing([*codes, kernel, "@njit\ndef four(x):\n    return three(x)"]) == {"SIX", "njit"}
 
 
 def test_fractions_may_differ_and_counts_may_not():

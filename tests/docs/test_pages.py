@@ -21,7 +21,6 @@ title = "Sorting"
 question = "Who sorts faster?"
 kind = "tutorial"
 level = "beginner"
-minutes = 15
 needs = {{ gpus = 1, gib = 4 }}
 objectives = ["Sort on the GPU", "Count the copies"]
 {more}
@@ -72,20 +71,11 @@ def test_experiments_are_ids_or_tables(tmp_path):
     )
 
 
-def test_a_lesson_has_no_typed_minutes(tmp_path):
-    layout = write(tmp_path, ("first", ""), ("second", 'rules = "lesson"'))
-    head, _, last = layout.pages_toml.read_text().rpartition("minutes = 15\n")
-    layout.pages_toml.write_text(head + last)
-    first, second = read_pages(layout)
-    assert (first.is_lesson, first.minutes) == (False, 15)
-    assert (second.is_lesson, second.minutes) == (True, 0)
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("minuts = 3", "page 'sorting': key: 'minuts' is not one of"),
-        ("minuts = 3", "did you mean 'minutes'?"),
+        ("objectivs = 3", "page 'sorting': key: 'objectivs' is not one of"),
+        ("objectivs = 3", "did you mean 'objectives'?"),
         ('after = ["sort"]', "page 'sorting': after: 'sort' is not one of sorting; did you mean 'sorting'?"),
         ('tags = "gpu"', "page 'sorting': tags must be a list of texts, and is 'gpu'"),
         ("waivers = { C6 = '' }", "waivers must be a text that is not empty"),
@@ -97,11 +87,7 @@ def test_a_lesson_has_no_typed_minutes(tmp_path):
         ),
         ('format = "myst"', "a page of kind 'tutorial' shows outputs of a GPU, so it is a script"),
         ("top_bar = 1", "top_bar must be true or false, and is 1"),
-        (
-            'rules = "lessons"',
-            "page 'sorting': rules: 'lessons' is not one of lesson; did you mean 'lesson'?",
-        ),
-        ('rules = "lesson"', "page 'sorting': minutes of a lesson are computed from its text; delete"),
+        ("minutes = 3", "page 'sorting': key: 'minutes' is not one of"),
     ],
 )
 def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path, more, message):
@@ -114,8 +100,8 @@ def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path, more, message):
     [
         ('kind = "tutorial"', 'kind = "tutorials"', "did you mean 'tutorial'?"),
         ('level = "beginner"', 'level = "easy"', "'easy' is not one of beginner, intermediate, advanced"),
-        ("minutes = 15", "minutes = true", "minutes must be an integer, zero or more, and is True"),
-        ("minutes = 15", "", "page 'sorting': minutes missing"),
+        ("gpus = 1", "gpus = true", "gpus must be an integer, zero or more, and is True"),
+        ('level = "beginner"', "", "page 'sorting': level missing"),
         ("gpus = 1, ", "", "page 'sorting': needs: gpus missing"),
         ("gib = 4", "gib = -4", "gib must be a number, zero or more"),
         ('section = "start"', 'section = "begin"', "'begin' is not one of start"),

@@ -137,7 +137,9 @@ def test_a_recording_holds_typed_outputs_names_and_provenance(recorded_template)
     assert [cell.cell for cell in toy.cells] == [0, 1]
     assert toy.cells[0].stdout == "6 |not a substitution| `nor a role`_\n"
     assert (toy.cells[1].stdout, toy.cells[1].shows) == ("", "sums")
-    assert ("results", "gpuguide.results.results", "Results", "gpuguide", False) in toy.cells[1].names
+    assert ("results", "gpuguide.results.results", "Results", "gpuguide.results.results", False) in toy.cells[
+        1
+    ].names
     assert toy.provenance.cpu
     assert dict(toy.provenance.versions)["numpy"]
     pictures = recordings.read(folder / "pictures", complete=True)

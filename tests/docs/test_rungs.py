@@ -299,6 +299,13 @@ def test_the_gain_of_a_strip_is_the_cell_of_the_table(tmp_path, monkeypatch):
     assert sorted(keys) == sorted(2 * ["add[eight, 67108864].speedup(four)", "add[four, 1024].speedup(one)"])
 
 
+def test_a_rung_that_does_more_than_the_one_above_can_stand_beside(tmp_path, monkeypatch):
+    script = SCRIPT.replace(".. rung:: eight\n", ".. rung:: eight\n#    :beside:\n")
+    app, warnings, _ = built(tmp_path, monkeypatch, script)
+    assert warnings == ""
+    assert strips(app)["eight"] == {"time": "140 µs 2²⁶ elements", "work": "96 %"}
+
+
 def test_a_rung_is_one_block_of_kernel_launch_and_strip(tmp_path, monkeypatch):
     app, _, _ = built(tmp_path, monkeypatch)
     document = app.env.get_doctree("gallery/start/first")
@@ -313,6 +320,14 @@ def test_a_rung_is_one_block_of_kernel_launch_and_strip(tmp_path, monkeypatch):
     assert code["four"][1] == "four[1, 1](x)"
     assert rungs["slow"]["wrong"]
     assert not rungs["four"]["wrong"]
+
+
+def test_what_the_cell_of_a_rung_defines_is_not_shown_again_below(tmp_path, monkeypatch):
+    own = "def width():\n    return ITEMS\n\n\n@cuda.jit\ndef one(x):"
+    app, _, _ = built(tmp_path, monkeypatch, SCRIPT.replace("@cuda.jit\ndef one(x):", own))
+    document = app.env.get_doctree("gallery/start/first")
+    (four,) = (node for node in document.findall(nodes.container) if node.get("rung") == "four")
+    assert four.next_node(nodes.literal_block).astext().startswith("@cuda.jit\ndef four(x):")
 
 
 @pytest.mark.parametrize(
@@ -442,11 +457,12 @@ def test_the_contract_sees_rungs_and_counts_none_of_their_words(tmp_path, monkey
     assert all(f".. {use.kind}:: {use.key}" in script[use.line - 1] for use in source.of("rungs", "rung"))
     assert [use.key for use in source.of("measured")] == ["add[eight, 2**26].time"]
     assert [heading.text for heading in source.headings] == ["One element", "Eight elements", "Four elements"]
-    assert source.n_words == 16
+    assert sum(len(each.text.split()) for each in source.paragraphs) == 16
 
 
 def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
-    app, _, _ = built(tmp_path, monkeypatch)
+    imported = "from gpuguide.topics.toy.kernels import eight\n\n"
+    app, _, _ = built(tmp_path, monkeypatch, SCRIPT.replace("eight[1", f"{imported}eight[1"))
     site = site_of(app.env)
     cells = export_page(site, site.page("first"), app.env.get_doctree("gallery/start/first"))
     text = "\n\n".join(piece.text for piece in cells if piece.kind == "markdown")
@@ -455,10 +471,22 @@ def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):
     )
     assert "| 2 Four a thread | 2.0 µs | 160 µs | 2.0× |" in text
     strip = "| time on the GPU | gain | share of the memory ceiling |\n| --- | --- | --- |\n"
-    assert f"{strip}| 140 µs 2²⁶ elements | 1.1× over Four a thread | 96 % before: 84 % |" in text
+    assert f"{strip}| 140 µs (2²⁶ elements) | 1.1× (over Four a thread) | 96 % (before: 84 %) |" in text
     code = [piece.text for piece in cells if piece.kind == "code"]
     assert 'eight[1, 1](x)\nprint("eight")' in code
     assert any("def eight(x):" in each for each in code)
+
+
+def test_a_notebook_has_counters_and_evidence_in_plain_words(tmp_path, monkeypatch):
+    script = ASKED.replace("# And so on.", "# Fewer meet. :evidence:`counter bank_conflicts`")
+    both = (counted("four", 8e6), counted("eight", 0.0))
+    app, _, _ = built(tmp_path, monkeypatch, script, counters=both)
+    site = site_of(app.env)
+    cells = export_page(site, site.page("first"), app.env.get_doctree("gallery/start/first"))
+    text = "\n\n".join(piece.text for piece in cells if piece.kind == "markdown")
+    assert "| extra turns of shared memory because of bank conflicts |\n" in text
+    assert "| 0 (before: 8 million) |\n" in text
+    assert "Fewer meet. [measured]" in text
 
 
 def test_a_recorded_page_gets_its_ladder_without_being_recorded_again(built_template):

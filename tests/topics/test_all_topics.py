@@ -350,7 +350,6 @@ PINNED_COPIES = {
     "why_gpu.polynomial": "polynomial_gpu",
     "sort_search.sort": "",
     "first_kernel.increment": "increment_grid",
-    "how_to_time.add_one": "add_one",
 }
 
 

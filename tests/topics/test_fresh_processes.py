@@ -37,7 +37,7 @@ def imports_of(page: str) -> str:
 
 
 def test_there_are_such_pages() -> None:
-    assert {"compile_cost", "how_to_time"} <= set(NAMED)
+    assert "compile_cost" in NAMED
 
 
 @pytest.mark.parametrize("page", NAMED)

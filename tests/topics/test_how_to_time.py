@@ -1,15 +1,16 @@
-"""Clocks and timers, by clocks that are made up, and the operations that they are held against."""
+"""Clocks and timers on clocks that are made up, and the operations that the page times."""
 
 from collections.abc import Callable
-from itertools import count
 
 import numpy as np
 import pytest
+from page_cells import functions
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError, MismatchError
+from fake_clock import FakeGpu, FakeHost
+from gpuguide.errors import MismatchError
 from gpuguide.measure.step_timer import StepTimer
-from gpuguide.topics.how_to_time import kernels, six_clocks
+from gpuguide.topics.how_to_time import kernels
 from gpuguide.topics.how_to_time import study as how_to_time
 
 # The operations ---------------------------------------------------------------------------------------------
@@ -19,7 +20,7 @@ from gpuguide.topics.how_to_time import study as how_to_time
 def test_the_kernel_compiles() -> None:
     from numba import float64
 
-    facts = numba_facts(kernels.add_one_kernel, (float64[::1], float64[::1]))
+    facts = numba_facts(kernels.add_one, (float64[::1], float64[::1]))
     assert (facts.spills, facts.count("ld.global"), facts.count("st.global")) == (0, 1, 1)
 
 
@@ -109,55 +110,41 @@ def test_the_device_is_waited_for_at_both_ends_of_a_step() -> None:
     assert events == ["wait", "clock", "work", "wait", "clock"]
 
 
-# The clocks -------------------------------------------------------------------------------------------------
+# The clocks of the page ------------------------------------------------------------------------------------
+
+LAUNCH_NS, WORK_NS = 20_000, 50_000
 
 
-@pytest.fixture
-def microseconds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A host's clock that moves by 1 s at each reading, and a log of what else happened."""
-    ticks = count()
-    monkeypatch.setattr(six_clocks, "perf_counter", lambda: float(next(ticks)))
-    return []
+def test_each_clock_sees_its_own_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = FakeHost()
+    gpu = FakeGpu(host, launch_ns=LAUNCH_NS, overhead_ns=0, gap_ns=0)
+    time_once = functions("how_to_time", monkeypatch, host, gpu)["time_once"]
+    with gpu.use():
+        seen = time_once(gpu.kernel(WORK_NS))
+    assert seen == {
+        "launch": pytest.approx(LAUNCH_NS / 1e9),
+        "end_to_end": pytest.approx((LAUNCH_NS + WORK_NS) / 1e9),
+        "gpu": pytest.approx(WORK_NS / 1e9),
+    }
 
 
-def test_without_synchronising_never_waits_inside_the_clock(microseconds: list[str]) -> None:
-    log = microseconds
-    samples = six_clocks.without_synchronising(lambda: log.append("call"), lambda: log.append("wait"), 2)
-    assert samples == [0.01, 0.01]
-    assert log == ["wait", *["call"] * 100, "wait", *["call"] * 100, "wait"]
+def test_work_that_was_queued_before_is_in_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = FakeHost()
+    gpu = FakeGpu(host, launch_ns=LAUNCH_NS, overhead_ns=0, gap_ns=0)
+    time_once = functions("how_to_time", monkeypatch, host, gpu)["time_once"]
+    with gpu.use():
+        gpu.kernel(10**9)()
+        assert time_once(gpu.kernel(WORK_NS))["end_to_end"] < 1e-3
 
 
-def test_with_synchronising_waits_inside_the_clock(microseconds: list[str]) -> None:
-    log = microseconds
-    samples = six_clocks.with_synchronising(lambda: log.append("call"), lambda: log.append("wait"), 2)
-    assert samples == [1.0, 1.0]
-    assert log == ["wait", "call", "wait"] * 2
-
-
-def test_with_the_first_call_makes_a_fresh_call_for_each_sample(microseconds: list[str]) -> None:
-    made: list[int] = []
-
-    def make_call() -> Callable[[], None]:
-        made.append(0)
-        return lambda: made.__setitem__(-1, made[-1] + 1)
-
-    samples = six_clocks.with_the_first_call(make_call, lambda: None, 3)
-    assert samples == [0.2, 0.2, 0.2]
-    assert made == [5, 5, 5]
-
-
-@pytest.mark.parametrize("clock", ["without_synchronising", "with_synchronising", "with_the_first_call"])
-def test_clocks_want_at_least_one_sample(clock: str) -> None:
-    with pytest.raises(ArgumentError, match="at least 1; got 0"):
-        getattr(six_clocks, clock)(lambda: None, lambda: None, 0)
-
-
-def test_the_guides_own_clock_says_that_it_needs_a_gpu(fresh_python: Callable[..., str]) -> None:
-    snippet = """
-from gpuguide.topics.how_to_time.six_clocks import behind_a_delay
-try:
-    behind_a_delay(lambda: None)
-except ValueError as error:
-    print(error)
-"""
-    assert "needs a GPU" in fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1")
+def test_the_step_timer_of_the_page_adds_up_a_name_that_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = FakeHost()
+    gpu = FakeGpu(host, launch_ns=LAUNCH_NS, overhead_ns=0, gap_ns=0)
+    page = functions("how_to_time", monkeypatch, host, gpu)
+    page["seconds"] = seconds = {}
+    with gpu.use():
+        for name, work_ns in (("copy", 1_000), ("sort", 5_000), ("copy", 2_000)):
+            with page["step"](name):
+                gpu.kernel(work_ns)()
+    expected = {"copy": (2 * LAUNCH_NS + 3_000) / 1e9, "sort": (LAUNCH_NS + 5_000) / 1e9}
+    assert seconds == pytest.approx(expected)

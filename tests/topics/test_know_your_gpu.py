@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.topics.know_your_gpu import kernels, reading
+from gpuguide.topics.know_your_gpu import kernels
 from gpuguide.topics.know_your_gpu import study as know_your_gpu
 
 
@@ -21,10 +21,10 @@ def test_one_array_can_be_had_in_three_ways() -> None:
 @pytest.mark.parametrize(
     ("kernel", "arrays", "loads", "stores"),
     [
-        (kernels.write_kernel, 1, 0, 4),
-        (kernels.copy_kernel, 2, 5, 5),
-        (kernels.two_to_one_kernel, 3, 10, 5),
-        (kernels.block_sums_kernel, 2, 16, 1),
+        (kernels.write, 1, 0, 4),
+        (kernels.copy, 2, 5, 5),
+        (kernels.two_to_one, 3, 10, 5),
+        (kernels.read, 2, 16, 1),
     ],
     ids=["write", "copy", "two_to_one", "read"],
 )
@@ -48,7 +48,7 @@ def test_the_traffic_follows_from_the_bytes() -> None:
             know_your_gpu.write_traffic(4096, float32),
             know_your_gpu.copy_traffic(4096, float32),
             know_your_gpu.two_to_one_traffic(4096, float32),
-            reading.block_sums_traffic(2**20, float32),
+            know_your_gpu.read_traffic(2**20, float32),
         )
     ]
     assert counts == [(0, 4096), (4096, 4096), (8192, 4096), (2**20, 256)]

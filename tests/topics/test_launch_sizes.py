@@ -36,6 +36,8 @@ def test_what_the_text_compares_differs_in_one_thing() -> None:
     """Blocks that cover, or stay; more threads, or more elements; and so on."""
     shape = {variant.name: variant.call.keywords for variant in launch_sizes.shapes_study().variants}
     assert shape["blocks_that_stay"] == shape["blocks_of_1024"] | {"blocks_per_sm": 2}
+    # 33 threads are two warps, like 64, so that as many blocks fit.
+    assert shape["a_lane_more"] == shape["full_warps"] | {"threads_per_block": 33}
     assert shape["sixteen_blocks"] == shape["four_blocks"] | {"blocks_per_sm": 16}
     threads = {name: each["threads_per_block"] * each.get("blocks_per_sm", 0) for name, each in shape.items()}
     assert threads["half_the_threads"] == threads["blocks_that_stay"] / 2 == 1024

@@ -17,7 +17,7 @@ from gpuguide.charts.marks import (
     time_axis,
     timed_words,
 )
-from gpuguide.charts.style import INK, SERIES, describe, style
+from gpuguide.charts.style import INK, MUTED, SERIES, describe, style
 from gpuguide.errors import ArgumentError
 from gpuguide.results.records import Fact
 from gpuguide.results.starts import Quantity
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gpuguide.results.results import Results
 
-__all__ = ["plot_bars", "plot_decomposition", "plot_dots", "plot_heatmap", "plot_samples"]
+__all__ = ["plot_bars", "plot_decomposition", "plot_dots", "plot_heatmap", "plot_ratios", "plot_samples"]
 
 # Inches. No wider than a chart for a phone, so that it has no other form there.
 _TILE_WIDTH = 3.6
@@ -276,6 +276,74 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: 
         ax.set_xlabel(label)
         words = "; ".join(f"{name} {format_quantity(s, 's')}" for name, s in taken.items())
         describe(ax, f"Dots on a linear axis, {label}. {words}.")
+    return ax
+
+
+def plot_ratios(dots: Mapping[str, Fact], what: str, *, ax: Axes | None = None) -> Axes:
+    """Draw ratios or shares as dots, a row for each, with the number beside it.
+
+    Parameters
+    ----------
+    dots : mapping of str to Fact
+        What a row is called -> its figure; all in the unit ``"ratio"``, or all in ``"share"``.
+    what : str
+        What the axis shows, such as ``"wrong / right"``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Shares from 0 to 100 %. Ratios begin at 1, on a logarithmic axis, where half is as far as double.
+
+    Raises
+    ------
+    ArgumentError
+        There is none, or they are not all ratios, or all shares.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.shapes import plot_ratios
+    >>> ax = plot_ratios({"copying": Fact("copy_share", 0.89, "share")}, "share of the peak")
+    >>> [text.get_text() for text in ax.texts]
+    ['89 %']
+    """
+    units = {fact.unit for fact in dots.values()}
+    if units not in ({"ratio"}, {"share"}):
+        raise ArgumentError(
+            f"plot_ratios: expected ratios alone, or shares alone; got {sorted(units) or 'none'}."
+        )
+    is_share = units == {"share"}
+    scale, middle = (100.0, 0.0) if is_share else (1.0, 1.0)
+    places = [scale * float(fact.value) for fact in dots.values()]
+    with style():
+        ax = new_axes(ax, 1.1 + 0.32 * len(dots))
+        for row, (place, fact) in enumerate(zip(places, dots.values(), strict=True)):
+            ax.plot([middle, place], [row, row], color=MUTED, linewidth=1)
+            ax.plot(place, row, "o", color=SERIES[0])
+            # On the side away from the line.
+            x, side = (7, "left") if place >= middle else (-7, "right")
+            ax.annotate(fact.shown, (place, row), (x, 0), textcoords="offset points", ha=side, va="center")
+        ax.set_yticks(range(len(dots)), list(dots))
+        ax.invert_yaxis()
+        ax.grid(visible=False, axis="y")
+        ax.set_xlabel(f"{what} (%)" if is_share else what)
+        if is_share:
+            ax.set_xlim(0, 118)  # room for the number beside a share of 100 %
+            ax.set_xticks(range(0, 101, 20))
+        else:
+            ax.axvline(1, color=SERIES[2])
+            ax.set_xscale("log")
+            # Room for the numbers at both ends, on a phone as well, where they would lie on the rows' names.
+            low, high = min(1.0, *places), max(1.0, *places)
+            ax.set_xlim(low * (low / high) ** (0.55 if low < 1 else 0.05), high * (high / low) ** 0.2)
+            ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}×")
+            ax.xaxis.set_minor_formatter(lambda *_: "")
+        rows = [(row, fact, SERIES[0]) for row, fact in enumerate(dots.values())]
+        draw_ranges(ax, rows, along="x", scale=scale)
+        words = "; ".join(f"{name} {fact.shown}" for name, fact in dots.items())
+        axis = "on an axis in per cent" if is_share else "on a logarithmic axis"
+        describe(ax, f"{what[0].upper()}{what[1:]}, {axis}: {words}.")
     return ax
 
 

@@ -37,9 +37,9 @@ def kernels_in(calls: Iterable[Callable[..., Any]]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from gpuguide.topics.how_to_time.study import add_one
-    >>> list(kernels_in([add_one]))
-    ['add_one', 'add_one_kernel']
+    >>> from gpuguide.topics.how_to_time.study import launch_add_one
+    >>> list(kernels_in([launch_add_one]))
+    ['launch_add_one', 'add_one']
     """
     found: dict[str, Any] = {}
     seen: set[int] = set()

@@ -27,7 +27,6 @@ from gpuguide.results.records import Measurement
 from gpuguide.results.results import Results
 from gpuguide.results.starts import LEAST_STARTS, starts_words
 from gpuguide.results.units import format_quantity
-from gpuguide_docs.contract.former import FORMER, check_questions
 from gpuguide_docs.contract.lesson import LESSON
 from gpuguide_docs.contract.page_facts import (
     TAUGHT,
@@ -94,8 +93,6 @@ def check_entry(facts: PageFacts) -> Iterator[str]:
         yield f"the title has {len(page.title.split())} words; 1 to 6 are allowed"
     if not 2 <= len(page.objectives) <= 4:
         yield f"{len(page.objectives)} objectives; 2 to 4 are allowed"
-    if facts.minutes < 1:
-        yield "minutes must be at least 1"
     for key, shown in (("title", source.title), ("question", source.question)):
         if getattr(page, key) != shown:
             yield f"the {what}'s {key} is {shown!r}, its entry says {getattr(page, key)!r}"
@@ -119,7 +116,7 @@ def check_sizes(facts: PageFacts) -> Iterator[str]:
 def check_claims(facts: PageFacts) -> Iterator[str]:
     """C9: two claims, of two variants each or of a ceiling, true in every run; false with other samples."""
     calls = sum(use.cell.content.count("gg.claim(") for use in facts.source.code)
-    if facts.page.is_lesson and not calls:
+    if not calls:
         yield "0 claims; at least two are required (gg.claim in a drawn cell)"
         return
     _ = facts.measured
@@ -154,14 +151,9 @@ def check_gate(facts: PageFacts) -> Iterator[str]:
 def check_exercise(facts: PageFacts) -> Iterator[str]:
     """C11: an exercise with a checker, two hints and a solution, shown on the page and nowhere else."""
     listed = facts.page.exercises
-    if facts.page.kind in TAUGHT:
-        if not listed:
-            yield "no exercise"
-        # Goes with the former rules.
-        if not facts.page.is_lesson:
-            yield from check_questions(facts)
-    if facts.page.is_lesson:
-        yield from _own_exercise(facts)
+    if facts.page.kind in TAUGHT and not listed:
+        yield "no exercise"
+    yield from _own_exercise(facts)
     for name in listed:
         try:
             yield from _incomplete(find_exercise(name), facts.page.name)
@@ -236,13 +228,7 @@ def _shown_exercises(facts: PageFacts) -> Iterator[str]:
 
 
 def check_links(facts: PageFacts) -> Iterator[str]:
-    """C12: glossary terms linked, two links to other pages, nothing shared with another page."""
-    linked = {use.key.lower() for use in facts.source.of("term")}
-    prose = facts.source.prose.lower()
-    # The build links the terms of a lesson, except in the words of other links.
-    for term in () if facts.page.is_lesson else facts.documents.terms:
-        if re.search(rf"\b{re.escape(term.lower())}s?\b", prose) and term.lower() not in linked:
-            yield f"{term!r} is in the glossary but not linked at its first use"
+    """C12: two links to other pages, nothing shared with another page; the build links glossary terms."""
     targets = {use.key for use in facts.source.of("doc", "ref")}
     if len(targets) < 2:
         yield f"{len(targets)} links to other pages; at least 2 are required"
@@ -276,7 +262,7 @@ def check_needs(facts: PageFacts) -> Iterator[str]:
     if needs.gpus and provenance.peak_memory_bytes and provenance.peak_memory_bytes > needs.gib * 2**30:
         used = provenance.peak_memory_bytes / 2**30
         yield f"the run used {used:.1f} GiB of GPU memory, needs says {needs.gib:g}"
-    if provenance.run_time_s and provenance.run_time_s > 60 * facts.minutes:
+    if provenance.run_time_s and provenance.run_time_s > 60 * facts.source.reading.minutes:
         yield f"the run took {provenance.run_time_s:.0f} s, longer than reading the page"
 
 
@@ -402,7 +388,7 @@ def check_references(facts: PageFacts) -> Iterator[str]:
 
 def check_one_run(facts: PageFacts) -> Iterator[str]:
     """All numbers of a page come from its own run."""
-    for reference, _ in facts.references:
+    for reference in facts.references:
         if reference.page not in ("", facts.page.name):
             yield f"a number of page {reference.page!r}; numbers of one page come from one run"
 
@@ -478,15 +464,14 @@ def _experiment(facts: PageFacts, experiment: Experiment) -> str:
 #: Those with a number can be waived or named as unwritten.
 RULES = (
     *LESSON,
-    *FORMER,
     Rule("C1", "complete entry", check_entry, KINDS),
     Rule("C6", "sizes of a sweep", check_sizes, recorded=True),
     Rule("C9", "claims", check_claims, recorded=True),
     Rule("C10", "gate", check_gate, recorded=True),
     Rule("C11", "exercise", check_exercise, KINDS),
-    Rule("C12", "terms and links", check_links),
+    Rule("C12", "links, no shared text", check_links),
     Rule("C13", "memory and time", check_needs, KINDS, recorded=True),
-    Rule("C14", "causes with evidence", check_evidence, KINDS, rules="lesson"),
+    Rule("C14", "causes with evidence", check_evidence, KINDS),
     Rule("shown", "the source's code", check_shown, KINDS),
     Rule("style", "no clock, no fallback", check_style, KINDS),
     Rule("recorded", "only measures", check_recorded_cells, KINDS),
@@ -495,7 +480,7 @@ RULES = (
     Rule("one run", "one run id", check_one_run, KINDS),
     Rule("samples", "a full run", check_samples, KINDS, recorded=True),
     Rule("recomputed", "follows from samples", check_recomputed, KINDS, recorded=True),
-    Rule("C15", "declared bytes counted", check_counted, KINDS, recorded=True, rules="lesson"),
+    Rule("C15", "declared bytes counted", check_counted, KINDS, recorded=True),
     Rule("experiments", "the source's sizes", check_experiments, KINDS, recorded=True),
 )
 _NUMBERED = tuple(f"C{number}" for number in range(1, 16))
@@ -529,11 +514,9 @@ class PageReport:
     excused : bool
         Whether the page stands in ``pending.toml``.
     evidence : list of str
-        Of a lesson, what its causes rest on, in order.
+        What its causes rest on, in order.
     reading : Reading
         What there is to read.
-    minutes : int
-        That this takes.
     """
 
     page: str
@@ -548,7 +531,6 @@ class PageReport:
     excused: bool = False
     evidence: list[str] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
-    minutes: int = 0
 
 
 def check_page(site: Site, page: Page, documents: Documents) -> PageReport:
@@ -572,9 +554,8 @@ def check_page(site: Site, page: Page, documents: Documents) -> PageReport:
     report.draft = ", ".join(f"{rule.code} ({rule.asks})" for rule in rules if rule.code in page.unwritten)
     for rule in rules:
         report.marks[rule.code] = _apply(rule, facts, report)
-    report.reading, report.minutes = facts.source.reading, facts.minutes
-    if page.is_lesson:
-        report.evidence = [f"{use.key} (line {use.line})" for use in facts.source.of("evidence")]
+    report.reading = facts.source.reading
+    report.evidence = [f"{use.key} (line {use.line})" for use in facts.source.of("evidence")]
     return report
 
 
@@ -702,7 +683,7 @@ def check_entries(layout: Layout) -> list[Violation]:
 def report(reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:
     """Print a table and what must be corrected; say whether the contract holds, strictly for publishing."""
     # Without a terminal rich assumes 80 columns, but the table has a column for each rule.
-    console = Console(width=None if sys.stdout.isatty() else 180, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
     _print(console, reports, others)
     return _verdict(console, reports, others, strict=strict)
 
@@ -742,7 +723,7 @@ def _lengths(reports: list[PageReport]) -> Table:
     for report in reports:
         kinds = Counter(each.split()[0] for each in report.evidence)
         causes = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
-        length = (report.reading.words, report.minutes, report.reading.code_lines)
+        length = (report.reading.words, report.reading.minutes, report.reading.code_lines)
         table.add_row(report.page, *map(str, length), f"{kinds.total()} ({causes})" if causes else "0")
     return table
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from docutils import nodes
 
@@ -76,8 +76,6 @@ class Rule:
         Kinds of pages that it holds for.
     recorded : bool
         Whether it looks at the recording: it is then not applied to pages in MyST.
-    rules : {"", "lesson", "former"}
-        Of which pages: of all, of lessons, or of those that are none yet.
     """
 
     code: str
@@ -85,15 +83,10 @@ class Rule:
     check: Callable[[PageFacts], Iterator[str]]
     kinds: tuple[str, ...] = TAUGHT
     recorded: bool = False
-    rules: Literal["", "lesson", "former"] = ""
 
     def holds_for(self, page: Page) -> bool:
         """Tell whether a page is held to this rule."""
-        own = "lesson" if page.is_lesson else "former"
-        return page.kind in self.kinds and self.rules in ("", own) and not self._without_recording(page)
-
-    def _without_recording(self, page: Page) -> bool:
-        return self.recorded and page.format == "myst"
+        return page.kind in self.kinds and not (self.recorded and page.format == "myst")
 
 
 class PageFacts:
@@ -132,14 +125,9 @@ class PageFacts:
         return self.recording
 
     @cached_property
-    def references(self) -> list[tuple[Reference, tuple[str, ...]]]:
-        """What its measured numbers refer to, each with the former parts that it stands in."""
-        return [(parse_reference(use.key), use.parts) for use in self.source.of("measured")]
-
-    @property
-    def minutes(self) -> int:
-        """Minutes that it takes to read: worked out, or typed as long as it is no lesson."""
-        return self.source.reading.minutes if self.page.is_lesson else self.page.minutes
+    def references(self) -> list[Reference]:
+        """What its measured numbers refer to."""
+        return [parse_reference(use.key) for use in self.source.of("measured")]
 
     @property
     def is_ladder(self) -> bool:

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["CodeUse", "Documents", "PageSource", "Passage", "Use", "read_source"]
 
 _GENERATED = re.compile(r"\.\. GENERATED FROM PYTHON SOURCE LINES (\d+)-(\d+)")
-_PART = "part-"
 _PYTHON = ("python", "py", "ipython")
 #: What the extension and myst-nb put on a page besides the page's own words.
 _ADDED_TEXT = (
     "gg-byline gg-measured-card gg-checks gg-claims gg-download-wheel gg-exercise gg-placeholder gg-pool "
-    "gg-results gg-strip gg-you-will cell_output"
+    "gg-results gg-strip cell_output"
 )
 _ADDED = frozenset(_ADDED_TEXT.split())
 _ADDED_NODES = (
@@ -52,25 +50,20 @@ _CAUSE = re.compile(r"\bbecause\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Use:
-    """A role or directive of the page: its kind, what it names, its line and the parts that it stands in.
-
-    `folded` says whether it stands in a fold.
-    """
+    """A role or directive of the page: its kind, what it names, its line, and whether it stands in a fold."""
 
     kind: str
     key: str
     line: int
-    parts: tuple[str, ...]
     node: nodes.Element
     folded: bool = False
 
 
 @dataclass(frozen=True)
 class CodeUse:
-    """A code cell and the parts that it stands in."""
+    """A code cell."""
 
     cell: Cell
-    parts: tuple[str, ...]
 
     @property
     def is_chart(self) -> bool:
@@ -127,10 +120,6 @@ class PageSource:
     ----------
     title, question : str
         As they stand on the page.
-    parts : list of str
-        Names of the parts in order of their headings; a page in MyST names none.
-    order : list of str
-        ``"text"``, ``"code"`` or ``"kernel"`` (code shown by the directive) for each stretch.
     headings, paragraphs, uses, code : list
         In order.
     answer : list of docutils.nodes.Element
@@ -145,8 +134,6 @@ class PageSource:
 
     title: str = ""
     question: str = ""
-    parts: list[str] = field(default_factory=list)
-    order: list[str] = field(default_factory=list)
     headings: list[Passage] = field(default_factory=list)
     paragraphs: list[Passage] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
@@ -155,16 +142,6 @@ class PageSource:
     answer: list[nodes.Element] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
     said: str = ""
-
-    @property
-    def n_words(self) -> int:
-        """Words of prose, headings and code left out."""
-        return sum(len(paragraph.text.split()) for paragraph in self.paragraphs)
-
-    @property
-    def prose(self) -> str:
-        """All prose."""
-        return "\n\n".join(paragraph.text for paragraph in self.paragraphs)
 
     def of(self, *kinds: str) -> list[Use]:
         """Roles and directives of these kinds, in order."""
@@ -190,12 +167,6 @@ class Documents:
             self._pages[docname] = read_source(self._env.get_doctree(docname), text, script)
         return self._pages[docname]
 
-    @property
-    def terms(self) -> tuple[str, ...]:
-        """The terms of the glossary."""
-        objects = self._env.domains.standard_domain.objects
-        return tuple(name for kind, name in objects if kind == "term")
-
 
 def read_source(document: nodes.document, text: str, script: Path | None = None) -> PageSource:
     """Read a document as Sphinx keeps it; the text is what Sphinx read, the script what that was made of."""
@@ -203,13 +174,8 @@ def read_source(document: nodes.document, text: str, script: Path | None = None)
     reader = _Reader(text, cells if script else None)
     reader.source.reading = document.get("reading", Reading())
     reader.read(document)
-    reader.put_in_order([cell for cell in cells if cell.is_code])
+    reader.source.code += [CodeUse(cell) for cell in cells if cell.is_code]
     return reader.source
-
-
-def _stretch(cell: Cell) -> str:
-    """Say what a cell is to the flow of a page: of a folded one, readers see the title."""
-    return "text" if cell.place == "folded" else "stated" if _states(cell) else "code"
 
 
 def _states(cell: Cell) -> bool:
@@ -218,42 +184,20 @@ def _states(cell: Cell) -> bool:
 
 
 class _Reader:
-    """Walks through a document and keeps the parts of the section that it is in."""
+    """Walks through a document."""
 
     def __init__(self, text: str, cells: list[Cell] | None) -> None:
         self.source = PageSource()
         self._read = text.splitlines()
         self._lines = None if cells is None else _script_lines(self._read, cells)
-        self._parts: tuple[str, ...] = ()
         self._line = 0
         self._folds = 0
-        self._sections: list[tuple[int, tuple[str, ...]]] = []
-        self._stretches: list[tuple[int, str]] = []
 
     def read(self, node: nodes.Element) -> None:
         """Take in what is inside a node."""
-        outside = self._parts
-        if isinstance(node, nodes.section):
-            own = tuple(name.removeprefix(_PART) for name in node["classes"] if name.startswith(_PART))
-            self._parts = own or self._parts
-            self.source.parts += own
-            self._sections.append((self._own(self._line), self._parts))
         for child in node.children:
             if isinstance(child, nodes.Element):
                 self._take(child)
-        self._parts = outside
-
-    def put_in_order(self, cells: list[Cell]) -> None:
-        """Take in the cells of a script, and say how text and code follow one another."""
-        for cell in cells:
-            above = [parts for line, parts in self._sections if line < cell.lineno]
-            self.source.code.append(CodeUse(cell, above[-1] if above else ()))
-            if cell.place != "end":
-                self._stretches.append((cell.lineno, _stretch(cell)))
-        for _, kind in sorted(self._stretches, key=itemgetter(0)):
-            # What is stated of a result belongs to the code above that measured it.
-            if not (kind == "stated" and self.source.order[-1:] == ["code"]):
-                self.source.order.append("code" if kind == "stated" else kind)
 
     def _take(self, node: nodes.Element) -> None:
         # Where a node begins is not always where docutils says, for example with headings.
@@ -274,10 +218,6 @@ class _Reader:
         elif "drawing" in node:
             self._use("drawing", node["drawing"], self._line, node)
             self.source.figures.append((self._own(self._line), node["alt"]))
-        elif "question" in node:
-            self._use("question", node["question"], self._line, node)
-            self._prose(node["question"])
-            self.read(node)
         else:
             self._inside(node)
 
@@ -292,7 +232,7 @@ class _Reader:
     def _line_of(self, node: nodes.Element) -> int:
         """Give the line of the text that was read."""
         said = node.line or self._line
-        named = (str(node[key]) for key in ("question", "exercise", "kernel", "rungs", "rung") if key in node)
+        named = (str(node[key]) for key in ("exercise", "kernel", "rungs", "rung") if key in node)
         words = (node.rawsource or next(named, "")).strip().split("\n")[0]
         near = (said, said - 1, said + 1, said - 2, said + 2, said - 3, said + 3)
         within = (line for line in near if 0 < line <= len(self._read))
@@ -318,16 +258,11 @@ class _Reader:
             self.source.headings.append(Passage(words, line))
         elif line and isinstance(node, nodes.paragraph | nodes.term):
             marked = " ".join("".join(_words(node, _MARK)).split())
-            self._prose(words, marked)
+            if words:
+                self.source.paragraphs.append(Passage(words, line, marked))
         if line:
             self.source.figures.append((line, "".join(_typed(node))))
             self._roles(node)
-
-    def _prose(self, words: str, marked: str = "") -> None:
-        line = self._own(self._line)
-        if words:
-            self.source.paragraphs.append(Passage(words, line, marked))
-            self._stretches.append((line, "text"))
 
     def _roles(self, block: nodes.TextElement) -> None:
         if "caption" in block:
@@ -343,24 +278,22 @@ class _Reader:
             self._use(kind, key, self._line + block.rawsource.count("\n", 0, at), node)
 
     def _use(self, kind: str, key: str, read_line: int, node: nodes.Element) -> None:
-        self.source.uses.append(Use(kind, key, self._own(read_line), self._parts, node, self._folds > 0))
+        self.source.uses.append(Use(kind, key, self._own(read_line), node, self._folds > 0))
 
     def _shown(self, node: nodes.Element) -> None:
         if "exercise" in node:
             self._use("exercise", node["exercise"], self._line, node)
-            return
-        self._use("kernel", node["kernel"], self._line, node)
-        self._stretches.append((self._own(self._line), "kernel" if self._lines else "code"))
+        else:
+            self._use("kernel", node["kernel"], self._line, node)
 
     def _literal(self, node: nodes.literal_block) -> None:
         """Take in code that stands on a page in MyST; that of a script is known by its cells."""
         if self._lines is not None:
             return
-        self._stretches.append((self._line, "code"))
         # myst-nb names the language of a live cell only once it ran.
         if node.get("language") in _PYTHON or "cell_input" in node.parent["classes"]:
             cell = Cell("recorded", len(self.source.code), node.astext(), self._line)
-            self.source.code.append(CodeUse(cell, ()))
+            self.source.code.append(CodeUse(cell))
 
 
 def _script_lines(text: list[str], cells: list[Cell]) -> dict[int, int]:

@@ -110,9 +110,10 @@ def _for_download(cell: Cell) -> Cell:
         return cell
     lines = [line for line in cell.content.splitlines() if not line.strip().startswith("# draw")]
     code = "\n".join(lines).strip("\n")
+    title = [f"# {cell.title}"] if cell.title else []
     used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
     preset = [text for name, text in _PRESET.items() if name in used]
-    return Cell(cell.kind, cell.index, "\n".join([*preset, code]), cell.lineno)
+    return Cell(cell.kind, cell.index, "\n".join([*title, *preset, code]), cell.lineno)
 
 
 def _introduction(site: Site, page: Page, installation: str, site_url: str = "") -> str:

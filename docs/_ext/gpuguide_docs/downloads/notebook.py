@@ -10,6 +10,8 @@ from gpuguide_docs.downloads.markdown import Piece
 
 __all__ = ["notebook_text", "script_text"]
 
+_PLOTS = "import matplotlib.pyplot as plt"
+
 
 def notebook_text(cells: Iterable[Piece], name: str) -> str:
     """Write a notebook.
@@ -68,10 +70,13 @@ def script_text(cells: Iterable[Piece]) -> str:
     Returns
     -------
     str
-        Python with text in comments; the figures are shown at the end.
+        Python with text in comments; the figures, where there are any, are shown at the end.
     """
+    cells = list(cells)
     parts = [_script_cell(cell) for cell in cells]
-    return "\n\n".join([*parts, "# %%\nplt.show()"]) + "\n"
+    if any(cell.kind == "code" and _PLOTS in cell.text for cell in cells):
+        parts.append("# %%\nplt.show()")
+    return "\n\n".join(parts) + "\n"
 
 
 def _script_cell(cell: Piece) -> str:

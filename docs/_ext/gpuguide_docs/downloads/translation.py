@@ -16,6 +16,7 @@ from gpuguide_docs.downloads.kernel_cells import KernelCells
 from gpuguide_docs.downloads.markdown import code_node, escape, markdown_node, ready_node
 from gpuguide_docs.pages.cells import Cell
 from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
+from gpuguide_docs.show.kernel import shown_source
 from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.references import measured_on, parse_reference
@@ -26,7 +27,7 @@ __all__ = ["PageTranslation"]
 
 _GENERATED = re.compile(r"GENERATED FROM PYTHON SOURCE LINES (\d+)-")
 # The first cell says these things, or the site alone can show them.
-_LEFT_OUT_TEXT = "gg-byline gg-measured-card gg-you-will only-dark page-draft page-stale page-unmeasured"
+_LEFT_OUT_TEXT = "gg-byline gg-measured-card only-dark page-draft page-stale page-unmeasured"
 _LEFT_OUT = frozenset(_LEFT_OUT_TEXT.split())
 # Sphinx has made them round; a script is plain text.
 _PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")
@@ -53,9 +54,36 @@ class PageTranslation:
     def translate(self, read: nodes.document, cells: Sequence[Cell]) -> nodes.document:
         """Give a page as Sphinx read it, with these cells of code, for `markdown.pieces`."""
         document: nodes.document = read.deepcopy()
+        self._kernels = self._kernel_cells(document, cells)
         self._put_cells(document, cells)
         self._replace(document)
         return document
+
+    def _kernel_cells(self, document: nodes.document, cells: Sequence[Cell]) -> KernelCells:
+        """Look ahead: what the page shows, and what its cells use."""
+        places = [place for place in document.findall(nodes.container) if "kernel" in place]
+        shown = [
+            (self._source(place["kernel"]), place["names"], isinstance(place.parent, dropdown_main))
+            for place in places
+        ]
+        if not cells:
+            return KernelCells(shown)
+        codes = [cell.content for cell in cells if cell.is_code]
+        return KernelCells(shown, codes, self._topic())
+
+    def _topic(self) -> list[ModuleSource]:
+        """Give the modules of the page's topic; what a page repeats of them are most often kernels."""
+        page = self._site.page_of(self._docname)
+        if page is None:
+            return []
+        folder = self._site.layout.source.joinpath("gpuguide", "topics", *page.topic.split("."))
+        names = sorted(
+            (path.stem for path in folder.glob("*.py")), key=lambda name: (name != "kernels", name)
+        )
+        return [self._source(f"gpuguide.topics.{page.topic}.{name}") for name in names if name != "__init__"]
+
+    def _source(self, module: str) -> ModuleSource:
+        return ModuleSource(self._site.layout.source, module)
 
     def _put_cells(self, document: nodes.document, cells: Sequence[Cell]) -> None:
         """Put cells in the place of what sphinx-gallery made of them, which ends at its next comment."""
@@ -97,9 +125,10 @@ class PageTranslation:
             return [nodes.container("", *content, classes=["fold"], summary=title.astext())]
         if isinstance(node, strip_node):
             self._replace(node)
-            return [strip_table(node)]
-        if isinstance(node, code_node):
-            return [code_node("", code=self._kernels.page_cell(node["code"]))]
+            return [strip_table(_in_brackets(node))]
+        cells = self._cells(node)
+        if cells is not None:
+            return cells
         shown = self._shown(node)
         return [shown] if shown else None
 
@@ -111,14 +140,32 @@ class PageTranslation:
             return self._reference(node)
         return None
 
-    def _shown(self, node: nodes.Element) -> nodes.Element | None:
-        """Give what a directive of the guide shows, or a cell that myst-nb ran, by the key that it left."""
+    def _cells(self, node: nodes.Element) -> list[nodes.Node] | None:
+        """Give the cells of what shows code; None for other nodes."""
+        if isinstance(node, code_node):
+            return [code_node("", code=code.strip("\n")) for code in self._kernels.page_cells(node["code"])]
         if node.get("nb_element") == "cell_code":
-            # Without what it put out, which comes again when a reader runs it.
-            return code_node("", code=_code(node))
-        if "kernel" in node:
-            source = ModuleSource(self._site.layout.source, node["kernel"])
-            return code_node("", code=self._kernels.cell(source, node["names"]))
+            # Without what myst-nb put out, which comes again when a reader runs it.
+            return [code_node("", code=_code(node))]
+        return self._definitions(node) if "kernel" in node else None
+
+    def _definitions(self, node: nodes.Element) -> list[nodes.Node]:
+        """Give the cells of definitions that are shown here, and as text what is only to be read."""
+        source = self._source(node["kernel"])
+        cells, read = self._kernels.shown(source, node["names"])
+        if cells and isinstance(node.parent, dropdown_main):
+            # A cell stays open, so the title of its fold stands in it.
+            cells[0] = f"# {node.parent[0].astext()}\n{cells[0]}"
+        made: list[nodes.Node] = [code_node("", code=code) for code in cells]
+        if not read:
+            return made
+        code = shown_source(source, read)
+        above = [name for name in read if self._kernels.is_defined(source, name)]
+        said = [nodes.paragraph("", "", markdown_node("", _again(above)))] if above else []
+        return [*made, *said, nodes.literal_block(code, code, language="python")]
+
+    def _shown(self, node: nodes.Element) -> nodes.Element | None:
+        """Give what another directive of the guide shows, by the key that it left."""
         if "exercise" in node:
             return ready_node("", pieces=exercise_cells(find_exercise(node["exercise"])))
         if "study" in node:
@@ -165,6 +212,24 @@ class PageTranslation:
 
     def _link(self, words: str, path: str) -> str:
         return f"[{escape(words)}]({self._url}/{path})" if self._url else escape(words)
+
+
+def _in_brackets(strip: nodes.Element) -> nodes.Element:
+    """Put the small words of a strip in brackets, since Markdown has them no smaller."""
+    for small in strip.findall(nodes.inline):
+        if "gg-small" in small["classes"]:
+            small.insert(0, nodes.Text("("))
+            small.append(nodes.Text(")"))
+    return strip
+
+
+def _again(names: Sequence[str]) -> str:
+    *most, last = (f"`{name}`" for name in names)
+    if not most:
+        return f"Here is {last} again. To change it, edit the cell above that defines it."
+    return (
+        f"Here are {', '.join(most)} and {last} again. To change them, edit the cell above that defines them."
+    )
 
 
 def _code(cell: nodes.Element) -> str:

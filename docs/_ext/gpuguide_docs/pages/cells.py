@@ -19,6 +19,8 @@ WRONG = "# wrong:"
 _HEADER = re.compile(r"# ?(?P<word>record|fold|wrong, ?fold)(:(?P<title>.*)|$)")
 # sphinx-gallery treats the comment right under ``# %%`` as text.
 _HEADER_AS_TEXT = re.compile(r"draw|(draw|record|fold|wrong|wrong, ?fold):.*")
+# What follows on the line of the mark itself, sphinx-gallery drops.
+_TEXT_ON_MARK = re.compile(r"# ?%%[ \t]*(\S.*)")
 
 CellKind = Literal["text", "recorded", "drawn", "comment"]
 Place = Literal["open", "folded", "end"]
@@ -166,8 +168,18 @@ def read_cells(path: Path | str) -> tuple[Cell, ...]:
     -------
     tuple of Cell
         The first is the docstring: title and question.
+
+    Raises
+    ------
+    sphinx.errors.ExtensionError
+        If text stands on the line of a mark, or a header is wrong.
     """
     from sphinx_gallery.py_source_parser import split_code_and_text_blocks
 
     _, blocks = split_code_and_text_blocks(str(path))
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+        if dropped := _TEXT_ON_MARK.fullmatch(line):
+            raise ExtensionError(
+                f"{path}, line {number}: {dropped[1]!r} would be dropped; begin the text on the line below"
+            )
     return cells_from_blocks(cast("Iterable[tuple[str, str, int]]", blocks), path)

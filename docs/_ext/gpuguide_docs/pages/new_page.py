@@ -24,7 +24,6 @@ title = "$title"
 question = "What does this page answer?"
 kind = "tutorial"
 level = "beginner"
-rules = "lesson"
 needs = { gpus = 1, gib = 1 }
 objectives = [
     "say what this page is about",
@@ -146,6 +145,7 @@ from numba import cuda
 
 @cuda.jit
 def one_element(x, out):
+    """Each thread doubles the number that has its own index."""
     i = cuda.grid(1)
     if i < x.size:  # the last block is seldom full
         out[i] = 2 * x[i]
@@ -201,7 +201,10 @@ def study(kernels: Kernels = None) -> Study:
         variants=(
             cpu_variant("numpy", numpy, "NumPy", traffic=${name}_traffic),
             kernel_variant(
-                "one_element", partial(cover, one_element), "One element per thread", traffic=${name}_traffic
+                "one_element",
+                partial(cover, one_element),
+                "One element per thread",
+                traffic=${name}_traffic,
             ),
         ),
         sizes=SIZES,

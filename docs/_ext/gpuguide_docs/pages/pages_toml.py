@@ -17,7 +17,6 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "LEVELS",
-    "RULES",
     "Experiment",
     "Needs",
     "Page",
@@ -31,8 +30,6 @@ KINDS = ("tutorial", "case", "clock", "how_to", "explanation")
 LEVELS = ("beginner", "intermediate", "advanced")
 #: A script below ``examples`` with recorded outputs, or a MyST file below ``docs`` that measures nothing.
 FORMATS = ("script", "myst")
-#: Sets of rules that a page can follow: the former ones, without a name, or those of a lesson.
-RULES = ("lesson",)
 _MYST_KINDS = ("how_to", "explanation")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -112,8 +109,6 @@ class Page:
     ----------
     section, name, title, question, kind, level : str
         `name` is unique in the guide and names the script, the recording and (by default) the topic.
-    minutes : int
-        Reading time; 0 for a page whose minutes are worked out from its text.
     needs : Needs
         GPUs, memory and packages.
     objectives : tuple of str
@@ -136,8 +131,6 @@ class Page:
         ``"script"``, or ``"myst"`` for a page that is written by hand and has no recording.
     top_bar : bool
         Whether it stands in the site's top bar: its section then lists it without holding it.
-    rules : str
-        ``"lesson"`` for a page that follows the rules of a lesson; empty for one that follows the former.
     counters : tuple of str
         Variants and sizes whose hardware counters are read: ``"primes[sieve_shared, 10**9]"``.
     """
@@ -148,7 +141,6 @@ class Page:
     question: str
     kind: str
     level: str
-    minutes: int
     needs: Needs
     objectives: tuple[str, ...]
     after: tuple[str, ...] = ()
@@ -161,13 +153,7 @@ class Page:
     topic: str = ""
     format: str = "script"
     top_bar: bool = False
-    rules: str = ""
     counters: tuple[str, ...] = ()
-
-    @property
-    def is_lesson(self) -> bool:
-        """Whether the page follows the rules of a lesson."""
-        return self.rules == "lesson"
 
     @property
     def docname(self) -> str:
@@ -285,16 +271,7 @@ def _document(layout: Layout) -> dict[str, Any]:
 
 def _page(entry: Mapping[str, Any], number: int) -> Page:
     where = f"page {entry.get('name', f'number {number}')!r}"
-    # The other sets of rules have no typed minutes.
-    computed = "rules" in entry
-    values = _checked(entry, {**_PAGE_KEYS, "minutes": (_count, not computed)}, where)
-    if computed:
-        _one_of(values["rules"], RULES, f"{where}: rules")
-        if "minutes" in values:
-            raise PagesError(
-                f"{where}: minutes of a {values['rules']} are computed from its text; delete the key"
-            )
-        values["minutes"] = 0
+    values = _checked(entry, _PAGE_KEYS, where)
     if not _NAME.fullmatch(values["name"]):
         raise PagesError(f"{where}: name must be lower-case letters, digits and '_'")
     _one_of(values["kind"], KINDS, f"{where}: kind")
@@ -381,7 +358,6 @@ _EXPERIMENT_KEYS: _Keys = {
 }
 _PAGE_KEYS: _Keys = {
     **dict.fromkeys(("section", "name", "title", "question", "kind", "level"), (_text, True)),
-    "minutes": (_count, True),
     "needs": (_table, True),
     "objectives": (_texts, True),
     **dict.fromkeys(("after", "exercises", "tags", "unwritten", "counters"), (_texts, False)),
@@ -390,7 +366,6 @@ _PAGE_KEYS: _Keys = {
     "machine": (_text, False),
     "topic": (_text, False),
     "format": (_text, False),
-    "rules": (_text, False),
     "top_bar": (_flag, False),
 }
 

@@ -42,12 +42,10 @@ __all__ = [
 
 
 # Counted up when drawings are kept in another form, so that none of the old form is read.
-_SCHEMA = "4"
+_SCHEMA = "5"
 
 
-def run_drawn_cell(
-    cell: Cell, cells: PageCells, script: str, guide: Guide, *, narrow: bool = False
-) -> Output:
+def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> Output:
     """Run one drawn cell as the guide draws; a warning of Matplotlib or NumPy in it is an error.
 
     Parameters
@@ -60,8 +58,6 @@ def run_drawn_cell(
         File that messages name.
     guide : Guide
         Saves the figures.
-    narrow : bool
-        Whether they are saved for phones, too.
 
     Returns
     -------
@@ -77,7 +73,7 @@ def run_drawn_cell(
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("error", category)
         printed, value = run_cell(cell, cells.namespace, script)
-        return Output(*text_and_markup(printed, value), _pictures(guide, narrow=narrow))
+        return Output(*text_and_markup(printed, value), _pictures(guide))
 
 
 def text_and_markup(printed: str, value: object) -> tuple[str, str]:
@@ -103,16 +99,14 @@ def _is_of_matplotlib(value: object) -> bool:
     return bool(items) and all(_is_of_matplotlib(item) for item in items)
 
 
-def _pictures(guide: Guide, *, narrow: bool) -> tuple[Picture, ...]:
-    """Save Matplotlib's open figures, in order, and close them; none where it was not even imported."""
+def _pictures(guide: Guide) -> tuple[Picture, ...]:
+    """Save Matplotlib's open figures, for phones too, and close them; none where it was not even imported."""
     plt = sys.modules.get("matplotlib.pyplot")
     if plt is None:
         return ()
     figures = [plt.figure(number) for number in plt.get_fignums()]
     try:
         pictures = tuple(map(guide.picture, figures))
-        if not narrow:
-            return pictures
         twins = map(guide.narrow, figures)
         return tuple(replace(picture, narrow=twin) for picture, twin in zip(pictures, twins, strict=True))
     finally:
@@ -199,8 +193,7 @@ def draw(
     try:
         with _reads(page, states) as reads:
             shared = states.guide.page_cells(recording)
-            run = partial(run_drawn_cell, narrow=_draws_narrow(states, page))
-            outputs = tuple(run(cell, shared, str(script), states.guide) for cell in cells)
+            outputs = tuple(run_drawn_cell(cell, shared, str(script), states.guide) for cell in cells)
     except CellError as error:
         if isinstance(error.__cause__, _OtherPageWaitsError):
             # Not kept: the next build may have the other page's recording.
@@ -243,13 +236,7 @@ def drawing_of(states: States, state: PageState) -> Drawing:
 
 
 def _folder(states: States, page: str, cells: tuple[Cell, ...], digest: str) -> Path:
-    form = "n" if _draws_narrow(states, page) else ""
-    return states.layout.cache / "drawn" / page / f"{drawing_key(states, cells, digest)[:32]}{form}"
-
-
-def _draws_narrow(states: States, page: str) -> bool:
-    # A chart on a page written by hand is drawn under another name.
-    return page not in states.pages or states.pages[page].is_lesson
+    return states.layout.cache / "drawn" / page / drawing_key(states, cells, digest)[:32]
 
 
 class _OtherPageWaitsError(Exception):

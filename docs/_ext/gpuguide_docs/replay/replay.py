@@ -107,9 +107,8 @@ def replay(
     if draft is None:
         drawing = _draw(states, state, script, cells)
         outputs = _outputs(state, cells, drawing)
-    lesson = states.pages[state.page].is_lesson if state.page in states.pages else False
     rendered = tuple(
-        _folded(cell, output, lesson=lesson) + (_render(output, folder) if output else _note(cell))
+        _folded(cell, output) + (_render(output, folder) if output else _note(cell))
         for cell, output in zip(cells, outputs, strict=True)
     )
     stored: tuple[CodeName, ...] = ()
@@ -169,8 +168,8 @@ def _render(output: Output, folder: FigureFolder) -> str:
     return f"\n{pictures}{literal(output.stdout)}{raw_html(output.html)}\n"
 
 
-def _folded(cell: Cell, output: Output | None, *, lesson: bool) -> str:
-    if cell.kind == "drawn" and lesson:
+def _folded(cell: Cell, output: Output | None) -> str:
+    if cell.kind == "drawn":
         # What shows neither chart nor table states claims or facts.
         states = output is not None and not (output.pictures or output.html)
         return folded_cell(cell.title or (_STATED if states else _CHART), at_end=states, code_only=not states)

@@ -1,4 +1,4 @@
-"""What the build adds to every page: the byline, what the reader will do, and the folded card."""
+"""What the build adds to every page: the byline and the folded card."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ __all__ = [
     "byline_node",
     "needs_text",
     "setup",
-    "you_will_node",
 ]
 
 
@@ -41,7 +40,7 @@ class place_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names it
 
 
 class BylineDirective(SphinxDirective):
-    """``.. byline::`` puts the byline and the list of objectives here instead of under the answer."""
+    """``.. byline::`` puts the byline here instead of under the answer."""
 
     what = "byline"
 
@@ -59,7 +58,7 @@ class CardDirective(BylineDirective):
 
 
 class PageFrame(SphinxTransform):
-    """Frames a listed page: classes for question and answer, byline, objectives, card where it measures."""
+    """Frames a listed page: classes for question and answer, byline, card where it measures."""
 
     default_priority = 400
 
@@ -76,14 +75,10 @@ class PageFrame(SphinxTransform):
         at = _after_answer(section, several=measures)
         # Before byline and card are inserted. The contract reports it.
         reading = self.document["reading"] = reading_of(self.document)
-        # Typed minutes will go with the last page that follows the former rules.
-        minutes = reading.minutes if page.is_lesson else page.minutes
         answer = [node for node in section.children if isinstance(node, nodes.paragraph)]
         answer = [node for node in answer if "gg-answer" in node["classes"]]
-        note_tile(self.env, self.env.docname, minutes, answer)
-        top = [byline_node(site, page, state, minutes)]
-        # On a lesson, objectives would push the numbers off the first screen; they are meant for teachers.
-        top += [] if page.is_lesson else [you_will_node(page)]
+        note_tile(self.env, self.env.docname, reading.minutes, answer)
+        top = [byline_node(site, page, state, reading.minutes)]
         recording = state.shown if state else None
         if recording and recording.runs:
             self.env.note_dependency(str(words_file(site.layout, page.name)))
@@ -176,7 +171,7 @@ def byline_node(site: Site, page: Page, state: PageState | None, minutes: int) -
 
 
 def _promise(site: Site, page: Page, minutes: int) -> Iterator[nodes.Node]:
-    beside = exercise_minutes(page) if page.is_lesson else 0
+    beside = exercise_minutes(page)
     exercise = f", exercise{'s' if len(page.exercises) > 1 else ''} {beside} min" if beside else ""
     yield nodes.Text(f"{minutes} min{exercise} · ")
     for number, name in enumerate(page.after):
@@ -217,24 +212,6 @@ def _downloads(page: Page) -> Iterator[nodes.Node]:
     yield download("notebook", f"gallery/downloads/{page.name}.ipynb")
     yield nodes.Text(" · ")
     yield download("script", f"gallery/downloads/{page.name}.py")
-
-
-def you_will_node(page: Page) -> nodes.Element:
-    """Build the list of what the reader will be able to do.
-
-    Parameters
-    ----------
-    page : Page
-        With its objectives.
-
-    Returns
-    -------
-    docutils.nodes.Element
-        “You will” and a list.
-    """
-    items = [nodes.list_item("", nodes.paragraph("", text)) for text in page.objectives]
-    lead = nodes.paragraph("", "You will", classes=["gg-lead-in"])
-    return nodes.container("", lead, nodes.bullet_list("", *items, bullet="*"), classes=["gg-you-will"])
 
 
 def setup(app: Sphinx) -> None:

@@ -14,7 +14,7 @@ from docutils import nodes
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["changed_block", "changed_lines", "changed_node", "definition_in", "setup"]
+__all__ = ["changed_block", "changed_lines", "changed_node", "definition_in", "functions_in", "setup"]
 
 _SHORT = 15
 # A line above and below shows where a change is.
@@ -26,18 +26,21 @@ class changed_block(nodes.literal_block):  # noqa: N801 (docutils names its node
     """Code with the numbers of the lines that changed and that stand open (``changed``, ``open``), from 1."""
 
 
+def functions_in(code: str) -> dict[str, ast.FunctionDef]:
+    """Give the functions that a cell defines, by name."""
+    try:
+        return {node.name: node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)}
+    except SyntaxError:
+        return {}
+
+
 def definition_in(code: str, name: str) -> str:
     """Cut a function with its decorators out of a cell; empty where it defines none of this name."""
-    try:
-        found = [
-            node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef) and node.name == name
-        ]
-    except SyntaxError:
+    found = functions_in(code).get(name)
+    if found is None:
         return ""
-    if not found:
-        return ""
-    first = min([found[-1].lineno, *(each.lineno for each in found[-1].decorator_list)])
-    return "\n".join(code.splitlines()[first - 1 : found[-1].end_lineno])
+    first = min([found.lineno, *(each.lineno for each in found.decorator_list)])
+    return "\n".join(code.splitlines()[first - 1 : found.end_lineno])
 
 
 def changed_lines(new: str, old: str) -> list[int]:

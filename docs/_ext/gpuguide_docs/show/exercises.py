@@ -1,4 +1,4 @@
-"""Directives of exercises: one on its page, the whole pool as a table with filters, and folded questions."""
+"""Directives of exercises: one on its page, and the whole pool as a table with filters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ __all__ = [
     "ExerciseDirective",
     "OtherExercisesDirective",
     "PoolDirective",
-    "QuestionDirective",
     "exercise_node",
     "setup",
     "show_exercise",
@@ -63,28 +62,6 @@ class ExerciseDirective(SphinxDirective):
         node["exercise"] = self.arguments[0]
         self.set_source_info(node)
         return [node]
-
-
-class QuestionDirective(SphinxDirective):
-    """``.. question:: What is asked?`` with the answer under it, folded."""
-
-    required_arguments = 1
-    final_argument_whitespace = True
-    has_content = True
-
-    def run(self) -> list[nodes.Node]:
-        """Fold the answer under the question."""
-        self.assert_has_content()
-        asked = " ".join(self.arguments[0].split())
-        if not asked.endswith("?"):
-            raise self.error(f"question: {asked!r} ends without a question mark")
-        name = nodes.make_id(f"question {asked}")
-        answer = _target(name, self.parse_content_to_nodes())
-        self.state.document.set_id(answer)
-        question = fold(asked, answer, classes=("gg-question-fold",))
-        question["question"] = asked
-        self.set_source_info(question)
-        return [question]
 
 
 def show_exercise(env: BuildEnvironment, document: nodes.document, name: str) -> nodes.container:
@@ -320,6 +297,5 @@ def setup(app: Sphinx) -> None:
     """Register the directives."""
     app.setup_extension("sphinx_design")
     app.add_directive("exercise", ExerciseDirective)
-    app.add_directive("question", QuestionDirective)
     app.add_directive("exercise-pool", PoolDirective)
     app.add_directive("other-exercises", OtherExercisesDirective)

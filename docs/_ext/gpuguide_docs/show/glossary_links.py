@@ -38,10 +38,7 @@ _NO_PROSE = (
     number_node,
 )
 # The question is a second heading; the rest is not written on the page.
-_OTHER_TEXT = (
-    "gg-question gg-byline gg-you-will gg-measured-card gg-kernel-origin gg-download-wheel "
-    "gg-exercise gg-rule"
-)
+_OTHER_TEXT = "gg-question gg-byline gg-measured-card gg-kernel-origin gg-download-wheel gg-exercise gg-rule"
 _OTHER_CLASSES = frozenset(_OTHER_TEXT.split())
 
 
@@ -52,10 +49,10 @@ class GlossaryLinks(SphinxTransform):
     default_priority = 410
 
     def apply(self, **_kwargs: object) -> None:
-        """Link on pages that follow the rules of lessons; other documents stay as they are."""
+        """Link on the pages of the guide; other documents stay as they are."""
         site = site_of(self.env)
         page = site.page_of(self.env.docname)
-        if page is None or not page.is_lesson:
+        if page is None:
             return
         file = glossary_file(site.layout.docs)
         if file is None:

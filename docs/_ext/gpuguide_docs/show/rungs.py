@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
@@ -16,7 +17,7 @@ from gpuguide.errors import ArgumentError, GpuGuideError, unknown
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
-from gpuguide_docs.show.changed_lines import changed_node, definition_in
+from gpuguide_docs.show.changed_lines import changed_node, definition_in, functions_in
 from gpuguide_docs.show.kernel import kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource, module_file
@@ -81,13 +82,14 @@ class RungDirective(SphinxDirective):
     """``.. rung:: NAME`` shows a kernel with the cell below that launches it, and what was measured of it."""
 
     required_arguments = 1
-    option_spec: ClassVar = {"counter": _counter_option}
+    option_spec: ClassVar = {"beside": directives.flag, "counter": _counter_option}
 
     def run(self) -> list[nodes.Node]:
         """Mark the place; the transform fills it."""
         name = self.arguments[0]
         rung = nodes.container("", classes=["gg-rung"], ids=[f"rung-{name.replace('_', '-')}"])
         rung["rung"], rung["wrong"] = name, False
+        rung["beside"] = "beside" in self.options
         rung["counter"] = self.options.get("counter", "")
         self.set_source_info(rung)
         return [rung]
@@ -118,7 +120,7 @@ class _Shown:
 
 @dataclass
 class _CodeAbove:
-    """What the rungs above have shown: how many there are, their definitions, and the last kernel."""
+    """What the rungs above have shown: how many there are, what they define, and the last kernel."""
 
     n_rungs: int = 0
     names: set[str] = field(default_factory=set)
@@ -208,6 +210,7 @@ class LadderParts(SphinxTransform):
                     block.replace(block[0], changed)
                 block.source, block.line = rung.source, rung.line
                 rung += block
+        shown.names.update(name for code in _code_in(cell) for name in functions_in(code))
         shown.n_rungs += 1
         shown.above = kernel or shown.above
         if cell:
@@ -240,7 +243,7 @@ class LadderParts(SphinxTransform):
         ladder = ladder_of(
             results,
             [rung["rung"] for rung in own],
-            table["beside"] if table else (),
+            [*(table["beside"] if table else ()), *(rung["rung"] for rung in own if rung["beside"])],
             [rung["rung"] for rung in own if rung["wrong"]],
             table["at"] if table else (),
         )

@@ -21,6 +21,7 @@ ORDER: tuple[str, ...] = (
     "copy_and_work",
     "lying_benchmark",
     "fair_comparison",
+    "compile_once",
     "grid_arithmetic",
     "map",
     "guard",

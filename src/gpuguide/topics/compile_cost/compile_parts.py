@@ -19,8 +19,6 @@ from gpuguide.measure.turns import whole_turns
 
 Seconds = dict[str, list[float]]
 EDGE = 32
-CALLS = 5
-"""Calls that the wrong clock averages over."""
 
 
 def first_call() -> None:
@@ -74,10 +72,13 @@ def _first_kernel(arrays: tuple[np.ndarray, ...], clock: SystemClock) -> list[in
 def measure_fresh_processes(n_processes: int = 1) -> Seconds:
     """Time first calls in fresh processes: each empty cache is filled by one and read by the next.
 
+    None is discarded: where a page calls this, its own process has loaded and compiled the same before, so
+    the files are in memory.
+
     Parameters
     ----------
     n_processes : int
-        Pairs of processes that count; one pair more runs first.
+        Pairs of processes.
 
     Returns
     -------
@@ -92,20 +93,16 @@ def measure_fresh_processes(n_processes: int = 1) -> Seconds:
         A process failed, or did not find what the one before had written.
     """
     taken: Seconds = {}
-    n_pairs = 0
 
     def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:
-        nonlocal n_pairs
         empty, _ = _process(command, environment, timeout_s, hits=0)
         filled, printed = _process(command, environment, timeout_s, hits=1)
-        n_pairs += 1
-        if n_pairs > 1:  # the first pair brings files into memory
-            both = {**empty, "cached": filled["first"], **_only_gpu(filled)}
-            for name, ns in both.items():
-                taken.setdefault(name, []).append(ns / 1e9)
+        both = {**empty, "cached": filled["first"], **_only_gpu(filled)}
+        for name, ns in both.items():
+            taken.setdefault(name, []).append(ns / 1e9)
         return printed
 
-    time_first_call(f"{__name__}:first_call", n_processes=n_processes, run=run)
+    time_first_call(f"{__name__}:first_call", n_processes=n_processes, n_discarded=0, run=run)
     return taken
 
 
@@ -173,7 +170,8 @@ def time_compiling(
     >>> len(time_compiling(larger, (1.0, 2.0), n_turns=2))
     2
     """
-    _check(n_turns)
+    if n_turns < 1:
+        raise ArgumentError(f"Expected at least 1 turn; got {n_turns}.")
     numba: Any = import_module("numba")
     types = tuple(map(numba.typeof, arguments))
     clock = SystemClock()
@@ -185,62 +183,3 @@ def time_compiling(
         return {"compile": (clock.now_ns() - start) / 1e9}
 
     return whole_turns(turn, n_turns)["compile"]
-
-
-def average_with_compiler(n_turns: int = 7) -> Seconds:
-    """Average over five calls of fresh functions, the first of which compiles; time the parts in turns.
-
-    One turn comes first and is not counted.
-
-    Parameters
-    ----------
-    n_turns : int
-        How many samples of each.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds. ``"average"``: a fifth of the five calls. ``"compile"``: compiling another fresh function.
-        ``"call"``: a call of what is compiled.
-
-    Raises
-    ------
-    ArgumentError
-        `n_turns` is below 1.
-
-    Examples
-    --------
-    >>> taken = average_with_compiler(n_turns=1)
-    >>> taken["average"][0] > taken["call"][0]
-    True
-    """
-    _check(n_turns)
-    numba: Any = import_module("numba")
-    loops = import_module("gpuguide.topics.compile_cost.study").larger_loops
-    rng = np.random.default_rng(0)
-    a, b = rng.random((2, EDGE, EDGE, EDGE), np.float32)
-    arrays = (a, b, np.empty_like(a))
-    types = tuple(map(numba.typeof, arrays))
-    clock = SystemClock()
-
-    def turn() -> dict[str, float]:
-        # Two, because compiled code is kept with its function, and both clocks want a compilation.
-        fresh, other = numba.njit(loops), numba.njit(loops)
-        marks = [clock.now_ns()]
-        for _ in range(CALLS):
-            fresh(*arrays)
-        marks.append(clock.now_ns())
-        other.compile(types)
-        marks.append(clock.now_ns())
-        for _ in range(CALLS):
-            other(*arrays)
-        marks.append(clock.now_ns())
-        average, compiling, call = ((stop - start) / 1e9 for start, stop in pairwise(marks))
-        return {"average": average / CALLS, "compile": compiling, "call": call / CALLS}
-
-    return whole_turns(turn, n_turns)
-
-
-def _check(n_turns: int) -> None:
-    if n_turns < 1:
-        raise ArgumentError(f"Expected at least 1 turn; got {n_turns}.")

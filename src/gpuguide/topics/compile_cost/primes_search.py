@@ -10,7 +10,7 @@ from gpuguide.measure.study import Study
 from gpuguide.topics.primes.kernels_cpu import compiled_find_primes, find_primes
 from gpuguide.topics.primes.reference import small_primes
 
-SIZES = (10, 100, 1000, 3000, 10_000, 20_000)
+SIZES = (10, 30, 100, 1000, 3000, 10_000)
 
 
 def primes_python(upper: int) -> np.ndarray:

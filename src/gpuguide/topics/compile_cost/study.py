@@ -43,11 +43,6 @@ def compile_njit(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     njit(larger_loops)(a, b, out)
 
 
-def compile_fastmath(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Compile with @njit(fastmath=True), and call once."""
-    njit(fastmath=True)(larger_loops)(a, b, out)
-
-
 def compile_vectorize(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Make a ufunc without a signature, and call it once: that compiles it."""
     vectorize(larger)(a, b, out)
@@ -105,7 +100,7 @@ def compile_kernel(a_host: np.ndarray, b_host: np.ndarray, out_host: np.ndarray)
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of a Python loop with compiling it in six ways, and with a later call."""
+    """Describe the comparison of a Python loop with compiling it in five ways, and with a later call."""
     return Study(
         name="compiling",
         title="Compile a function and call it once",
@@ -114,7 +109,6 @@ def study(kernels: Kernels = None) -> Study:
             cpu_variant("later", call_compiled, "later call"),
             cpu_variant("cached", load_cached, "njit, cached"),
             cpu_variant("njit", compile_njit, "njit"),
-            cpu_variant("fastmath", compile_fastmath, "njit, fastmath"),
             cpu_variant("vectorize", compile_vectorize, "vectorize"),
             cpu_variant("signature", compile_signature, "vectorize, signature"),
             # No pinned variant: what is timed is the compiler, and the arrays are small.

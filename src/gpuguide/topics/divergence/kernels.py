@@ -6,7 +6,7 @@ from numba import cuda
 
 @cuda.jit(device=True)
 def odd_divisor(number, d, last):
-    """Try odd numbers from d to last; return number itself if it is prime, and 0 if that is open."""
+    """Try odd numbers from d to last; give number if it is prime, and 0 if that is open."""
     while d * d <= number:
         if d > last:
             return np.uint32(0)
@@ -69,6 +69,33 @@ def regrouped(divisors):
         divisors[i] = odd_divisor(number, np.uint32(33), number)
 
 
+@cuda.jit
+def regrouped_often(divisors):
+    """Each block deals out anew what is open, before each stage of larger divisors."""
+    is_open = cuda.shared.array((2, NUMBERS_PER_BLOCK), np.int32)
+    n_open = cuda.shared.array(8, np.int32)
+    thread, width = cuda.threadIdx.x, cuda.blockDim.x
+    first = cuda.blockIdx.x * NUMBERS_PER_BLOCK
+    n = min(NUMBERS_PER_BLOCK, divisors.size - first)
+    for k in range(thread, n, width):
+        is_open[0, k] = first + k
+    if thread < 8:
+        n_open[thread] = n if thread == 0 else 0
+    cuda.syncthreads()  # list and counters are set before anybody uses them
+    stage, d, last = 0, np.uint32(3), np.uint32(31)
+    while n_open[stage] > 0:
+        for k in range(thread, n_open[stage], width):
+            i = is_open[stage % 2, k]
+            number = np.uint32(i + 2)
+            found = first_divisor(number, last) if stage == 0 else odd_divisor(number, d, last)
+            if found > 0:
+                divisors[i] = found
+            else:
+                is_open[(stage + 1) % 2, cuda.atomic.add(n_open, stage + 1, 1)] = i
+        cuda.syncthreads()  # the next list is complete before anybody reads it
+        stage, d, last = stage + 1, np.uint32(last + 2), np.uint32(4 * last + 3)
+
+
 @cuda.jit(device=True)
 def shift_recipe(v):
     """Scramble the bits of a number by shifts."""
@@ -82,7 +109,7 @@ def shift_recipe(v):
 
 @cuda.jit(device=True)
 def turn_recipe(v):
-    """Scramble the bits of a number by turning them round."""
+    """Scramble the bits of a number by rotating them."""
     for _ in range(128):
         v = np.uint32(~v ^ (v >> 9))
         v = np.uint32((v << 7) | (v >> 25))

@@ -18,6 +18,7 @@ from gpuguide.topics.divergence.kernels import (
     by_cost,
     in_order,
     regrouped,
+    regrouped_often,
 )
 from gpuguide.topics.divergence.warp_steps import warp_steps
 
@@ -98,6 +99,13 @@ def divisors_regrouped(shuffled: Any, costly_first: Any, divisors: Any) -> None:
         regrouped[-(-n // NUMBERS_PER_BLOCK), THREADS_PER_BLOCK](divisors)
 
 
+def divisors_regrouped_often(shuffled: Any, costly_first: Any, divisors: Any) -> None:
+    """Let each block deal out anew what is open, at every stage."""
+    n = launch.check(divisors=divisors, ndim=1, dtype="uint32")
+    if n:
+        regrouped_often[-(-n // NUMBERS_PER_BLOCK), THREADS_PER_BLOCK](divisors)
+
+
 def launch_listed(order: Any, divisors: Any) -> None:
     """Launch a thread for each number of a list."""
     dtypes = {"order": "int32", "divisors": "uint32"}
@@ -116,7 +124,10 @@ def study(kernels: Kernels = None) -> Study:
             kernel_variant(
                 "in_order", divisors_in_order, "in order", work={"warp_steps": steps_in_order}
             ),
-            kernel_variant("regrouped", divisors_regrouped, "regrouped in each block"),
+            kernel_variant("regrouped", divisors_regrouped, "regrouped once"),
+            kernel_variant(
+                "regrouped_often", divisors_regrouped_often, "regrouped at each stage"
+            ),
             kernel_variant(
                 "by_cost",
                 divisors_by_cost,

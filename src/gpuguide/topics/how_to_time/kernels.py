@@ -1,18 +1,16 @@
-"""The kernel that is timed: add one to each element; and a loop for the CPU that does the same."""
+"""The kernel that is timed adds one to each element; another is launched in the same way and does nothing."""
 
-from numba import cuda, njit, prange
+from numba import cuda
 
 
-@njit(parallel=True)
-def add_one_threads(x, out):
-    """Share the elements out among all threads of the CPU."""
-    for i in prange(x.size):
+@cuda.jit
+def add_one(x, out):
+    """Each thread adds one to its element."""
+    i = cuda.grid(1)
+    if i < x.size:
         out[i] = x[i] + 1.0
 
 
 @cuda.jit
-def add_one_kernel(x, out):
-    """Each thread takes one element."""
-    i = cuda.grid(1)
-    if i < x.size:
-        out[i] = x[i] + 1.0
+def nothing(x, out):
+    """Take the same arguments, and do nothing."""

@@ -91,7 +91,7 @@ def capture(x: Any) -> Any:
     """Record the launches on CuPy's current stream, without running them, as a ``cupy.cuda.Graph``."""
     stream = cupy().cuda.get_current_stream()
     with_views(cuda.device_array_like(x))  # compiled and loaded before anything is recorded
-    with cuda.defer_cleanup():  # to free memory would end a capture
+    with cuda.defer_cleanup():  # freeing memory would end a capture
         stream.begin_capture()
         with_views(x)
         return stream.end_capture()

@@ -29,7 +29,7 @@ ELEMENTS = 2**26
 COVERING = tuple(
     (threads, items) for items in (1, 2, 4) for threads in (32, 64, 128, 256, 512, 1024)
 )
-# (threads per block, elements per turn, blocks per multiprocessor): 128 to 2048 threads on each of them.
+# (threads per block, elements per iteration, blocks per multiprocessor): 128 to 2048 threads on each.
 LOOPING = tuple(
     (threads, items, per_sm // threads)
     for items in (1, 4)
@@ -63,7 +63,8 @@ def map_study(kernels: Kernels = None) -> Study:
 def shapes_study(kernels: Kernels = None) -> Study:
     """Describe the shapes that the text and the rules of thumb are about, each one of a kind."""
     named = {
-        "threads_33": _covering(33, 1),
+        "full_warps": _looping(64, 1, 32),
+        "a_lane_more": _looping(33, 1, 32),
         "threads_64": _covering(64, 1),
         "threads_128": _covering(128, 1),
         "blocks_of_1024": _covering(1024, 1),
@@ -152,7 +153,8 @@ def _looping(threads: int, items: int, blocks: int) -> Variant:
             threads_per_block=threads,
             blocks_per_sm=blocks,
         ),
-        f"{blocks} block{'s' * (blocks > 1)} of {threads} per multiprocessor, {_elements(items)} per turn",
+        f"{blocks} block{'s' * (blocks > 1)} of {threads} per multiprocessor, "
+        f"{_elements(items)} per iteration",
         "A fixed number of blocks, whose threads loop.",
     )
 

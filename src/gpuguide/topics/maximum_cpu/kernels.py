@@ -2,7 +2,7 @@
 
 from math import isnan
 
-from numba import njit, prange, vectorize
+import numba
 
 
 def python_loop(a, b, out):
@@ -14,7 +14,7 @@ def python_loop(a, b, out):
                 out[i, j, k] = x if x > y or isnan(x) else y
 
 
-@njit
+@numba.njit(nogil=True)
 def loops(a, b, out):
     """Run the same three loops as machine code, on one thread."""
     if a.shape != out.shape or b.shape != out.shape:  # Numba does not check indices
@@ -26,18 +26,18 @@ def loops(a, b, out):
                 out[i, j, k] = x if x > y or isnan(x) else y
 
 
-@vectorize
+@numba.vectorize
 def ufunc(x, y):
     """Return the larger number; Numba makes a function of whole arrays from it."""
     return x if x > y or isnan(x) else y
 
 
-@njit(parallel=True)
+@numba.njit(parallel=True)
 def parallel(a, b, out):
     """Share out the first loop among all threads."""
     if a.shape != out.shape or b.shape != out.shape:
         raise ValueError("expected three arrays of one shape")
-    for i in prange(out.shape[0]):
+    for i in numba.prange(out.shape[0]):
         for j in range(out.shape[1]):
             for k in range(out.shape[2]):
                 x, y = a[i, j, k], b[i, j, k]

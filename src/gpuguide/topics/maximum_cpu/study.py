@@ -76,14 +76,6 @@ def in_python_threads(
     list(thread_pool().map(lambda part: call(a[part], b[part], out[part]), parts))
 
 
-def loops_without_lock(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Call the compiled loops, which let go of Python's lock while they run."""
-    _released(a, b, out)
-
-
-_released = numba.njit(nogil=True)(loops.py_func)
-
-
 def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of a Python loop, NumPy and compiled code, on one thread and on all."""
     on_all = {"threads": THREADS}
@@ -115,7 +107,7 @@ def study(kernels: Kernels = None) -> Study:
             ),
             _variant(
                 "loops_threads",
-                partial(in_python_threads, loops_without_lock),
+                partial(in_python_threads, loops),
                 "njit loops, Python's threads",
                 note="the compiled loops on a part in each of Python's threads",
                 up_to=256,

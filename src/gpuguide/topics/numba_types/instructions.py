@@ -36,7 +36,7 @@ def float_instructions(ptx: str) -> FloatInstructions:
     >>> float_instructions(ptx)
     FloatInstructions(float32=0, float64=1, conversions=1)
     """
-    counts = Counter(_kind(opcode) for opcode in _OPCODE.findall(ptx))
+    counts = Counter(kind_of(opcode) for opcode in _OPCODE.findall(ptx))
     return FloatInstructions(counts["float32"], counts["float64"], counts["conversion"])
 
 
@@ -51,14 +51,19 @@ def counting_words(ptx: str) -> float:
     4.0
     """
     loops = [_OPCODE.findall(body) for _, body in _LOOP.findall(ptx)]
-    additions, opcodes = max((sum(map(_adds, each)), each) for each in loops)
+    additions, opcodes = max((sum(map(adds, each)), each) for each in loops)
     whole = [
         each for each in opcodes if re.search(r"\.[subp](32|64)$", each.replace(".lo", ""))
     ]
     return sum(2 if each.endswith("64") else 1 for each in whole) / additions
 
 
-def _kind(opcode: str) -> str:
+def kind_of(opcode: str) -> str:
+    """Say what an instruction of PTX works on.
+
+    >>> kind_of("fma.rn.f32"), kind_of("cvt.f64.f32"), kind_of("add.s64")
+    ('float32', 'conversion', 'other')
+    """
     name, *types = opcode.split(".")
     if name in _MOVES:
         return "move"
@@ -67,5 +72,10 @@ def _kind(opcode: str) -> str:
     return "float64" if "f64" in types else "float32" if "f32" in types else "other"
 
 
-def _adds(opcode: str) -> bool:
+def adds(opcode: str) -> bool:
+    """Say whether an instruction of PTX adds float32.
+
+    >>> adds("fma.rn.f32"), adds("mul.f32")
+    (True, False)
+    """
     return opcode.endswith(".f32") and opcode.startswith(("add", "fma"))

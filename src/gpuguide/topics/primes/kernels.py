@@ -67,7 +67,7 @@ def all_odd(is_prime):
 def sieve_global(is_prime):
     """Cross off the multiples of one odd number in each row of blocks."""
     step = 2 * cuda.blockIdx.y + 3
-    if is_prime[step // 2]:  # read too early, it costs a walk in vain
+    if is_prime[step // 2]:  # read too early, this walk is wasted
         first = step * step // 2 + step * cuda.grid(1)
         for i in range(first, is_prime.size, step * cuda.gridsize(1)):
             is_prime[i] = False

@@ -1,4 +1,4 @@
-"""What the kernels of the page are held against: a sieve made of slices, and published numbers of primes."""
+"""What the answers are compared with: a sieve made of slices, and published numbers of primes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gpuguide.machine.backends import array_module, cupy, has_gpu
 from gpuguide.measure.buffers import first_difference
 
 MAX_LIMIT = 2**30
-"""Largest limit; the sieves then get along with primes below 2**15."""
+"""Largest limit; primes below 2**15 are then enough to sieve with."""
 
 COUNTS = {10**4: 1229, 10**6: 78_498, 10**9: 50_847_534}
-"""How many primes there are below some limits, as published: what the reference itself is held against."""
+"""How many primes there are below some limits, as published; they check the reference itself."""
 
 
 def checked_limit(limit: int) -> int:
@@ -69,7 +69,7 @@ def primes_reference(limit: int, xp: Any = np) -> Any:
 
 
 class PrimesCheck:
-    """Every byte equals that of a sieve with slices, which is held against the published numbers of primes.
+    """Every byte equals that of a sieve with slices, which is checked by the published numbers of primes.
 
     An answer has a byte for each odd number below the limit, or one for each number.
 

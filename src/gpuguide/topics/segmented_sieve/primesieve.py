@@ -46,12 +46,12 @@ def primesieve() -> Any:
 
 def count_by_primesieve(limit: int, out: np.ndarray) -> None:
     """Count with primesieve on all threads; it keeps no list."""
-    out[0] = _library(THREADS).primesieve_count_primes(0, limit - 1)
+    out[0] = on_threads(THREADS).primesieve_count_primes(0, limit - 1)
 
 
 def count_by_primesieve_alone(limit: int, out: np.ndarray) -> None:
     """Count with primesieve on one thread."""
-    out[0] = _library(1).primesieve_count_primes(0, limit - 1)
+    out[0] = on_threads(1).primesieve_count_primes(0, limit - 1)
 
 
 def version() -> str:
@@ -60,7 +60,8 @@ def version() -> str:
     return "" if library is None else library.primesieve_version().decode()
 
 
-def _library(threads: int) -> Any:
+def on_threads(threads: int) -> Any:
+    """Return the library, set to so many threads."""
     library = primesieve()
     if library is None:
         raise BackendError(f"{NO_PRIMESIEVE}.")

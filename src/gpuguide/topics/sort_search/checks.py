@@ -1,4 +1,4 @@
-"""What results are held against: sorted numbers, the order that sorts them, and the places of a search."""
+"""What results are compared with: sorted numbers, the order that sorts them, and the places of a search."""
 
 from __future__ import annotations
 

@@ -52,8 +52,10 @@ def sort_cupy_in_place(x: Any) -> None:
 
 
 def sort_with_copies(x_host: np.ndarray, out_host: np.ndarray) -> None:
-    """Copy to the GPU, cp.sort, and copy back into a host array that exists already."""
-    cupy().sort(cupy().asarray(x_host)).get(out=out_host)
+    """Copy to the GPU, sort there in place, and copy back into a host array that exists already."""
+    x_device = cupy().asarray(x_host)
+    x_device.sort()
+    x_device.get(out=out_host)
 
 
 def sort_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
@@ -62,7 +64,8 @@ def sort_with_copies_pinned(x_host: np.ndarray, out_host: np.ndarray) -> None:
     # asarray would first copy it into pinned memory of CuPy's own.
     stream = cupy().cuda.get_current_stream()
     x_device.set(x_host, stream=stream)
-    cupy().sort(x_device).get(out=out_host)
+    x_device.sort()
+    x_device.get(out=out_host)
 
 
 def sort_rows_numpy(x: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ def lookup_branching(
 def lookup_branchless(
     queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
 ) -> None:
-    """Give each thread one query; searches take the same steps, and select, not branch."""
+    """Give each thread one query; all searches take the same number of steps and do not branch."""
     n = checked_size(queries, keys, words, coarse, fine, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
@@ -94,7 +94,7 @@ def lookup_shared_top(
 def lookup_bucket(
     queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
 ) -> None:
-    """Give each thread one query, and let a table of 64 numbers per entry say where to search."""
+    """Give each thread one query; a table with an entry for 64 numbers says where to search."""
     n = checked_size(queries, keys, words, coarse, fine, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
@@ -106,7 +106,7 @@ def lookup_bucket(
 def lookup_bucket_of_8(
     queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any
 ) -> None:
-    """Do the same with a table of eight numbers per entry."""
+    """Do the same by a table with an entry for eight numbers."""
     n = checked_size(queries, keys, words, coarse, fine, out)
     if n:
         blocks_per_grid = blocks_1d(n, THREADS_PER_BLOCK)
@@ -231,12 +231,6 @@ def sorted_study(kernels: Kernels = None) -> Study:
                 "without branches, sorted queries",
                 traffic=lookup_traffic,
             ),
-            kernel_variant(
-                "bucket_sorted",
-                lookup_bucket,
-                "buckets, sorted queries",
-                traffic=lookup_traffic,
-            ),
         ),
         sizes=(10**7,),
         inputs=sorted_inputs,
@@ -251,7 +245,7 @@ def sorted_study(kernels: Kernels = None) -> Study:
 
 
 def checked_size(queries: Any, keys: Any, words: Any, coarse: Any, fine: Any, out: Any) -> int:
-    """Return how many queries there are, once all five arrays are seen to fit each other."""
+    """Check that all six arrays fit each other, and return how many queries there are."""
     n: int = launch.check(queries=queries, ndim=1, dtype="int32")
     launch.check(out=out, shape=(n,), dtype="uint64")
     n_keys = launch.check(keys=keys, ndim=1, dtype="int32")

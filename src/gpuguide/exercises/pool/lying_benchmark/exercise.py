@@ -166,6 +166,6 @@ EXERCISE = Exercise(
     teaches="Warm up, restore the data, wait before and after the clock is read, take the median of samples.",
     task=FunctionTask(judge=judge, parameters=("gpu", "operation"), praise=praise),
     lanes=("simulator",),
-    pages=("how_to_time", "benchmark_well", "compile_cost"),
+    pages=("how_to_time", "benchmark_well"),
     tags=("measuring", "synchronisation", "first call"),
 )

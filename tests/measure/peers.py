@@ -1,6 +1,6 @@
 """Our clocks beside those of CuPy, Triton and nvbench, each in the mode in which they should agree.
 
-Run on a machine with a GPU:  python -m gpuguide.topics.how_to_time.peers [--json FILE]
+Run on a machine with a GPU:  python tests/measure/peers.py [--json FILE]
 
 One kernel copies memory; its size and number of passes make it last for one of `DURATIONS`. Each row times it
 by us, by the peer, and by us again. A peer that is not installed gets a row that says so. The exit
@@ -22,14 +22,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gpuguide.errors import ClaimError, GpuGuideError
 from gpuguide.machine.backends import cupy
 from gpuguide.measure.clocks import CupyClock
-from gpuguide.measure.session import current
 from gpuguide.measure.timing import time_device
 
-# By its name: in a process that runs it, `__name__` is "__main__".
-COMMAND = (sys.executable, "-m", "gpuguide.topics.how_to_time.peers")
+COMMAND = (sys.executable, __file__)
 SOURCE = r"""
 extern "C" __global__ void copy_passes(const uint4* a, uint4* out, long long n, int passes) {
     const long long step = (long long)gridDim.x * blockDim.x;
@@ -127,9 +124,7 @@ def bounded(n_bytes: int, passes: int) -> tuple[int, int]:
 def ours(copy: Copy, *, flush_bytes: int = 0, n_samples: int | None = None) -> float:
     """Return our median time of one launch in seconds, cold by a memset of `flush_bytes` if given."""
     gpu: Any = CupyClock(flush=_memset(flush_bytes) if flush_bytes else None)
-    samples = time_device(
-        copy.launch, gpu, cold=bool(flush_bytes), n_samples=n_samples, budget_s=0.5
-    )
+    samples = time_device(copy.launch, gpu, cold=bool(flush_bytes), n_samples=n_samples, budget_s=0.5)
     return statistics.median(samples.seconds)
 
 
@@ -138,9 +133,7 @@ def _memset(n_bytes: int) -> Callable[[], None]:
     buffer = cp.empty(n_bytes, dtype=cp.uint8)
 
     def flush() -> None:
-        cp.cuda.runtime.memsetAsync(
-            buffer.data.ptr, 0, n_bytes, cp.cuda.get_current_stream().ptr
-        )
+        cp.cuda.runtime.memsetAsync(buffer.data.ptr, 0, n_bytes, cp.cuda.get_current_stream().ptr)
 
     return flush
 
@@ -156,9 +149,7 @@ def warm_by_cupy(copy: Copy, duration: str) -> Row:
     """Compare with cupyx.profiler.benchmark: events around a bare launch, warm."""
     benchmark = import_module("cupyx.profiler").benchmark  # a peer, no back end of ours
     n = 10 if duration == "50 ms" else 100
-    ours_s, answer = ours_around(
-        lambda: benchmark(copy.launch, n_repeat=n, name="copy"), partial(ours, copy)
-    )
+    ours_s, answer = ours_around(lambda: benchmark(copy.launch, n_repeat=n, name="copy"), partial(ours, copy))
     peer_s = float(statistics.median(answer.gpu_times[0].tolist()))
     launch_s = float(statistics.median(answer.cpu_times.tolist()))
     if duration == "100 us":
@@ -209,9 +200,7 @@ def graph_by_triton(copy: Copy, duration: str) -> Row:
     )
     peer_s = peer_ms / 1e3
     name = "triton cudagraph"
-    return Row(
-        name, "graph", duration, "10 %", ours_s, peer_s, None, near(0.10, ours_s, peer_s)
-    )
+    return Row(name, "graph", duration, "10 %", ours_s, peer_s, None, near(0.10, ours_s, peer_s))
 
 
 def cold_by_nvbench(copies: dict[str, Copy]) -> list[Row]:
@@ -226,11 +215,7 @@ def cold_by_nvbench(copies: dict[str, Copy]) -> list[Row]:
             (before[name] + ours(copies[name], flush_bytes=flush_bytes)) / 2,
             medians[name],
         )
-        rows.append(
-            Row(
-                "nvbench", "cold", name, "3 %", ours_s, peer_s, None, near(0.03, ours_s, peer_s)
-            )
-        )
+        rows.append(Row("nvbench", "cold", name, "3 %", ours_s, peer_s, None, near(0.03, ours_s, peer_s)))
     return rows
 
 
@@ -282,9 +267,7 @@ def nvbench_medians(answer: dict[str, Any]) -> dict[str, float]:
             for each in benchmark["states"][0]["summaries"] or ()
         }
         tag = next(
-            f"nv/cold/time/gpu/{s}"
-            for s in ("median", "mean")
-            if f"nv/cold/time/gpu/{s}" in summaries
+            f"nv/cold/time/gpu/{s}" for s in ("median", "mean") if f"nv/cold/time/gpu/{s}" in summaries
         )
         found[benchmark["name"].replace("_", " ")] = float(summaries[tag]["value"])
     return found
@@ -295,17 +278,9 @@ def compare() -> list[Row]:
     copies = make_copies()
     rows = []
     for name in ("100 us", "1 ms", "50 ms"):
-        rows.append(
-            _attempt(
-                warm_by_cupy, copies[name], name, Row("cupyx benchmark", "warm", name, "2 %")
-            )
-        )
+        rows.append(_attempt(warm_by_cupy, copies[name], name, Row("cupyx benchmark", "warm", name, "2 %")))
     for name in COLD:
-        rows.append(
-            _attempt(
-                cold_by_triton, copies[name], name, Row("triton do_bench", "cold", name, "3 %")
-            )
-        )
+        rows.append(_attempt(cold_by_triton, copies[name], name, Row("triton do_bench", "cold", name, "3 %")))
     graph = Row("triton cudagraph", "graph", "5 us", "10 %")
     rows.append(_attempt(graph_by_triton, copies["5 us"], "5 us", graph))
     try:
@@ -344,8 +319,7 @@ def table(rows: Sequence[Row]) -> str:
     lines = [heads, *(_cells(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
     return "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip()
-        for line in lines
+        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines
     )
 
 
@@ -368,48 +342,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def agreement(command: Sequence[str] = COMMAND) -> str:
-    """Time copies of several lengths by our clock and by each peer's, in a process of its own.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Prints a table, and exits with 1 when a row lies outside the agreement wanted.
-
-    Returns
-    -------
-    str
-        The table.
-
-    Raises
-    ------
-    ClaimError
-        While recording: a peer disagrees; the message is the table.
-    GpuGuideError
-        The comparison could not run; the message is what it said.
-
-    Examples
-    --------
-    >>> print(agreement([sys.executable, "-c", "print('all agree')"]), end="")
-    all agree
-    """
-    ran = subprocess.run(
-        list(command), capture_output=True, text=True, timeout=240, check=False
-    )
-    if ran.returncode not in (0, 1) or not ran.stdout:
-        raise GpuGuideError(
-            f"The comparison with the peers failed: {ran.stderr.strip()[-500:]}"
-        )
-    if ran.returncode and current().recording:
-        raise ClaimError(f"The clocks disagree.\n{ran.stdout}")
-    return ran.stdout
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the comparison; return 1 when a row is outside the agreement wanted."""
-    parser = argparse.ArgumentParser(
-        description="Compare the guide's clocks with those of others."
-    )
+    parser = argparse.ArgumentParser(description="Compare the guide's clocks with those of others.")
     parser.add_argument("--json", metavar="FILE", help="write the rows there as well")
     parser.add_argument("--nvbench", metavar="SHAPES", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)

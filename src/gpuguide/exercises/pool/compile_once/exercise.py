@@ -1,0 +1,150 @@
+"""Signals of many types, and a function that is compiled anew for each of them, or once for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
+from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, shown
+from gpuguide.exercises.stand_ins.lines import line_now, source_of
+from gpuguide.exercises.trace.findings import Finding
+
+TOLERANCE = 1e-12
+
+
+class Compiler:
+    """Stands in for ``numba.njit``: notes what would be compiled, and runs the function in Python."""
+
+    def __init__(self, source: str = "") -> None:
+        self.source = source
+        self.versions: list[tuple[str, int | None]] = []
+        self.n_calls = 0
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate a function; each decorated one begins without versions."""
+        known: set[str] = set()
+
+        def compiled(*arguments: Any) -> Any:
+            types = ", ".join(map(type_of, arguments))
+            if types not in known:
+                known.add(types)
+                self.versions.append((types, line_now(self.source)))
+            self.n_calls += 1
+            return function(*arguments)
+
+        return compiled
+
+
+def type_of(argument: object) -> str:
+    """Name the type that Numba gives an argument: of an array also its axes and how it lies in memory.
+
+    >>> x = np.zeros(8, np.float32)
+    >>> type_of(x), type_of(x[::2]), type_of(1.0)
+    ('array(float32, 1d, C)', 'array(float32, 1d, A)', 'float')
+    """
+    if not isinstance(argument, np.ndarray):
+        return type(argument).__name__
+    layout = "C" if argument.flags.c_contiguous else "A"
+    return f"array({argument.dtype}, {argument.ndim}d, {layout})"
+
+
+def smooth(signal: Any) -> Any:
+    """Replace each number between two neighbours by the mean of the three."""
+    out = signal.copy()
+    for i in range(1, signal.size - 1):
+        out[i] = (signal[i - 1] + signal[i] + signal[i + 1]) / 3
+    return out
+
+
+def signals_of(case: int) -> tuple[str, list[Any]]:
+    """Make the signals of a case, with the case in words."""
+    rng = np.random.default_rng(case)
+    whole, single = rng.integers(-1000, 1000, 9), rng.uniform(-1, 1, 8).astype(np.float32)
+    exact = 1e6 + rng.uniform(0, 1, 7)
+    return (
+        ("For two signals of float64", [exact, rng.uniform(0, 1, 4)]),
+        ("For signals of float32 and float64", [single, exact, single[:3].copy()]),
+        ("For whole numbers of 16, 32 and 64 bits", [whole.astype(kind) for kind in ("i2", "i4", "i8")]),
+        ("For every second sample of a signal", [exact, exact[::2], exact[::-1]]),
+        ("For signals of every kind", [whole.astype("i2"), single[::2], exact, single, exact[1::3]]),
+        ("For no signals at all", []),
+    )[case]
+
+
+CASES = range(6)
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Compare the results of each case and count what was compiled."""
+    for case in CASES:
+        words, signals = signals_of(case)
+        compiler = Compiler(source_of(function))
+        if found := [*_wrong(function, words, signals, compiler), *_compiled(words, signals, compiler)]:
+            yield found[0]
+            return
+
+
+def praise(function: Callable[..., Any]) -> str:
+    """Say what a right answer compiled."""
+    compiler = Compiler()
+    signals = signals_of(4)[1]
+    function(compiler, smooth, signals)
+    return (
+        f"{count(len(compiler.versions), 'version')} for {len(signals)} signals: {compiler.versions[0][0]}."
+    )
+
+
+def _wrong(
+    function: Callable[..., Any], words: str, signals: list[Any], compiler: Compiler
+) -> Iterator[Finding]:
+    copies = [signal.copy() for signal in signals]
+    results, finding = attempt(function, words, compiler, smooth, signals)
+    if finding is None and not (isinstance(results, list) and len(results) == len(copies)):
+        wanted = f"a list of {count(len(copies), 'array')}"
+        finding = Finding("wrong", f"{words} {wanted} was expected; {shown(results)} came.")
+    if finding:
+        yield finding
+        return
+    for number, (result, signal) in enumerate(zip(results, copies, strict=True), 1):
+        expected = smooth(signal.astype(np.float64))
+        if found := compare_values(f"{words}, in number {number},", result, expected, TOLERANCE):
+            yield found
+    for number, (signal, copy) in enumerate(zip(signals, copies, strict=True), 1):
+        if found := unchanged(words, f"signal {number}", signal, copy):
+            yield found
+
+
+def _compiled(words: str, signals: list[Any], compiler: Compiler) -> Iterator[Finding]:
+    versions, lines = compiler.versions, known_lines(line for _, line in compiler.versions)
+    if len(versions) > 1:
+        types = list(dict.fromkeys(types for types, _ in versions))
+        why = (
+            f"each for another type: {'; '.join(types)}. Bring the signals to one type, dtype and layout."
+            if len(types) == len(versions)
+            else "and some of them for the same type: a function that is decorated anew knows no versions."
+        )
+        yield Finding(
+            "limit",
+            f"{words} there were {len(versions)} compilations{lines_text(lines)}, {why}",
+            line=versions[1][1],
+            lines=lines,
+        )
+    elif compiler.n_calls < len(signals):
+        yield Finding("limit", f"{words} not every signal went through a compiled function.")
+
+
+EXERCISE = Exercise(
+    name="compile_once",
+    title="Compile once for all",
+    level="beginner",
+    minutes=10,
+    teaches="Each decorated function has versions of its own: one for each dtype and layout that it meets.",
+    task=FunctionTask(judge=judge, parameters=("jit", "smooth", "signals"), praise=praise),
+    lanes=("simulator",),
+    pages=("compile_cost",),
+    tags=("Numba", "JIT", "types", "first call"),
+)
