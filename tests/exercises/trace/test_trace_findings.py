@@ -143,8 +143,7 @@ MESSAGES = [
         "def kernel(x):\n    i = cuda.grid(1)\n    x[i] = 6 // i\n",
         (1, 3, {"x": np.zeros(3)}),
         ["Thread 0 of block 0 fails in line 3: ZeroDivisionError, integer division or modulo by zero; a GPU "
-         "says "
-         "nothing and computes on with a useless value."],
+         "reports nothing and continues with a useless value."],
     ),
     (
         "a fraction as index",
