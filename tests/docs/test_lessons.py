@@ -159,7 +159,7 @@ def code(n, language="Python"):
         ([nodes.table("", nodes.title("", "One two"))] * 12, 2),
         ([nodes.image(drawing="warp"), nodes.image()] * 12, 2),
         ([words(180), fold("More", words(1800), code(240))], 1),
-        ([words(180), nodes.container("", words(1800), exercise="add_one")], 1),
+        ([words(180), nodes.container("", words(1800), classes=["gg-exercise"])], 1),
         ([nodes.paragraph("", "", *(number_node("", "1 000 000 s") for _ in range(360)))], 2),
         ([], 1),
     ],

@@ -26,7 +26,8 @@ _PROSE = (nodes.paragraph, nodes.title, nodes.caption, nodes.term, nodes.rubric)
 #: Classes of what takes time to look at: charts and drawings, strips, tables of rungs.
 _PICTURES = frozenset(("gg-chart", "gg-strip", "gg-rungs"))
 _NOT_READ = (nodes.comment, nodes.raw, nodes.system_message, dropdown_main)
-_NOT_READ_CLASSES = frozenset(("gg-kernel-origin", "recorded-output", "page-stale", "page-unmeasured"))
+_NOT_READ_TEXT = "gg-exercise gg-kernel-origin recorded-output page-stale page-unmeasured"
+_NOT_READ_CLASSES = frozenset(_NOT_READ_TEXT.split())
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def exercise_minutes(page: Page) -> int:
 def _read(node: nodes.Element) -> Iterator[nodes.Element]:
     """Give the prose, code and pictures that stand open, each once."""
     for child in node.children:
-        if not isinstance(child, nodes.Element) or isinstance(child, _NOT_READ) or "exercise" in child:
+        if not isinstance(child, nodes.Element) or isinstance(child, _NOT_READ):
             continue
         if child.get("design_component") == "dropdown":
             continue
