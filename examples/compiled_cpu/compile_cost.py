@@ -65,7 +65,7 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 #
 # Once the compiler is loaded, each new function and each new set of types costs a compilation. How long it
 # takes depends on the code and on the options, not on the length of the arrays. Here each call makes a new
-# compiled function and calls it once, for 32 768 elements.
+# compiled function and calls it once, for 32\ :sup:`3` elements.
 #
 # .. kernel:: gpuguide.topics.compile_cost.kernels
 #    :names: larger_loops, larger_parallel_loops

@@ -110,8 +110,7 @@ print("same answers:", bool((divisors.get() == found).all()))
 # than in order, and the clock agrees: the kernel is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as
 # fast. :evidence:`count warp_steps` In a random order a thread has work in
 # :measured:`active_divisors_shuffled` of the steps, and the kernel takes
-# :measured:`divisors[shuffled, 2**22].time`, where in order it takes
-# :measured:`divisors[in_order, 2**22].time`.
+# :measured:`divisors[shuffled, 2**22].time`.
 #
 # .. kernel:: gpuguide.topics.divergence.warp_steps
 #    :names: warp_steps, active_share
@@ -258,8 +257,8 @@ for line in ptx.splitlines():
 # ``if`` has become ``selp``, a select: every thread computes both values and keeps one. A select has no
 # sides, so nobody waits.
 #
-# With two long sides, every thread would pay for both. To compute both recipes for every element and then
-# choose takes :measured:`recipes[both_sides, 2**22].time`, the branch with mixed warps
+# With two long sides, every thread would pay for both. Both recipes and then a choice take
+# :measured:`recipes[both_sides, 2**22].time`, the branch with mixed warps
 # :measured:`recipes[mixed, 2**22].time`, and with warps that agree
 # :measured:`recipes[by_warp, 2**22].time`.
 
@@ -278,8 +277,8 @@ for line in ptx.splitlines():
 # -----------------------------------------
 #
 # The Mandelbrot set is work of another shape. A pixel stands for a complex number c. Its thread repeats
-# z = z\ :sup:`2` + c until z has left the circle of radius 2, at most 256 times. Most neighbours take about
-# as many steps. A warp can get its pixels in **rows** of 32, in **tiles** of 8 columns and 4 rows,
+# z = z\ :sup:`2` + c until z has left the circle of radius 2, for at most 256 steps. Most neighbours take
+# about as many. A warp can get its pixels in **rows** of 32, in **tiles** of 8 columns and 4 rows,
 # **shuffled**, or **by steps**, as if those were known.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
