@@ -105,7 +105,7 @@ def _wrong(
     results, finding = attempt(function, words, compiler, smooth, signals)
     if finding is None and not (isinstance(results, list) and len(results) == len(copies)):
         wanted = f"a list of {count(len(copies), 'array')}"
-        finding = Finding("wrong", f"{words} {wanted} was expected; {shown(results)} came.")
+        finding = Finding("wrong", f"{words} the result must be {wanted}; got {shown(results)}.")
     if finding:
         yield finding
         return
