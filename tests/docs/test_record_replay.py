@@ -68,7 +68,7 @@ def test_recorded_outputs_are_shown_literally(built):
 def test_figures_come_in_light_and_dark_with_alternative_text(built):
     for page, section in (("toy", "start"), ("pictures", "later")):
         found = re.findall(r"<img[^>]*only-(light|dark)[^>]*>", built.page(page, section))
-        assert found == ["light", "dark"]
+        assert found == ["light", "dark"] * 2, "wide, and narrow for phones"
     alts = re.findall(r'<img alt="([^"]*)"[^>]*only-light', built.page())
     assert all(len(re.findall(r"\d", alt)) >= 2 for alt in alts), alts
 
@@ -90,7 +90,7 @@ def test_the_thumbnail_of_a_page_without_a_drawing_is_its_first_figure(built):
     images = built.layout.gallery / "start" / "images"
     for thumbnail, figure in (("", "light"), ("-dark", "dark")):
         found = images / "thumb" / f"sphx_glr_toy_thumb{thumbnail}.svg"
-        assert found.read_bytes() == (images / f"toy-1-{figure}.svg").read_bytes()
+        assert found.read_bytes() == (images / f"toy-1-narrow-{figure}.svg").read_bytes()
 
 
 def test_section_pages_have_title_and_summary_of_the_list(built):

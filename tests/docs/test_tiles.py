@@ -91,12 +91,12 @@ def test_tiles_and_rows_say_finding_minutes_and_level(project):
     for name in ("gallery/index", "gallery/start/index", "other"):
         html = page(project, name)
         assert re.search(finding, html), name
-        assert '<p class="gg-tile-about">5 min · beginner</p>' in html
+        assert '<p class="gg-tile-about">1 min · beginner</p>' in html
     # A page without a number has its question there, and a section its summary.
     assert "What does a drawn cell state?" in page(project, "gallery/later/index")
     rows = page(project, "other")
     assert "Further steps." in rows
-    assert "It takes <span>5 min</span> to read." in rows
+    assert "It takes <span>1 min</span> to read." in rows
     assert "is faster than" in rows[rows.index("gg-found") :]
 
 

@@ -67,9 +67,14 @@ def stamp(picture: Picture) -> Picture:
     Returns
     -------
     Picture
-        The stamped figure.
+        The stamped figure, and its form for phones.
     """
-    size = _VIEW_BOX.search(picture.data)
+    narrow = _stamped(picture.narrow) if picture.narrow else b""
+    return Picture(_stamped(picture.data), f"Draft, simulator. {picture.alt}", narrow)
+
+
+def _stamped(svg: bytes) -> bytes:
+    size = _VIEW_BOX.search(svg)
     width, height = (float(number) for number in size.groups()) if size else (500.0, 300.0)
     over = (
         '<defs><pattern id="draft-hatch" width="12" height="12" patternUnits="userSpaceOnUse" '
@@ -79,8 +84,8 @@ def stamp(picture: Picture) -> Picture:
         f'<text x="{width / 2:g}" y="{height / 2:g}" text-anchor="middle" font-family="sans-serif" '
         f'font-size="{width / 12:g}" fill="#c0282d" fill-opacity="0.8">{_STAMP}</text></svg>'
     )
-    head, _, _ = picture.data.rpartition(b"</svg>")
-    return replace(picture, data=head + over.encode() + b"\n", alt=f"Draft, simulator. {picture.alt}")
+    head, _, _ = svg.rpartition(b"</svg>")
+    return head + over.encode() + b"\n"
 
 
 def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
