@@ -49,7 +49,8 @@ gg.plot_time(results)
 
 # sphinx_gallery_thumbnail_number = 2
 
-# %% a heading line
+# %%
+# A heading line.
 y = 2
 #%%
 
