@@ -65,6 +65,9 @@ SIMULATED = {
     "launch_sizes.empty": (1, 2, 5),
     "maximum_cpu.maximum_cpu": CUBES,
     "numba_types.level": (0, 1, 31, 33, 257),
+    # Queries; whole blocks and dictionaries of any size are in the topic's own test.
+    "sparse_lookup.lookup": (0, 1, 33, 257),
+    "sparse_lookup.in_order": (0, 1, 33, 257),
     "numba_types.wide": (0, 1, 33, 257),
     "numba_types.counters": (0, 1, 31, 33, 257),
     "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
