@@ -5,8 +5,8 @@ Why a GPU
 At what size does a GPU win, and is copying the data worth it?
 """
 # %%
-# A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`. All
-# threads of the CPU take :measured:`polynomial[cpu_threads, 10**7].time`. The GPU overtakes them
+# A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`, and
+# all threads of the CPU in :measured:`polynomial[cpu_threads, 10**7].time`. It overtakes them
 # :measured:`polynomial.crossover(cpu_threads, gpu_threads)`, if the numbers are on the GPU already. With
 # pinned copies there and back it takes :measured:`polynomial[with_copies_pinned, 10**7].time`. So copy once,
 # and do many things there.
