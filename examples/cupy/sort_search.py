@@ -84,7 +84,8 @@ gg.claim(results, "cupy", faster_than=("numpy", "numpy_threads"), at=4096**2)
 gg.claim(
     results, "with_copies_pinned", faster_than=("numpy", "numpy_threads"), at=4096**2
 )
-gg.claim(results, "numpy", faster_than="with_copies_pinned", at=10**3)
+gg.claim(results, "cupy_in_place", faster_than="with_copies_pinned", at=4096**2, by=2)
+gg.claim(results, "numpy", faster_than=("cupy", "with_copies_pinned"), at=10**3)
 gg.claim(rows, "rows_packed", faster_than="rows_cupy", at=4096**2)
 
 # %%
@@ -129,6 +130,14 @@ gg.plot_time(
 #
 # NumPy has no sort on all threads, so we made one of ``np.sort``. Each thread sorts a part, the parts are
 # divided up by value, and each thread sorts what it gets. Below 2\ :sup:`20` numbers it uses one thread.
+#
+# .. kernel:: gpuguide.topics.sort_search.cpu
+#    :names: sort_numpy_threads
+#    :fold: The sort on all threads
+#
+# .. kernel:: gpuguide.topics.sort_search.study
+#    :names: sort_numpy, sort_with_copies
+#    :fold: The sort on one thread, and the one with pageable copies
 
 # %%
 # Sort along an axis: comparisons instead of a radix sort
@@ -192,8 +201,8 @@ plot_dots(
 # Argsort and searchsorted on a million numbers
 # ---------------------------------------------
 #
-# In an argsort an index of eight bytes moves with each number. A search takes about twenty comparisons for
-# each number, one after the other, and the searches run side by side.
+# In an argsort an index of eight bytes moves with each number. A search among a million keys takes about
+# twenty comparisons for each number, one after the other, and the searches run side by side.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -206,14 +215,15 @@ plot_dots(
 #      - :measured:`argsort[argsort_numpy, 10**6].time`
 #      - not measured
 #      - :measured:`argsort[argsort_cupy, 10**6].time`
-#    * - searchsorted, in a million keys
+#    * - search
 #      - :measured:`search[search_numpy, 10**6].time`
 #      - :measured:`search[search_numpy_threads, 10**6].time`
 #      - :measured:`search[search_cupy, 10**6].time`
 #
 # NumPy's argsort runs on one thread, and we wrote none for all of them. With its arrays on the GPU, CuPy's
 # search is :measured:`search[search_cupy, 10**6].speedup(search_numpy_threads)` as fast as NumPy's on all
-# threads, and its sort of as many numbers :measured:`sort[cupy, 10**6].speedup(numpy_threads)`.
+# threads. Its sort of as many numbers is :measured:`sort[cupy, 10**6].speedup(numpy)` as fast as NumPy's on
+# one thread; our sort on all threads uses one at this size, too.
 # :doc:`A sparse dictionary </gallery/first_kernels/sparse_lookup>` is such a search, with kernels that are
 # faster still.
 
