@@ -163,8 +163,8 @@ results = study().run()
 # This CPU is called :measured:`cpu`. The machine has :measured:`cpu_threads` virtual CPUs, of which two may
 # share a core. A core has :measured:`l2_bytes` of second-level cache (L2), and all cores share
 # :measured:`l3_bytes` of last-level cache (L3). Two arrays are read and one is written, so an element moves
-# twelve bytes. At 256\ :sup:`3` elements, the three arrays still fit into the last-level cache; at
-# 512\ :sup:`3` they are about five times as large as the cache.
+# twelve bytes. At 256\ :sup:`3` elements, the three arrays are still smaller than the last-level cache; at
+# 512\ :sup:`3` they are about five times as large.
 
 # draw
 ax = gg.plot_rate(results, variants=["numpy", "loops", "parallel", "numpy_threads"])
@@ -179,7 +179,7 @@ for name, words in (("l2_bytes", "one L2"), ("l3_bytes", "L3")):
 # %%
 # .. finding::
 #
-#    At 256\ :sup:`3` elements, inside the last-level cache, Numba's threads move
+#    At 256\ :sup:`3` elements, which the last-level cache could hold, Numba's threads move
 #    :measured:`maximum_cpu[parallel, 256**3].rate` and NumPy's
 #    :measured:`maximum_cpu[numpy_threads, 256**3].rate`. At 512\ :sup:`3`, beyond it, they move
 #    :measured:`maximum_cpu[parallel, 512**3].rate` and :measured:`maximum_cpu[numpy_threads, 512**3].rate`.
@@ -201,8 +201,9 @@ gg.plot_time(results, variants=["parallel", "numpy_threads", "loops_threads"])
 # .. finding::
 #
 #    At 64\ :sup:`3` elements, Python's threads take :measured:`maximum_cpu[numpy_threads, 64**3].time` with
-#    NumPy and :measured:`maximum_cpu[loops_threads, 64**3].time` with the njit loops, where Numba's own take
-#    :measured:`maximum_cpu[parallel, 64**3].time`.
+#    NumPy and :measured:`maximum_cpu[loops_threads, 64**3].time` with the njit loops. Numba's own take
+#    :measured:`maximum_cpu[parallel, 64**3].time`, and NumPy on one thread
+#    :measured:`maximum_cpu[numpy, 64**3].time`.
 #
 # This cost grows far more slowly than the arrays, and beyond the cache it is small beside the work. There we
 # think that the memory decides. :evidence:`opinion` At 512\ :sup:`3` elements, one thread moves
@@ -216,9 +217,12 @@ gg.plot_time(results, variants=["parallel", "numpy_threads", "loops_threads"])
 gg.claim(results, "loops", faster_than="python_loop", at=32**3, by=100)
 gg.claim(results, "numpy", faster_than="numpy_new", at=256**3)
 gg.claim(
-    results, "parallel", faster_than=("numpy_threads", "loops_threads"), at=64**3, by=2
+    results, "parallel", faster_than=("numpy_threads", "loops_threads"), at=64**3, by=10
 )
-gg.claim(results, "loops", faster_than="parallel", at=8**3)
+gg.claim(results, "parallel", faster_than=("numpy_threads", "loops_threads"), at=256**3)
+gg.claim(results, "numpy", faster_than="numpy_threads", at=64**3, by=2)
+gg.claim(results, "loops", faster_than="parallel", at=8**3, by=2)
+gg.claim(results, "parallel", faster_than="loops", at=64**3, by=2)
 
 # %%
 # When NumPy is enough

@@ -79,8 +79,10 @@ print(x[:3], "...", x[-3:])
 # Two lines are new, the ``range`` and the launch. For 2\ :sup:`20` numbers each thread of the block makes
 # :measured:`increment[one_block, 2**20].work(turns)` of the loop. The single thread made
 # :measured:`increment[one_thread, 2**20].work(turns)`. The block is
-# :measured:`increment[one_block, 2**20].speedup(one_thread)` as fast. We think that most of a thread's time
-# goes into waiting for memory. :evidence:`opinion` Now 256 threads wait at the same time.
+# :measured:`increment[one_block, 2**20].speedup(one_thread)` as fast, which is less than its number of
+# threads: a turn takes longer. We think that threads mostly wait for memory, that 256 of them now wait at the
+# same time, and that the single thread finds most of its next numbers already in the cache.
+# :evidence:`opinion`
 
 # %%
 # A grid of blocks: one thread per element
@@ -159,9 +161,9 @@ results = study().run()
 # -----------------------
 #
 # The first launch in a program takes :measured:`first_whole`. Of that, :measured:`first_context` go into
-# loading CuPy and setting up the GPU, and :measured:`first_compile` into compiling the kernel. With the
-# launch and the work, these parts add up to :measured:`first_call` of the whole. From then on Python needs
-# :measured:`increment[grid, 65_536].launch` for a launch.
+# loading CuPy, setting up the GPU and making the array of ones, and :measured:`first_compile` into compiling
+# the kernel. With the launch and the work, these parts add up to :measured:`first_call` of the whole. From
+# then on Python needs :measured:`increment[grid, 65_536].launch` for a launch.
 
 # %%
 
@@ -200,7 +202,7 @@ mark_floor(ax, results, "grid")
 # draw: What an empty kernel takes, and three claims
 floor_ns = results.measurement("grid", 65_536).floor_ns or 0
 _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
-gg.claim(results, "one_block", faster_than="one_thread", at=2**20, by=5)
+gg.claim(results, "one_block", faster_than="one_thread", at=2**20, by=10)
 gg.claim(results, "grid", faster_than="one_block", at=2**20, by=10)
 gg.claim(results, "grid", share_at_least=0.85, at=2**26)
 
@@ -213,6 +215,14 @@ gg.claim(results, "grid", share_at_least=0.85, at=2**26)
 # %%
 # When the loop should stay on the CPU
 # ------------------------------------
+#
+# .. kernel:: gpuguide.topics.first_kernel.study
+#    :names: increment_numpy, increment_with_copies, increment_with_copies_pinned
+#    :fold: NumPy, and the GPU with copies there and back
+#
+# .. kernel:: gpuguide.topics.first_kernel.kernels
+#    :names: cpu_threads
+#    :fold: The compiled loop on all threads of the CPU
 
 # draw
 gg.plot_time(
@@ -224,8 +234,8 @@ gg.plot_time(
 #
 #    If 2\ :sup:`24` numbers start and end in the memory of the CPU, the GPU takes
 #    :measured:`increment[with_copies, 2**24].time` with pageable copies and
-#    :measured:`increment[with_copies_pinned, 2**24].time` with pinned ones. A compiled loop on all threads
-#    of the CPU takes :measured:`increment[cpu_threads, 2**24].time`.
+#    :measured:`increment[with_copies_pinned, 2**24].time` with pinned copies. A compiled loop
+#    (**CPU, all threads**) takes :measured:`increment[cpu_threads, 2**24].time`.
 #
 # One addition per number is not worth the copies. A kernel pays when the data stays on the GPU for many
 # kernels in a row.
