@@ -7,7 +7,7 @@ How far does one decorator take you, and what does it hide?
 # %%
 # One decorator makes a kernel of a function of two numbers. For 256\ :sup:`3` pairs in GPU memory it takes
 # :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
-# :measured:`maximum[ufunc, 256**3].launch`. NumPy arrays are copied, and then the call takes
+# :measured:`maximum[ufunc, 32**3].launch`. NumPy arrays are copied, and then the call takes
 # :measured:`maximum[from_numpy, 256**3].time` from pageable and
 # :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
 #
@@ -110,7 +110,11 @@ for name, steps in (("in_eight", 8), ("in_four", 4)):
 gg.claim(results, "cpu", faster_than="from_numpy", at=32**3)
 gg.claim(results, "cpu_loop", faster_than="from_pinned", at=256**3)
 gg.claim(results, "cupy_maximum", faster_than="ufunc", at=32**3, clock="launch")
-gg.claim(orbits, "from_pinned", faster_than="cpu_loop", at=128**3)
+gg.claim(
+    results, "own_kernel", faster_than=("ufunc", "own_kernel_1024"), at=512**3, by=1.1
+)
+gg.claim(orbits, "from_pinned", faster_than="cpu_loop", at=128**3, by=5)
+gg.claim(orbits, "four_steps", faster_than="eight_steps", at=128**3, by=1.6)
 
 # %%
 # NumPy arrays: the copies decide
@@ -141,13 +145,24 @@ gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
 # %%
 # .. finding::
 #
-#    For NumPy arrays the CPU wins at every size. A plain loop on all its threads takes
-#    :measured:`maximum[cpu_loop, 256**3].time` for 256\ :sup:`3` pairs. For 32\ :sup:`3` pairs a ufunc on
-#    one thread takes :measured:`maximum[cpu, 32**3].time`, and the trip to the GPU
-#    :measured:`maximum[from_pinned, 32**3].time` even from pinned memory.
+#    For NumPy arrays the CPU wins at every size. For 256\ :sup:`3` pairs a CPU loop on all threads
+#    takes :measured:`maximum[cpu_loop, 256**3].time`, and the trip to the GPU
+#    :measured:`maximum[from_pinned, 256**3].time` even from pinned memory. For 32\ :sup:`3` pairs a ufunc
+#    on one thread takes :measured:`maximum[cpu, 32**3].time`, and the trip
+#    :measured:`maximum[from_pinned, 32**3].time`.
 #
 # More data does not help, since the copies grow with it. More arithmetic per byte does, as Kepler's
 # equation shows below.
+#
+# .. kernel:: gpuguide.topics.ufuncs.kernels_cpu
+#    :names: cpu_ufunc, maximum_cpu, maximum_cpu_loop
+#    :fold: The ufunc and the loop on the CPU
+#
+# .. kernel:: gpuguide.topics.ufuncs.study
+#    :names: maximum_from_pinned
+#    :fold: The call between arrays in pinned memory
+#
+# .. results:: maximum
 
 # %%
 # A hidden wait for CuPy arrays
@@ -205,8 +220,8 @@ plot_dots(
 # .. finding::
 #
 #    A call of the ufunc keeps Python for :measured:`maximum[ufunc, 32**3].launch` even on views, and a
-#    call of ``cp.maximum`` for :measured:`maximum[cupy_maximum, 32**3].launch`. The kernel needs only
-#    :measured:`maximum[ufunc, 128**3].time` for 128\ :sup:`3` pairs, so with fewer the call decides.
+#    call of ``cp.maximum`` for :measured:`maximum[cupy_maximum, 32**3].launch`. The ufunc's kernel needs
+#    only :measured:`maximum[ufunc, 256**3].time` for 256\ :sup:`3` pairs, so with fewer its call decides.
 
 # %%
 # A kernel of your own, and its block size
@@ -224,8 +239,9 @@ print("as cp.maximum:", bool((out == cp.maximum(a, b)).all()))
 # :measured:`maximum[ufunc, 512**3].time`. The decorator lets the driver choose the size of the blocks,
 # which is 1024 threads here. In blocks of 1024 our kernel takes
 # :measured:`maximum[own_kernel_1024, 512**3].time`. So it is the size of the blocks that makes them
-# differ. :evidence:`variant own_kernel_1024` :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`
-# shows what that does to the memory.
+# differ. :evidence:`variant own_kernel_1024` CuPy starts blocks of 128, and takes
+# :measured:`maximum[cupy_maximum, 512**3].time`.
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what the blocks do to the memory.
 
 # %%
 # More work per byte: Kepler's equation
@@ -270,8 +286,9 @@ print("off by at most", float(cp.abs(missing).max()))
 # Four steps are enough, and take :measured:`in_four` instructions. Eight steps take
 # :measured:`kepler[four_steps, 128**3].gain(instructions)` as many, and with four the kernel is
 # :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. So it is the number of instructions
-# that decides. :evidence:`count instructions` What is missing from the ceiling, we think, is waiting: most
-# instructions of a step need the result of the one before. :evidence:`opinion`
+# that decides. :evidence:`count instructions` We think the rest of the ceiling is lost in two ways: most
+# instructions of a step wait for the result of the one before, and some kinds cannot be issued in every
+# cycle. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.ufuncs.kepler
 #    :names: INSTRUCTIONS, instructions, issued_at_most
