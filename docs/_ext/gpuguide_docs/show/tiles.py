@@ -208,7 +208,8 @@ class AllFindingsDirective(SphinxDirective):
             "",
             nodes.paragraph("", "", _link(self.env, page.docname, page.title), classes=["gg-tile-title"]),
             tile_node("", what="finding", pages=[page.name]),
-            nodes.bullet_list("", *items, bullet="*"),
+            # The class says that the build wrote them, figures included.
+            nodes.bullet_list("", *items, bullet="*", classes=["gg-claims"]),
             classes=["gg-found"],
         )
 
