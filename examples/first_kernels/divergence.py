@@ -5,10 +5,10 @@ Divergence
 What happens when the threads of a warp want different things?
 """
 # %%
-# All 32 threads of a warp wait for the slowest. Where they look for the smallest divisors of 2\ :sup:`22`
-# numbers, a thread has work in :measured:`active_divisors_in_order` of its warp's steps. Sorted
-# by cost, the kernel would be :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. Regrouped
-# at each stage, it is :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast.
+# All 32 threads of a warp wait for the slowest: where they look for the smallest divisors of 2\ :sup:`22`
+# numbers, a thread has work in :measured:`active_divisors_in_order` of its warp's steps. Sorted by cost, the
+# kernel would be :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. Regrouped at each stage, it
+# is :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast.
 #
 # .. rungs:: divisors
 #    :at: 2**12, 2**18, 2**22
