@@ -5,10 +5,10 @@ Divergence
 What happens when the threads of a warp want different things?
 """
 # %%
-# All 32 threads of a warp wait for the slowest. Where each looks for a smallest divisor, a thread has work in
-# :measured:`active_divisors_in_order` of the steps. With the numbers sorted by cost, the kernel would be
-# :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. Regrouped in each block, it is
-# :measured:`divisors[regrouped, 2**22].speedup(in_order)` as fast.
+# All 32 threads of a warp wait for the slowest: where they look for the smallest divisors of 2\ :sup:`22`
+# numbers, a thread has work in :measured:`active_divisors_in_order` of its warp's steps. Sorted by cost, the
+# kernel would be :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. Regrouped at each stage, it
+# is :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast.
 #
 # .. rungs:: divisors
 #    :at: 2**12, 2**18, 2**22
@@ -106,10 +106,10 @@ by_cost[512, 128](order, divisors)
 print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
-# With 2\ :sup:`22` numbers, the warps take :measured:`divisors[by_cost, 2**22].gain(warp_steps)` fewer steps
-# than in order, and the clock agrees: the kernel is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as
-# fast. :evidence:`count warp_steps` In a random order a thread has work in
-# :measured:`active_divisors_shuffled` of the steps, and the kernel takes
+# With 2\ :sup:`22` numbers in order, the warps take :measured:`steps_divisors_in_order` the steps that they
+# take here, and the clock agrees: sorted by cost, the kernel is
+# :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. :evidence:`count warp_steps` In a random
+# order a thread has work in :measured:`active_divisors_shuffled` of the steps, and the kernel takes
 # :measured:`divisors[shuffled, 2**22].time`.
 #
 # .. kernel:: gpuguide.topics.divergence.warp_steps
@@ -175,17 +175,22 @@ gg.plot_time(results, variants=["in_order", "regrouped", "regrouped_often", "by_
 #    :measured:`divisors[regrouped, 2**22].time` regrouped once,
 #    :measured:`divisors[regrouped_often, 2**22].time` regrouped at each stage, and
 #    :measured:`divisors[by_cost, 2**22].time` sorted by cost. At 2\ :sup:`12`, in order takes
-#    :measured:`divisors[in_order, 2**12].time` and sorted by cost :measured:`divisors[by_cost, 2**12].time`.
+#    :measured:`divisors[in_order, 2**12].time`, sorted by cost :measured:`divisors[by_cost, 2**12].time`, and
+#    regrouped once :measured:`divisors[regrouped, 2**12].time`.
 #
 # With 2\ :sup:`12` numbers, all warps are on the GPU at once. We think that the kernel then takes about as
-# long as its slowest warp, in whatever order. :evidence:`opinion` The steps of the regrouped kernels are not
-# counted: they depend on which thread is the first to write to a list.
+# long as its slowest warp, in order or sorted. :evidence:`opinion` Regrouped, these numbers are work for two
+# blocks only, and each thread has 16 of them. In order beats both up to 2\ :sup:`18` numbers. The steps of
+# the regrouped kernels are not counted: they depend on which thread is the first to write to a list.
 #
 # .. results:: divisors
 
 # draw
-gg.claim(results, "by_cost", faster_than="in_order", at=2**22, by=2)
-gg.claim(results, "regrouped", faster_than="in_order", at=2**22)
+gg.claim(results, "by_cost", faster_than="in_order", at=2**22, by=8)
+gg.claim(results, "regrouped", faster_than="in_order", at=2**22, by=3)
+gg.claim(results, "regrouped_often", faster_than="regrouped", at=2**22)
+gg.claim(results, "in_order", faster_than="regrouped", at=2**12, by=4)
+gg.claim(results, "in_order", faster_than=["regrouped", "regrouped_often"], at=2**18)
 
 # %%
 # A branch with two long sides
@@ -257,7 +262,7 @@ for line in ptx.splitlines():
 # ``if`` has become ``selp``, a select: every thread computes both values and keeps one. A select has no
 # sides, so nobody waits.
 #
-# With two long sides, every thread would pay for both. Both recipes and then a choice take
+# With two long sides, every thread pays for both. Both recipes and then a choice take
 # :measured:`recipes[both_sides, 2**22].time`, the branch with mixed warps
 # :measured:`recipes[mixed, 2**22].time`, and with warps that agree
 # :measured:`recipes[by_warp, 2**22].time`.
@@ -336,29 +341,34 @@ names = [name.replace("escape", "pixels").replace("_", ", ", 1) for name in meas
 ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
 ax.set(xlabel="times those of the best order", xlim=(0, None))
 ax.legend(loc="upper right")
-most = max(measured.values())
+in_order, rows = measured["divisors_in_order"], measured["escape_rows"]
 describe(
     ax,
-    f"Steps and time of {len(names)} orders, from 1 to {most:.0f} times those of the best.",
+    f"Steps and time of {len(names)} orders, as multiples of those of the best order; divisors in order take "
+    f"{in_order:.0f} times as long, pixels in rows {rows:.1f} times.",
 )
 
 # %%
 # .. finding::
 #
 #    For divisors, steps and time agree: in order takes :measured:`steps_divisors_in_order` the steps of the
-#    best order. For pixels, rows take only :measured:`steps_escape_rows` the steps of the best.
+#    best order, which is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. For pixels, rows
+#    take only :measured:`steps_escape_rows` the steps of the best.
 #
 # In rows, a thread has work in :measured:`active_escape_rows` of the steps, in tiles in
 # :measured:`active_escape_tiles`. So sorting can gain little. Shuffled, the warps take
 # :measured:`steps_escape_shuffled` the steps of the best order. By the clock the difference is smaller:
-# sorted pixels are :measured:`escape[by_steps, 1024**2].speedup(shuffled)` as fast as shuffled ones. We think
-# that the work around the steps, reading the list and finding the address, makes up the rest.
-# :evidence:`opinion`
+# sorted pixels are :measured:`escape[by_steps, 1024**2].speedup(shuffled)` as fast as shuffled ones. What
+# makes up the rest is not measured here. There is work around the steps, and sorted warps are not equally
+# long.
 #
 # .. results:: escape
 
 # draw
-gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
+gg.claim(escape, "rows", faster_than="shuffled", at=1024**2, by=2)
+gg.claim(recipes, "by_warp", faster_than="mixed", at=2**22, by=1.8)
+gg.claim(recipes, "group_first", faster_than="mixed", at=2**22, by=1.3)
+gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 
 # %%
 # When sorting costs more than waiting
@@ -368,8 +378,8 @@ gg.claim(escape, "rows", faster_than="shuffled", at=1024**2)
 # grouped at each call, 2\ :sup:`22` elements take :measured:`recipes[group_first, 2**22].time`. With a list
 # that exists they take :measured:`recipes[grouped, 2**22].time`, and mixed
 # :measured:`recipes[mixed, 2**22].time`. At 2\ :sup:`12` elements, grouping at each call takes
-# :measured:`recipes[group_first, 2**12].time` and mixed :measured:`recipes[mixed, 2**12].time`. There the
-# sorting costs more than the waiting.
+# :measured:`recipes[group_first, 2**12].time`. Mixed takes :measured:`recipes[mixed, 2**12].time` there, and
+# even with a list that exists it is :measured:`recipes[grouped, 2**12].time`: there is nothing to gain.
 #
 # Look for divergence in long loops first. We think that a kernel that waits for memory most of the time
 # hardly notices a branch. :evidence:`opinion`

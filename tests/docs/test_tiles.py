@@ -97,7 +97,9 @@ def test_tiles_and_rows_say_finding_minutes_and_level(project):
     rows = page(project, "other")
     assert "Further steps." in rows
     assert "It takes <span>1 min</span> to read." in rows
-    assert "is faster than" in rows[rows.index("gg-found") :]
+    found = rows[rows.index("gg-found") :]
+    assert "is faster than" in found
+    assert re.search(r" at 2[⁰¹²³⁴-⁹]+ ", found)
 
 
 def test_a_tile_follows_its_page(project):

@@ -12,6 +12,7 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from gpuguide.results.units import size_words
 from gpuguide_docs.pages.pages_toml import LEVELS, Page, Section, read_sections
 from gpuguide_docs.replay.figures import shown_drawing
 from gpuguide_docs.show.numbers import NOT_MEASURED, number_node
@@ -33,6 +34,7 @@ __all__ = [
     "setup",
 ]
 
+_POWER = re.compile(r"\b(2|10)\^(\d+)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -203,12 +205,13 @@ class AllFindingsDirective(SphinxDirective):
         claims = [claim for claim in site.drawing(state).stated.claims if claim.holds]
         if not claims:
             return None
-        items = [nodes.list_item("", nodes.paragraph("", claim.text)) for claim in claims]
+        items = [nodes.list_item("", nodes.paragraph("", _raised(claim.text))) for claim in claims]
         return nodes.container(
             "",
             nodes.paragraph("", "", _link(self.env, page.docname, page.title), classes=["gg-tile-title"]),
             tile_node("", what="finding", pages=[page.name]),
-            nodes.bullet_list("", *items, bullet="*"),
+            # The class says that the build wrote them, figures included.
+            nodes.bullet_list("", *items, bullet="*", classes=["gg-claims"]),
             classes=["gg-found"],
         )
 
@@ -229,6 +232,11 @@ def _note(env: BuildEnvironment, site: Site, page: Page) -> None:
     env.note_dependency(env.doc2path(page.docname))
     if page.format == "script":
         site.state(page.name, env)
+
+
+def _raised(claim: str) -> str:
+    """Write the sizes in a claim as prose does: its text is also printed, where 2^24 is read everywhere."""
+    return _POWER.sub(lambda found: size_words(int(found[1]) ** int(found[2])), claim)
 
 
 def _is_written(site: Site, page: Page) -> bool:
