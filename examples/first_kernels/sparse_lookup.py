@@ -275,7 +275,26 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 # --------------------------------------
 
 # draw
-gg.plot_time(lookup, variants=["cupy", "branching", "bucket", "bucket_of_8"])
+from gpuguide.charts.marks import draw_ranges, label_ends
+from gpuguide.charts.style import describe
+
+ax = gg.plot_time(lookup, variants=["cupy", "branching", "bucket", "bucket_of_8"])
+sizes, asked = lookup.series("bucket_of_8", "launch")
+grey = "#5a6370"
+ax.plot(sizes, asked, "--", marker="D", color=grey)
+draw_ranges(
+    ax, [(size, lookup.time("bucket_of_8", size, "launch"), grey) for size in sizes]
+)
+label_ends(ax, [(sizes[-1], asked[-1], "launch, host time", grey)])
+words = []
+for name in ("cupy", "branching", "bucket", "bucket_of_8"):
+    first, last = (lookup.time(name, size) for size in (10, 10**7))
+    words.append(f"{lookup.variant(name).label} from {first} to {last}")
+launch = lookup.time("bucket_of_8", 10**6, "launch")
+describe(
+    ax,
+    f"Time against queries, 10 to ten million. {'; '.join(words)}. Launching: about {launch}.",
+)
 
 # %%
 # .. finding::
@@ -283,7 +302,7 @@ gg.plot_time(lookup, variants=["cupy", "branching", "bucket", "bucket_of_8"])
 #    On the GPU's clock a table of buckets pays at every size. A million queries take
 #    :measured:`lookup[bucket_of_8, 10**6].time` with buckets of 8, and
 #    :measured:`lookup[branching, 10**6].time` with the textbook search. But up to there, Python needs longer
-#    to check the arrays and launch the buckets: :measured:`lookup[bucket_of_8, 10**6].launch`.
+#    to check the arrays and launch the kernel: :measured:`lookup[bucket_of_8, 10**6].launch`.
 
 # draw
 _ = gg.plot_time(
