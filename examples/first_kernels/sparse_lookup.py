@@ -136,10 +136,28 @@ for name, few, table in (
 
 # draw
 gg.claim(lookup, "branching", faster_than="cupy", at=10**7)
-gg.claim(lookup, "bucket_of_8", faster_than="branching", at=10**7)
+for n in lookup.sizes:
+    gg.claim(lookup, "bucket", faster_than="branching", at=n)
+    gg.claim(lookup, "bucket_of_8", faster_than="branching", at=n)
 tricks = ("branchless", "four_per_thread", "shared_top")
-gg.claim(lookup, "branching", faster_than=tricks, at=10**7)
+gg.claim(lookup, "branching", faster_than=(*tricks, "sort_first"), at=10**7)
 gg.claim(lookup, "python_dict", faster_than="with_copies_pinned", at=10)
+gg.claim(
+    lookup, "with_copies_pinned", faster_than=("python_dict", "numpy_threads"), at=10**6
+)
+for name, counted in (
+    ("branching", "textbook_random"),
+    ("bucket", "of_64_random"),
+    ("bucket_of_8", "of_8_random"),
+):
+    touched = 32 * facts[counted].value * 10**7
+    rate = touched / lookup.time(name, 10**7).value
+    gg.fact(
+        f"touched_{name}",
+        rate,
+        unit="B/s",
+        note="counted sectors of 32 bytes / time on the GPU",
+    )
 
 # %%
 # Branches, latency and crowding: three suspects
@@ -170,9 +188,11 @@ gg.claim(lookup, "python_dict", faster_than="with_copies_pinned", at=10)
 #    :names: N_SAMPLES, shared_top
 #    :fold: The top of the search in shared memory
 #
-# A factor below one means slower. What these kernels remove is not what holds the search back, or removing
-# it costs as much as it saves. :evidence:`variant branchless` :evidence:`variant four_per_thread`
-# :evidence:`variant shared_top`
+# A factor below one means slower. The last two have no branches either. Compared with the first, they are
+# :measured:`lookup[four_per_thread, 10**7].speedup(branchless)` and
+# :measured:`lookup[shared_top, 10**7].speedup(branchless)` as fast. So what these kernels remove is not what
+# holds the search back, or removing it costs more than it saves. :evidence:`variant branchless`
+# :evidence:`variant four_per_thread` :evidence:`variant shared_top`
 
 # %%
 # Sorted queries: the same steps, fewer sectors
@@ -200,10 +220,11 @@ gg.claim(lookup, "python_dict", faster_than="with_copies_pinned", at=10)
 #    :names: sectors_per_query
 #    :fold: How sectors are counted
 #
-# Sorted queries also make neighbours branch alike. So take the kernel without branches, for which the
+# The sectors all but vanish, and the time falls to about half. But sorted queries also make neighbours
+# branch alike. So take the kernel without branches, for which the
 # order changes nothing but where its loads go. It takes :measured:`lookup[branchless, 10**7].time` with
-# random queries, and :measured:`in_order[branchless_sorted, 10**7].time` with sorted ones. It is the
-# scattered loads that cost the time. :evidence:`variant branchless_sorted`
+# random queries, and :measured:`in_order[branchless_sorted, 10**7].time` with sorted ones. Most of its time
+# is the price of scattered loads. :evidence:`variant branchless_sorted`
 #
 # But queries seldom come sorted. To sort them first, search, and put the words where they belong takes
 # :measured:`lookup[sort_first, 10**7].time` in all.
@@ -242,25 +263,46 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 
 # %%
 # A query touches :measured:`textbook_random` sectors in the textbook search, :measured:`of_64_random` with
-# buckets of 64 numbers and :measured:`of_8_random` with buckets of 8. The times are
-# :measured:`lookup[branching, 10**7].time`, :measured:`lookup[bucket, 10**7].time` and
-# :measured:`lookup[bucket_of_8, 10**7].time`. Sectors and times do not fall alike. We think that many of the
-# saved sectors came from the cache inside each multiprocessor, which answers sooner than the
-# :term:`L2 cache`: the first steps of all searches read the same few keys. :evidence:`opinion`
+# buckets of 64 numbers and :measured:`of_8_random` with buckets of 8. At 32 bytes each, both bucket searches
+# get through about as many bytes per second, :measured:`touched_bucket` and :measured:`touched_bucket_of_8`.
+# The textbook search gets through more, :measured:`touched_branching`, so buckets save less time than
+# sectors. We think that many of its sectors come from the cache inside each multiprocessor, which answers
+# sooner than the :term:`L2 cache`: the first steps of all searches read the same few keys.
+# :evidence:`opinion`
 
 # %%
 # Result: where the GPU overtakes a dict
 # --------------------------------------
 
 # draw
-gg.plot_time(lookup, variants=["cupy", "branching", "bucket", "bucket_of_8"])
+from gpuguide.charts.marks import draw_ranges, label_ends
+from gpuguide.charts.style import describe
+
+ax = gg.plot_time(lookup, variants=["cupy", "branching", "bucket", "bucket_of_8"])
+sizes, asked = lookup.series("bucket_of_8", "launch")
+grey = "#5a6370"
+ax.plot(sizes, asked, "--", marker="D", color=grey)
+draw_ranges(
+    ax, [(size, lookup.time("bucket_of_8", size, "launch"), grey) for size in sizes]
+)
+label_ends(ax, [(sizes[-1], asked[-1], "launch, host time", grey)])
+words = []
+for name in ("cupy", "branching", "bucket", "bucket_of_8"):
+    first, last = (lookup.time(name, size) for size in (10, 10**7))
+    words.append(f"{lookup.variant(name).label} from {first} to {last}")
+launch = lookup.time("bucket_of_8", 10**6, "launch")
+describe(
+    ax,
+    f"Time against queries, 10 to ten million. {'; '.join(words)}. Launching: about {launch}.",
+)
 
 # %%
 # .. finding::
 #
-#    A table of buckets pays at every size. A thousand queries take
-#    :measured:`lookup[bucket_of_8, 10**3].time` with buckets of 8, and
-#    :measured:`lookup[branching, 10**3].time` with the textbook search.
+#    On the GPU's clock a table of buckets pays at every size. A million queries take
+#    :measured:`lookup[bucket_of_8, 10**6].time` with buckets of 8, and
+#    :measured:`lookup[branching, 10**6].time` with the textbook search. But up to there, Python needs longer
+#    to check the arrays and launch the kernel: :measured:`lookup[bucket_of_8, 10**6].launch`.
 
 # draw
 _ = gg.plot_time(
@@ -272,12 +314,24 @@ _ = gg.plot_time(
 # %%
 # .. finding::
 #
-#    With queries and words copied by way of pinned memory, the buckets overtake a dict
+#    With buckets of 8, pinned copies included, the GPU overtakes a Python dict
 #    :measured:`lookup.crossover(python_dict, with_copies_pinned)`. A million look-ups take the dict
-#    :measured:`lookup[python_dict, 10**6].time`, NumPy on all threads
-#    :measured:`lookup[numpy_threads, 10**6].time`, and the GPU
+#    :measured:`lookup[python_dict, 10**6].time`; NumPy, all threads at work,
+#    :measured:`lookup[numpy_threads, 10**6].time`; and the GPU
 #    :measured:`lookup[with_copies_pinned, 10**6].time`, or :measured:`lookup[with_copies, 10**6].time` with
 #    pageable copies.
+#
+# .. kernel:: gpuguide.topics.sparse_lookup.dictionary
+#    :names: lookup_python_dict, lookup_numpy, lookup_numpy_threads
+#    :fold: The dict, and NumPy on all threads
+#
+# .. kernel:: gpuguide.topics.sparse_lookup.study
+#    :names: look_up_with_copies_pinned
+#    :fold: The copies, from and to pinned memory
+#
+# .. results:: lookup
+#
+# .. results:: in_order
 
 # %%
 # When a dict is better

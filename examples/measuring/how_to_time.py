@@ -194,9 +194,12 @@ _ = gg.keep("floors", floors)
 # The GPU itself notes the time when it reaches an :term:`event`. But around a bare launch it reaches the
 # first event at once, and then waits for the kernel while Python still prepares the launch. The events say
 # :measured:`small_events`. ``cupyx.profiler.benchmark`` works in this way, too, and says
-# :measured:`small_benchmark`. Behind the spinning kernel, a :term:`delay kernel`, the host is ahead, and
-# :measured:`small_gpu` is left. For the large vector the launch counts as well, but matters less beside the
-# work: events say :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay.
+# :measured:`small_benchmark`; both figures are a launch, and move as launches do. Behind the spinning kernel,
+# a :term:`delay kernel`, the host is ahead, and :measured:`small_gpu` is left.
+#
+# For the large vector the launch counts as well, but matters less beside the work: events say
+# :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay. They differ by
+# :measured:`events_apart`, about one launch.
 
 # %%
 # The floor: a kernel that does nothing takes time
@@ -223,6 +226,8 @@ gg.fact(
 )
 ax = gg.plot_time(results)
 sizes, floors = results.sizes, arrays["floors"]
+near = floors[sizes.index(2**20)] / results.time("add_one", 2**20).value
+gg.fact("floor_share_near", near, unit="share", note="the same at 2^20")
 floor = ax.plot(
     sizes, floors, "--", color=MUTED, label="an empty kernel on the same grid"
 )
@@ -232,24 +237,27 @@ describe(
     ax,
     f"Time against elements, both logarithmic: add_one from {first} at {sizes[0]} to {last} at "
     f"{sizes[-1]}; an empty kernel on the same grid from {1e6 * floors[0]:.2g} to "
-    f"{1e6 * floors[-1]:.2g} microseconds.",
+    f"{1e6 * floors[-1]:.0f} microseconds.",
 )
 
 # %%
 # .. finding::
 #
-#    At 65 536 numbers :measured:`floor_share` of the time is the floor. At 2\ :sup:`26` ``add_one`` takes
-#    :measured:`add_one[add_one, 2**26].time`. The empty kernel has to start 262 144 blocks there, and takes
-#    :measured:`large_floor`.
+#    At 65 536 numbers the empty kernel takes :measured:`floor_share` of the time of ``add_one``, at
+#    2\ :sup:`20` :measured:`floor_share_near`. At 2\ :sup:`26`, where it has to start 262 144 blocks, it
+#    takes :measured:`large_floor`, and ``add_one`` :measured:`add_one[add_one, 2**26].time`.
 #
-# A time near the floor says little about the code. Time more data, or say what the floor is.
+# A short time near the floor says little about the code. Time more data, or say what the floor is. But do not
+# subtract it. At 2\ :sup:`26` ``add_one`` reaches :measured:`add_one[add_one, 2**26].share` of the memory's
+# :term:`ceiling`. It could not, if the time of the empty kernel came on top of reading and writing. So most
+# blocks start while others work.
 
 # %%
 # ``gg.benchmark`` times any call and shows the floor
 # ---------------------------------------------------
 #
 # ``gg.benchmark`` is ``time_once`` with more care. It tries again when the host was late, puts short calls
-# into a graph, and prints the floor of each clock. It does not check results.
+# into a graph, and prints the floor of each clock, an empty kernel of one block. It does not check results.
 
 import gpuguide as gg
 
@@ -357,6 +365,13 @@ print({name: f"{np.median(taken) * 1e3:.1f} ms" for name, taken in timed.items()
 # draw
 gg.claim(qr, "cupy", faster_than="numpy", at=512**2)
 gg.claim(results, "add_one", share_at_least=0.85, at=2**26)
+apart = facts["large_events"].value - facts["large_gpu"].value
+gg.fact("events_apart", apart, unit="s", note="events around a launch - behind a delay")
+gg.explained(
+    "events_explained",
+    [facts["large_gpu"].value, facts["large_launch"].value],
+    facts["large_events"].value,
+)
 _ = gg.explained(
     "wrong_explained",
     [facts["step_sort"].value, facts["step_copy_back"].value],
