@@ -16,7 +16,8 @@ from gpuguide.results.records import Provenance
 __all__ = ["FILE", "Counters", "counters_of", "read_counters", "save_counters"]
 
 FILE = "counters.json"
-_MOST_CELLS, _MOST_KERNELS, _MOST_BYTES = 64, 64, 64 * 2**10
+# A sort of 4096 rows is 105 kernels.
+_MOST_CELLS, _MOST_KERNELS, _MOST_BYTES = 64, 256, 256 * 2**10
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,11 @@ def read_counters(folder: Path) -> Counters | None:
     """
     if not os.path.lexists(folder / FILE):
         return None
+    return _read(read_file(folder, FILE), folder)
+
+
+def _read(data: bytes, folder: Path) -> Counters:
     where = label(folder, FILE)
-    data = read_file(folder, FILE)
     if len(data) > _MOST_BYTES:
         raise RecordingError(f"expected at most {_MOST_BYTES} bytes, got {len(data)}.", file=where)
     plain = parse(data, where)
@@ -135,14 +139,10 @@ def save_counters(counters: Counters, root: Path) -> Path:
     """
     folder = root / counters.machine / counters.page
     path, trial = folder / FILE, folder / f".{FILE}.tmp"
-    _refuse_unfit(counters.counted, label(folder, FILE))
-    text = dumps(to_json(counters))
-    if len(text.encode()) > _MOST_BYTES:
-        raise RecordingError(
-            f"expected at most {_MOST_BYTES} bytes, got {len(text.encode())}; count fewer variants.",
-            file=label(folder, FILE),
-        )
-    trial.write_text(text, encoding="utf-8")
+    data = dumps(to_json(counters)).encode()
+    # What would not be read again is not written.
+    _read(data, folder)
+    trial.write_bytes(data)
     os.replace(trial, path)
     return path
 
