@@ -173,6 +173,17 @@ def test_of_two_pages_that_show_all_the_quicker_is_taken(trees, monkeypatch):
     assert Trial(*trees, MACHINE).pages() == ("pictures",)
 
 
+def test_a_page_where_the_change_would_show_is_compared_too(trees):
+    edit(trees[1], "src/gpuguide/machine/device.py", "1", "2")
+    trial = Trial(*trees, MACHINE)
+    assert set(trial.pages(["toy", "toy"])) == {"toy", "pictures"}
+    with pytest.raises(ArgumentError, match="'cat' cannot be compared: has no recording"):
+        trial.pages(["cat"])
+    edit(trees[1], "src/gpuguide/topics/toy/study.py", "(8, 16)", "(8, 32)")
+    with pytest.raises(ArgumentError, match=r"'toy' .*study changed"):
+        Trial(*trees, MACHINE).pages(["toy"])
+
+
 @pytest.mark.parametrize(
     ("factors", "words"),
     [
