@@ -9,8 +9,9 @@ from docutils import nodes
 from small_site import build, generated, page, recording
 
 from gpuguide.errors import ArgumentError
+from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.counters import Counted, KernelCounts
-from gpuguide.results.records import VariantInfo, Work
+from gpuguide.results.records import Traffic, VariantInfo, Work
 from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.pages.layout import Layout
@@ -20,7 +21,7 @@ from gpuguide_docs.show.ladder import ladder_of
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.rungs import strip_cell, strip_node
 from gpuguide_docs.show.site import site_of
-from study_results import SIZES, VARIANTS, cell, make, missing
+from study_results import CEILINGS, SIZES, VARIANTS, cell, make, missing
 
 SCRIPT = '''"""
 First page
@@ -256,6 +257,18 @@ def test_a_strip_shows_the_counter_that_its_rung_asks_for(tmp_path, monkeypatch)
     assert f'id="{cell["ids"][0]}"' in html
 
 
+def test_evidence_of_a_counter_without_a_strip_leads_to_the_card(tmp_path, monkeypatch):
+    script = ASKED.replace("# And so on.", "# Fewer. :evidence:`counter bank_conflicts`")
+    script = script.replace("#    :counter: bank_conflicts\n", "")
+    app, warnings, html = built(tmp_path, monkeypatch, script, counters=(counted("eight", 0.0),))
+    assert warnings == ""
+    (table,) = (
+        each for each in app.env.get_doctree("gallery/start/first").findall(nodes.table) if "counters" in each
+    )
+    assert f'href="#{table["ids"][0]}"' in html
+    assert f'id="{table["ids"][0]}"' in html
+
+
 def test_a_counter_that_nobody_read_is_said_to_be_missing(tmp_path, monkeypatch):
     said = "# It has :measured:`add[eight, 2**26].counter(registers)`. The fastest takes"
     app, warnings, html = built(tmp_path, monkeypatch, ASKED.replace("# The fastest takes", said))
@@ -434,6 +447,22 @@ def test_a_table_has_at_most_nine_rows():
     assert len(ladder_of(results, names[:9]).rows) == 9
     with pytest.raises(ArgumentError, match="at most 9 rows; got 10"):
         ladder_of(results, names)
+
+
+def test_a_share_of_other_units_is_no_value_before():
+    size = SIZES[2]
+    single = Traffic(bytes_read=4 * size, bytes_written=4 * size, flops=10**10)
+
+    def strip(unit):
+        work = replace(single, unit=unit)
+        cells = (cell("one", size, 1_000_000, traffic=work), cell("four", size, 400_000, traffic=single))
+        ceilings = Ceilings((*CEILINGS.items, Ceiling("fp64", 2.5e13, "FLOP/s")))
+        results = make(sizes=(size,), measurements=(missing("numpy", size, "no"), *cells), ceilings=ceilings)
+        return ladder_of(results, ["one", "four"]).done("four")
+
+    assert strip("fp32").words == strip("fp64").words == "share of what the FP32 units can do"
+    assert [each.key for each in strip("fp32").before] == [f"add[one, {size}].flop_share"]
+    assert strip("fp64").before == ()
 
 
 def test_rungs_on_another_clock_than_most_stand_beside():
