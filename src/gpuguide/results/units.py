@@ -173,6 +173,8 @@ def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, 
     ('213.8 µs', '214.1 µs')
     >>> format_ends(31.12e-3, "s", 31.12e-3, 49.5e-3)
     ('31 ms', '50 ms')
+    >>> format_ends(427e-6, "s", 34.2e-6, 14.36e-3)  # far apart, so each has two digits of its own
+    ('34 µs', '14 ms')
     """
     value, low, high = (_number(number, unit) for number in (value, low, high))
     shown = _rounded(value, unit, low, high)
@@ -267,6 +269,11 @@ def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
     if _are_equal(low, high):
         return shown, shown
     last = int(shown.as_tuple().exponent)
+    if 0 < 10 * low < high:
+        # At the digits of the upper end, the lower one could become 0.
+        ends = (_with_digits(low, 2), _with_digits(high, 2))
+        if ends[0] <= shown <= ends[1]:
+            return ends
     largest = _exponent(max(abs(low), abs(high)))
     plain = 2 if _is_wide(float(shown), low, high) else _PLAIN_DIGITS
     finest = min(last, largest - plain + 1, math.floor(_half_width(low, high) + 1e-9))
