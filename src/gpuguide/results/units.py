@@ -92,9 +92,9 @@ def format_quantity(
     """Write a quantity for a reader.
 
     Two significant digits, or as many as the interval leaves certain: the last digit shown is worth at least
-    half of the interval's width. One digit if the interval is at least half as wide as the value. Up to three
-    if fewer would move the value out of its interval, and never more than four. A share keeps its whole per
-    cents: 102 % is not 100 %.
+    half of the interval's width. One digit if the interval is at least half as wide as the value, unless that
+    digit is a 1, which would be too coarse. Up to three if fewer would move the value out of its interval,
+    and never more than four. A share keeps its whole per cents: 102 % is not 100 %.
 
     Parameters
     ----------
@@ -261,7 +261,10 @@ def _digits(value: float, low: float | None, high: float | None) -> int:
         return _PLAIN_DIGITS
     # A logarithm that should be whole may lie slightly above, which would cost a digit.
     certain = _exponent(value) - math.ceil(_half_width(low, high) - 1e-9) + 1
-    return min(MOST_DIGITS, max(1 if _is_wide(value, low, high) else 2, certain))
+    # 150 ms is not 200 ms, while 250 ms and 300 ms are a fifth apart at most.
+    begins_with_one = _with_digits(abs(value), 2).scaleb(-_exponent(value)) < 2
+    least = 1 if _is_wide(value, low, high) and not begins_with_one else 2
+    return min(MOST_DIGITS, max(least, certain))
 
 
 def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
