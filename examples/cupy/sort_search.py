@@ -88,7 +88,9 @@ gg.claim(results, "cupy_in_place", faster_than="with_copies_pinned", at=4096**2,
 gg.claim(results, "numpy", faster_than=("cupy", "with_copies_pinned"), at=10**3)
 gg.claim(rows, "rows_packed", faster_than="rows_cupy", at=4096**2)
 copy = ceilings.get("copy")
-_ = gg.fact("ceiling_copy", copy.value, unit=copy.unit, note="the fastest copy on this GPU")
+_ = gg.fact(
+    "ceiling_copy", copy.value, unit=copy.unit, note="the fastest copy on this GPU"
+)
 
 # %%
 # Numbers from the host: pinned copies

@@ -165,10 +165,11 @@ print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called b
 
 # %%
 # Ten calls, the first of which compiles, average :measured:`first_10`; ten later ones average
-# :measured:`later`. Both are medians of seven tries. Compiling takes :measured:`compiler`, once. So *n* calls show *call +
-# compilation / n*, and the factor is 1 + *compilation / (n × call)*: :measured:`first_10_off` for ten calls,
-# :measured:`first_100_off` for a hundred, and by the formula still :measured:`first_1000_predicted` for a
-# thousand. More calls make the error smaller, but never remove it. Call once before the clock starts.
+# :measured:`later`. Both are medians of seven tries. Compiling takes :measured:`compiler`, once. So *n* calls
+# show *call + compilation / n*, and the factor is 1 + *compilation / (n × call)*: :measured:`first_10_off`
+# for ten calls, :measured:`first_100_off` for a hundred, and by the formula still
+# :measured:`first_1000_predicted` for a thousand. More calls make the error smaller, but never remove it.
+# Call once before the clock starts.
 
 # %%
 # Mistake 3: a single reading
@@ -177,8 +178,8 @@ print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called b
 # Read the host's clock around one call, waiting included, a hundred times. In the newest run the slowest
 # reading is :measured:`one_reading_off` the median and :measured:`readings_apart` the fastest, so two single
 # readings of one kernel can pass for a speed-up. On the GPU's own clock the slowest sample in ``right`` is
-# only :measured:`right_apart` the fastest. Take many samples, and show their median and how far they lie apart.
-# Even medians move from one machine start to the next: see :doc:`How we measure </method>`.
+# only :measured:`right_apart` the fastest. Take many samples, and show their median and how far they lie
+# apart. Even medians move from one machine start to the next: see :doc:`How we measure </method>`.
 
 # %%
 # Mistakes 4 and 5: the state of the L2 cache
@@ -347,9 +348,9 @@ def queue_products(x, n=1000):
 # In the second half of such a queue a product takes :measured:`random` with random numbers, at
 # :measured:`power_random` and :measured:`clock_random`. With zeros it takes :measured:`zeros`, at
 # :measured:`power_zeros` and :measured:`clock_zeros`. Power and clock are single readings. The board may draw
-# :measured:`power_limit`. The driver says what holds the clock back:
-# :measured:`held_random` for random numbers, and :measured:`held_zeros` for zeros, although they need only
-# half of that. We do not know why. Benchmark on data like your own, and for as long as your program runs.
+# :measured:`power_limit`. The driver's reason for the lower clock is, with random numbers:
+# :measured:`held_random`; with zeros: :measured:`held_zeros`. We do not know why it says so at half the
+# power. Benchmark on data like your own, and for as long as your program runs.
 
 # %%
 # Mistake 9: other work on the same GPU
@@ -371,8 +372,8 @@ def beside_a_tenant():
 shared = benchmark(call, prepare=beside_a_tenant)
 
 # %%
-# In the newest run the fifty calls take from :measured:`fastest_shared` to :measured:`slowest_shared` instead of
-# :measured:`right`, and nothing in their own code shows why. Without NVIDIA's multi-process service, two
+# In the newest run the fifty calls take from :measured:`fastest_shared` to :measured:`slowest_shared` instead
+# of :measured:`right`, and nothing in their own code shows why. Without NVIDIA's multi-process service, two
 # processes take turns on the GPU. We have not measured that. ``nvidia-smi`` lists the processes on the GPU;
 # inside a container the list may be empty. Programs that share the *host* make launches slow.
 
@@ -522,8 +523,8 @@ _ = plot_ratios(dots, "wrong / right")
 # .. finding::
 #
 #    Mistakes 1, 2, 6 and 9 are far off, with :measured:`no_wait_off`, :measured:`first_10_off`,
-#    :measured:`left_over_off` and :measured:`slowest_shared_off` the right time. The figures of 4, 5 and 8 look plausible, with
-#    :measured:`warm_off`, :measured:`written_off` and :measured:`zeros_off`.
+#    :measured:`left_over_off` and :measured:`slowest_shared_off` the right time. The figures of 4, 5 and 8
+#    look plausible, with :measured:`warm_off`, :measured:`written_off` and :measured:`zeros_off`.
 
 # draw
 gg.claim(roots_results, "square_root", faster_than="newton", at=2**22)

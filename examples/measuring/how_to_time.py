@@ -174,9 +174,9 @@ _ = gg.keep("floors", floors)
 #     waiting spans the launch only.
 #
 # For 2\ :sup:`26` numbers, a thousand times as many, the launch takes :measured:`large_launch`, much the same
-# as the :measured:`small_launch` for the few. The work grows from :measured:`small_gpu` to :measured:`large_gpu`,
-# and this clock sees nothing of that. So :term:`synchronise` before you stop the clock. Synchronise before
-# you start it, too, or it also counts work that was queued earlier.
+# as the :measured:`small_launch` for the few. The work grows from :measured:`small_gpu` to
+# :measured:`large_gpu`, and this clock sees nothing of that. So :term:`synchronise` before you stop the
+# clock. Synchronise before you start it, too, or it also counts work that was queued earlier.
 
 # %%
 # Keep compilation out of the clock

@@ -233,9 +233,10 @@ _ = gg.plot_time(
 #    :measured:`polynomial[cpu_threads, 10**8].time`.
 #
 # So for one cheap formula the CPU wins against pageable copies. Against pinned ones the race is close: which
-# side wins differs from one machine start to the next. But the trip costs the same for one formula and for a hundred. By these times, pinned copies cost as much as
-# :measured:`formulas_pinned` such formulas save, and pageable ones as much as :measured:`formulas_pageable`.
-# So copy once, do many things on the GPU, and copy the result back at the end.
+# side wins differs from one machine start to the next. But the trip costs the same for one formula and for a
+# hundred. By these times, pinned copies cost as much as :measured:`formulas_pinned` such formulas save, and
+# pageable ones as much as :measured:`formulas_pageable`. So copy once, do many things on the GPU, and copy
+# the result back at the end.
 
 # draw: How many formulas save as much as the copies cost
 n = 10**8

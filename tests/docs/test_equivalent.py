@@ -389,6 +389,15 @@ def test_a_turn_records_with_the_recorder_of_its_tree(make_project):
     assert project.recordings() == before
 
 
+def test_a_turn_finds_packages_where_the_machine_keeps_them(make_project, tmp_path, monkeypatch):
+    """The GPU build machine has some in a folder that PYTHONPATH names."""
+    tmp_path.joinpath("kept_here.py").write_text("VALUES = 4\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    project = make_project()
+    project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(__import__('kept_here').VALUES)")
+    assert record_turn(["--allow-cpu"])(project.layout, ["toy"], "test-cpu")
+
+
 def test_a_turn_that_fails_says_what_the_recorder_said(make_project):
     project = make_project()
     project.edit("examples/start/toy.py", "values = np.arange(4)", "values = np.nothing(4)")

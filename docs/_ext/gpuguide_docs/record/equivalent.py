@@ -318,7 +318,9 @@ def record_turn(options: Sequence[str] = ()) -> Recorder:
                 ignored = shutil.ignore_patterns("__pycache__", "recorded")
                 shutil.copytree(layout.root / name, copy.root / name, ignore=ignored)
             copy.recorded.mkdir()
-            path = os.pathsep.join([str(copy.docs / "_ext"), str(copy.source)])
+            # Before the rest, where a machine may keep what these need.
+            kept = os.environ.get("PYTHONPATH", "")
+            path = os.pathsep.join(filter(None, [str(copy.docs / "_ext"), str(copy.source), kept]))
             command = [sys.executable, "-m", "gpuguide_docs.record.recorder", *pages, *options]
             environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
             done = subprocess.run(
