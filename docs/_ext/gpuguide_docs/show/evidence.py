@@ -143,7 +143,7 @@ def _counters(recording: Recording) -> list[str]:
 class EvidenceLinks(SphinxTransform):
     """Links each piece of evidence to what shows it on its page, wherever that is."""
 
-    # When all cells and rungs stand where they belong, and the card with its table of counters, too.
+    # When all cells and rungs stand where they belong, and the card with its counters is there.
     default_priority = 405
 
     def apply(self, **_kwargs: object) -> None:
