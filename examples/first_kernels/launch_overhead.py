@@ -300,7 +300,7 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 # %%
 # .. finding::
 #
-#    At 64 by 64 CuPy with its copies takes :measured:`qr[copied_pinned, 64**2].time`, little more than its
+#    At 64 by 64 CuPy with its copies takes :measured:`qr[copied_pinned, 64**2].time`, about as long as its
 #    launches alone, :measured:`qr[cupy, 64**2].launch`. At 2048 by 2048 it takes
 #    :measured:`qr[copied_pinned, 2048**2].time`, and its launches :measured:`qr[cupy, 2048**2].launch`.
 #
