@@ -9,8 +9,9 @@ from docutils import nodes
 from small_site import build, generated, page, recording
 
 from gpuguide.errors import ArgumentError
+from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.counters import Counted, KernelCounts
-from gpuguide.results.records import VariantInfo, Work
+from gpuguide.results.records import Traffic, VariantInfo, Work
 from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.pages.layout import Layout
@@ -20,7 +21,7 @@ from gpuguide_docs.show.ladder import ladder_of
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.rungs import strip_cell, strip_node
 from gpuguide_docs.show.site import site_of
-from study_results import SIZES, VARIANTS, cell, make, missing
+from study_results import CEILINGS, SIZES, VARIANTS, cell, make, missing
 
 SCRIPT = '''"""
 First page
@@ -442,6 +443,22 @@ def test_a_table_has_at_most_nine_rows():
     assert len(ladder_of(results, names[:9]).rows) == 9
     with pytest.raises(ArgumentError, match="at most 9 rows; got 10"):
         ladder_of(results, names)
+
+
+def test_a_share_of_other_units_is_no_value_before():
+    size = SIZES[2]
+    single = Traffic(bytes_read=4 * size, bytes_written=4 * size, flops=10**10)
+
+    def strip(unit):
+        work = replace(single, unit=unit)
+        cells = (cell("one", size, 1_000_000, traffic=work), cell("four", size, 400_000, traffic=single))
+        ceilings = Ceilings((*CEILINGS.items, Ceiling("fp64", 2.5e13, "FLOP/s")))
+        results = make(sizes=(size,), measurements=(missing("numpy", size, "no"), *cells), ceilings=ceilings)
+        return ladder_of(results, ["one", "four"]).done("four")
+
+    assert strip("fp32").words == strip("fp64").words == "share of what the FP32 units can do"
+    assert [each.key for each in strip("fp32").before] == [f"add[one, {size}].flop_share"]
+    assert strip("fp64").before == ()
 
 
 def test_rungs_on_another_clock_than_most_stand_beside():

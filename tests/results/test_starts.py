@@ -437,6 +437,23 @@ def test_a_fact_counts_no_samples_where_those_of_former_runs_are_not_kept() -> N
     assert made.samples == (3.0, 4.0, 5.0)
 
 
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (5.2, "1", "5.2"),
+        (15.0, "1", "15"),
+        (0.7, "1", "0.7"),
+        (0.5, "share", "50 %"),
+        (1e-3, "s", "1 ms"),
+        (0.09196, "share", "9.20 %"),
+        (100.0, "1", "100"),
+    ],
+)
+def test_a_fact_that_is_the_same_in_all_runs_has_no_zeros_added(value, unit, shown) -> None:
+    same = Fact.over_starts([(start, Fact("f", value, unit)) for start in "abc"])
+    assert same.shown == shown
+
+
 def test_a_fact_over_starts_is_checked_by_the_samples_of_its_own_run() -> None:
     """The median over the starts need not lie among them; what the newest run says must."""
     runs_ = [Fact("f", value, "s", (0.99 * value, value, 1.01 * value)) for value in (4.0, 4.2, 6.0)]

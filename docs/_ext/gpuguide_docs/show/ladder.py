@@ -134,6 +134,8 @@ class Ladder:
             return None
         words, quantity = found
         before = above and self._has(above, size, quantity)
+        if quantity == "flop_share":  # a share of other units is no value before
+            before = before and self._unit(above, size) == self._unit(name, size)
         return Done(
             words,
             (Cell(self._key(name, size, quantity), size),),
@@ -177,6 +179,10 @@ class Ladder:
         except ArgumentError:
             return False
         return True
+
+    def _unit(self, name: str, size: int) -> str:
+        traffic = self.results.measurement(name, size).traffic
+        return traffic.unit if traffic else ""
 
     def _moved(self, name: str, size: int) -> tuple[str, str] | None:
         traffic = self.results.measurement(name, size).traffic
