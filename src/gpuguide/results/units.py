@@ -173,6 +173,8 @@ def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, 
     ('213.8 µs', '214.1 µs')
     >>> format_ends(31.12e-3, "s", 31.12e-3, 49.5e-3)
     ('31 ms', '50 ms')
+    >>> format_ends(21.8, "ratio", 4.54, 136)
+    ('5×', '140×')
     """
     value, low, high = (_number(number, unit) for number in (value, low, high))
     shown = _rounded(value, unit, low, high)
@@ -275,7 +277,9 @@ def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
     wider = (
         _between(low, high, exponent, ROUND_FLOOR, ROUND_CEILING) for exponent in range(finest, last + 1)
     )
-    return next(ends for ends in (nearest, *wider) if ends[0] <= shown <= ends[1])
+    first, end = next(ends for ends in (nearest, *wider) if ends[0] <= shown <= ends[1])
+    # "0× to 140×" would say that it may take forever.
+    return (_with_digits(low, 1), end) if low > 0 and not first else (first, end)
 
 
 def _are_equal(low: float, high: float) -> bool:
