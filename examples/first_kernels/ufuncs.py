@@ -5,9 +5,9 @@ Ufuncs on the GPU
 How far does one decorator take you, and what does it hide?
 """
 # %%
-# One decorator makes a kernel of a function of two numbers. For 256\ :sup:`3` pairs in GPU memory it takes
-# :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
-# :measured:`maximum[ufunc, 32**3].launch`. NumPy arrays are copied, and then the call takes
+# One decorator makes a GPU ufunc of a function of two numbers. For 256\ :sup:`3` pairs in GPU memory, such a
+# ufunc takes :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
+# :measured:`maximum[ufunc, 128**3].launch`. NumPy arrays are copied, and then the call takes
 # :measured:`maximum[from_numpy, 256**3].time` from pageable and
 # :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
 #
@@ -19,29 +19,29 @@ How far does one decorator take you, and what does it hide?
 #      - 256\ :sup:`3` pairs
 #      - share
 #    * - @vectorize
-#      - :measured:`maximum[ufunc, 32**3].launch`
+#      - :measured:`maximum[ufunc, 128**3].launch`
 #      - :measured:`maximum[ufunc, 256**3].time`
 #      - :measured:`maximum[ufunc, 512**3].share`
 #    * - @cuda.jit
-#      - :measured:`maximum[own_kernel, 32**3].launch`
+#      - :measured:`maximum[own_kernel, 128**3].launch`
 #      - :measured:`maximum[own_kernel, 256**3].time`
 #      - :measured:`maximum[own_kernel, 512**3].share`
 #    * - cupy.maximum
-#      - :measured:`maximum[cupy_maximum, 32**3].launch`
+#      - :measured:`maximum[cupy_maximum, 128**3].launch`
 #      - :measured:`maximum[cupy_maximum, 256**3].time`
 #      - :measured:`maximum[cupy_maximum, 512**3].share`
 #    * - cupy.fuse
-#      - :measured:`maximum[fused, 32**3].launch`
+#      - :measured:`maximum[fused, 128**3].launch`
 #      - :measured:`maximum[fused, 256**3].time`
 #      - :measured:`maximum[fused, 512**3].share`
-#    * - Elementwise kernel
-#      - :measured:`maximum[elementwise, 32**3].launch`
+#    * - ElementwiseKernel
+#      - :measured:`maximum[elementwise, 128**3].launch`
 #      - :measured:`maximum[elementwise, 256**3].time`
 #      - :measured:`maximum[elementwise, 512**3].share`
 #
-# *The call* is how long Python needs to launch the kernel. Where Numba needs views, they were made once,
-# outside. *Share* is that of what the memory can do, for 512\ :sup:`3` pairs, which no cache holds.
-# ``cupy.fuse`` makes an array for its result; the others fill one that exists.
+# *The call* is how long Python needs to launch the kernel, for 128\ :sup:`3` pairs. Where Numba needs views,
+# they were made once, outside. *Share* is that of what the memory can do, for 512\ :sup:`3` pairs, which no
+# cache holds. ``cupy.fuse`` makes an array for its result; the others fill one that exists.
 
 # %%
 # @vectorize writes the kernel
@@ -109,12 +109,18 @@ for name, steps in (("in_eight", 8), ("in_four", 4)):
 # draw
 gg.claim(results, "cpu", faster_than="from_numpy", at=32**3)
 gg.claim(results, "cpu_loop", faster_than="from_pinned", at=256**3)
-gg.claim(results, "cupy_maximum", faster_than="ufunc", at=32**3, clock="launch")
+gg.claim(results, "cupy_maximum", faster_than="ufunc", at=128**3, clock="launch")
 gg.claim(
     results, "own_kernel", faster_than=("ufunc", "own_kernel_1024"), at=512**3, by=1.1
 )
 gg.claim(orbits, "from_pinned", faster_than="cpu_loop", at=128**3, by=5)
 gg.claim(orbits, "four_steps", faster_than="eight_steps", at=128**3, by=1.6)
+_ = gg.fact(
+    "in_warps",
+    facts["in_eight"].value * 128**3 / 32 / 1e6,
+    unit="1",
+    note="million instructions of all warps, 32 threads in each, by the count",
+)
 
 # %%
 # NumPy arrays: the copies decide
@@ -209,7 +215,7 @@ plot_dots(
     {
         # Without "256 threads", there is room for the chart on a phone.
         results.variant(name).label.partition(",")[0]: results.quantity(
-            name, 32**3, "launch"
+            name, 128**3, "launch"
         )
         for name in ways
     },
@@ -219,8 +225,8 @@ plot_dots(
 # %%
 # .. finding::
 #
-#    A call of the ufunc keeps Python for :measured:`maximum[ufunc, 32**3].launch` even on views, and a
-#    call of ``cp.maximum`` for :measured:`maximum[cupy_maximum, 32**3].launch`. The ufunc's kernel needs
+#    A call of the ufunc keeps Python for :measured:`maximum[ufunc, 128**3].launch` even on views, and a
+#    call of ``cp.maximum`` for :measured:`maximum[cupy_maximum, 128**3].launch`. The ufunc's kernel needs
 #    only :measured:`maximum[ufunc, 256**3].time` for 256\ :sup:`3` pairs, so with fewer its call decides.
 
 # %%
@@ -239,9 +245,11 @@ print("as cp.maximum:", bool((out == cp.maximum(a, b)).all()))
 # :measured:`maximum[ufunc, 512**3].time`. The decorator lets the driver choose the size of the blocks,
 # which is 1024 threads here. In blocks of 1024 our kernel takes
 # :measured:`maximum[own_kernel_1024, 512**3].time`. So it is the size of the blocks that makes them
-# differ. :evidence:`variant own_kernel_1024` CuPy starts blocks of 128, and takes
+# differ. :evidence:`variant own_kernel_1024` With blocks of 256, a multiprocessor holds
+# :measured:`maximum[own_kernel, 512**3].counter(occupancy)` of the warps that fit, on average; with blocks of
+# 1024, :measured:`maximum[own_kernel_1024, 512**3].counter(occupancy)`. CuPy starts blocks of 128, and takes
 # :measured:`maximum[cupy_maximum, 512**3].time`.
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what the blocks do to the memory.
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows why smaller blocks are not always better.
 
 # %%
 # More work per byte: Kepler's equation
@@ -279,16 +287,21 @@ print("off by at most", float(cp.abs(missing).max()))
 #
 # What limits the kernel itself? It moves few bytes, and it reaches only
 # :measured:`kepler[eight_steps, 128**3].flop_share` of what the ordinary FP32 units can do. But neither a
-# sine nor a division is a single operation. In the machine code a planet takes :measured:`in_eight`
-# instructions. A multiprocessor can issue four per clock cycle, each for a warp, and the kernel reaches
-# :measured:`kepler[eight_steps, 128**3].share(instructions)` of that.
+# sine nor a division is a single operation. Each of the four schedulers of a multiprocessor can issue one
+# instruction per clock cycle, for a warp, and here they do so in
+# :measured:`kepler[eight_steps, 128**3].counter(issue_active)` of the cycles. So it is the number of
+# instructions that decides. :evidence:`counter issue_active`
 #
-# Four steps are enough, and take :measured:`in_four` instructions. Eight steps take
-# :measured:`kepler[four_steps, 128**3].gain(instructions)` as many, and with four the kernel is
-# :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. So it is the number of instructions
-# that decides. :evidence:`count instructions` We think the rest of the ceiling is lost in two ways: most
-# instructions of a step wait for the result of the one before, and some kinds cannot be issued in every
-# cycle. :evidence:`opinion`
+# Four steps are enough. With them the warps issue
+# :measured:`kepler[four_steps, 128**3].counter(instructions)` instructions instead of
+# :measured:`kepler[eight_steps, 128**3].counter(instructions)`, and the kernel is
+# :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. :evidence:`count instructions`
+#
+# The strip's own count is lower: it is read off the machine code, :measured:`in_eight` instructions per
+# planet, which come to :measured:`in_warps` million for all warps. We think that the others are side paths of the
+# division. Some threads take them while the rest of their warp waits: on average,
+# :measured:`kepler[eight_steps, 128**3].counter(active_lanes)` of 32 threads take part in an instruction.
+# :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.ufuncs.kepler
 #    :names: INSTRUCTIONS, instructions, issued_at_most
