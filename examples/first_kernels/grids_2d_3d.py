@@ -212,7 +212,7 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast.
 # :evidence:`variant blocks_along_rows` With x along the rows, too, it is another
 # :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)` as fast, still more than the sectors
-# say. Blocks of 32 by 32 cost just what the sectors say: along the rows is
+# say. Blocks of 32 by 32 cost about what the sectors say: along the rows is
 # :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x32)` as fast.
 #
 # Do sectors leave the caches before all of their bytes are used, so that memory has to deliver them again? It
