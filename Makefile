@@ -90,7 +90,7 @@ counters: $(READY)  ## read hardware counters of the variants that pages name, b
 	@$(PY) -m gpuguide_docs.counting $(PAGES)
 
 equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
-	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)"
+	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)" $(if $(PAGES),--pages $(PAGES))
 
 redraw: $(READY)  ## forget the drawn figures and draw them all again from the recordings
 	@rm -rf .cache/drawn

@@ -173,6 +173,17 @@ def test_of_two_pages_that_show_all_the_quicker_is_taken(trees, monkeypatch):
     assert Trial(*trees, MACHINE).pages() == ("pictures",)
 
 
+def test_a_page_where_the_change_would_show_is_compared_too(trees):
+    edit(trees[1], "src/gpuguide/machine/device.py", "1", "2")
+    trial = Trial(*trees, MACHINE)
+    assert set(trial.pages(["toy", "toy"])) == {"toy", "pictures"}
+    with pytest.raises(ArgumentError, match="'cat' cannot be compared: has no recording"):
+        trial.pages(["cat"])
+    edit(trees[1], "src/gpuguide/topics/toy/study.py", "(8, 16)", "(8, 32)")
+    with pytest.raises(ArgumentError, match=r"'toy' .*study changed"):
+        Trial(*trees, MACHINE).pages(["toy"])
+
+
 @pytest.mark.parametrize(
     ("factors", "words"),
     [
@@ -376,6 +387,15 @@ def test_a_turn_records_with_the_recorder_of_its_tree(make_project):
     recorded = record_turn(["--allow-cpu"])(project.layout, ["toy"], "test-cpu")
     assert recorded["toy"].studies["sums"].sizes == (256,)
     assert project.recordings() == before
+
+
+def test_a_turn_finds_packages_where_the_machine_keeps_them(make_project, tmp_path, monkeypatch):
+    """The GPU build machine has some in a folder that PYTHONPATH names."""
+    tmp_path.joinpath("kept_here.py").write_text("VALUES = 4\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    project = make_project()
+    project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(__import__('kept_here').VALUES)")
+    assert record_turn(["--allow-cpu"])(project.layout, ["toy"], "test-cpu")
 
 
 def test_a_turn_that_fails_says_what_the_recorder_said(make_project):

@@ -265,6 +265,14 @@ def test_a_strip_shows_the_counter_that_its_rung_asks_for(tmp_path, monkeypatch)
     assert f'id="{cell["ids"][0]}"' in html
 
 
+def test_evidence_of_a_counter_in_no_strip_leads_to_the_card(tmp_path, monkeypatch):
+    script = SCRIPT.replace("# And so on.", "# Fewer meet. :evidence:`counter bank_conflicts`")
+    _, warnings, html = built(tmp_path, monkeypatch, script, counters=(counted("eight", 0.0),))
+    assert warnings == ""
+    assert '[<a class="reference internal" href="#evidence-bank-conflicts">measured</a>]' in html
+    assert re.search(r'<table class="gg-counters[^>]*id="evidence-bank-conflicts"', html)
+
+
 def test_a_counter_that_nobody_read_is_said_to_be_missing(tmp_path, monkeypatch):
     said = "# It has :measured:`add[eight, 2**26].counter(registers)`. The fastest takes"
     app, warnings, html = built(tmp_path, monkeypatch, ASKED.replace("# The fastest takes", said))

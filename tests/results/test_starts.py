@@ -256,9 +256,10 @@ def test_fewer_than_three_starts_show_two_digits() -> None:
     assert str(replace(steady, low=122.8e-6, high=124.0e-6, n_starts=3)) == "123 µs"
 
 
-def test_what_moves_by_half_has_one_digit() -> None:
+def test_what_moves_by_half_has_one_digit_or_two_after_a_one() -> None:
     swinging = runs(1.0, 1.4, 0.8).time("four", BIG)
-    assert str(swinging) == "200 µs"
+    assert str(swinging) == "160 µs"
+    assert str(runs(2.0, 2.8, 1.6).time("four", BIG)) == "300 µs"
     assert swinging.interval.startswith("60 µs to ")
 
 

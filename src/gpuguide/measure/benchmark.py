@@ -54,8 +54,10 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     Parameters
     ----------
     call : callable
-        What to time: a function, a ufunc, or a configured kernel such as ``kernel[blocks, threads]``. Its
-        work must go into CuPy's current stream, as plain launches do, including Numba's.
+        What to time: a function or a ufunc. Its work must go into CuPy's current stream, as plain launches
+        inside a function do, including Numba's. A kernel of Numba that is configured outside of it,
+        ``add_one = kernel[blocks, threads]``, keeps the default stream, and the clock does not see its work:
+        pass ``lambda: kernel[blocks, threads](x)``.
     *args
         Its arguments. Put arrays on the GPU first, unless the times should include the copies.
     budget_s : float

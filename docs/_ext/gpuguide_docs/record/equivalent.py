@@ -139,8 +139,13 @@ class Trial:
         other = [name for name in names if not is_covered(name) and _differs(name, self.old, self.new)]
         return f"{', '.join(other)} changed" if other else ""
 
-    def pages(self) -> tuple[str, ...]:
+    def pages(self, wanted: Sequence[str] = ()) -> tuple[str, ...]:
         """Pick pages that together show every clock and every changed module, few and quick ones.
+
+        Parameters
+        ----------
+        wanted : sequence of str
+            Pages that must be among them: those where the change would show most.
 
         Returns
         -------
@@ -150,9 +155,16 @@ class Trial:
         Raises
         ------
         ArgumentError
-            If some cannot be shown; says why.
+            If some cannot be shown, or a page that is wanted cannot show anything; says why.
         """
         missing, picked = set(self.needed), []
+        by_name = {each.page: each for each in self.candidates}
+        for page in dict.fromkeys(wanted):
+            if page not in by_name:
+                why = self.refused.get(page, f"has no recording of {self.machine}")
+                raise ArgumentError(f"{page!r} cannot be compared: {why}")
+            picked.append(page)
+            missing -= by_name[page].shows
         while missing:
             best = max(
                 self.candidates, key=lambda each: (len(each.shows & missing), -each.seconds), default=None
@@ -172,7 +184,14 @@ class Trial:
             f"alone; record the pages that changed otherwise:{reasons}"
         )
 
-    def entry(self, reason: str, record: Recorder, say: Callable[[str], None] = print) -> Entry:
+    def entry(
+        self,
+        reason: str,
+        record: Recorder,
+        say: Callable[[str], None] = print,
+        *,
+        wanted: Sequence[str] = (),
+    ) -> Entry:
         """Let the trees take turns and put down what they measured.
 
         Parameters
@@ -183,6 +202,8 @@ class Trial:
             Records pages with one of the trees.
         say : callable
             Takes a line about each turn.
+        wanted : sequence of str
+            Pages that must be compared.
 
         Returns
         -------
@@ -194,7 +215,7 @@ class Trial:
         ArgumentError
             If no pages can show what is needed, or the trees measure different cells.
         """
-        pages = self.pages()
+        pages = self.pages(wanted)
         say(f"{', '.join(self.changed)} differ; pages that show it: {', '.join(pages)}")
         runs: dict[str, list[Mapping[str, Recording]]] = {"old": [], "new": []}
         for turn in range(N_TURNS):
@@ -297,7 +318,9 @@ def record_turn(options: Sequence[str] = ()) -> Recorder:
                 ignored = shutil.ignore_patterns("__pycache__", "recorded")
                 shutil.copytree(layout.root / name, copy.root / name, ignore=ignored)
             copy.recorded.mkdir()
-            path = os.pathsep.join([str(copy.docs / "_ext"), str(copy.source)])
+            # Before the rest, where a machine may keep what these need.
+            kept = os.environ.get("PYTHONPATH", "")
+            path = os.pathsep.join(filter(None, [str(copy.docs / "_ext"), str(copy.source), kept]))
             command = [sys.executable, "-m", "gpuguide_docs.record.recorder", *pages, *options]
             environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
             done = subprocess.run(
@@ -363,7 +386,7 @@ def _compare(options: argparse.Namespace, record: Recorder) -> int:
         if not trial.changed:
             print(f"Nothing to do: {', '.join(COVERED_ROOMS)} are the same in both trees.")
             return 0
-        entry = trial.entry(options.reason, record)
+        entry = trial.entry(options.reason, record, wanted=options.pages)
     for clock, ratio in ratios(entry.cells).items():
         n = sum(cell.clock == clock for cell in entry.cells)
         print(f"  {clock:12} new / old = {ratio:.4f}, the median over {n} cells")
@@ -397,6 +420,9 @@ def main(argv: Sequence[str] | None = None, record: Recorder | None = None) -> i
     )
     parser.add_argument("old", metavar="OLD", help="a commit, or the path of a tree")
     parser.add_argument("--reason", required=True, help="why the code changed, in one sentence")
+    parser.add_argument(
+        "--pages", nargs="+", default=(), metavar="PAGE", help="must be compared; others are added as needed"
+    )
     parser.add_argument(
         "--machine", default="", metavar="SLUG", help="folder of the recordings; the GPU's by default"
     )
