@@ -178,11 +178,11 @@ multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
 grid_stride[8 * multiprocessors, 256](a, b, out)
 
 # %%
-# The gain is small, and it has a cause of its own: blocks that are replaced all the time leave gaps. They fill
-# a multiprocessor to :measured:`maximum[larger_blocks, 2**28].counter(occupancy)` on average, and the loop
-# fills it to :measured:`maximum[grid_stride, 2**28].counter(occupancy)`. :evidence:`counter occupancy` Large
-# blocks show it better. Blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if they
-# cover the vectors, and :measured:`shapes[blocks_that_stay, 2**26].share` if two of them stay on each
+# The gain is small, and it has a cause of its own: blocks that are replaced all the time leave gaps. They
+# fill a multiprocessor to :measured:`maximum[larger_blocks, 2**28].counter(occupancy)` on average, and the
+# loop fills it to :measured:`maximum[grid_stride, 2**28].counter(occupancy)`. :evidence:`counter occupancy`
+# Large blocks show it better. Blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if
+# they cover the vectors, and :measured:`shapes[blocks_that_stay, 2**26].share` if two of them stay on each
 # multiprocessor. :evidence:`variant blocks_that_stay`
 #
 # But the loop still reaches only :measured:`maximum[grid_stride, 2**28].share` of the ceiling. A load takes
@@ -238,7 +238,7 @@ describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.
 # %%
 # .. finding::
 #
-#    Blocks of 64, 256 and 1024 threads lie on one point where the same bytes are in flight. With four
+#    Blocks of 64, 256 and 1024 threads lie together where the same bytes are in flight. With four
 #    elements per iteration, half the threads reach :measured:`shapes[half_the_threads, 2**26].share`; with
 #    one, all that fit reach :measured:`shapes[blocks_that_stay, 2**26].share`.
 #

@@ -34,7 +34,7 @@ How far does one decorator take you, and what does it hide?
 #      - :measured:`maximum[fused, 128**3].launch`
 #      - :measured:`maximum[fused, 256**3].time`
 #      - :measured:`maximum[fused, 512**3].share`
-#    * - ElementwiseKernel
+#    * - Elementwise kernel
 #      - :measured:`maximum[elementwise, 128**3].launch`
 #      - :measured:`maximum[elementwise, 256**3].time`
 #      - :measured:`maximum[elementwise, 512**3].share`
@@ -178,8 +178,8 @@ larger(*views[:2], out=views[2])
 print(out[:3])
 
 # %%
-# CuPy's maximum, fuse and ElementwiseKernel
-# ------------------------------------------
+# CuPy's maximum, fuse and elementwise kernels
+# --------------------------------------------
 #
 # CuPy has this operation already. For others it has two short ways. ``cupy.fuse`` makes one kernel of
 # several operations on arrays, and an ``ElementwiseKernel`` is a line of CUDA C++. All of them follow
