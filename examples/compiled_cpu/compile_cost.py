@@ -110,7 +110,6 @@ bars = {
     for info in results.variants
     if results.has(info.name, 32**3)
 }
-bars["njit,\nparallel"] = {"compile": facts["compile_parallel"]}
 gg.plot_decomposition(bars)
 
 # %%
@@ -118,8 +117,8 @@ gg.plot_decomposition(bars)
 #
 #    One more function takes :measured:`compiling[njit, 32**3].time` with ``@njit``,
 #    :measured:`compiling[vectorize, 32**3].time` with ``@vectorize``, and
-#    :measured:`compiling[kernel, 32**3].time` with ``@cuda.jit``. ``@njit(parallel=True)`` takes
-#    :measured:`compile_parallel`.
+#    :measured:`compiling[kernel, 32**3].time` with ``@cuda.jit``. ``@njit(parallel=True)`` does
+#    not fit into the chart: it takes :measured:`compile_parallel`.
 #
 # A **Python loop** takes :measured:`compiling[python, 32**3].time`, a **later call** of compiled code
 # :measured:`compiling[later, 32**3].time`. So the compiler has paid for itself after
