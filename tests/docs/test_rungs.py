@@ -205,6 +205,15 @@ def test_the_fastest_rung_of_a_size_is_bold_and_rows_beside_are_grey(tmp_path, m
     assert ["gg-beside" in each for each in lines] == [True, False, False, True, False, True]
 
 
+def test_rungs_whose_times_look_the_same_are_both_bold(tmp_path, monkeypatch):
+    """2.00 and 2.01 µs are both written as 2.0 µs; a reader sees a tie."""
+    cells = [each for each in STUDY.measurements if (each.variant, each.size) != ("one", SIZES[0])]
+    study = replace(STUDY, measurements=(*cells, cell("one", SIZES[0], 2_010)))
+    _, _, html = built(tmp_path, monkeypatch, study=study)
+    bold = re.findall(r'<td class="gg-best"><p><span[^>]*>([^<]+)<', html)
+    assert bold == ["2.0 µs", "2.0 µs", "140 µs"]
+
+
 def test_the_byline_stands_below_the_table(tmp_path, monkeypatch):
     _, _, html = built(tmp_path, monkeypatch)
     assert html.index("gg-answer") < html.index("gg-rungs-note") < html.index("gg-byline")
