@@ -87,6 +87,10 @@ gg.claim(
 gg.claim(results, "cupy_in_place", faster_than="with_copies_pinned", at=4096**2, by=2)
 gg.claim(results, "numpy", faster_than=("cupy", "with_copies_pinned"), at=10**3)
 gg.claim(rows, "rows_packed", faster_than="rows_cupy", at=4096**2)
+copy = ceilings.get("copy")
+_ = gg.fact(
+    "ceiling_copy", copy.value, unit=copy.unit, note="the fastest copy on this GPU"
+)
 
 # %%
 # Numbers from the host: pinned copies
@@ -111,8 +115,8 @@ print(x_host[:3], "...", x_host[-3:])
 
 # %%
 # With pinned copies 2\ :sup:`24` numbers take :measured:`sort[with_copies_pinned, 4096**2].time`, with
-# pageable ones :measured:`sort[with_copies, 4096**2].time`. The sort in place is the smaller part of either:
-# it takes :measured:`sort[cupy_in_place, 4096**2].time`.
+# pageable ones :measured:`sort[with_copies, 4096**2].time`. Of that the sort itself, in place, takes
+# :measured:`sort[cupy_in_place, 4096**2].time`.
 
 # draw
 gg.plot_time(
@@ -232,10 +236,12 @@ plot_dots(
 # --------------------
 #
 # A sort must read each number and write it once. Counting only that, CuPy in place moves 10\ :sup:`8` numbers
-# at :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. A radix sort that looks at
-# eight bits at a time takes four passes over 32 bits, and at the rate of a copy these would still reach a
-# quarter. We think that the rest is lost because a pass is no copy: it counts first, and then scatters the
-# numbers to 256 places. :evidence:`opinion`
+# at :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. But the memory really moves
+# :measured:`sort[cupy_in_place, 10**8].counter(dram_bytes)`, because a radix sort goes over the numbers
+# several times: once to count them, and then once for every eight of their 32 bits, to read and move all of
+# them. :evidence:`counter dram_bytes` The longest of these passes moves
+# :measured:`sort[cupy_in_place, 10**8].counter(dram_throughput)`, a copy :measured:`ceiling_copy`. We think
+# that a pass falls behind because it scatters the numbers to 256 places. :evidence:`opinion`
 #
 # Small sorts have another limit. A thousand numbers take :measured:`sort[cupy_in_place, 10**3].time` on the
 # GPU, and :measured:`sort[cupy_in_place, 10**3].launch` of Python's time to ask for it. NumPy is done in

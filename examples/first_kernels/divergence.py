@@ -12,7 +12,7 @@ What happens when the threads of a warp want different things?
 #
 # .. rungs:: divisors
 #    :at: 2**12, 2**18, 2**22
-#    :beside: shuffled
+#    :beside: shuffled, by_cost
 
 # %%
 # A warp waits for its slowest thread

@@ -5,8 +5,8 @@ Grids in 2-D and 3-D
 Which axis of an array should threadIdx.x walk along?
 """
 # %%
-# Along the last one, where the next element is the next in memory. Adding one to a matrix of
-# 16 384 by 16 384 then takes :measured:`matrix[fast_32x8, 16384**2].time`. With x down the columns it takes
+# Along the last one, where the next element is the next in memory. With x along the rows of a matrix of
+# 16 384 by 16 384, adding one takes :measured:`matrix[fast_32x8, 16384**2].time`, and with x down the columns
 # :measured:`matrix[slow_32x8, 16384**2].time`: the right axis is
 # :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
 
@@ -161,7 +161,7 @@ print(x[0, :4], "...", x[-1, -1])  # one more
 #
 # In a block of 32 by 8, a warp touches 32 rows. If only the sectors counted, x along the rows would be
 # :measured:`predicted` as fast. It is :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
-# The count looks at one request, and many are under way at a time. Two changes leave every request at 32
+# The count looks at one request, and many are under way at a time. Two changes leave each request at 32
 # sectors. Blocks of 32 by 32 threads use more of each row that they touch. And in this kernel the threads
 # still go down the columns, but neighbouring blocks lie side by side along the rows:
 #
@@ -211,30 +211,48 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # Changing nothing but the order of the blocks makes the kernel
 # :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast.
 # :evidence:`variant blocks_along_rows` With x along the rows, too, it is another
-# :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)` as fast. That is still more than the
-# sectors alone would make it.
+# :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)` as fast, still more than the sectors
+# say. Blocks of 32 by 32 cost about what the sectors say: along the rows is
+# :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x32)` as fast.
+#
+# Do sectors leave the caches before all of their bytes are used, so that memory has to deliver them again? It
+# does not: down the columns it moves :measured:`matrix[slow_32x8, 16384**2].counter(dram_bytes)`, and along
+# the rows :measured:`matrix[fast_32x8, 16384**2].counter(dram_bytes)`. But it moves them at
+# :measured:`matrix[slow_32x8, 16384**2].counter(dram_throughput)` instead of
+# :measured:`matrix[fast_32x8, 16384**2].counter(dram_throughput)`. We think that memory is slow where each
+# row gives few bytes: a block of 32 by 8 takes 64 of each row that it touches, and one of 32 by 32 takes 256.
+# :evidence:`opinion`
 #
 # .. dropdown:: What the GPU's counters say
 #
-#    The bytes tell two causes apart. More of them than along the rows mean that sectors leave the caches
-#    before all of their bytes are used. The same bytes mean that memory delivers them more slowly. Blocks
-#    of 32 by 8, in the largest matrix:
-#
-#    .. list-table::
+#    .. list-table:: The largest matrix
 #       :header-rows: 1
 #
-#       * - x
+#       * - x walks
+#         - threads per block
 #         - sectors per load
 #         - bytes to and from memory
+#         - rate
 #       * - along the rows
+#         - 32 by 8
 #         - :measured:`matrix[fast_32x8, 16384**2].counter(load_sectors_per_request)`
 #         - :measured:`matrix[fast_32x8, 16384**2].counter(dram_bytes)`
+#         - :measured:`matrix[fast_32x8, 16384**2].counter(dram_throughput)`
 #       * - down the columns
+#         - 32 by 8
 #         - :measured:`matrix[slow_32x8, 16384**2].counter(load_sectors_per_request)`
 #         - :measured:`matrix[slow_32x8, 16384**2].counter(dram_bytes)`
+#         - :measured:`matrix[slow_32x8, 16384**2].counter(dram_throughput)`
 #       * - down the columns, blocks along the rows
+#         - 32 by 8
 #         - :measured:`matrix[blocks_along_rows, 16384**2].counter(load_sectors_per_request)`
 #         - :measured:`matrix[blocks_along_rows, 16384**2].counter(dram_bytes)`
+#         - :measured:`matrix[blocks_along_rows, 16384**2].counter(dram_throughput)`
+#       * - down the columns
+#         - 32 by 32
+#         - :measured:`matrix[slow_32x32, 16384**2].counter(load_sectors_per_request)`
+#         - :measured:`matrix[slow_32x32, 16384**2].counter(dram_bytes)`
+#         - :measured:`matrix[slow_32x32, 16384**2].counter(dram_throughput)`
 #
 # .. results:: matrix
 

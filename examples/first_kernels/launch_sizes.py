@@ -113,11 +113,14 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
 # %%
 # As many empty blocks take :measured:`empty[t128, 2**21].time`. Each further one adds
 # :measured:`start_t128`, and the kernel above takes :measured:`start_one_element` for each of its own. So
-# it waits for its blocks to start, and not for the memory. :evidence:`count blocks_covering`
+# it waits for its blocks to start, and not for the memory. :evidence:`count blocks_covering` Its
+# multiprocessors are half empty: on average they hold
+# :measured:`maximum[one_element, 2**28].counter(occupancy)` of the warps that fit.
 #
 # The cure is fewer blocks. With 256 threads in each, half as many are enough.
 #
 # .. rung:: larger_blocks
+#    :counter: occupancy
 
 one_element[math.ceil(out.size / 256), 256](a, b, out)
 
@@ -157,8 +160,8 @@ describe(ax, f"Time of 2^26 elements against blocks. {'; '.join(words)}.")
 #
 #    On the right, the time is that of starting the blocks: blocks of 64 threads take
 #    :measured:`shapes[threads_64, 2**26].time`, half as many of 128 take
-#    :measured:`shapes[threads_128, 2**26].time`. On the left, fewer blocks help no more, and more elements
-#    per thread do.
+#    :measured:`shapes[threads_128, 2**26].time`. On the left, still larger blocks gain nothing, and more
+#    elements per thread do.
 
 # %%
 # The second limit: too few bytes in flight
@@ -169,14 +172,17 @@ describe(ax, f"Time of 2^26 elements against blocks. {'; '.join(words)}.")
 # blocks of 256 threads fill a multiprocessor of this GPU.
 #
 # .. rung:: grid_stride
+#    :counter: occupancy
 
 multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
 grid_stride[8 * multiprocessors, 256](a, b, out)
 
 # %%
-# The gain is small, and it has a cause of its own: blocks that are replaced all the time leave gaps. Large
-# blocks show it better. Blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if they
-# cover the vectors, and :measured:`shapes[blocks_that_stay, 2**26].share` if two of them stay on each
+# The gain is small, and it has a cause of its own: blocks that are replaced all the time leave gaps. They
+# fill a multiprocessor to :measured:`maximum[larger_blocks, 2**28].counter(occupancy)` on average, and the
+# loop fills it to :measured:`maximum[grid_stride, 2**28].counter(occupancy)`. :evidence:`counter occupancy`
+# Large blocks show it better. Blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if
+# they cover the vectors, and :measured:`shapes[blocks_that_stay, 2**26].share` if two of them stay on each
 # multiprocessor. :evidence:`variant blocks_that_stay`
 #
 # But the loop still reaches only :measured:`maximum[grid_stride, 2**28].share` of the ceiling. A load takes
@@ -199,6 +205,7 @@ grid_stride[8 * multiprocessors, 256](a, b, out)
 # each access stays coalesced.
 #
 # .. rung:: four_elements
+#    :counter: occupancy
 
 four_elements[math.ceil(out.size / (4 * 256)), 256](a, b, out)
 
@@ -231,7 +238,7 @@ describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.
 # %%
 # .. finding::
 #
-#    Blocks of 64, 256 and 1024 threads lie on one point where the same bytes are in flight. With four
+#    Blocks of 64, 256 and 1024 threads lie together where the same bytes are in flight. With four
 #    elements per iteration, half the threads reach :measured:`shapes[half_the_threads, 2**26].share`; with
 #    one, all that fit reach :measured:`shapes[blocks_that_stay, 2**26].share`.
 #
@@ -239,8 +246,8 @@ describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.
 # are better than more elements. But threads run out at 2048 per multiprocessor, and elements do not. How many
 # bytes are enough is the memory's bandwidth times its latency, by Little's law.
 #
-# One thing is left: with all the threads that fit, the loop with four elements per iteration is no faster
-# than with half of them, and it stays below the kernel without a loop. We do not know why.
+# One thing is left: with all the threads that fit, the loop with four elements per iteration is slower than
+# with half of them, and both stay below the kernel without a loop. We do not know why.
 
 # %%
 # Occupancy counts threads
@@ -266,8 +273,12 @@ for kernel, elements in ((one_element, 1), (four_elements, 4)):
     print(f"{kernel.__name__:13} {share:.0%} of the threads, {n_bytes:,.0f} bytes")
 
 # %%
-# The occupancy of ``one_element`` is full, and that has not made it fast: it says how many threads can wait,
-# and not for how many bytes.
+# That is what fits. By the GPU's counters, the grid-stride loop held
+# :measured:`maximum[grid_stride, 2**28].counter(occupancy)` of the warps and reached
+# :measured:`maximum[grid_stride, 2**28].share` of the ceiling; four elements per thread held
+# :measured:`maximum[four_elements, 2**28].counter(occupancy)` and reached
+# :measured:`maximum[four_elements, 2**28].share`. Occupancy says how many threads wait, and not for how many
+# bytes.
 
 # %%
 # Rules of thumb, measured

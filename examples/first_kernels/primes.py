@@ -181,7 +181,7 @@ print(int(is_prime.sum()) + 1, "primes")
 # Then sixteen blocks walk each step, and all of them write to one array in global memory.
 #
 # .. rung:: sieve_global
-#    :counter: store_sectors_per_request
+#    :counter: dram_bytes
 
 from math import isqrt
 
@@ -202,16 +202,17 @@ print(int(is_prime.sum()) + 1, "primes")
 # ------------------------------------------
 #
 # A hundred million numbers take the kernel above :measured:`primes[sieve_global, 10**8].time`, and ten times
-# as many take :measured:`primes[sieve_global, 10**9].time`. The marks of most steps lie far apart. We think
-# that this does little harm while the whole array, 50 MB, fits into the L2 cache. One of 500 MB does not, and
-# there each mark moves a sector of 32 bytes for a single one. :evidence:`opinion`
+# as many take :measured:`primes[sieve_global, 10**9].time`. The first array, 50 MB, fits into the L2 cache;
+# the second, 500 MB, does not. The marks of most steps lie far apart, and memory moves a sector of 32 bytes
+# at a time. So a billion marks of one byte each move
+# :measured:`primes[sieve_global, 10**9].counter(dram_bytes)`. :evidence:`counter dram_bytes`
 #
 # Shared memory takes scattered bytes at full speed, as long as they lie in different banks, but there is
 # little of it. So each block sieves a segment of 32 768 odd numbers there and writes it out once. It gets its
 # steps from the kernel above, run up to the square root.
 #
 # .. rung:: sieve_shared
-#    :counter: bank_conflicts
+#    :counter: dram_bytes
 
 limit = 1_000_000_000
 root = isqrt(limit - 1)
@@ -292,9 +293,10 @@ ax.yaxis.set_major_formatter("{x:g}×")
 # :measured:`primes[sieve_shared, 10**5].time` against :measured:`primes[sieve_shared, 10**6].time`. At a
 # billion all multiprocessors have work, and still they make only
 # :measured:`primes[sieve_shared, 10**9].share(marks)` of the marks that shared memory could take, which are
-# 32 per clock cycle and multiprocessor. We think that the marks themselves are a small part of the work. In
-# each segment, every step first needs a division to find where it lands, and then a long step makes six marks
-# on average. :evidence:`opinion`
+# 32 per clock cycle and multiprocessor. What limits the sieve is arithmetic: the integer units are
+# :measured:`primes[sieve_shared, 10**9].counter(alu_active)` busy. :evidence:`counter alu_active` We think
+# that most of it is not marking. In each segment, every step first needs a division to find where it lands,
+# and then a long step makes six marks on average. :evidence:`opinion`
 
 # %%
 # When not to sieve on the GPU

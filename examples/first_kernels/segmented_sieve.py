@@ -51,12 +51,36 @@ for stretch in (12, 16, 24, 36):
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: CROSS_OFF_SOURCE
 #
-# What do conflicts cost? Compile the same kernel with another ``STRETCH``. With 24, lanes meet in pairs, and
-# a billion numbers take :measured:`segmented[stretch_24, 10**9].time` instead of
-# :measured:`segmented[segmented, 10**9].time`. The conflicts need not be the whole reason: stretches of 36
-# have none, and still take :measured:`segmented[stretch_36, 10**9].time`. A segment has about 200 000 odd
-# numbers. Beyond a step of 173, 32 stretches of 36 are longer than that; stretches of 12 are so only beyond
-# 520. We think that the lanes which are idle then cost time, too. :evidence:`opinion`
+# What do conflicts cost? Compile the same kernel with another ``STRETCH``, and let the GPU count the turns
+# that its shared memory takes.
+#
+# .. list-table:: A billion numbers
+#    :header-rows: 1
+#
+#    * - stretch
+#      - turns
+#      - for conflicts
+#      - time
+#    * - 12
+#      - :measured:`segmented[segmented, 10**9].counter(shared_wavefronts)`
+#      - :measured:`segmented[segmented, 10**9].counter(bank_conflicts)`
+#      - :measured:`segmented[segmented, 10**9].time`
+#    * - 24
+#      - :measured:`segmented[stretch_24, 10**9].counter(shared_wavefronts)`
+#      - :measured:`segmented[stretch_24, 10**9].counter(bank_conflicts)`
+#      - :measured:`segmented[stretch_24, 10**9].time`
+#    * - 36
+#      - :measured:`segmented[stretch_36, 10**9].counter(shared_wavefronts)`
+#      - :measured:`segmented[stretch_36, 10**9].counter(bank_conflicts)`
+#      - :measured:`segmented[stretch_36, 10**9].time`
+#
+# The more turns, the longer the sieve takes. With 24, lanes meet in pairs, and most of the turns that come on
+# top are due to conflicts. :evidence:`counter bank_conflicts` Stretches of 36 cause hardly more conflicts
+# than those of 12, but more lanes are idle: of a warp's 32 threads,
+# :measured:`segmented[stretch_36, 10**9].counter(active_lanes)` take part in an instruction instead of
+# :measured:`segmented[segmented, 10**9].counter(active_lanes)`. :evidence:`counter active_lanes` A segment
+# has about 200 000 odd numbers. Beyond a step of 173, 32 stretches of 36 are longer than that; stretches of
+# 12 are so only beyond 520.
 #
 # .. results:: segmented
 
@@ -204,10 +228,13 @@ counts = count_study().run()
 # %%
 # A billion numbers take :measured:`segmented[segmented, 10**9].work(marks)`. If each bank took one in every
 # clock cycle, the GPU could make them all in :measured:`at_the_limit`; the sieve reaches
-# :measured:`segmented[segmented, 10**9].share(marks)` of that rate. We think that several things share the
-# rest: the lanes that walk long steps meet in banks by chance, the bytes must be packed and cleared, and
-# warps wait at the barriers. :evidence:`opinion` The GPU's memory does not limit the sieve: its bits go there
-# at :measured:`segmented[segmented, 10**9].rate`, far below what that memory takes.
+# :measured:`segmented[segmented, 10**9].share(marks)` of that rate. And yet shared memory is what limits it:
+# at one turn per clock cycle and multiprocessor, its
+# :measured:`segmented[segmented, 10**9].counter(shared_wavefronts)` turns take :measured:`in_turns`, and the
+# whole sieve :measured:`segmented[segmented, 10**9].time`. :evidence:`counter shared_wavefronts` We think
+# that the conflicts come from long steps, whose lanes meet in banks by chance, and the other turns from marks
+# and from packing and clearing the bytes. :evidence:`opinion` The GPU's memory does not limit the sieve: its
+# bits go there at :measured:`segmented[segmented, 10**9].rate`, far below what that memory takes.
 
 # %%
 # When the copy takes longer than the sieve
@@ -247,6 +274,19 @@ gg.fact(
     share * took,
     unit="s",
     note="marks at one per bank, cycle and multiprocessor",
+)
+recording = gg.load("segmented_sieve")
+device = recording.provenance
+turns = [
+    counted.value("shared_wavefronts")
+    for counted in recording.counters
+    if counted.variant == "segmented"
+]
+gg.fact(
+    "in_turns",
+    turns[0] / (device.sm_count * device.sm_clock_hz) if turns else "not counted yet",
+    unit="s" if turns else "text",
+    note="turns of shared memory, one per cycle and multiprocessor",
 )
 gg.claim(results, "segmented", faster_than=("stretch_24", "stretch_36"), at=10**9)
 gg.claim(

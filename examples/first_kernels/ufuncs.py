@@ -5,9 +5,9 @@ Ufuncs on the GPU
 How far does one decorator take you, and what does it hide?
 """
 # %%
-# One decorator makes a kernel of a function of two numbers. For 256\ :sup:`3` pairs in GPU memory it takes
-# :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
-# :measured:`maximum[ufunc, 32**3].launch`. NumPy arrays are copied, and then the call takes
+# One decorator makes a GPU ufunc of a function of two numbers. For 256\ :sup:`3` pairs in GPU memory, such a
+# ufunc takes :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
+# :measured:`maximum[ufunc, 128**3].launch`. NumPy arrays are copied, and then the call takes
 # :measured:`maximum[from_numpy, 256**3].time` from pageable and
 # :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
 #
@@ -19,29 +19,29 @@ How far does one decorator take you, and what does it hide?
 #      - 256\ :sup:`3` pairs
 #      - share
 #    * - @vectorize
-#      - :measured:`maximum[ufunc, 32**3].launch`
+#      - :measured:`maximum[ufunc, 128**3].launch`
 #      - :measured:`maximum[ufunc, 256**3].time`
 #      - :measured:`maximum[ufunc, 512**3].share`
 #    * - @cuda.jit
-#      - :measured:`maximum[own_kernel, 32**3].launch`
+#      - :measured:`maximum[own_kernel, 128**3].launch`
 #      - :measured:`maximum[own_kernel, 256**3].time`
 #      - :measured:`maximum[own_kernel, 512**3].share`
 #    * - cupy.maximum
-#      - :measured:`maximum[cupy_maximum, 32**3].launch`
+#      - :measured:`maximum[cupy_maximum, 128**3].launch`
 #      - :measured:`maximum[cupy_maximum, 256**3].time`
 #      - :measured:`maximum[cupy_maximum, 512**3].share`
 #    * - cupy.fuse
-#      - :measured:`maximum[fused, 32**3].launch`
+#      - :measured:`maximum[fused, 128**3].launch`
 #      - :measured:`maximum[fused, 256**3].time`
 #      - :measured:`maximum[fused, 512**3].share`
 #    * - Elementwise kernel
-#      - :measured:`maximum[elementwise, 32**3].launch`
+#      - :measured:`maximum[elementwise, 128**3].launch`
 #      - :measured:`maximum[elementwise, 256**3].time`
 #      - :measured:`maximum[elementwise, 512**3].share`
 #
-# *The call* is how long Python needs to launch the kernel. Where Numba needs views, they were made once,
-# outside. *Share* is that of what the memory can do, for 512\ :sup:`3` pairs, which no cache holds.
-# ``cupy.fuse`` makes an array for its result; the others fill one that exists.
+# *The call* is how long Python needs to launch the kernel, for 128\ :sup:`3` pairs. Where Numba needs views,
+# they were made once, outside. *Share* is that of what the memory can do, for 512\ :sup:`3` pairs, which no
+# cache holds. ``cupy.fuse`` makes an array for its result; the others fill one that exists.
 
 # %%
 # @vectorize writes the kernel
@@ -109,7 +109,7 @@ for name, steps in (("in_eight", 8), ("in_four", 4)):
 # draw
 gg.claim(results, "cpu", faster_than="from_numpy", at=32**3)
 gg.claim(results, "cpu_loop", faster_than="from_pinned", at=256**3)
-gg.claim(results, "cupy_maximum", faster_than="ufunc", at=32**3, clock="launch")
+gg.claim(results, "cupy_maximum", faster_than="ufunc", at=128**3, clock="launch")
 gg.claim(
     results, "own_kernel", faster_than=("ufunc", "own_kernel_1024"), at=512**3, by=1.1
 )
@@ -178,8 +178,8 @@ larger(*views[:2], out=views[2])
 print(out[:3])
 
 # %%
-# CuPy's maximum, fuse and ElementwiseKernel
-# ------------------------------------------
+# CuPy's maximum, fuse and elementwise kernels
+# --------------------------------------------
 #
 # CuPy has this operation already. For others it has two short ways. ``cupy.fuse`` makes one kernel of
 # several operations on arrays, and an ``ElementwiseKernel`` is a line of CUDA C++. All of them follow
@@ -209,7 +209,7 @@ plot_dots(
     {
         # Without "256 threads", there is room for the chart on a phone.
         results.variant(name).label.partition(",")[0]: results.quantity(
-            name, 32**3, "launch"
+            name, 128**3, "launch"
         )
         for name in ways
     },
@@ -219,8 +219,8 @@ plot_dots(
 # %%
 # .. finding::
 #
-#    A call of the ufunc keeps Python for :measured:`maximum[ufunc, 32**3].launch` even on views, and a
-#    call of ``cp.maximum`` for :measured:`maximum[cupy_maximum, 32**3].launch`. The ufunc's kernel needs
+#    A call of the ufunc keeps Python for :measured:`maximum[ufunc, 128**3].launch` even on views, and a
+#    call of ``cp.maximum`` for :measured:`maximum[cupy_maximum, 128**3].launch`. The ufunc's kernel needs
 #    only :measured:`maximum[ufunc, 256**3].time` for 256\ :sup:`3` pairs, so with fewer its call decides.
 
 # %%
@@ -239,9 +239,11 @@ print("as cp.maximum:", bool((out == cp.maximum(a, b)).all()))
 # :measured:`maximum[ufunc, 512**3].time`. The decorator lets the driver choose the size of the blocks,
 # which is 1024 threads here. In blocks of 1024 our kernel takes
 # :measured:`maximum[own_kernel_1024, 512**3].time`. So it is the size of the blocks that makes them
-# differ. :evidence:`variant own_kernel_1024` CuPy starts blocks of 128, and takes
+# differ. :evidence:`variant own_kernel_1024` With blocks of 256, a multiprocessor holds
+# :measured:`maximum[own_kernel, 512**3].counter(occupancy)` of the warps that fit, on average; with blocks of
+# 1024, :measured:`maximum[own_kernel_1024, 512**3].counter(occupancy)`. CuPy starts blocks of 128, and takes
 # :measured:`maximum[cupy_maximum, 512**3].time`.
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what the blocks do to the memory.
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows why smaller blocks are not always better.
 
 # %%
 # More work per byte: Kepler's equation
@@ -279,17 +281,50 @@ print("off by at most", float(cp.abs(missing).max()))
 #
 # What limits the kernel itself? It moves few bytes, and it reaches only
 # :measured:`kepler[eight_steps, 128**3].flop_share` of what the ordinary FP32 units can do. But neither a
-# sine nor a division is a single operation. In the machine code a planet takes :measured:`in_eight`
-# instructions. A multiprocessor can issue four per clock cycle, each for a warp, and the kernel reaches
-# :measured:`kepler[eight_steps, 128**3].share(instructions)` of that.
+# sine nor a division is a single operation. Each of the four schedulers of a multiprocessor can issue one
+# instruction per clock cycle, for a warp, and here they do so in
+# :measured:`kepler[eight_steps, 128**3].counter(issue_active)` of the cycles. So it is the number of
+# instructions that decides. :evidence:`counter issue_active`
 #
-# Four steps are enough, and take :measured:`in_four` instructions. Eight steps take
-# :measured:`kepler[four_steps, 128**3].gain(instructions)` as many, and with four the kernel is
-# :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. So it is the number of instructions
-# that decides. :evidence:`count instructions` We think the rest of the ceiling is lost in two ways: most
-# instructions of a step wait for the result of the one before, and some kinds cannot be issued in every
-# cycle. :evidence:`opinion`
+# Four steps are enough. With them the warps issue
+# :measured:`kepler[four_steps, 128**3].counter(instructions)` instructions instead of
+# :measured:`kepler[eight_steps, 128**3].counter(instructions)`, and the kernel is
+# :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. :evidence:`count instructions`
 #
+# The strip's own count is lower: it is read off the machine code, :measured:`in_eight` instructions per
+# planet, which come to :measured:`in_warps` million for all warps. It leaves a side path out. Where a planet
+# is solved already, ``missing`` is zero, and to divide zero takes more instructions. The rest of the warp
+# waits: on average, :measured:`kepler[eight_steps, 128**3].counter(active_lanes)` of 32 threads take part in
+# an instruction. Of eight steps a warp takes the side path in :measured:`side_paths_of_eight`, of four in
+# :measured:`side_paths_of_four`, and the instructions left out are in the same proportion.
+# :evidence:`count side_paths`
+
+# draw: The side path of the division, and the instructions of all warps
+import numpy as np
+
+
+def side_paths(n_steps):
+    """Count the steps in which at least one planet of a warp divides zero, as a mean over many warps."""
+    random = np.random.default_rng(0).random((2, 2**18), dtype=np.float32)
+    mean, eccentricity = random[0] * np.float32(np.pi), random[1] * np.float32(0.8)
+    angle, n = mean + eccentricity, 0.0
+    for _ in range(n_steps):
+        missing = angle - eccentricity * np.sin(angle) - mean
+        n += (missing == 0).reshape(-1, 32).any(axis=1).mean()
+        angle = angle - missing / (1 - eccentricity * np.cos(angle))
+    return float(n)
+
+
+gg.fact("side_paths_of_eight", side_paths(8), unit="1", note="steps of a warp")
+gg.fact("side_paths_of_four", side_paths(4), unit="1", note="steps of a warp")
+_ = gg.fact(
+    "in_warps",
+    facts["in_eight"].value * 128**3 / 32 / 1e6,
+    unit="1",
+    note="million instructions of all warps, 32 threads in each, by the count",
+)
+
+# %%
 # .. kernel:: gpuguide.topics.ufuncs.kepler
 #    :names: INSTRUCTIONS, instructions, issued_at_most
 #    :fold: How instructions are counted

@@ -5,9 +5,9 @@ How to time a GPU
 Why do six clocks give six times for one kernel, and which one should you use?
 """
 # %%
-# Adding one to 65 536 numbers takes :measured:`small_launch` by a clock that does not wait, and
-# :measured:`small_end_to_end` by one that does. The GPU's own time is
-# :measured:`add_one[add_one, 65536].time`, and that of a kernel that does nothing :measured:`small_floor`.
+# A GPU adds one to 65 536 numbers in :measured:`add_one[add_one, 65536].time`, but a clock on the host shows
+# :measured:`small_end_to_end` if it waits for the GPU, and :measured:`small_launch` if it does not. A kernel
+# that does nothing takes :measured:`small_floor`.
 
 # %%
 # .. csv-table:: One kernel, six clocks
@@ -173,10 +173,10 @@ _ = gg.keep("floors", floors)
 #     lane the kernel starts after the launch and ends when the host has waited. Reading the clock without
 #     waiting spans the launch only.
 #
-# For 2\ :sup:`26` numbers, a thousand times as many, the launch takes :measured:`large_launch`, against
-# :measured:`small_launch` for the few. The work grows from :measured:`small_gpu` to :measured:`large_gpu`,
-# and this clock sees nothing of that. So :term:`synchronise` before you stop the clock. Synchronise before
-# you start it, too, or it also counts work that was queued earlier.
+# For 2\ :sup:`26` numbers, a thousand times as many, the launch takes :measured:`large_launch`, much the same
+# as the :measured:`small_launch` for the few. The work grows from :measured:`small_gpu` to
+# :measured:`large_gpu`, and this clock sees nothing of that. So :term:`synchronise` before you stop the
+# clock. Synchronise before you start it, too, or it also counts work that was queued earlier.
 
 # %%
 # Keep compilation out of the clock

@@ -163,8 +163,8 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # the ceiling. CuPy's ``copyto`` is as fast, with :measured:`mixes[copy_cupy, 2**30].time`.
 #
 # On the left of the chart all rates are low. A copy of 2\ :sup:`12` bytes takes
-# :measured:`mixes[copy, 2**12].time`, and even an empty kernel takes :measured:`ceiling_launch`. A ceiling
-# says nothing about such kernels.
+# :measured:`mixes[copy, 2**12].time`, and even an empty kernel without arguments takes
+# :measured:`ceiling_launch`. A ceiling says nothing about such kernels.
 
 # %%
 # Result: tensor cores have peaks of their own

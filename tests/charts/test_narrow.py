@@ -7,8 +7,9 @@ import pytest
 
 from gpuguide.charts import lines, marks
 from gpuguide.charts.narrow import WIDTH, narrow_svg
-from gpuguide.charts.style import save_svg, style
+from gpuguide.charts.style import RANGES_SAID, save_svg, style
 from gpuguide.results.sample import sample_results
+from gpuguide.results.starts import Quantity
 
 
 @pytest.fixture(autouse=True)
@@ -104,3 +105,15 @@ def test_several_axes_are_not_drawn_narrow():
 def test_charts_of_the_guide_fit(plot):
     ax = plot(sample_results())
     assert narrow_svg(ax.figure)
+
+
+def test_the_note_on_ranges_fits_under_an_axis_with_long_names_beside_it():
+    figure, ax = plt.subplots()
+    ax.plot([2.0, 8.0], ["ElementwiseKernel", "cupy.maximum"], "o")
+    ax.set_xlabel("host time of a call")
+    over = Quantity(4.0, 2.0, 8.0, "s", 9, n_starts=3, n_runs=3)
+    assert marks.draw_ranges(ax, [(0, over, "#0060b9")], along="x")
+    assert narrow_svg(figure)
+    (note,) = (text for text in ax.texts if text.get_text() == RANGES_SAID)
+    box = note.get_window_extent()
+    assert (box.x0 + box.x1) / 2 == pytest.approx(figure.bbox.width / 2, abs=1)

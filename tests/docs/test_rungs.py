@@ -9,8 +9,9 @@ from docutils import nodes
 from small_site import build, generated, page, recording
 
 from gpuguide.errors import ArgumentError
+from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.counters import Counted, KernelCounts
-from gpuguide.results.records import VariantInfo, Work
+from gpuguide.results.records import Traffic, VariantInfo, Work
 from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.pages.layout import Layout
@@ -20,7 +21,7 @@ from gpuguide_docs.show.ladder import ladder_of
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.rungs import strip_cell, strip_node
 from gpuguide_docs.show.site import site_of
-from study_results import SIZES, VARIANTS, cell, make, missing
+from study_results import CEILINGS, SIZES, VARIANTS, cell, make, missing
 
 SCRIPT = '''"""
 First page
@@ -204,6 +205,15 @@ def test_the_fastest_rung_of_a_size_is_bold_and_rows_beside_are_grey(tmp_path, m
     assert ["gg-beside" in each for each in lines] == [True, False, False, True, False, True]
 
 
+def test_rungs_whose_times_look_the_same_are_both_bold(tmp_path, monkeypatch):
+    """2.00 and 2.01 µs are both written as 2.0 µs; a reader sees a tie."""
+    cells = [each for each in STUDY.measurements if (each.variant, each.size) != ("one", SIZES[0])]
+    study = replace(STUDY, measurements=(*cells, cell("one", SIZES[0], 2_010)))
+    _, _, html = built(tmp_path, monkeypatch, study=study)
+    bold = re.findall(r'<td class="gg-best"><p><span[^>]*>([^<]+)<', html)
+    assert bold == ["2.0 µs", "2.0 µs", "140 µs"]
+
+
 def test_the_byline_stands_below_the_table(tmp_path, monkeypatch):
     _, _, html = built(tmp_path, monkeypatch)
     assert html.index("gg-answer") < html.index("gg-rungs-note") < html.index("gg-byline")
@@ -254,6 +264,14 @@ def test_a_strip_shows_the_counter_that_its_rung_asks_for(tmp_path, monkeypatch)
     (cell,) = (each for each in document.findall(strip_cell) if each["kind"] == "counter")
     assert f'href="#{cell["ids"][0]}"' in html
     assert f'id="{cell["ids"][0]}"' in html
+
+
+def test_evidence_of_a_counter_in_no_strip_leads_to_the_card(tmp_path, monkeypatch):
+    script = SCRIPT.replace("# And so on.", "# Fewer meet. :evidence:`counter bank_conflicts`")
+    _, warnings, html = built(tmp_path, monkeypatch, script, counters=(counted("eight", 0.0),))
+    assert warnings == ""
+    assert '[<a class="reference internal" href="#evidence-bank-conflicts">measured</a>]' in html
+    assert re.search(r'<table class="gg-counters[^>]*id="evidence-bank-conflicts"', html)
 
 
 def test_a_counter_that_nobody_read_is_said_to_be_missing(tmp_path, monkeypatch):
@@ -434,6 +452,22 @@ def test_a_table_has_at_most_nine_rows():
     assert len(ladder_of(results, names[:9]).rows) == 9
     with pytest.raises(ArgumentError, match="at most 9 rows; got 10"):
         ladder_of(results, names)
+
+
+def test_a_share_of_other_units_is_no_value_before():
+    size = SIZES[2]
+    single = Traffic(bytes_read=4 * size, bytes_written=4 * size, flops=10**10)
+
+    def strip(unit):
+        work = replace(single, unit=unit)
+        cells = (cell("one", size, 1_000_000, traffic=work), cell("four", size, 400_000, traffic=single))
+        ceilings = Ceilings((*CEILINGS.items, Ceiling("fp64", 2.5e13, "FLOP/s")))
+        results = make(sizes=(size,), measurements=(missing("numpy", size, "no"), *cells), ceilings=ceilings)
+        return ladder_of(results, ["one", "four"]).done("four")
+
+    assert strip("fp32").words == strip("fp64").words == "share of what the FP32 units can do"
+    assert [each.key for each in strip("fp32").before] == [f"add[one, {size}].flop_share"]
+    assert strip("fp64").before == ()
 
 
 def test_rungs_on_another_clock_than_most_stand_beside():

@@ -74,6 +74,21 @@ def test_the_sentence_is_made_of_labels_sizes_clocks_and_factor(claim: Faster, s
     assert text == "Add one: " + sentence.format("at 2^10 elements")
 
 
+@pytest.mark.parametrize(
+    ("label", "threads", "called"),
+    [
+        ("NumPy, one thread", 1, "“NumPy, one thread”"),
+        ("primesieve, 16 threads", 16, "“primesieve, 16 threads”"),
+        ("NumPy, all threads", 16, "“NumPy, all threads” on 16 threads"),
+        ("NumPy", 1, "NumPy on 1 thread"),
+    ],
+)
+def test_a_label_that_names_its_threads_is_enough(label: str, threads: int, called: str) -> None:
+    info = VariantInfo("numpy", label, device="cpu", clock="host", threads=threads)
+    text = decide(Faster("grid", ("numpy",), 1024), replace(TIMES, variants=(*INFOS[:-1], info))).result.text
+    assert f"faster than {called} at" in text
+
+
 def test_a_size_that_counts_nothing_stands_behind_its_name() -> None:
     limits = replace(TIMES, size_name="upper end")
     assert "at upper end 2^10 (" in decide(Faster("grid", ("one",), 1024), limits).result.text

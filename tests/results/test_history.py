@@ -66,7 +66,7 @@ def test_a_few_numbers_are_printed_run_by_run() -> None:
         "2026-11-02 10:30  2                   1.01 s\n"
         "2026-11-03 10:30  3                   1.02 s\n"
         "2026-11-04 10:30  4                  1.50 s*\n"
-        "all               median                 1 s\n"
+        "all               median               1.0 s\n"
         "                  next start from     700 ms\n"
         "                  next start to        1.9 s\n"
         "* lies outside the range that the runs before it predicted (nine times out of ten)."
@@ -90,7 +90,7 @@ def test_one_run_says_that_nothing_can_have_moved() -> None:
 def test_the_words_name_each_number_and_the_run_that_left() -> None:
     assert history(1.0, 1.01, 1.02, 1.5).in_words() == (
         "Numbers against 4 runs on 4 machine starts, each in per cent of its median. variant 0 (add at 2^20 "
-        "elements): from 99 to 148 % of 1 s, outside of what was expected in run 4."
+        "elements): from 99 to 148 % of 1.0 s, outside of what was expected in run 4."
     )
 
 

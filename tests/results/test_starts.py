@@ -256,9 +256,10 @@ def test_fewer_than_three_starts_show_two_digits() -> None:
     assert str(replace(steady, low=122.8e-6, high=124.0e-6, n_starts=3)) == "123 µs"
 
 
-def test_what_moves_by_half_has_one_digit() -> None:
+def test_what_moves_by_half_has_one_digit_or_two_after_a_one() -> None:
     swinging = runs(1.0, 1.4, 0.8).time("four", BIG)
-    assert str(swinging) == "200 µs"
+    assert str(swinging) == "160 µs"
+    assert str(runs(2.0, 2.8, 1.6).time("four", BIG)) == "300 µs"
     assert swinging.interval.startswith("60 µs to ")
 
 
@@ -434,6 +435,23 @@ def test_a_fact_counts_no_samples_where_those_of_former_runs_are_not_kept() -> N
     # The spread inside the newest stands for the others', too.
     assert made.basis == "3 machine starts; another is expected between 3.49 s and 4.49 s"
     assert made.samples == (3.0, 4.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (5.2, "1", "5.2"),
+        (15.0, "1", "15"),
+        (0.7, "1", "0.7"),
+        (0.5, "share", "50 %"),
+        (1e-3, "s", "1 ms"),
+        (0.09196, "share", "9.20 %"),
+        (100.0, "1", "100"),
+    ],
+)
+def test_a_fact_that_is_the_same_in_all_runs_has_no_zeros_added(value, unit, shown) -> None:
+    same = Fact.over_starts([(start, Fact("f", value, unit)) for start in "abc"])
+    assert same.shown == shown
 
 
 def test_a_fact_over_starts_is_checked_by_the_samples_of_its_own_run() -> None:

@@ -147,6 +147,8 @@ def test_quantities_are_written_for_readers(arguments: tuple[Any, ...], expected
         (61.73e-6, 61.73e-6, 61.73e-6, "s", "61.7 µs", "61.7 µs to 61.7 µs"),
         (-2.5e-3, -2.6e-3, -2.4e-3, "s", "-2.5 ms", "-2.60 ms to -2.40 ms"),
         (0.0, 0.0, 1e-6, "s", "0 s", "0 s to 1.0 µs"),
+        (427e-6, 34.2e-6, 14.36e-3, "s", "400 µs", "34 µs to 14 ms"),  # the lower end is not 0
+        (42.7e-6, 0.187e-6, 89.6e-3, "s", "40 µs", "190 ns to 90 ms"),
     ],
 )
 def test_the_ends_of_an_interval_differ_around_the_shown_value(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpuguide.charts.marks import END_OF_A_LINE
-from gpuguide.charts.style import save_svg
+from gpuguide.charts.style import RANGES_SAID, save_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +45,7 @@ def narrow_svg(figure: Figure) -> bytes | None:
         return None
     (ax,) = figure.axes
     named = _legend_on_top(figure, ax)
+    _centre_note(ax)
     figure.set_size_inches(WIDTH, min(height, 0.95 * WIDTH) + _LEGEND_ROW * named)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
@@ -79,6 +80,15 @@ def _legend_on_top(figure: Figure, ax: Axes) -> int:
     if names:
         figure.legend(handles, names, loc="outside upper left", ncols=1, fontsize=9.5, borderpad=0.1)
     return len(names)
+
+
+def _centre_note(ax: Axes) -> None:
+    """Put the note on ranges into the middle of the chart: under the axis alone, it is too long."""
+    from matplotlib.text import Annotation
+
+    for text in ax.texts:
+        if isinstance(text, Annotation) and text.get_text() == RANGES_SAID:
+            text.xycoords = ("figure fraction", ax.xaxis.label)
 
 
 def _line_of(ax: Axes, text: Any) -> Any:

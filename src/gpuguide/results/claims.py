@@ -308,7 +308,10 @@ def _called(results: Results, name: str, *, threads: bool = False) -> str:
     called = f"“{label}”" if plain or " " in label else label
     if not threads or info.threads is None:
         return called
-    return f"{called} on {info.threads} thread{'' if info.threads == 1 else 's'}"
+    count = f"{info.threads} thread{'' if info.threads == 1 else 's'}"
+    # "NumPy, one thread" has said it; "NumPy, all threads" has not said how many there are.
+    said = (count, "one thread") if info.threads == 1 else (count,)
+    return called if any(words in label for words in said) else f"{called} on {count}"
 
 
 def _at(claim: Claim, results: Results) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -698,7 +699,10 @@ class FactOverStarts(Fact):
         over = self.over
         if over is None or not over.has_range:
             return format_quantity(self.value, self.unit)
-        return format_quantity(self.value, self.unit, over.low, over.high)
+        shown = format_quantity(self.value, self.unit, over.low, over.high)
+        # 5.2 in every run is not 5.20: zeros at its end would be digits that nobody counted.
+        is_short = over.low == over.high and float(f"{over.value:.2g}") == over.value
+        return re.sub(r"(\.\d*?)0+(?!\d)", lambda found: found[1].rstrip("."), shown) if is_short else shown
 
     @property
     def basis(self) -> str:

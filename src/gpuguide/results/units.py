@@ -92,9 +92,9 @@ def format_quantity(
     """Write a quantity for a reader.
 
     Two significant digits, or as many as the interval leaves certain: the last digit shown is worth at least
-    half of the interval's width. One digit if the interval is at least half as wide as the value. Up to three
-    if fewer would move the value out of its interval, and never more than four. A share keeps its whole per
-    cents: 102 % is not 100 %.
+    half of the interval's width. One digit if the interval is at least half as wide as the value, unless that
+    digit is a 1, which would be too coarse. Up to three if fewer would move the value out of its interval,
+    and never more than four. A share keeps its whole per cents: 102 % is not 100 %.
 
     Parameters
     ----------
@@ -173,6 +173,8 @@ def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, 
     ('213.8 µs', '214.1 µs')
     >>> format_ends(31.12e-3, "s", 31.12e-3, 49.5e-3)
     ('31 ms', '50 ms')
+    >>> format_ends(427e-6, "s", 34.2e-6, 14.36e-3)  # far apart, so each has two digits of its own
+    ('34 µs', '14 ms')
     """
     value, low, high = (_number(number, unit) for number in (value, low, high))
     shown = _rounded(value, unit, low, high)
@@ -259,7 +261,10 @@ def _digits(value: float, low: float | None, high: float | None) -> int:
         return _PLAIN_DIGITS
     # A logarithm that should be whole may lie slightly above, which would cost a digit.
     certain = _exponent(value) - math.ceil(_half_width(low, high) - 1e-9) + 1
-    return min(MOST_DIGITS, max(1 if _is_wide(value, low, high) else 2, certain))
+    # 150 ms is not 200 ms, while 250 ms and 300 ms are a fifth apart at most.
+    begins_with_one = _with_digits(abs(value), 2).scaleb(-_exponent(value)) < 2
+    least = 1 if _is_wide(value, low, high) and not begins_with_one else 2
+    return min(MOST_DIGITS, max(least, certain))
 
 
 def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
@@ -267,6 +272,11 @@ def _ends(shown: Decimal, low: float, high: float) -> tuple[Decimal, Decimal]:
     if _are_equal(low, high):
         return shown, shown
     last = int(shown.as_tuple().exponent)
+    if 0 < 10 * low < high:
+        # At the digits of the upper end, the lower one could become 0.
+        ends = (_with_digits(low, 2), _with_digits(high, 2))
+        if ends[0] <= shown <= ends[1]:
+            return ends
     largest = _exponent(max(abs(low), abs(high)))
     plain = 2 if _is_wide(float(shown), low, high) else _PLAIN_DIGITS
     finest = min(last, largest - plain + 1, math.floor(_half_width(low, high) + 1e-9))

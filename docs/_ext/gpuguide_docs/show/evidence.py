@@ -143,8 +143,8 @@ def _counters(recording: Recording) -> list[str]:
 class EvidenceLinks(SphinxTransform):
     """Links each piece of evidence to what shows it on its page, wherever that is."""
 
-    # When all cells and rungs stand where they belong.
-    default_priority = 398
+    # When all cells and rungs stand where they belong, and the card with its counters is there.
+    default_priority = 405
 
     def apply(self, **_kwargs: object) -> None:
         """Link what can be linked; the contract names what cannot."""

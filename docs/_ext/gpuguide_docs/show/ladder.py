@@ -9,6 +9,7 @@ from functools import cached_property
 
 from gpuguide.errors import ArgumentError
 from gpuguide.results.results import Results
+from gpuguide.results.starts import Quantity
 from gpuguide.results.units import format_quantity
 
 __all__ = ["MOST_ROWS", "Cell", "Done", "Ladder", "ladder_of"]
@@ -98,7 +99,7 @@ class Ladder:
 
     def time(self, name: str, size: int) -> Cell | None:
         """Return the time of a row; None where it does not reach the size."""
-        return Cell(self._key(name, size, "time"), size) if self._value(name, size) is not None else None
+        return Cell(self._key(name, size, "time"), size) if self._time(name, size) is not None else None
 
     def last_time(self, name: str) -> Cell | None:
         """Return the time at the largest listed size that a row reaches."""
@@ -134,6 +135,8 @@ class Ladder:
             return None
         words, quantity = found
         before = above and self._has(above, size, quantity)
+        if quantity == "flop_share":  # a share of other units is no value before
+            before = before and self._unit(above, size) == self._unit(name, size)
         return Done(
             words,
             (Cell(self._key(name, size, quantity), size),),
@@ -148,12 +151,13 @@ class Ladder:
 
     @cached_property
     def best(self) -> frozenset[tuple[str, int]]:
-        """The fastest rung at each size."""
+        """The fastest rung at each size, and those whose times look the same as its time."""
         fastest = set()
         for size in self.sizes:
-            times = {name: time for name in self.rungs if (time := self._value(name, size)) is not None}
+            times = {name: time for name in self.rungs if (time := self._time(name, size)) is not None}
             if len(times) > 1:
-                fastest.add((min(times, key=times.__getitem__), size))
+                shown = str(min(times.values(), key=lambda time: time.value))
+                fastest |= {(name, size) for name, time in times.items() if str(time) == shown}
         return frozenset(fastest)
 
     @property
@@ -163,9 +167,9 @@ class Ladder:
     def _key(self, name: str, size: int, quantity: str) -> str:
         return f"{self.results.name}[{name}, {size}].{quantity}"
 
-    def _value(self, name: str, size: int) -> float | None:
+    def _time(self, name: str, size: int) -> Quantity | None:
         try:
-            return self.results.time(name, size).value
+            return self.results.time(name, size)
         except ArgumentError:
             return None
 
@@ -177,6 +181,10 @@ class Ladder:
         except ArgumentError:
             return False
         return True
+
+    def _unit(self, name: str, size: int) -> str:
+        traffic = self.results.measurement(name, size).traffic
+        return traffic.unit if traffic else ""
 
     def _moved(self, name: str, size: int) -> tuple[str, str] | None:
         traffic = self.results.measurement(name, size).traffic
