@@ -1,6 +1,7 @@
 """Outputs become reST in which nothing acts."""
 
 import json
+import time
 
 import pytest
 from docutils import nodes
@@ -103,6 +104,9 @@ HOSTILE_KEPT = {
     "no text": (("stdout",), "a"),
     "unknown field": (("pickle",), "gASVAAAA"),
     "depth": (("stdout",), json.loads("[" * 100 + "]" * 100)),
+    "open cells": (("html",), ["<td>" * 2_000 + '<td class="' * 500] * 100),
+    "many lines": (("html",), ["<td>" * 2] * 40_000 + ["<"]),
+    "many pictures": (("pictures",), [{"file": "0-0.svg"}] * 20_000),
 }
 
 
@@ -114,17 +118,33 @@ def test_kept_outputs_are_read_as_strictly_as_a_recording(name, tmp_path):
     for step in path:
         place = place[step]
     place[last] = value
-    (tmp_path / "outputs.json").write_text(json.dumps(data))
+    refused(tmp_path, json.dumps(data))
+
+
+def refused(folder, text):
+    """What keeps the reader busy is refused as quickly as in a recording: in 2 s of the processor."""
+    (folder / "outputs.json").write_text(text)
+    start = time.process_time()
     with pytest.raises(RecordingError):
-        read_outputs(tmp_path)
+        read_outputs(folder)
+    assert time.process_time() - start < 2.0
 
 
-@pytest.mark.parametrize("text", ["", "[" * 100_000, '{"cells": []}', '"' + '\\"' * 80_000, "null"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[" * 2_000_000,
+        '{"a":' * 500_000,
+        '{"cells": []}',
+        '"' + '\\"' * 80_000,
+        "null",
+        "\ufeff" * 1_300_000,
+    ],
+)
 def test_kept_outputs_that_are_none_are_refused(text, tmp_path):
     kept(tmp_path)
-    (tmp_path / "outputs.json").write_text(text)
-    with pytest.raises(RecordingError):
-        read_outputs(tmp_path)
+    refused(tmp_path, text)
 
 
 @pytest.mark.parametrize(

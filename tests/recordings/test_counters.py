@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from test_store import MACHINE, PAGE, provenance, recording
 
 from gpuguide.errors import RecordingError, UnknownNameError
+from gpuguide.recordings import format
 from gpuguide.recordings import store as recordings
 from gpuguide.recordings.counters import FILE, Counters, counters_of, read_counters, save_counters
 from gpuguide.recordings.recording import Recording
@@ -50,6 +54,68 @@ def test_a_new_run_of_the_same_code_keeps_them(saved: Recording, tmp_path: Path)
     assert recordings.read(folder(saved)).counters == (CELL,)
 
 
+def test_the_same_run_saved_twice_stays_one_run_beside_counters(saved: Recording, tmp_path: Path) -> None:
+    save_counters(counters(saved), tmp_path)
+    for again in (recording(), recordings.load(PAGE, root=tmp_path)):
+        recordings.save(again, tmp_path)
+        assert recordings.read(folder(saved)).runs == ()
+
+
+def test_a_damaged_file_costs_no_former_run(saved: Recording, tmp_path: Path) -> None:
+    """It lies beside the runs: the next run joins them, and only reading still names the file."""
+    save_counters(counters(saved), tmp_path).write_text("{")
+    later = recording(n=1)
+    about = dataclasses.replace(later.provenance, utc_date="2026-11-22T10:00:00+00:00", start="y")
+    whole, warnings = recordings.add(dataclasses.replace(later, provenance=about), tmp_path)
+    assert (len(whole.runs), warnings) == (1, ())
+    with pytest.raises(RecordingError, match=r"counters\.json: expected JSON"):
+        recordings.read(folder(saved))
+    save_counters(counters(saved), tmp_path)
+    assert len(recordings.read(folder(saved)).runs) == 1
+
+
+def test_writers_wait_for_one_another(saved: Recording, tmp_path: Path) -> None:
+    """Also for a recording that is saved, which removes what is half written."""
+    made = counters(saved)
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            for _ in range(20):
+                save_counters(made, tmp_path)
+        except BaseException as error:
+            errors.append(error)
+
+    writers = [threading.Thread(target=write) for _ in range(3)]
+    with format.locked(folder(saved)):
+        for each in writers:
+            each.start()
+        writers[0].join(0.2)
+        assert all(each.is_alive() for each in writers)
+    for n in range(1, 4):
+        recordings.save(recording(n=n), tmp_path)
+    for each in writers:
+        each.join(30)
+    assert errors == []
+    assert recordings.read(folder(saved)).counters == (CELL,)
+
+
+def test_a_full_disk_is_a_named_error_and_the_former_ones_stand(
+    saved: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_counters(counters(saved), tmp_path)
+
+    def full(path: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(RecordingError, match=r"counters\.json: the disk is full.*former counters stand"):
+            save_counters(counters(saved, profiler="Nsight Compute 2026.1"), tmp_path)
+    assert read_counters(folder(saved)) == counters(saved)
+    assert not list(folder(saved).glob(".*"))
+
+
 def test_counters_of_other_code_are_not_shown(saved: Recording, tmp_path: Path) -> None:
     save_counters(counters(saved, measuring="0" * 64), tmp_path)
     assert counters_of(folder(saved), saved.keys.measuring) == ()
@@ -82,6 +148,14 @@ def test_kernels_are_added_up_or_the_longest_one_counts() -> None:
 )
 def test_a_counter_is_shown_with_its_unit(values: tuple[str, float], shown: str) -> None:
     assert Counted("s", "v", 1, (KernelCounts("k", 1.0, (values,)),)).shown(values[0]) == shown
+
+
+def test_they_show_themselves_in_a_few_words() -> None:
+    assert repr(CELL) == (
+        "<Counted sample[four, 2^10] of 2 kernels, the longest of them: registers 32, dram_bytes 5.0 GB>"
+    )
+    assert repr(Counted("s", "v", 7, (SHORT,))).startswith("<Counted s[v, 7] of 1 kernel: registers 16, ")
+    assert repr(Counted("s", "v", 7, ())) == "<Counted s[v, 7] of 0 kernels, the longest of them: nothing>"
 
 
 def test_they_are_refused_when_they_are_of_another_folder(saved: Recording, tmp_path: Path) -> None:

@@ -10,13 +10,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from test_counters import CELL as COUNTED
 from test_runs import run
-from test_store import PAGE, folder_of, hash_again
+from test_store import MACHINE, PAGE, folder_of, hash_again, provenance
 
 from gpuguide.errors import RecordingError
+from gpuguide.measure.kept import written_down
 from gpuguide.recordings import format
 from gpuguide.recordings import store as recordings
+from gpuguide.recordings.counters import Counters, save_counters
 from gpuguide.recordings.equivalent import problems, read_entries
 from gpuguide.recordings.limits import MOST_BYTES, MOST_VALUES, check_json, read_toml
 from gpuguide.recordings.pending import pending
@@ -30,7 +34,11 @@ MOST_SECONDS = 2.0
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     recordings.save(run(0), tmp_path)
-    return folder_of(recordings.save(run(1), tmp_path))
+    image = written_down(np.arange(6, dtype="int16"))
+    saved = recordings.save(dataclasses.replace(run(1), arrays={"image": image}), tmp_path)
+    of = (MACHINE, PAGE, saved.keys.measuring)
+    save_counters(Counters(*of, "Nsight Compute 2025.3", provenance(), (COUNTED,)), tmp_path)
+    return folder_of(saved)
 
 
 def refused(folder: Path, *words: str) -> None:
@@ -56,7 +64,7 @@ def change(folder: Path, name: str, edit: Callable[[Any], None]) -> None:
     write(folder, name, json.dumps(data))
 
 
-NAMES = ("run.json", "measurements.json", "earlier.json", "transcript.json")
+NAMES = ("run.json", "measurements.json", "earlier.json", "transcript.json", "arrays.json", "counters.json")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -189,6 +197,40 @@ def forty_studies(n: int) -> Recording:
     )
     studies = {f"study {i}": dataclasses.replace(study, name=f"study {i}") for i in range(40)}
     return dataclasses.replace(made, studies=studies, names={}, cells=())
+
+
+@pytest.mark.parametrize(
+    ("change_it", "words"),
+    [
+        (lambda image: {f"k{i}": image for i in range(9_000)}, "arrays: expected at most 1000, got 9000"),
+        (lambda image: {"k": {**image, "shape": [1] * 90_000}}, "expected at most 8 lengths"),
+        (lambda image: {"k": {**image, "shape": [10**4000] * 8}}, "expected a number from -2**63"),
+        (lambda image: {"k": {**image, "shape": [2**62] * 8}}, "expected at most 131072 bytes"),
+        (lambda image: {"k": {**image, "data": [""] * 90_000 + ["A"]}}, "expected 16 characters"),
+        (lambda image: {"k": {**image, "data": ["A" * 9_000] * 400}}, "expected 16 characters"),
+    ],
+    ids=["many", "many axes", "huge numbers", "huge", "many pieces", "long"],
+)
+def test_arrays_of_impossible_size_are_refused(change_it: Any, words: str, folder: Path) -> None:
+    change(folder, "arrays.json", lambda data: data.update(arrays=change_it(data["arrays"]["image"])))
+    refused(folder, "arrays.json: ", words)
+
+
+@pytest.mark.parametrize("what", ["cells", "kernels", "values", "names"])
+def test_many_counters_are_refused(what: str, folder: Path) -> None:
+    def more(data: Any) -> None:
+        (kernel,) = data["counted"][0]["kernels"][:1]
+        if what == "cells":
+            data["counted"] *= 1_000
+        elif what == "kernels":
+            data["counted"][0]["kernels"] *= 500
+        elif what == "values":
+            kernel["values"] *= 5_000
+        else:
+            kernel["values"] = [[f"k{i}", 1.0] for i in range(9_000)]
+
+    change(folder, "counters.json", more)
+    refused(folder, "counters.json: ")
 
 
 @pytest.mark.parametrize("n", [10_000, 60_000])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpuguide.errors import ArgumentError, RecordingError, UnknownNameError
 from gpuguide.recordings.codec import dumps, from_json, to_json
-from gpuguide.recordings.format import label, parse, read_file
+from gpuguide.recordings.format import DISK_IS_FULL, label, locked, parse, read_file, write_file
 from gpuguide.results.counters import Counted
 from gpuguide.results.records import Provenance
 
@@ -118,7 +118,7 @@ def counters_of(folder: Path, measuring: str) -> tuple[Counted, ...]:
 
 
 def save_counters(counters: Counters, root: Path) -> Path:
-    """Write the counters of a page in one step, in the place of those that were there.
+    """Write the counters of a page in one step, in the place of those that were there; other writers wait.
 
     Parameters
     ----------
@@ -135,16 +135,25 @@ def save_counters(counters: Counters, root: Path) -> Path:
     Raises
     ------
     RecordingError
-        If they are not sound, or too large; what was there stays.
+        If they are not sound, or too large, or the disk is full; what was there stays.
     """
     folder = root / counters.machine / counters.page
-    path, trial = folder / FILE, folder / f".{FILE}.tmp"
     data = dumps(to_json(counters)).encode()
     # What would not be read again is not written.
     _read(data, folder)
-    trial.write_bytes(data)
-    os.replace(trial, path)
-    return path
+    # Under the lock, for a recording that is saved meanwhile would sweep away what is half written.
+    with locked(folder):
+        try:
+            write_file(folder / FILE, data)
+        except OSError as error:
+            if error.errno not in DISK_IS_FULL:
+                raise
+            raise RecordingError(
+                f"the disk is full: expected room for {len(data)} bytes; the former counters stand. "
+                "Make room and count again.",
+                file=label(folder, FILE),
+            ) from error
+    return folder / FILE
 
 
 def _has_list(cell: dict[str, object]) -> bool:

@@ -38,6 +38,7 @@ from gpuguide.results.results import Results
 
 __all__ = [
     "ARRAYS",
+    "DISK_IS_FULL",
     "EARLIER",
     "MANIFEST",
     "MEASUREMENTS",
@@ -60,6 +61,7 @@ __all__ = [
     "replace_files",
     "run_id_of",
     "sha256",
+    "write_file",
 ]
 
 
@@ -265,11 +267,11 @@ def replace_files(folder: Path, files: Mapping[str, bytes], manifest: bytes) -> 
     folder.mkdir(parents=True, exist_ok=True)
     try:
         for name, data in files.items():
-            _write(folder / _by_content(FileEntry(name, sha256(data), "")), data)
+            write_file(folder / _by_content(FileEntry(name, sha256(data), "")), data)
         # Last: until here a reader sees the old run, and from here on the new one.
-        _write(folder / MANIFEST, manifest)
+        write_file(folder / MANIFEST, manifest)
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in DISK_IS_FULL:
             raise
         stayed = (
             "the former recording stands" if (folder / MANIFEST).exists() else "there is no recording yet"
@@ -310,7 +312,8 @@ def refuse_foreign(folder: Path) -> None:
                 raise
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file in one step: readers see the old one or the new one, and a failure leaves the old one."""
     # In the same folder: a file can be renamed in one step only inside of one file system.
     part = path.with_name(f".{path.name}.tmp")
     try:
@@ -364,7 +367,7 @@ def put_aside(folder: Path) -> None:
     for name in (MANIFEST, *_MEMBERS):
         path = folder / name
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= MOST_BYTES:
-            _write(folder / f"damaged-{name}", path.read_bytes())
+            write_file(folder / f"damaged-{name}", path.read_bytes())
 
 
 def _by_content(entry: FileEntry) -> str:
@@ -560,7 +563,8 @@ MOST_PAGE_BYTES = 150_000
 MOST_KEPT_BYTES = 2 * MOST_PAGE_BYTES
 """Most bytes of a page with the runs of three machine starts, which stay however large it gets."""
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""What the system calls a disk or a quota without room."""
 
 D = TypeVar("D", Measured, Transcript, Earlier, KeptArrays)
 

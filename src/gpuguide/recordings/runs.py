@@ -254,7 +254,7 @@ def _medians(ceilings: Ceilings | None) -> Ceilings | None:
 
 def _the_run(recording: Recording) -> tuple[object, ...]:
     """Give what the newest run is, without what only tells where it lies."""
-    aside = ("run_id", "folder", "cells", "runs")
+    aside = ("run_id", "folder", "cells", "runs", "counters")
     return tuple(
         getattr(recording, field.name) for field in dataclasses.fields(recording) if field.name not in aside
     )

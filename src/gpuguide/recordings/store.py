@@ -287,7 +287,8 @@ def _former(folder: Path) -> tuple[Recording | None, str]:
     except RecordingError as error:
         return None, f"{_OTHER_FORM}: {error}"
     try:
-        return read(folder), ""
+        # Without its counters: they lie beside the runs, which must not leave when that file is damaged.
+        return decode(folder, complete=False), ""
     except RecordingError as error:
         return (
             None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.results.records import check_fields, refuse_twice
-from gpuguide.results.units import format_quantity
+from gpuguide.results.units import format_quantity, format_size
 
 __all__ = ["COUNTERS", "Counted", "Counter", "KernelCounts", "counted_at"]
 
@@ -147,6 +147,19 @@ class Counted:
         if value == int(value) and value < 10_000:
             return f"{int(value)}"
         return _with_words(value) if value >= 10_000 else f"{value:.3g}"
+
+
+def _in_words(counted: Counted) -> str:
+    n = len(counted.kernels)
+    kernels = "1 kernel" if n == 1 else f"{n} kernels, the longest of them"
+    shown = ", ".join(f"{name} {counted.shown(name)}" for name in counted.names) if n else "nothing"
+    where = f"{counted.study}[{counted.variant}, {format_size(counted.size)}]"
+    return f"<Counted {where} of {kernels}: {shown}>"
+
+
+# A call may run a hundred kernels, with names of a hundred letters. Set from outside, because the special
+# methods of a record's class belong to what recordings depend on, and how a record is printed must not.
+Counted.__repr__ = _in_words  # type: ignore[method-assign, assignment]
 
 
 def _with_words(value: float) -> str:
