@@ -87,7 +87,7 @@ again: $(READY)  ## hold a fresh machine start against the printed ranges (RECOR
 	  $(if $(INTO),--into "$(INTO)") $(if $(LEAVE_ONE_OUT),--leave-one-out)
 
 counters: $(READY)  ## read hardware counters of the variants that pages name, by Nsight Compute (PAGES="a b")
-	@$(PY) -m gpuguide_docs.counting $(PAGES)
+	@$(PY) -m gpuguide_docs.commands.counting $(PAGES)
 
 equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
 	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)" $(if $(PAGES),--pages $(PAGES))
@@ -100,7 +100,7 @@ new-page: $(READY)  ## write the draft of a page, its topic and its test (NAME=n
 	@$(PY) -m gpuguide_docs.pages.new_page "$(NAME)" "$(SECTION)"
 
 preview: $(READY)  ## run PAGE=name in the simulator at toy size and stamp it a draft
-	@$(PY) -m gpuguide_docs.preview $(PAGE)
+	@$(PY) -m gpuguide_docs.commands.preview $(PAGE)
 
 serve: html  ## build the guide and serve it at http://localhost:8000
 	@$(PY) -m http.server --directory $(OUT)/html 8000

@@ -25,7 +25,7 @@ ROOMS = (
     ("gpuguide_docs.record",),
     ("gpuguide_docs.replay",),
     ("gpuguide_docs.show",),
-    ("gpuguide_docs.downloads", "gpuguide_docs.contract", "gpuguide_docs.counting", "gpuguide_docs.preview"),
+    ("gpuguide_docs.downloads", "gpuguide_docs.contract", "gpuguide_docs.commands"),
     ("gpuguide_docs.extension",),
     ("gpuguide_docs",),
 )
@@ -112,6 +112,13 @@ def lines(pairs: set[tuple[str, str]]) -> str:
 
 def test_every_module_is_in_a_room() -> None:
     assert {room(module) for module in MODULES} == set(LEVELS)
+
+
+def test_no_two_modules_of_a_folder_differ_by_a_plural() -> None:
+    """Nobody remembers which of `picture` and `pictures` holds what."""
+    names = {(path.parent, path.stem) for path in MODULES.values()}
+    twins = {(folder, f"{name}{ending}") for folder, name in names for ending in ("s", "es")} & names
+    assert not twins
 
 
 def test_imports_go_down_only() -> None:

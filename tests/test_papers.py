@@ -17,7 +17,8 @@ ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WORKFLOW = ".github/workflows/ci.yml"
 HOOKS = ".pre-commit-config.yaml"
-PAPERS = ("README.md", "CONTRIBUTING.md", "docs/contribute.md", WORKFLOW, HOOKS)
+TEXTS = ("README.md", "CONTRIBUTING.md", "docs/contribute.md", "docs/architecture.md")
+PAPERS = (*TEXTS, WORKFLOW, HOOKS)
 TOP_FOLDERS = ("docs/", "examples/", "src/", "tests/", ".github/")
 #: Made by a build, so not there in a fresh clone.
 BUILT = ("docs/_build/",)
@@ -61,7 +62,7 @@ def test_make_help_lists_every_target_that_says_what_it_does(tmp_path):
     assert listed == set(described)
 
 
-@pytest.mark.parametrize("paper", ["README.md", "CONTRIBUTING.md", "docs/contribute.md"])
+@pytest.mark.parametrize("paper", TEXTS)
 def test_every_path_that_a_paper_names_exists(paper):
     quoted = re.findall(r"`([^`\s<>*]+)`", text_of(paper))
     paths = [each for each in quoted if each.startswith(TOP_FOLDERS) and not each.startswith(BUILT)]

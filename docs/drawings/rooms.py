@@ -16,7 +16,7 @@ _PACKAGE = (
     (("errors", MUTED),),
 )
 _EXTENSION = (
-    (("downloads", MUTED), ("contract", MUTED)),
+    (("downloads", MUTED), ("contract", MUTED), ("commands", MUTED)),
     (("show", MUTED),),
     (("replay", MUTED),),
     (("record", ORANGE),),
@@ -28,8 +28,8 @@ def rooms() -> Drawing:
     """Two houses, storey by storey: the package, and the extension that stands on it."""
     d = Drawing(720, 396)
     for left, width, title, storeys in (
-        (10, 400, "src/gpuguide", _PACKAGE),
-        (440, 270, "docs/_ext/gpuguide_docs", _EXTENSION),
+        (10, 366, "src/gpuguide", _PACKAGE),
+        (396, 314, "docs/_ext/gpuguide_docs", _EXTENSION),
     ):
         d.words(left + width / 2, 24, title, size=16)
         for i, storey in enumerate(storeys):

@@ -36,7 +36,9 @@ def copy_pages(root: Path, n_pages: int) -> None:
                 return
             name = f"{script.stem}_{number}"
             shutil.copy(script, script.with_name(f"{name}.py"))
-            entry = entries[script.stem].replace(f'name = "{script.stem}"', f'name = "{name}"')
+            # The topic stays that of the original: evidence is looked up in it.
+            names = f'name = "{name}"\ntopic = "{script.stem}"'
+            entry = entries[script.stem].replace(f'name = "{script.stem}"', names)
             entries[name] = re.sub(r"^experiments = \[\n.*?^\]\n", "", entry, flags=re.MULTILINE | re.DOTALL)
             recording = store.read(recorded / store.PRIMARY_MACHINE / script.stem, complete=True)
             store.save(replace(recording, page=name), root=recorded)

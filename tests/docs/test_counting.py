@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from gpuguide.errors import ArgumentError
-from gpuguide_docs import counting
-from gpuguide_docs.counting import command, counted_of, main, metrics, parse_rows
+from gpuguide_docs.commands import counting
+from gpuguide_docs.commands.counting import command, counted_of, main, metrics, parse_rows
 
 STALLS = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 COLUMNS = [

@@ -29,7 +29,7 @@ def test_a_draft_runs_and_passes_its_test_and_the_contract(project):
     )
     ran = project.run("-m", "ruff", "check", "--ignore", "INP001", *written, fresh=True)
     assert ran.code == 0, ran.output
-    ran = project.run("-m", "gpuguide_docs.preview", "shared_memory")
+    ran = project.run("-m", "gpuguide_docs.commands.preview", "shared_memory")
     assert ran.code == 0, ran.output
     checked = project.build("-b", "contract", out="contract").output
     assert "shared_memory: unwritten C3: no section has an exercise (.. exercise:: NAME)" in checked

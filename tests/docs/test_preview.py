@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mini_project import tree
 
-from gpuguide_docs.preview import stamp
+from gpuguide_docs.commands.preview import stamp
 from gpuguide_docs.replay.outputs import Picture
 from plain_drawing import assert_only_draws
 
@@ -26,7 +26,7 @@ def test_a_page_is_drafted_outside_the_guide(project):
         "results\n\n# %%\n# On the GPU.\n\nimport cupy as cp\n\ncp.arange(3)\n\n# %%",
     )
     before = {name: data for name, data in tree(project.root).items() if not name.startswith(".preview")}
-    ran = project.run("-m", "gpuguide_docs.preview", "toy")
+    ran = project.run("-m", "gpuguide_docs.commands.preview", "toy")
     assert ran.code == 0, ran.output
     after = {name: data for name, data in tree(project.root).items() if not name.startswith(".preview")}
     assert after == before
@@ -42,7 +42,7 @@ def test_a_page_is_drafted_outside_the_guide(project):
 
 def test_an_error_in_a_cell_is_told(project):
     project.edit("examples/start/toy.py", "np.arange(4)", "np.nothing(4)")
-    ran = project.run("-m", "gpuguide_docs.preview", "toy")
+    ran = project.run("-m", "gpuguide_docs.commands.preview", "toy")
     assert ran.code == 1
     assert "AttributeError" in ran.output
 
@@ -57,7 +57,7 @@ def test_the_drawings_of_a_page_are_in_its_draft(project):
         "results\n\n# %%",
         "results\n\n# %%\n# .. drawing:: idea\n#\n#     An idea.\n\n# %%",
     )
-    ran = project.run("-m", "gpuguide_docs.preview", "toy")
+    ran = project.run("-m", "gpuguide_docs.commands.preview", "toy")
     assert ran.code == 0, ran.output
     html = project.layout.preview / "toy" / "html"
     assert 'alt="An idea."' in (html / "gallery" / "start" / "toy.html").read_text()

@@ -24,7 +24,7 @@ MODULES = (
     "replay.uses",
     "replay.section_index",
     "show.mathml",
-    "show.reference",
+    "show.api_pages",
     "show.site",
     "show.numbers",
     "show.folded_cells",

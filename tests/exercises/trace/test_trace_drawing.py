@@ -9,7 +9,7 @@ from launching import launch, poisoned, ramp
 
 from gpuguide.exercises.trace import Finding, Trace, draw_svg, draw_text
 from gpuguide.exercises.trace.picture import GAP
-from gpuguide.exercises.trace.pictures import picture
+from gpuguide.exercises.trace.pictures_of_findings import picture
 from plain_drawing import assert_only_draws
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,7 +7,7 @@ import textwrap
 from gpuguide.exercises.trace.drawing_svg import draw_svg
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.trace.picture import Picture
-from gpuguide.exercises.trace.pictures import MOST, picture
+from gpuguide.exercises.trace.pictures_of_findings import MOST, picture
 from gpuguide.exercises.trace.trace import Trace
 
 __all__ = ["draw_svg", "draw_text"]

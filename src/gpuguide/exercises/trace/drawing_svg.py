@@ -13,7 +13,7 @@ from html import escape
 
 from gpuguide.exercises.trace.findings import Finding
 from gpuguide.exercises.trace.picture import GAP, NEVER_WRITTEN, Link, Picture
-from gpuguide.exercises.trace.pictures import picture
+from gpuguide.exercises.trace.pictures_of_findings import picture
 from gpuguide.exercises.trace.trace import Trace
 
 __all__ = ["draw_svg"]

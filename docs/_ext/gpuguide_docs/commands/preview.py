@@ -211,7 +211,7 @@ def _child(layout: Layout, *command: str) -> int:
 def _draft(layout: Layout, page: Page) -> int:
     root = layout.preview / page.name
     _write_project(layout, page, root)
-    ran = _child(layout, "-m", "gpuguide_docs.preview", page.name, "--run")
+    ran = _child(layout, "-m", "gpuguide_docs.commands.preview", page.name, "--run")
     html = root / "html"
     built = _child(
         layout,
@@ -246,7 +246,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     from gpuguide.errors import GpuGuideError
 
-    parser = argparse.ArgumentParser(prog="python -m gpuguide_docs.preview", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m gpuguide_docs.commands.preview", description=__doc__)
     parser.add_argument("page", metavar="PAGE", help="name of a page")
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)

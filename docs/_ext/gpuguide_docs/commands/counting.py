@@ -1,4 +1,4 @@
-"""Read the GPU's hardware counters of named kernels: ``python -m gpuguide_docs.counting [PAGE ...]``.
+"""Read the GPU's hardware counters of named kernels: ``python -m gpuguide_docs.commands.counting [PAGE]``.
 
 Nsight Compute (``ncu``) runs a process that calls each variant once, after its result has been checked. The
 counters are stored beside the page's recording, and belong to exactly the code that was recorded.
@@ -329,7 +329,7 @@ def _current(layout: Layout, pages: Sequence[Page]) -> Iterator[tuple[Page, Reco
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m gpuguide_docs.counting",
+        prog="python -m gpuguide_docs.commands.counting",
         description="Read hardware counters of the variants that pages name, with Nsight Compute.",
     )
     parser.add_argument(

@@ -8,7 +8,7 @@ from docutils import nodes
 from mini_project import REPOSITORY
 from sphinx import addnodes
 
-from gpuguide_docs.show.reference import Entry, Group, groups_of
+from gpuguide_docs.show.api_pages import Entry, Group, groups_of
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Commands that run one page beside the build: its preview in the simulator, its hardware counters."""
