@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
-from sphinx.util.docutils import SphinxRole
 from sphinx_design.dropdown import dropdown_main
 
-from gpuguide.errors import ArgumentError, GpuGuideError, unknown
-from gpuguide_docs.show.numbers import NOT_MEASURED
+from gpuguide.errors import ArgumentError, unknown
+from gpuguide_docs.show.numbers import NOT_MEASURED, ReportingRole
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -30,25 +29,17 @@ EVIDENCE = {"count": "counted", "variant": "measured", "counter": "measured", "o
 _PYTHON = ("python", "Python")
 
 
-class EvidenceRole(SphinxRole):
+class EvidenceRole(ReportingRole):
     """``:evidence:`count warp_steps```, ``variant NAME``, ``counter NAME`` or ``opinion``, after a cause."""
 
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Give the word in brackets, or an error that the next build meets again."""
-        try:
-            kind, name = _parsed(self.text)
-            shown = self._is_shown(kind, name)
-        except GpuGuideError as error:
-            self.env.note_reread()
-            message = self.inliner.reporter.error(f"{self.name} {self.text!r}: {error}", line=self.lineno)
-            wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
-            wrong["why"] = str(error)
-            return [wrong], [message]
+    def node(self) -> nodes.Node:
+        """Give the word in brackets."""
+        kind, name = _parsed(self.text)
+        shown = self._is_shown(kind, name)
         word = EVIDENCE[kind] if shown else NOT_MEASURED
         node = nodes.inline(self.rawtext, f"[{word}]", classes=["gg-evidence"])
         node["evidence"], node["of"], node["shown"] = kind, name, shown
-        self.set_source_info(node)
-        return [node], []
+        return node
 
     def _is_shown(self, kind: str, name: str) -> bool:
         """Say whether there is anything to show yet; GpuGuideError where the page has no such thing."""

@@ -23,6 +23,7 @@ __all__ = [
     "NOT_MEASURED",
     "ClaimedRole",
     "MeasuredRole",
+    "ReportingRole",
     "RuleRole",
     "measured_number",
     "number_node",
@@ -41,13 +42,13 @@ class number_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils name
     """
 
 
-class _NumberRole(SphinxRole):
-    """A role that becomes one number."""
+class ReportingRole(SphinxRole):
+    """A role that becomes one node, or an error that the next build meets again."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Give the number, or an error that the next build meets again."""
+        """Give the node, or report why there is none."""
         try:
-            number = self.number(site_of(self.env))
+            node = self.node()
         except GpuGuideError as error:
             # Without this a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
@@ -55,9 +56,20 @@ class _NumberRole(SphinxRole):
             wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
             wrong["why"] = str(error)
             return [wrong], [message]
-        node = _node(self.env, self.text, self.name, number, self.rawtext)
         self.set_source_info(node)
         return [node], []
+
+    def node(self) -> nodes.Node:
+        """Make the node; GpuGuideError where there is nothing to show."""
+        raise NotImplementedError
+
+
+class _NumberRole(ReportingRole):
+    """A role that becomes one number."""
+
+    def node(self) -> nodes.Node:
+        """Give the number with what hover, focus or tap shows."""
+        return _node(self.env, self.text, self.name, self.number(site_of(self.env)), self.rawtext)
 
     def number(self, site: Site) -> tuple[str, str, str]:
         """Text, detail and class; GpuGuideError where there is none."""
