@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from small_site import build, page, recording
 
+from gpuguide_docs.pages.pages_toml import Page
 from gpuguide_docs.replay.states import PageState
-from gpuguide_docs.show import glossary_links
-from gpuguide_docs.show.glossary_links import glossary_terms, has_lesson_rules
+from gpuguide_docs.show.glossary_links import glossary_terms
 
 GLOSSARY = """\
 Glossary
@@ -62,7 +62,7 @@ A :term:`block <block>` of the author's.
 def built(root: Path, monkeypatch: pytest.MonkeyPatch, *, lesson: bool = True) -> str:
     """The first page's body, and no warning in its build."""
     if lesson:
-        monkeypatch.setattr(glossary_links, "has_lesson_rules", lambda page: page.name == "first")
+        monkeypatch.setattr(Page, "is_lesson", property(lambda page: page.name == "first"))
     _, warnings = build(
         root,
         {"docs/gallery/start/first.rst": FIRST, "docs/glossary.rst": GLOSSARY},
@@ -111,7 +111,7 @@ def test_a_link_is_the_one_that_the_role_makes(tmp_path, monkeypatch):
     made = built(tmp_path, monkeypatch)
     role = FIRST.replace("*two\nwarps*", "two\n:term:`warps <warp>`")
     monkeypatch.setattr("test_glossary_links.FIRST", role)
-    monkeypatch.setattr(glossary_links, "has_lesson_rules", lambda page: False)
+    monkeypatch.setattr(Page, "is_lesson", property(lambda page: False))
     typed = built(tmp_path / "typed", monkeypatch, lesson=False)
     link = re.compile(r'<a [^>]*#term-warp">.*?</a>')
     assert link.findall(made) == link.findall(typed) != []
@@ -122,9 +122,10 @@ def test_other_pages_are_left_alone(tmp_path, monkeypatch):
 
 
 def test_only_the_key_of_a_page_turns_it_on():
-    assert has_lesson_rules(SimpleNamespace(rules="lesson"))
-    assert not has_lesson_rules(SimpleNamespace(rules="former"))
-    assert not has_lesson_rules(SimpleNamespace())
+    is_lesson = Page.is_lesson.fget
+    assert is_lesson(SimpleNamespace(rules="lesson"))
+    assert not is_lesson(SimpleNamespace(rules="former"))
+    assert not is_lesson(SimpleNamespace(rules=Page.rules))
 
 
 def test_the_terms_are_those_that_sphinx_finds(tmp_path, monkeypatch):

@@ -18,9 +18,7 @@ from gpuguide_docs.show.site import site_of
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-    from gpuguide_docs.pages.pages_toml import Page
-
-__all__ = ["GlossaryLinks", "glossary_file", "glossary_terms", "has_lesson_rules", "setup"]
+__all__ = ["GlossaryLinks", "glossary_file", "glossary_terms", "setup"]
 
 # Between these lines of glossary.md or glossary.rst, a term begins its line and its meaning is indented.
 _MYST = re.compile(r"^(:{3,}|`{3,})\{glossary\}\s*\n(.*?)^\1\s*$", re.MULTILINE | re.DOTALL)
@@ -57,7 +55,7 @@ class GlossaryLinks(SphinxTransform):
         """Link on pages that follow the rules of lessons; other documents stay as they are."""
         site = site_of(self.env)
         page = site.page_of(self.env.docname)
-        if page is None or not has_lesson_rules(page):
+        if page is None or not page.is_lesson:
             return
         file = glossary_file(site.layout.docs)
         if file is None:
@@ -73,22 +71,6 @@ class GlossaryLinks(SphinxTransform):
         # What is folded away is read last, if at all.
         for text in sorted(_prose(self.document), key=_is_folded):
             _link_first_uses(text, wanted, self.env.docname)
-
-
-def has_lesson_rules(page: Page) -> bool:
-    """Tell whether a page's entry says ``rules = "lesson"``; without the key, the former rules hold.
-
-    Parameters
-    ----------
-    page : Page
-        Its entry.
-
-    Returns
-    -------
-    bool
-        Whether the build links terms by itself.
-    """
-    return bool(getattr(page, "rules", "") == "lesson")
 
 
 def glossary_file(docs: Path) -> Path | None:
