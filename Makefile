@@ -24,7 +24,8 @@ READY := .venv/ready
 endif
 WHEEL := $(OUT)/wheel/ready
 REFERENCE := $(OUT)/reference/ready
-# One more than the processors: while pages are written, the main process is not counted.
+# One more than the processors: while pages are written, the main process is not counted, and some tests wait for a
+# browser or for another process.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # All builders share the documents that one of them read, so `make check` after `make html` reads none again.
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
@@ -68,7 +69,7 @@ html: $(READY) $(REFERENCE)  ## build the guide into docs/_build/html (PAGE=name
 
 # The order is that of tests/conftest.py, longest files first; xdist by itself would go by the number of tests.
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
-	@$(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # The second line compares the number of examples that Sphinx ran on each page with what the page lists.
 doctest: $(READY) $(REFERENCE)  ## run the examples of the docstrings

@@ -14,12 +14,16 @@ pytestmark = NEEDS_SITE_AND_BROWSER
 # One page that loads every other in a frame of a given width and writes what it saw into its title.
 PROBE = """
 const found = [];
-async function look(url, width, theme) {
+async function look(url, width) {
   const frame = document.createElement("iframe");
   frame.style.cssText = `width:${width}px;height:900px;border:0`;
   document.body.append(frame);
   await new Promise(done => { frame.onload = done; frame.src = url; });
-  const page = frame.contentWindow, root = page.document.documentElement;
+  for (const theme of ["light", "dark"]) await check(frame.contentWindow, url, width, theme);
+  frame.remove();
+}
+async function check(page, url, width, theme) {
+  const root = page.document.documentElement;
   root.dataset.theme = theme;
   await new Promise(done => setTimeout(done, 60));
   const loaded = page.performance.getEntriesByType("resource").map(entry => entry.name);
@@ -34,11 +38,9 @@ async function look(url, width, theme) {
       .filter(image => !image.closest(".gg-tile, .sphx-glr-thumbcontainer")).map(image => image.src),
     twins: shown.filter(i => i.classList.contains(theme === "dark" ? "only-light" : "only-dark")).length,
   });
-  frame.remove();
 }
 (async () => {
-  for (const url of PAGES) for (const width of [1440, 390]) for (const theme of ["light", "dark"])
-    await look(url, width, theme);
+  for (const url of PAGES) for (const width of [1440, 390]) await look(url, width);
   document.title = JSON.stringify(found);
 })();
 """
