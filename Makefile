@@ -30,6 +30,11 @@ JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # All builders share the documents that one of them read, so `make check` after `make html` reads none again.
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
+# Compiled modules are kept, also where an environment forbids Python to write them beside their sources: without
+# them, each build and each of the tests' many processes compiles Sphinx and the rest anew.
+html test doctest check: export PYTHONDONTWRITEBYTECODE :=
+html test doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/bytecode
+
 .PHONY: html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
@@ -153,4 +158,4 @@ wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks
 	@du -sh .whl
 
 clean:  ## delete what was built (the environment stays)
-	rm -rf $(OUT) docs/gallery docs/api/generated .cache .preview dist
+	rm -rf $(OUT) docs/gallery docs/api/generated $(filter-out .cache/bytecode,$(wildcard .cache/*)) .preview dist
