@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpuguide.errors import ArgumentError, RecordingError, UnknownNameError
 from gpuguide.recordings.codec import dumps, from_json, to_json
-from gpuguide.recordings.format import DISK_IS_FULL, label, locked, parse, read_file, write_file
+from gpuguide.recordings.format import full_disk_named, label, locked, parse, read_file, write_file
 from gpuguide.results.counters import Counted
 from gpuguide.results.records import Provenance
 
@@ -142,17 +142,9 @@ def save_counters(counters: Counters, root: Path) -> Path:
     # What would not be read again is not written.
     _read(data, folder)
     # Under the lock, for a recording that is saved meanwhile would sweep away what is half written.
-    with locked(folder):
-        try:
-            write_file(folder / FILE, data)
-        except OSError as error:
-            if error.errno not in DISK_IS_FULL:
-                raise
-            raise RecordingError(
-                f"the disk is full: expected room for {len(data)} bytes; the former counters stand. "
-                "Make room and count again.",
-                file=label(folder, FILE),
-            ) from error
+    advice = "the former counters stand. Make room and count again."
+    with locked(folder), full_disk_named(folder / FILE, len(data), advice):
+        write_file(folder / FILE, data)
     return folder / FILE
 
 

@@ -38,7 +38,6 @@ from gpuguide.results.results import Results
 
 __all__ = [
     "ARRAYS",
-    "DISK_IS_FULL",
     "EARLIER",
     "MANIFEST",
     "MEASUREMENTS",
@@ -50,6 +49,7 @@ __all__ = [
     "decode",
     "encode",
     "fits",
+    "full_disk_named",
     "label",
     "locked",
     "parse",
@@ -265,26 +265,32 @@ def replace_files(folder: Path, files: Mapping[str, bytes], manifest: bytes) -> 
         If something could not be written; the old run stands.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    stays = "the former recording stands" if (folder / MANIFEST).exists() else "there is no recording yet"
+    advice = f"{stays}. Make room and record the page again."
     try:
-        for name, data in files.items():
-            write_file(folder / _by_content(FileEntry(name, sha256(data), "")), data)
-        # Last: until here a reader sees the old run, and from here on the new one.
-        write_file(folder / MANIFEST, manifest)
-    except OSError as error:
-        if error.errno not in DISK_IS_FULL:
-            raise
-        stayed = (
-            "the former recording stands" if (folder / MANIFEST).exists() else "there is no recording yet"
-        )
-        n = len(manifest) + sum(map(len, files.values()))
-        raise RecordingError(
-            f"the disk is full: expected room for {n} bytes; {stayed}. Make room and record the page again.",
-            file=label(folder, MANIFEST),
-        ) from error
+        with full_disk_named(folder / MANIFEST, len(manifest) + sum(map(len, files.values())), advice):
+            for name, data in files.items():
+                write_file(folder / _by_content(FileEntry(name, sha256(data), "")), data)
+            # Last: until here a reader sees the old run, and from here on the new one.
+            write_file(folder / MANIFEST, manifest)
     finally:
         # Tidying must not turn a good recording into a failed one; what is left over goes at the next save.
         with contextlib.suppress(OSError, RecordingError):
             _settle(folder)
+
+
+@contextlib.contextmanager
+def full_disk_named(path: Path, n_bytes: int, advice: str) -> Iterator[None]:
+    """Turn a full disk into an error that says how much room was expected, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise RecordingError(
+            f"the disk is full: expected room for {n_bytes} bytes; {advice}",
+            file=label(path.parent, path.name),
+        ) from error
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -563,8 +569,7 @@ MOST_PAGE_BYTES = 150_000
 MOST_KEPT_BYTES = 2 * MOST_PAGE_BYTES
 """Most bytes of a page with the runs of three machine starts, which stay however large it gets."""
 
-DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
-"""What the system calls a disk or a quota without room."""
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 D = TypeVar("D", Measured, Transcript, Earlier, KeptArrays)
 
