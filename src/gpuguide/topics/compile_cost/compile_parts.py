@@ -76,8 +76,7 @@ def _first_kernel(boxes: Any, arrays: tuple[np.ndarray, ...], clock: SystemClock
 def measure_fresh_processes(n_processes: int = 1) -> Seconds:
     """Time first calls in fresh processes: each empty cache is filled by one and read by the next.
 
-    One more process runs first and is not counted: without it, the one with the empty cache took half as
-    long again on the GPU build machine, its import of Numba included.
+    One more process runs first and is not counted, so that the others find the files in memory.
 
     Parameters
     ----------
