@@ -288,8 +288,9 @@ class TestOnTheGpu:
 
         copy = peers.make_copies()[duration]
         n = 10 if duration == "50 ms" else 100
-        theirs = import_module("cupyx.profiler").benchmark(copy.launch, n_repeat=n)
         found = gg.benchmark(copy.launch)
+        # Second, for the GPU's clock is still rising when a first test begins.
+        theirs = import_module("cupyx.profiler").benchmark(copy.launch, n_repeat=n)
         assert found.device.median_s == pytest.approx(peers.ours(copy), rel=0.01)
         assert found.device.median_s == pytest.approx(statistics.median(theirs.gpu_times[0]), rel=0.02)
         assert found.launch.median_s < found.end_to_end.median_s
