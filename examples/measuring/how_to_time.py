@@ -161,6 +161,18 @@ for n in how_to_time.SIZES:
 _ = gg.keep("floors", floors)
 
 # %%
+
+# record: What calms the host: the same launches, with each of the usual remedies
+from gpuguide.topics.how_to_time import host as host_remedies
+
+launches = host_remedies.launches(call, cp.cuda.Device().synchronize, 21)
+reads = host_remedies.reads(21)
+for name, seconds in {**launches, **reads}.items():
+    gg.fact(f"host_{name}", float(np.median(seconds)), unit="s", samples=seconds)
+for name, said in host_remedies.system().items():
+    gg.fact(f"host_{name}", said, unit="text")
+
+# %%
 # Without synchronising, a clock sees the launch
 # ----------------------------------------------
 #
@@ -365,6 +377,9 @@ print({name: f"{np.median(taken) * 1e3:.1f} ms" for name, taken in timed.items()
 # draw
 gg.claim(qr, "cupy", faster_than="numpy", at=512**2)
 gg.claim(results, "add_one", share_at_least=0.85, at=2**26)
+for name in ("collector_off", "pinned", "warmed", "all_three"):
+    ratio = facts[f"host_{name}"].value / facts["host_plain"].value
+    gg.fact(f"host_{name}_ratio", ratio, unit="ratio", note="launch with / without it")
 apart = facts["large_events"].value - facts["large_gpu"].value
 gg.fact("events_apart", apart, unit="s", note="events around a launch - behind a delay")
 gg.explained(

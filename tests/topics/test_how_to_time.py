@@ -1,6 +1,9 @@
 """Clocks and timers on clocks that are made up, and the operations that the page times."""
 
+import gc
 from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ from compile_lane import needs_compilers, numba_facts
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import MismatchError
 from gpuguide.measure.step_timer import StepTimer
-from gpuguide.topics.how_to_time import kernels
+from gpuguide.topics.how_to_time import host, kernels
 from gpuguide.topics.how_to_time import study as how_to_time
 
 # The operations ---------------------------------------------------------------------------------------------
@@ -148,3 +151,45 @@ def test_the_step_timer_of_the_page_adds_up_a_name_that_comes_back(monkeypatch: 
                 gpu.kernel(work_ns)()
     expected = {"copy": (2 * LAUNCH_NS + 3_000) / 1e9, "sort": (LAUNCH_NS + 5_000) / 1e9}
     assert seconds == pytest.approx(expected)
+
+
+# What calms the host ----------------------------------------------------------------------------------------
+
+
+def test_each_remedy_is_at_work_during_its_launches_and_gone_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bound: list[set[int]] = [{0, 1, 2}]
+    monkeypatch.setattr(host.os, "sched_getaffinity", lambda _: bound[-1], raising=False)
+    monkeypatch.setattr(host.os, "sched_setaffinity", lambda _, cpus: bound.append(cpus), raising=False)
+    monkeypatch.setattr(host, "WARM_S", 1e-3)
+    launched: list[tuple[bool, set[int]]] = []
+    waits: list[int] = []
+    taken = host.launches(
+        lambda: launched.append((gc.isenabled(), bound[-1])), lambda: waits.append(len(launched)), 3
+    )
+    assert {name: len(seconds) for name, seconds in taken.items()} == dict.fromkeys(host.REMEDIES, 3)
+    assert all(0 < s < 1 for seconds in taken.values() for s in seconds)
+    # The launches of a sample are those before the last wait.
+    assert {(on, len(cpus)) for on, cpus in launched} == {(True, 3), (False, 3), (True, 1), (False, 1)}
+    assert (gc.isenabled(), bound[-1]) == (True, {0, 1, 2})
+    assert max(after - before for before, after in pairwise(waits)) <= host.N_LAUNCHES
+
+
+def test_the_timers_and_a_system_call_are_read_many_times() -> None:
+    taken = host.reads(2)
+    assert {name: len(seconds) for name, seconds in taken.items()} == dict.fromkeys(host.TIMERS, 2)
+
+
+def test_the_system_says_its_clock_and_its_defences(tmp_path: Path) -> None:
+    assert host.system(tmp_path) == {"clock_source": "unknown", "mitigations": "unknown"}
+    below = tmp_path / "sys/devices/system"
+    for name, text in {
+        "clocksource/clocksource0/current_clocksource": "tsc\n",
+        "cpu/vulnerabilities/meltdown": "Not affected\n",
+        "cpu/vulnerabilities/spectre_v2": "Mitigation: Enhanced IBRS\n",
+        "cpu/vulnerabilities/mds": "Vulnerable\n",
+    }.items():
+        (below / name).parent.mkdir(parents=True, exist_ok=True)
+        (below / name).write_text(text)
+    assert host.system(tmp_path) == {"clock_source": "tsc", "mitigations": "spectre_v2"}

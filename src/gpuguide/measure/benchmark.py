@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib import import_module
+from types import FrameType
 from typing import Any
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import simulated
+from gpuguide.machine.backends import current_stream, simulated
 from gpuguide.measure.clocks import GpuClock, HostClock
 from gpuguide.measure.session import Machine, current
 from gpuguide.measure.stopping import median
@@ -29,6 +33,8 @@ from gpuguide.results.benchmark import Benchmark, Timing
 __all__ = ["benchmark"]
 
 _FLOOR_SAMPLES = 11
+# As the driver numbers them: none given, the one for all threads, and the one for each thread.
+_DEFAULT_STREAMS = (0, 1, 2)
 # Many calls in one sample would keep the host busy for longer than the budget.
 _SLOW_LAUNCH_NS = 200_000
 _SPAN = (
@@ -54,10 +60,8 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     Parameters
     ----------
     call : callable
-        What to time: a function or a ufunc. Its work must go into CuPy's current stream, as plain launches
-        inside a function do, including Numba's. A kernel of Numba that is configured outside of it,
-        ``add_one = kernel[blocks, threads]``, keeps the default stream, and the clock does not see its work:
-        pass ``lambda: kernel[blocks, threads](x)``.
+        What to time: a function, a ufunc, or a kernel of Numba with its grid, ``kernel[blocks, threads]``.
+        Its work must go into CuPy's current stream, as CuPy's calls and plain launches of Numba do.
     *args
         Its arguments. Put arrays on the GPU first, unless the times should include the copies.
     budget_s : float
@@ -108,13 +112,14 @@ def _on_the_gpu(name: str, call: Call, machine: Machine, gpu: GpuClock, budget_s
     host, each_s = machine.host, budget_s / 3
     # The arguments may still be under way in a stream that the clock's own does not wait for.
     gpu.synchronize_all()
-    known_ns, allocates = _warm_up(call, gpu, host)
-    end_to_end = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
-    launch = launch_timer(call, gpu, host=host, budget_s=each_s, known_ns=known_ns)
-    waited = collect_enough(end_to_end, host, budget_s=each_s)
-    launched = collect_enough(launch, host, budget_s=each_s)
-    launch_ns = median(launched.ns) / launched.n_calls
-    device = _device(call, gpu, host, each_s, allocates=allocates, launch_ns=launch_ns)
+    with ExitStack() as moved:
+        known_ns, allocates = _warm_up(call, gpu, host, moved)
+        end_to_end = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
+        launch = launch_timer(call, gpu, host=host, budget_s=each_s, known_ns=known_ns)
+        waited = collect_enough(end_to_end, host, budget_s=each_s)
+        launched = collect_enough(launch, host, budget_s=each_s)
+        launch_ns = median(launched.ns) / launched.n_calls
+        device = _device(call, gpu, host, each_s, allocates=allocates, launch_ns=launch_ns)
     notes = [*waited.notes, *launched.notes]
     if device is None:
         notes.append(_NO_WORK)
@@ -130,17 +135,55 @@ def _on_the_gpu(name: str, call: Call, machine: Machine, gpu: GpuClock, budget_s
     )
 
 
-def _warm_up(call: Call, gpu: GpuClock, host: HostClock) -> tuple[int, bool]:
+def _warm_up(call: Call, gpu: GpuClock, host: HostClock, moved: ExitStack) -> tuple[int, bool]:
     """Call until nothing compiles; return the time of a call with its work, and whether it allocates."""
     with gpu.use():
-        for _ in range(2):
-            start_ns = host.now_ns()
-            returned = call()
+        # The call that compiles is the one that is watched, so `known_ns` is a plain call's.
+        with _moving_launches(moved):
+            call()
             gpu.synchronize()
-            known_ns = host.now_ns() - start_ns
+        start_ns = host.now_ns()
+        returned = call()
+        gpu.synchronize()
+        known_ns = host.now_ns() - start_ns
     # A returned array was most likely allocated by the call, and memory in a graph must not go back to a
     # pool.
     return known_ns, returned is not None
+
+
+@contextmanager
+def _moving_launches(moved: ExitStack) -> Iterator[None]:
+    """Move what is launched into the default stream to CuPy's current one, until `moved` closes.
+
+    A kernel that was configured beforehand, ``add_one = kernel[blocks, threads]``, keeps the default stream,
+    and so does ``kernel.forall``; the clock would not see their work. Each launch is looked at only here, in
+    the warm-up: in the samples, looking would make it longer.
+    """
+    if simulated() or "numba.cuda" not in sys.modules:  # then no kernel of Numba can be launched
+        yield
+        return
+    configuration = import_module("numba.cuda.dispatcher")._LaunchConfiguration
+    launch = configuration.__call__
+
+    def moving(configured: Any, *args: Any) -> None:
+        if int(configured.stream.handle) in _DEFAULT_STREAMS and not _is_numbas_own(sys._getframe(1)):
+            shape = configured.griddim, configured.blockdim, current_stream(), configured.sharedmem
+            moved.callback(setattr, configured, "stream", configured.stream)
+            configured.stream = configured.dispatcher[shape].stream
+        launch(configured, *args)
+
+    configuration.__call__ = moving
+    try:
+        yield
+    finally:
+        configuration.__call__ = launch
+
+
+def _is_numbas_own(frame: FrameType | None) -> bool:
+    """Say whether Numba launches for itself: a ufunc does, and copies its arrays in the same stream."""
+    while frame and frame.f_globals.get("__name__") == "numba.cuda.dispatcher":  # where `forall` launches
+        frame = frame.f_back
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith("numba.")
 
 
 def _device(

@@ -1,0 +1,179 @@
+"""What calms a host: the same launches as they come, and after each of the usual remedies."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gpuguide.measure.plan import generator
+
+__all__ = ["REMEDIES", "TIMERS", "launches", "reads", "system"]
+
+N_LAUNCHES = 64
+WARM_S = 0.1
+_N_READS = 1000
+Remedy = Callable[[Callable[[], Any]], AbstractContextManager[None]]
+
+
+@contextmanager
+def _collector_off(_: Callable[[], Any]) -> Iterator[None]:
+    """Switch the garbage collector off."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@contextmanager
+def _pinned(_: Callable[[], Any]) -> Iterator[None]:
+    """Bind this thread to one processor, the last that it may use."""
+    if not hasattr(os, "sched_setaffinity"):  # only Linux has it
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+@contextmanager
+def _warmed(launch_all: Callable[[], Any]) -> Iterator[None]:
+    """Launch for a tenth of a second beforehand."""
+    end = time.perf_counter() + WARM_S
+    while time.perf_counter() < end:
+        launch_all()
+    yield
+
+
+@contextmanager
+def _all_three(launch_all: Callable[[], Any]) -> Iterator[None]:
+    with _collector_off(launch_all), _pinned(launch_all), _warmed(launch_all):
+        yield
+
+
+@contextmanager
+def _nothing(_: Callable[[], Any]) -> Iterator[None]:
+    yield
+
+
+REMEDIES: Mapping[str, Remedy] = {
+    "plain": _nothing,
+    "collector_off": _collector_off,
+    "pinned": _pinned,
+    "warmed": _warmed,
+    "all_three": _all_three,
+}
+TIMERS: Mapping[str, Callable[[], int]] = {
+    "perf_counter": time.perf_counter_ns,
+    # The counter without the corrections that keep the clock in step with the time of day.
+    "raw": lambda: time.clock_gettime_ns(
+        getattr(time, "CLOCK_MONOTONIC_RAW", time.CLOCK_MONOTONIC)
+    ),
+    "system_call": os.getppid,
+}
+
+
+def launches(
+    launch: Callable[[], Any], synchronize: Callable[[], Any], n_turns: int
+) -> dict[str, list[float]]:
+    """Time launches under each remedy, one sample of each per turn, none of them left out.
+
+    Parameters
+    ----------
+    launch : callable
+        Queues one kernel.
+    synchronize : callable
+        Waits until the queue is empty.
+    n_turns : int
+        How many samples of each; their order is shuffled anew in each turn.
+
+    Returns
+    -------
+    dict of str to list of float
+        Seconds per launch, by the names of `REMEDIES`.
+    """
+
+    def launch_all() -> None:
+        for _ in range(N_LAUNCHES):
+            launch()
+        synchronize()
+
+    def sample(remedy: Remedy) -> float:
+        with remedy(launch_all):
+            synchronize()
+            start = time.perf_counter_ns()
+            for _ in range(N_LAUNCHES):
+                launch()
+            stop = time.perf_counter_ns()
+        synchronize()
+        return (stop - start) / N_LAUNCHES / 1e9
+
+    launch_all()
+    return _in_turns(
+        {name: partial(sample, remedy) for name, remedy in REMEDIES.items()}, n_turns
+    )
+
+
+def reads(n_turns: int) -> dict[str, list[float]]:
+    """Time a reading of each timer, and a system call, in seconds: many in a row, by `time.perf_counter`."""
+
+    def sample(read: Callable[[], int]) -> float:
+        start = time.perf_counter_ns()
+        for _ in range(_N_READS):
+            read()
+        return (time.perf_counter_ns() - start) / _N_READS / 1e9
+
+    return _in_turns({name: partial(sample, read) for name, read in TIMERS.items()}, n_turns)
+
+
+def _in_turns(
+    samples: Mapping[str, Callable[[], float]], n_turns: int
+) -> dict[str, list[float]]:
+    order, names = generator("host", *samples), list(samples)
+    taken: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(n_turns):
+        for i in order.permutation(len(names)):
+            taken[names[i]].append(samples[names[i]]())
+    return taken
+
+
+def system(root: Path = Path("/")) -> dict[str, str]:
+    """Say which clock the system reads, and against which faults of the processor it defends itself.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        Where ``sys`` lies.
+
+    Returns
+    -------
+    dict of str to str
+        ``clock_source`` and ``mitigations``; ``"unknown"`` where the system does not tell.
+    """
+    below = root / "sys/devices/system"
+    faults = {
+        each.name: _read(each) for each in sorted((below / "cpu/vulnerabilities").glob("*"))
+    }
+    mitigated = [name for name, state in faults.items() if state.startswith("Mitigation")]
+    return {
+        "clock_source": _read(below / "clocksource/clocksource0/current_clocksource"),
+        "mitigations": ", ".join(mitigated) if faults else "unknown",
+    }
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip() or "unknown"
+    except OSError:
+        return "unknown"
