@@ -244,7 +244,7 @@ def reads_docstrings(source: str) -> bool:
     return bool(_DOCSTRING_READERS.search(_code(source)[2]))
 
 
-# A build asks about the same modules for each page and, of each, whether it reads docstrings, then for its form.
+# A build asks of each module whether it reads docstrings, then for its form, and of many pages the same.
 @functools.lru_cache(maxsize=512)
 def _code(source: str) -> tuple[ast.Module, frozenset[str], str]:
     """Parse, and write all but the docstrings: one that mentions `__doc__` reads nothing."""
