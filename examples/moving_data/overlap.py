@@ -210,9 +210,12 @@ sizes = {
     8192: "64 MiB",
     16384: "128 MiB",
 }
-dots = {f"{sizes[rows]}": chunks.time(f"rows_{rows}", 16384) for rows in sizes}
-dots["4 MiB, four streams"] = chunks.time("rows_512_four", 16384)
-_ = plot_dots(dots, "time of 128 MiB there and back, by the size of a chunk")
+dots = {f"{size}, three streams": f"rows_{rows}" for rows, size in sizes.items()}
+dots["4 MiB, four streams"] = "rows_512_four"
+_ = plot_dots(
+    {name: chunks.time(variant, 16384) for name, variant in dots.items()},
+    "time of 128 MiB there and back, by the size of a chunk",
+)
 
 # %%
 # .. finding::
@@ -293,19 +296,32 @@ _ = plot_dots(dots, "time of 128 MiB there and back, by the size of a chunk")
 #    :fold: The sums and the chain
 
 # %%
-# Result: from two chunks on
-# --------------------------
+# Result: the gain grows with the number of chunks
+# -----------------------------------------------
 
 # draw
-_ = gg.plot_speedup(results, "one_stream", variants=["two_streams", "three_streams"])
+from gpuguide.charts.shapes import plot_ratios
+
+_ = plot_ratios(
+    {
+        f"{rows // 2048} chunk{'s' * (rows > 2048)}": gg.fact(
+            f"gain_{rows}",
+            results.speedup("three_streams", "one_stream", rows).value,
+            unit="ratio",
+            note="three streams against one",
+        )
+        for rows in (2048, 4096, 8192, 32768)
+    },
+    "three streams: times as fast as one",
+)
 
 # %%
 # .. finding::
 #
-#    2048 rows are one chunk, and three streams are
-#    :measured:`overlap[three_streams, 2048].speedup(one_stream)` as fast as one. With two chunks they are
-#    :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast, with 16 chunks
-#    :measured:`overlap[three_streams, 32768].speedup(one_stream)`.
+#    With one chunk three streams are :measured:`overlap[three_streams, 2048].speedup(one_stream)` as fast as
+#    one, with two chunks :measured:`overlap[three_streams, 4096].speedup(one_stream)`, with 16 chunks
+#    :measured:`overlap[three_streams, 32768].speedup(one_stream)`. What limits them now is the work itself,
+#    :measured:`work` a chunk, with no gap between one chunk and the next.
 #
 # .. results:: overlap
 
