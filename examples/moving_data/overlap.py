@@ -8,7 +8,7 @@ How much time is saved when copies and work run at the same time, and why does i
 # 256 MiB go to the GPU, are multiplied by a matrix, and come back. From pinned memory one stream takes
 # :measured:`overlap[one_stream, 32768].time` and three take :measured:`overlap[three_streams, 32768].time`,
 # which is :measured:`won` of what overlap can save. From pageable memory three streams are
-# :measured:`pageable_ratio` as fast as one.
+# :measured:`overlap[three_streams_pageable, 32768].speedup(one_stream_pageable)` as fast as one.
 
 # %%
 # Chunks from pinned memory, one stream
@@ -100,9 +100,9 @@ for name, n_streams in (("one", 1), ("three", 3)):
 # Three streams: copy in, work and copy out at once
 # -------------------------------------------------
 #
-# The GPU has a copy engine for each direction, and both work beside its arithmetic units. In one stream only
-# one of the three is ever busy, because work in a stream runs in order. So hand the chunks to three streams
-# in turn. The function stays as it is:
+# The GPU has a copy engine for each direction, and both work beside its arithmetic units. But a stream does
+# one thing after the other, so with a single stream two of the three are always idle. Hand the chunks to
+# three streams in turn. The function stays as it is:
 #
 # .. rung:: three_streams
 
@@ -167,12 +167,6 @@ gg.fact("pair", pair, unit="s", note="16 MiB in and 16 MiB out at once, by the c
 gg.fact("ideal", ideal, unit="s", note="by the ceilings, with fill and drain")
 won = (serial - overlapped) / (serial - ideal)
 gg.fact("won", won, unit="share", note="(serial - overlapped) / (serial - ideal)")
-slow, slow_three = (
-    results.time(f"{name}_pageable", n).value for name in ("one_stream", "three_streams")
-)
-gg.fact(
-    "pageable_ratio", slow / slow_three, unit="ratio", note="one stream / three, pageable"
-)
 smallest = chunks.time("rows_16", 16384).value
 asked = 1024 * facts["asking"].value
 gg.fact("asking_share", asked / smallest, unit="share", note="asking 1024 times / all")
@@ -192,8 +186,14 @@ gg.claim(chunks, "rows_2048", faster_than=("rows_16", "rows_16384"), at=16384, b
 # For 16 chunks this makes :measured:`ideal`. One stream takes :measured:`overlap[one_stream, 32768].time`,
 # and three streams win :measured:`won` of the difference.
 #
-# If copy in, work and copy out take equally long, overlap can make a long pipeline three times as fast, and
-# never more. The further apart they are, the less there is to win: the slowest one is left.
+# With one chunk there is nothing to overlap, and three streams are
+# :measured:`overlap[three_streams, 2048].speedup(one_stream)` as fast as one. With two chunks they are
+# :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast, with 16
+# :measured:`overlap[three_streams, 32768].speedup(one_stream)`. If all three steps take equally long, the
+# time per chunk comes down to that of one step. The further apart they are, the less there is to win, for the
+# slowest one always remains.
+#
+# .. results:: overlap
 
 # %%
 # The size of a chunk: not too small, not too large
@@ -236,6 +236,10 @@ _ = plot_dots(
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: three_streams, four_streams
 #    :fold: The chunks of this chart
+#
+# .. kernel:: gpuguide.topics.overlap.timeline
+#    :names: asking
+#    :fold: How long Python takes to ask for a chunk
 
 # %%
 # Why copies do not overlap: waiting, the default stream, new arrays
@@ -294,36 +298,6 @@ _ = plot_dots(
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: sums, chain
 #    :fold: The sums and the chain
-
-# %%
-# Result: the gain grows with the number of chunks
-# -----------------------------------------------
-
-# draw
-from gpuguide.charts.shapes import plot_ratios
-
-_ = plot_ratios(
-    {
-        f"{rows // 2048} chunk{'s' * (rows > 2048)}": gg.fact(
-            f"gain_{rows}",
-            results.speedup("three_streams", "one_stream", rows).value,
-            unit="ratio",
-            note="three streams against one",
-        )
-        for rows in (2048, 4096, 8192, 32768)
-    },
-    "three streams: times as fast as one",
-)
-
-# %%
-# .. finding::
-#
-#    With one chunk three streams are :measured:`overlap[three_streams, 2048].speedup(one_stream)` as fast as
-#    one, with two chunks :measured:`overlap[three_streams, 4096].speedup(one_stream)`, with 16 chunks
-#    :measured:`overlap[three_streams, 32768].speedup(one_stream)`. What limits them now is the work itself,
-#    :measured:`work` a chunk, with no gap between one chunk and the next.
-#
-# .. results:: overlap
 
 # %%
 # Your turn: reuse a buffer in time
