@@ -34,7 +34,7 @@ def on_numpy(monkeypatch: pytest.MonkeyPatch) -> Any:
     """NumPy in CuPy's place; what the topic keeps from call to call is made anew."""
     for module in (overlap, timeline):
         monkeypatch.setattr(module, "cupy", lambda: cupy_by_numpy)
-    kept = overlap.buffers, overlap.weights, overlap.done
+    kept = overlap.buffers, overlap.weights_on_gpu, overlap.done
     for each in kept:
         each.cache_clear()
     yield

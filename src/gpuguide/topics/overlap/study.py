@@ -52,7 +52,7 @@ def half_turns_host() -> np.ndarray:
 
 
 @cache
-def weights(make: Any = weights_host) -> Any:
+def weights_on_gpu(make: Any = weights_host) -> Any:
     """Return a matrix on the GPU, where it stays."""
     on_gpu = cupy().asarray(make())
     cupy().cuda.Device().synchronize()  # streams that do not block would not wait for the copy
@@ -81,25 +81,25 @@ def check_rows(x_host: np.ndarray, out_host: np.ndarray) -> None:
 def one_stream(x_host: np.ndarray, out_host: np.ndarray, rows: int = CHUNK) -> None:
     """Copy a chunk in, multiply, copy it out, and only then begin with the next."""
     check_rows(x_host, out_host)
-    in_chunks(x_host, weights(), out_host, buffers(1, rows))
+    in_chunks(x_host, weights_on_gpu(), out_host, buffers(1, rows))
 
 
 def two_streams(x_host: np.ndarray, out_host: np.ndarray, rows: int = CHUNK) -> None:
     """Take turns with two streams, each with arrays of its own: double buffering."""
     check_rows(x_host, out_host)
-    in_chunks(x_host, weights(), out_host, buffers(2, rows))
+    in_chunks(x_host, weights_on_gpu(), out_host, buffers(2, rows))
 
 
 def three_streams(x_host: np.ndarray, out_host: np.ndarray, rows: int = CHUNK) -> None:
     """Take turns with three streams: one copies in, one multiplies, one copies out."""
     check_rows(x_host, out_host)
-    in_chunks(x_host, weights(), out_host, buffers(3, rows))
+    in_chunks(x_host, weights_on_gpu(), out_host, buffers(3, rows))
 
 
 def four_streams(x_host: np.ndarray, out_host: np.ndarray, rows: int = CHUNK) -> None:
     """Take turns with one stream more than there are steps."""
     check_rows(x_host, out_host)
-    in_chunks(x_host, weights(), out_host, buffers(4, rows))
+    in_chunks(x_host, weights_on_gpu(), out_host, buffers(4, rows))
 
 
 def waiting(x_host: np.ndarray, out_host: np.ndarray) -> None:
@@ -111,7 +111,7 @@ def waiting(x_host: np.ndarray, out_host: np.ndarray) -> None:
         n = len(x_host[chunk])
         with stream:
             x[:n].set(x_host[chunk])
-            x[:n].dot(weights(), out=out[:n])
+            x[:n].dot(weights_on_gpu(), out=out[:n])
             out[:n].get(out=out_host[chunk])
 
 
@@ -125,7 +125,7 @@ def default_stream(x_host: np.ndarray, out_host: np.ndarray) -> None:
         n = len(x_host[chunk])
         with stream:
             x[:n].set(x_host[chunk])
-            x[:n].dot(weights(), out=out[:n])
+            x[:n].dot(weights_on_gpu(), out=out[:n])
             out[:n].get(out=out_host[chunk], blocking=False)
         with cp.cuda.Stream.null:
             cp.add(done(), n, out=done())  # counts the rows
@@ -140,7 +140,7 @@ def new_arrays(x_host: np.ndarray, out_host: np.ndarray) -> None:
         chunk = slice(start, start + CHUNK)
         with stream:
             x[: len(x_host[chunk])].set(x_host[chunk])
-            out = x[: len(x_host[chunk])].dot(weights())
+            out = x[: len(x_host[chunk])].dot(weights_on_gpu())
             out.get(out=out_host[chunk], blocking=False)
     for stream, _, _ in buffers(3):
         stream.synchronize()
@@ -193,7 +193,7 @@ def chain(x_host: np.ndarray, out_host: np.ndarray, n_streams: int) -> None:
             stream.wait_event(before)
         with stream:
             x[:n].set(source)
-            x[:n].dot(weights(half_turns_host), out=out[:n])
+            x[:n].dot(weights_on_gpu(half_turns_host), out=out[:n])
             out[:n].get(out=out_host, blocking=False)
         source, before = out_host, stream.record()
     for stream, _, _ in turns:

@@ -10,7 +10,14 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import cupy
-from gpuguide.topics.overlap.study import CHUNK, WIDTH, Buffers, buffers, weights, weights_host
+from gpuguide.topics.overlap.study import (
+    CHUNK,
+    WIDTH,
+    Buffers,
+    buffers,
+    weights_host,
+    weights_on_gpu,
+)
 
 __all__ = ["asking", "parts", "pinned_rows", "spans", "timeline"]
 
@@ -65,7 +72,7 @@ def _with_events(
             events = [stream.record()]
             x.set(x_host[chunk])
             events.append(stream.record())
-            x.dot(weights(), out=out)
+            x.dot(weights_on_gpu(), out=out)
             events.append(stream.record())
             out.get(out=out_host[chunk], blocking=False)
             events.append(stream.record())
@@ -98,7 +105,7 @@ def parts() -> dict[str, Callable[[], Any]]:
     x.set(x_host)
     return {
         "copy_in": partial(x.set, x_host),
-        "work": partial(x.dot, weights(), out=out),
+        "work": partial(x.dot, weights_on_gpu(), out=out),
         "copy_out": partial(out.get, out=out_host, blocking=False),
     }
 
@@ -114,7 +121,7 @@ def asking() -> dict[str, Callable[[], Any]]:
         n = len(x_host[:SMALL])
         with stream:
             x[:n].set(x_host[:SMALL])
-            x[:n].dot(weights(), out=out[:n])
+            x[:n].dot(weights_on_gpu(), out=out[:n])
             out[:n].get(out=out_host[:SMALL], blocking=False)
 
     return {"asking": ask}
