@@ -19,7 +19,7 @@ __all__ = ["asarray", "asnumpy", "cuda", "ndarray", "random"]
 class ndarray(np.ndarray):
     """An array that has what CuPy's arrays have besides."""
 
-    def get(self, out: np.ndarray | None = None) -> np.ndarray:
+    def get(self, out: np.ndarray | None = None, blocking: bool = True) -> np.ndarray:
         """Return a copy on the host, in an array that is there already if one is given."""
         if out is None:
             return np.array(self)
@@ -65,11 +65,40 @@ random = SimpleNamespace(
     seed=lambda seed=None: None,
 )
 cupyx = SimpleNamespace(empty_pinned=np.empty)
+
+
+class Stream:
+    """A stream whose work is done at once."""
+
+    null: Any = None
+
+    def __init__(self, non_blocking: bool = False) -> None:
+        self.ptr = id(self)
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def synchronize(self) -> None:
+        """Wait for nothing."""
+
+    def record(self) -> None:
+        """Give no event."""
+
+    def wait_event(self, event: None) -> None:
+        """Wait for nothing."""
+
+
+Stream.null = Stream()
 cuda = SimpleNamespace(
     Device=lambda *_: SimpleNamespace(
         synchronize=lambda: None, attributes=ATTRIBUTES, mem_info=(10**11, 150_109_880_320)
     ),
-    Stream=SimpleNamespace(null=SimpleNamespace(synchronize=lambda: None)),
+    Stream=Stream,
+    get_allocator=lambda: None,
+    set_allocator=lambda allocator: None,
 )
 
 

@@ -40,6 +40,10 @@ _SORTS = {
     "rows_packed": "assert (again.get() == np.sort(matrix_host, axis=1)).all()",
 }
 
+_CHUNKED = _each(
+    "assert (out_host == x_host @ weights_host).all()", "one_stream", "two_streams", "three_streams"
+)
+
 _FOUND = """
 words_of = dict(zip(keys_host.tolist(), keys_host.astype("S8").tolist(), strict=True))
 assert found.get().view("S8").tolist() == [words_of.get(query, b"") for query in queries_host.tolist()]
@@ -180,6 +184,10 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "benchmark_well": (
         OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
+    ),
+    "overlap": (
+        OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
+        OtherSizes({"2048, 2048": "1, 33"}, _CHUNKED),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (

@@ -325,6 +325,8 @@ COPIES_BESIDE = {
     ("primes.primes", "launch_per_number"),
     ("primes.primes", "ufunc"),
 }
+# Of one page whose first study has both kinds of memory.
+PINNED_ALONE = {"overlap.chunks", "overlap.hindered", "overlap.sums", "overlap.chain"}
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -334,7 +336,7 @@ def test_what_copies_does_so_from_pageable_and_from_pinned_memory(name: str) -> 
         if (name, variant.name) != ("primes.primes", "launch_per_number"):
             assert ("pinned" if variant.space == "pinned" else "pageable") in variant.label
     pairs = [v.space for v in copying if (name, v.name) not in COPIES_BESIDE]
-    assert pairs.count("host") == pairs.count("pinned")
+    assert pairs.count("host") == (0 if name in PINNED_ALONE else pairs.count("pinned"))
 
 
 class OnDevice(np.ndarray):

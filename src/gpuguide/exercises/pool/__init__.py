@@ -19,6 +19,7 @@ ORDER: tuple[str, ...] = (
     "one_launch",
     "crossing_point",
     "copy_and_work",
+    "reuse_a_buffer",
     "lying_benchmark",
     "fair_comparison",
     "compile_once",
