@@ -74,8 +74,7 @@ results = random_numbers.study().run()
 single = random_numbers.float32_study().run()
 sums = random_numbers.add_study().run()
 
-exponents = range(2, 9)
-_ = gg.keep("pi_errors", random_numbers.pi_errors(exponents, 32))
+_ = gg.keep("pi_errors", random_numbers.pi_errors(range(2, 9), 32))
 
 # %%
 
@@ -85,7 +84,7 @@ gg.claim(results, "xorwow", faster_than="cupy_random", at=5 * 10**7, by=2)
 gg.claim(single, "xorwow", faster_than="cupy_random", at=5 * 10**7, by=2)
 gg.claim(sums, "cupy", faster_than="numpy_threads", at=5 * 10**7, by=10)
 
-errors = arrays["pi_errors"]
+exponents, errors = range(2, 9), arrays["pi_errors"]
 typical = np.sqrt((errors**2).mean(axis=1))
 for exponent in (2, 4, 6, 8):
     gg.fact(f"pi_error_{exponent}", float(typical[exponent - 2]), unit="1")
@@ -245,10 +244,9 @@ with style():
 #    :measured:`pi_error_8`: by :measured:`pi_shrinks` for a million times the points. The root of a million
 #    is a thousand.
 #
-# The error falls only as one over the root of n. For one more digit you need a hundred times the points,
-# and a hundred times the time. A GPU buys you about two digits in this way, not ten. If your errors do not
-# fall like this, something is wrong with your random numbers: a seed that is set again in a loop is the
-# usual reason.
+# For one more digit you need a hundred times the points. So being fast buys few digits, and a GPU does not
+# change that. If your errors do not fall like this, look at your random numbers: a seed that is set again
+# in a loop makes the same points again.
 
 # %%
 # Your turn: pi in pieces

@@ -40,6 +40,18 @@ _SORTS = {
     "rows_packed": "assert (again.get() == np.sort(matrix_host, axis=1)).all()",
 }
 
+_BLURRED = "assert np.allclose({result}, expected, atol=1e-5)"
+_BLURS = {
+    "ndimage": _BLURRED.format(result="again.get()"),
+    "fft": _BLURRED.format(result="by_fft.get()"),
+    "separable": _BLURRED.format(result="twice.get()"),
+    "with_copies_pinned": _BLURRED.format(result="out_pinned"),
+}
+_POINTS = {
+    "philox": "assert 0 <= float(x.min()) <= float(x.max()) < 1",
+    "": "assert 0 <= int(inside) <= n == x.size",
+}
+
 _FOUND = """
 words_of = dict(zip(keys_host.tolist(), keys_host.astype("S8").tolist(), strict=True))
 assert found.get().view("S8").tolist() == [words_of.get(query, b"") for query in queries_host.tolist()]
@@ -181,6 +193,14 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
     ),
+    "convolution": (
+        OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
+        OtherSizes({"(512, 512)": "(16, 64)"}, _BLURS),
+    ),
+    "random_numbers": (
+        OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
+        OtherSizes({"1_000_000": "1", "10_000_000": "1"}, _POINTS),
+    ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (
         OtherSizes({"10**7": "1_000", "10**6": "100", "500_000": "50"}, _LOOK_UPS),
@@ -213,6 +233,8 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
 
 #: Lesson -> why its open blocks do not run in the simulator.
 NOT_SIMULATED: dict[str, str] = {
+    "convolution": "the simulator has no cupyx.scipy",
+    "random_numbers": "the simulator has no generators of random numbers",
     "how_to_time": "the simulator has no CUDA C++",
     "benchmark_well": "the simulator has no CUDA C++",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",

@@ -17,7 +17,7 @@ _ROWS = 32  # of the result, made at a time: with them the sums stay in the CPU'
 
 
 class ConvolutionCheck:
-    """Whole numbers within 1/4; random ones within 4 eps (K + log2 n) max |image| * |weights|.
+    """Whole numbers within 1/4; random ones within 4 eps (K + log2 n) of the largest sum of magnitudes.
 
     The result may be full or of the size of the image; the weights are an outer product. A transform
     rounds all pixels together, so the bound is that of the largest of them.

@@ -55,7 +55,7 @@ _kernels = {
 
 
 class UniformCheck:
-    """All numbers lie from 0 to below 1, spread evenly, rise half of the time, and none comes again.
+    """All numbers lie from 0 to below 1, spread evenly, rise as often as they fall, and do not come again.
 
     >>> check = UniformCheck()
     >>> found = check.compare(np.random.default_rng(0).random(10_000), check.prepare((10_000,)))

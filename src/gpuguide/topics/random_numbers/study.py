@@ -50,23 +50,28 @@ def _numpy_generators() -> list[np.random.Generator]:
 
 
 def cupy_random(n: int, dtype: str) -> Any:
-    """Call cp.random.random, whose generator is made behind the scenes."""
+    """Call cp.random.random, which keeps a generator of its own."""
     return cupy().random.random(n, dtype=dtype)
 
 
 def xorwow(n: int, dtype: str) -> Any:
     """Call the method random of cp.random.default_rng, whose bits come from XORWOW."""
-    return _cupy_generator("XORWOW").random(n, dtype=dtype)
+    return _drawn("XORWOW", n, dtype)
 
 
 def philox(n: int, dtype: str) -> Any:
     """Call the method random of a generator whose bits come from Philox."""
-    return _cupy_generator("Philox4x3210").random(n, dtype=dtype)
+    return _drawn("Philox4x3210", n, dtype)
 
 
 def mrg(n: int, dtype: str) -> Any:
     """Call the method random of a generator whose bits come from MRG32k3a."""
-    return _cupy_generator("MRG32k3a").random(n, dtype=dtype)
+    return _drawn("MRG32k3a", n, dtype)
+
+
+def _drawn(bits: str, n: int, dtype: str) -> Any:
+    # CuPy would launch a grid without blocks.
+    return _cupy_generator(bits).random(n, dtype=dtype) if n else cupy().empty(0, dtype)
 
 
 @cache
