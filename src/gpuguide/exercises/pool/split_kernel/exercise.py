@@ -29,6 +29,8 @@ def cases() -> tuple[tuple[str, np.ndarray[Any, Any], bool], ...]:
     spoiled[0, 14] += 1e-4
     rounded = np.outer(gauss, gauss)
     rounded[7, 3] += 2e-6
+    spike = np.zeros((3, 5))
+    spike[1, 2], spike[0, 0] = 1, 5e-6
     small = np.outer(gauss, gauss[:5]) * 1e-6
     small_spoiled = small.copy()
     small_spoiled[3, 3] *= 1.01
@@ -45,6 +47,7 @@ def cases() -> tuple[tuple[str, np.ndarray[Any, Any], bool], ...]:
         ("a single row", np.array([[0.0, 2.0, -1.0]]), True),
         ("a single column", np.array([[0.0], [2.0], [-1.0]], np.float32), True),
         ("weights of which one is off by a rounding", rounded, True),
+        ("one weight among roundings", spike, True),
         ("very small weights", small, True),
         ("a filter for corners", np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], float), False),
         ("a Gaussian that lies across the axes", tilted, False),
