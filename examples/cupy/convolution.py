@@ -155,7 +155,7 @@ with style():
 # :measured:`image[convolve2d, 2048**2].time`.
 #
 # .. kernel:: gpuguide.topics.convolution.study
-#    :names: convolve2d, convolve2d_full
+#    :names: convolve2d_same, convolve2d_full
 #    :fold: The two calls as they were timed
 
 # %%
@@ -178,7 +178,7 @@ print("the same:", bool(cp.allclose(again, blurred)))
 # call ``correlate2d``, which walks forwards: :measured:`image[correlate2d, 2048**2].time`.
 #
 # .. kernel:: gpuguide.topics.convolution.study
-#    :names: correlate2d
+#    :names: correlate2d_turned
 #    :fold: correlate2d with a turned kernel
 
 # %%

@@ -127,11 +127,12 @@ def scipy_for_cupyx(monkeypatch: pytest.MonkeyPatch) -> None:
         ascontiguousarray=lambda x: np.ascontiguousarray(x).view(OnDevice),
         cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
     )
-    monkeypatch.setattr(convolution, "_module", modules.__getitem__)
+    monkeypatch.setattr(convolution, "cupyx_scipy", modules.__getitem__)
     monkeypatch.setattr(convolution, "cupy", lambda: fake)
 
 
-WAYS = ("convolve2d", "convolve2d_full", "correlate2d", "ndimage", "fft", "separable")
+SAME = ("convolve2d_same", "correlate2d_turned", "ndimage_convolve", "fftconvolve_same", "two_passes")
+WAYS = (*SAME, "convolve2d_full")
 
 
 @pytest.mark.usefixtures("scipy_for_cupyx")
@@ -162,9 +163,14 @@ def test_the_calls_say_what_they_take(name: str) -> None:
         call(image, weights, column, row[1:])
 
 
+def test_the_parts_of_cupyx_are_imported_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convolution, "import_module", lambda name: name)
+    assert convolution.cupyx_scipy.__wrapped__("signal") == "cupyx.scipy.signal"
+
+
 def test_an_empty_image_stays_empty() -> None:
     given = inputs(0)
-    for name in ("convolve2d", "correlate2d", "ndimage", "fft", "separable"):
+    for name in SAME:
         assert getattr(convolution, name)(*given).shape == (0, 0)
 
 

@@ -75,7 +75,7 @@ def test_numpy_fills_everything_on_one_thread_and_on_all(n: int) -> None:
 
 def test_each_thread_has_numbers_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     generators = np.random.default_rng(1).spawn(7)
-    monkeypatch.setattr(random_numbers, "_numpy_generators", lambda: generators)
+    monkeypatch.setattr(random_numbers, "numpy_generators", lambda: generators)
     out = np.empty(2**16 + 11)
     random_numbers.numpy_threads(out.size, out)
     assert np.unique(out).size == out.size
@@ -114,7 +114,7 @@ def test_the_calls_of_cupy_hand_on_length_and_dtype(monkeypatch: pytest.MonkeyPa
         made.append(bits)
         return np.random.default_rng(1)
 
-    monkeypatch.setattr(random_numbers, "_cupy_generator", generator)
+    monkeypatch.setattr(random_numbers, "cupy_generator", generator)
     random = SimpleNamespace(random=lambda n, dtype: np.random.default_rng(2).random(n, dtype=dtype))
     monkeypatch.setattr(random_numbers, "cupy", lambda: SimpleNamespace(random=random))
     for study in (random_numbers.study(), random_numbers.float32_study()):

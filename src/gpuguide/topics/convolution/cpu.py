@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import scipy.fft
-from scipy import ndimage, signal
+import scipy.ndimage
+import scipy.signal
 
 from gpuguide.machine.cpu import cpu_info, thread_pool
 
@@ -20,7 +21,7 @@ def direct_scipy(
     """Add up all products with scipy.signal.convolve2d, which has one thread."""
     if not image.size:
         return image.copy()
-    return signal.convolve2d(image, weights, mode="same")
+    return scipy.signal.convolve2d(image, weights, mode="same")
 
 
 def direct_threads(
@@ -32,7 +33,7 @@ def direct_threads(
 ) -> None:
     """Let each thread add up all products for a strip, with scipy.ndimage.convolve."""
     in_strips(
-        lambda strip: ndimage.convolve(strip, weights, mode="constant"),
+        lambda strip: scipy.ndimage.convolve(strip, weights, mode="constant"),
         image,
         len(weights) // 2,
         out,
@@ -45,7 +46,7 @@ def fft_scipy(
     """Transform, multiply, transform back with scipy.signal.fftconvolve on one thread."""
     if not image.size:
         return image.copy()
-    return signal.fftconvolve(image, weights, mode="same")
+    return scipy.signal.fftconvolve(image, weights, mode="same")
 
 
 def fft_threads(
@@ -66,8 +67,8 @@ def separable_threads(
     """Let each thread make two passes over a strip, with scipy.ndimage.convolve1d."""
 
     def two_passes(strip: np.ndarray) -> Any:
-        down = ndimage.convolve1d(strip, column, axis=0, mode="constant")
-        return ndimage.convolve1d(down, row, axis=1, mode="constant")
+        down = scipy.ndimage.convolve1d(strip, column, axis=0, mode="constant")
+        return scipy.ndimage.convolve1d(down, row, axis=1, mode="constant")
 
     in_strips(two_passes, image, len(column) // 2, out)
 

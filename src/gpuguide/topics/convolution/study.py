@@ -38,11 +38,12 @@ INPUT_NOTE = "random pixels and weights; whole numbers for the exact check. The 
 
 
 @cache
-def _module(name: str) -> Any:
+def cupyx_scipy(name: str) -> Any:
+    """Import a part of cupyx.scipy when it is first needed."""
     return import_module(f"cupyx.scipy.{name}")
 
 
-def _check(image: Any, weights: Any, column: Any, row: Any) -> bool:
+def check_arrays(image: Any, weights: Any, column: Any, row: Any) -> bool:
     """Refuse what does not fit together; say whether the image has pixels."""
     launch.check(image=image, weights=weights, ndim=2, dtype="float32", same_shape=False)
     k, m = weights.shape
@@ -51,46 +52,46 @@ def _check(image: Any, weights: Any, column: Any, row: Any) -> bool:
     return bool(image.size)
 
 
-def convolve2d(image: Any, weights: Any, column: Any, row: Any) -> Any:
+def convolve2d_same(image: Any, weights: Any, column: Any, row: Any) -> Any:
     """Add up all products with cupyx.scipy.signal.convolve2d."""
-    if not _check(image, weights, column, row):
+    if not check_arrays(image, weights, column, row):
         return image.copy()
-    return _module("signal").convolve2d(image, weights, mode="same")
+    return cupyx_scipy("signal").convolve2d(image, weights, mode="same")
 
 
 def convolve2d_full(image: Any, weights: Any, column: Any, row: Any) -> Any:
     """Do the same for every place where the kernel touches the image."""
-    _check(image, weights, column, row)
-    return _module("signal").convolve2d(image, weights)
+    check_arrays(image, weights, column, row)
+    return cupyx_scipy("signal").convolve2d(image, weights)
 
 
-def correlate2d(image: Any, weights: Any, column: Any, row: Any) -> Any:
+def correlate2d_turned(image: Any, weights: Any, column: Any, row: Any) -> Any:
     """Turn the weights around beforehand, and call cupyx.scipy.signal.correlate2d."""
-    if not _check(image, weights, column, row):
+    if not check_arrays(image, weights, column, row):
         return image.copy()
     turned = cupy().ascontiguousarray(weights[::-1, ::-1])
-    return _module("signal").correlate2d(image, turned, mode="same")
+    return cupyx_scipy("signal").correlate2d(image, turned, mode="same")
 
 
-def ndimage(image: Any, weights: Any, column: Any, row: Any) -> Any:
+def ndimage_convolve(image: Any, weights: Any, column: Any, row: Any) -> Any:
     """Add up all products with cupyx.scipy.ndimage.convolve."""
-    if not _check(image, weights, column, row):
+    if not check_arrays(image, weights, column, row):
         return image.copy()
-    return _module("ndimage").convolve(image, weights, mode="constant")
+    return cupyx_scipy("ndimage").convolve(image, weights, mode="constant")
 
 
-def fft(image: Any, weights: Any, column: Any, row: Any) -> Any:
+def fftconvolve_same(image: Any, weights: Any, column: Any, row: Any) -> Any:
     """Transform, multiply, transform back with cupyx.scipy.signal.fftconvolve."""
-    if not _check(image, weights, column, row):
+    if not check_arrays(image, weights, column, row):
         return image.copy()
-    return _module("signal").fftconvolve(image, weights, mode="same")
+    return cupyx_scipy("signal").fftconvolve(image, weights, mode="same")
 
 
-def separable(image: Any, weights: Any, column: Any, row: Any) -> Any:
+def two_passes(image: Any, weights: Any, column: Any, row: Any) -> Any:
     """Make a pass along each axis with cupyx.scipy.ndimage.convolve1d."""
-    if not _check(image, weights, column, row):
+    if not check_arrays(image, weights, column, row):
         return image.copy()
-    convolve1d = _module("ndimage").convolve1d
+    convolve1d = cupyx_scipy("ndimage").convolve1d
     down = convolve1d(image, column, axis=0, mode="constant")
     return convolve1d(down, row, axis=1, mode="constant")
 
@@ -103,10 +104,10 @@ def with_copies(
     out_host: np.ndarray,
 ) -> None:
     """Copy the image and the vectors to the GPU, make two passes there, and copy the result back."""
-    _check(image_host, weights_host, column_host, row_host)
+    check_arrays(image_host, weights_host, column_host, row_host)
     image, column, row = (cupy().asarray(x) for x in (image_host, column_host, row_host))
-    down = _module("ndimage").convolve1d(image, column, axis=0, mode="constant")
-    out = _module("ndimage").convolve1d(down, row, axis=1, mode="constant")
+    down = cupyx_scipy("ndimage").convolve1d(image, column, axis=0, mode="constant")
+    out = cupyx_scipy("ndimage").convolve1d(down, row, axis=1, mode="constant")
     out.get(out=out_host)
 
 
@@ -118,13 +119,13 @@ def with_copies_pinned(
     out_host: np.ndarray,
 ) -> None:
     """Do the same between images in pinned memory, which the GPU copies by itself."""
-    _check(image_host, weights_host, column_host, row_host)
+    check_arrays(image_host, weights_host, column_host, row_host)
     image = cupy().empty(image_host.shape, np.float32)
     # asarray would first copy it into pinned memory of CuPy's own.
     image.set(image_host, stream=cupy().cuda.get_current_stream())
     column, row = cupy().asarray(column_host), cupy().asarray(row_host)
-    down = _module("ndimage").convolve1d(image, column, axis=0, mode="constant")
-    out = _module("ndimage").convolve1d(down, row, axis=1, mode="constant")
+    down = cupyx_scipy("ndimage").convolve1d(image, column, axis=0, mode="constant")
+    out = cupyx_scipy("ndimage").convolve1d(down, row, axis=1, mode="constant")
     out.get(out=out_host)
 
 
@@ -170,17 +171,19 @@ def study(kernels: Kernels = None) -> Study:
                 THREADS,
                 **passes,
             ),
-            _on_gpu("convolve2d", convolve2d, "cupyx convolve2d", **direct),
+            _on_gpu("convolve2d", convolve2d_same, "cupyx convolve2d", **direct),
             _on_gpu(
                 "convolve2d_full",
                 convolve2d_full,
                 "cupyx convolve2d, full",
                 output=_full_output,
             ),
-            _on_gpu("correlate2d", correlate2d, "cupyx correlate2d, weights turned", **direct),
-            _on_gpu("ndimage", ndimage, "cupyx ndimage", **direct),
-            _on_gpu("fft", fft, "cupyx FFT"),
-            _on_gpu("separable", separable, "cupyx, two passes", **passes),
+            _on_gpu(
+                "correlate2d", correlate2d_turned, "cupyx correlate2d, weights turned", **direct
+            ),
+            _on_gpu("ndimage", ndimage_convolve, "cupyx ndimage", **direct),
+            _on_gpu("fft", fftconvolve_same, "cupyx FFT"),
+            _on_gpu("separable", two_passes, "cupyx, two passes", **passes),
             end_to_end_variant("with_copies", with_copies, "two passes, pageable copies"),
             end_to_end_variant(
                 "with_copies_pinned",
@@ -226,9 +229,9 @@ def by_kernel_study(kernels: Kernels = None) -> Study:
                 THREADS,
                 **passes,
             ),
-            _on_gpu("ndimage", ndimage, "cupyx ndimage", **direct),
-            _on_gpu("fft", fft, "cupyx FFT"),
-            _on_gpu("separable", separable, "cupyx, two passes", **passes),
+            _on_gpu("ndimage", ndimage_convolve, "cupyx ndimage", **direct),
+            _on_gpu("fft", fftconvolve_same, "cupyx FFT"),
+            _on_gpu("separable", two_passes, "cupyx, two passes", **passes),
         ),
         sizes=KERNEL_SIZES,
         inputs=lambda n, dtype, rng, exact: _inputs(EDGE, _edge_of(n, "weights"), rng, exact),
@@ -292,7 +295,12 @@ def rounding_errors(edge: int = 512, k: int = 15) -> dict[str, float]:
     image = uniform(np.random.default_rng(0), edge * edge, np.float32).reshape(edge, edge)
     inputs = [cupy().asarray(x) for x in (image, np.outer(gauss, gauss), gauss, gauss)]
     exact = same(convolved(image, gauss, gauss), image.shape)
-    ways = {"convolve2d": convolve2d, "ndimage": ndimage, "fft": fft, "separable": separable}
+    ways = {
+        "convolve2d": convolve2d_same,
+        "ndimage": ndimage_convolve,
+        "fft": fftconvolve_same,
+        "separable": two_passes,
+    }
     return {
         name: float(abs(way(*inputs).get() - exact).max() / exact.max())
         for name, way in ways.items()

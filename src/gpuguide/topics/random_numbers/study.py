@@ -28,13 +28,13 @@ ALONE_BELOW = 2**16
 def numpy_random(n: int, out: np.ndarray) -> None:
     """Fill an array by NumPy's default_rng on one thread."""
     launch.check(out=out, shape=(n,))
-    _numpy_generators()[0].random(dtype=out.dtype, out=out)
+    numpy_generators()[0].random(dtype=out.dtype, out=out)
 
 
 def numpy_threads(n: int, out: np.ndarray) -> None:
     """Let each thread fill a part with a generator of its own, spawned from one seed."""
     launch.check(out=out, shape=(n,))
-    generators = _numpy_generators()
+    generators = numpy_generators()
     step = max(1, -(-n // (len(generators) if n >= ALONE_BELOW else 1)))
     parts = [out[start : start + step] for start in range(0, n, step)]
 
@@ -45,7 +45,8 @@ def numpy_threads(n: int, out: np.ndarray) -> None:
 
 
 @cache
-def _numpy_generators() -> list[np.random.Generator]:
+def numpy_generators() -> list[np.random.Generator]:
+    """Make a generator for each thread from one seed."""
     return np.random.default_rng(SEED).spawn(THREADS)
 
 
@@ -56,26 +57,28 @@ def cupy_random(n: int, dtype: str) -> Any:
 
 def xorwow(n: int, dtype: str) -> Any:
     """Call the method random of cp.random.default_rng, whose bits come from XORWOW."""
-    return _drawn("XORWOW", n, dtype)
+    return drawn("XORWOW", n, dtype)
 
 
 def philox(n: int, dtype: str) -> Any:
     """Call the method random of a generator whose bits come from Philox."""
-    return _drawn("Philox4x3210", n, dtype)
+    return drawn("Philox4x3210", n, dtype)
 
 
 def mrg(n: int, dtype: str) -> Any:
     """Call the method random of a generator whose bits come from MRG32k3a."""
-    return _drawn("MRG32k3a", n, dtype)
+    return drawn("MRG32k3a", n, dtype)
 
 
-def _drawn(bits: str, n: int, dtype: str) -> Any:
+def drawn(bits: str, n: int, dtype: str) -> Any:
+    """Draw numbers of a generator of CuPy's; none where none are asked for."""
     # CuPy would launch a grid without blocks.
-    return _cupy_generator(bits).random(n, dtype=dtype) if n else cupy().empty(0, dtype)
+    return cupy_generator(bits).random(n, dtype=dtype) if n else cupy().empty(0, dtype)
 
 
 @cache
-def _cupy_generator(bits: str) -> Any:
+def cupy_generator(bits: str) -> Any:
+    """Make a generator of CuPy's once."""
     random = cupy().random
     return random.Generator(getattr(random, bits)(SEED))
 
@@ -112,11 +115,12 @@ def add_elementwise(a: Any, b: Any, out: Any) -> None:
     """Call an ElementwiseKernel, for which one writes the sum in C."""
     n = launch.check(a=a, b=b, out=out, ndim=1, dtype="float64")
     if n:
-        _elementwise()(a, b, out)
+        elementwise_kernel()(a, b, out)
 
 
 @cache
-def _elementwise() -> Any:
+def elementwise_kernel() -> Any:
+    """Compile the sum of two numbers that is written in C."""
     return cupy().ElementwiseKernel(
         "float64 x, float64 y", "float64 z", "z = x + y", "add_vec_elem"
     )
