@@ -43,6 +43,17 @@ _SORTS = {
 _CHUNKED = _each(
     "assert (out_host == x_host @ weights_host).all()", "one_stream", "two_streams", "three_streams"
 )
+_BLURRED = "assert np.allclose({result}, expected, atol=1e-5)"
+_BLURS = {
+    "ndimage": _BLURRED.format(result="again.get()"),
+    "fft": _BLURRED.format(result="by_fft.get()"),
+    "separable": _BLURRED.format(result="twice.get()"),
+    "with_copies_pinned": _BLURRED.format(result="out_pinned"),
+}
+_POINTS = {
+    "philox": "assert 0 <= float(x.min()) <= float(x.max()) < 1",
+    "": "assert 0 <= int(inside) <= n == x.size",
+}
 
 _FOUND = """
 words_of = dict(zip(keys_host.tolist(), keys_host.astype("S8").tolist(), strict=True))
@@ -188,6 +199,13 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "overlap": (
         OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
         OtherSizes({"2048, 2048": "1, 33"}, _CHUNKED),
+    "convolution": (
+        OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
+        OtherSizes({"(512, 512)": "(16, 64)"}, _BLURS),
+    ),
+    "random_numbers": (
+        OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
+        OtherSizes({"1_000_000": "1", "10_000_000": "1"}, _POINTS),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (
@@ -221,6 +239,8 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
 
 #: Lesson -> why its open blocks do not run in the simulator.
 NOT_SIMULATED: dict[str, str] = {
+    "convolution": "the simulator has no cupyx.scipy",
+    "random_numbers": "the simulator has no generators of random numbers",
     "how_to_time": "the simulator has no CUDA C++",
     "benchmark_well": "the simulator has no CUDA C++",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",

@@ -43,7 +43,9 @@ NOT_SIMULATED = "busy"
 #: Study -> the size at which it is checked here; 257 if it is not listed.
 SIZES = {
     "box": 5 * 6 * 7,
+    "by_kernel": 5**2,
     "compiling": 5 * 6 * 7,
+    "image": 33**2,
     "launches": 1024,
     "matrix": 16 * 17,
     "maximum_cpu": 11**3,

@@ -27,6 +27,7 @@ from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
 from gpuguide.recordings.store import load_or_none
 from gpuguide.results.records import Measurement
+from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.primes.reference import primes_reference
@@ -46,6 +47,8 @@ SIMULATED = {
     "benchmark_well.warm": (257,),
     "compile_cost.compiling": (0, 5 * 6 * 7),
     "compile_cost.primes": (0, 1, 2, 3, 4, 31, 1009),
+    "convolution.image": (0, 1, 9, 33**2, 64**2),
+    "convolution.by_kernel": (1, 9, 7**2),
     "divergence.recipes": (0, 1, 31, 32, 33, 257),
     "divergence.divisors": (0, 1, 2, 33, 257, 2049),
     "divergence.escape": (0, 1, 31, 33, 257),
@@ -75,8 +78,15 @@ SIMULATED = {
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
 
+
+def _convolved(image: np.ndarray, weights: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+    return same(convolved(image, column, row), image.shape).astype(image.dtype)
+
+
 # One that is right, where the study has a check instead of a reference.
 RIGHT: dict[str, Callable[..., Any]] = {
+    "convolution.image": _convolved,
+    "convolution.by_kernel": _convolved,
     "how_to_time.qr": qr_numpy,
     "launch_overhead.qr": qr_numpy,
     "primes.primes": primes_reference,
@@ -90,6 +100,8 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "ufuncs.kepler": anomaly_reference,
 }
 SPOILED = {
+    "convolution.image": 33**2,
+    "convolution.by_kernel": 5**2,
     "compile_cost.compiling": 5 * 6 * 7,
     "compile_cost.primes": 100,
     "grids_2d_3d.box": 5 * 6 * 7,
@@ -107,9 +119,13 @@ SPOILED = {
 ROUNDED = {
     *("benchmark_well.roots", "how_to_time.add_one", "know_your_gpu.reads", "why_gpu.polynomial"),
     *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
-    *("ufuncs.kepler", "ufuncs.distance"),
+    *("ufuncs.kepler", "ufuncs.distance", "convolution.image", "convolution.by_kernel"),
 }
-NOT_SPOILED = {"segmented_sieve.count"}  # a single number cannot be shifted: see test_segmented_sieve
+NOT_SPOILED = {
+    "segmented_sieve.count",  # a single number cannot be shifted: see test_segmented_sieve
+    # Random numbers can be shifted, and stay random: see test_random_numbers.
+    *("random_numbers.float64", "random_numbers.float32"),
+}
 
 
 def small(name: str) -> int:
@@ -448,6 +464,8 @@ def test_launches_name_no_stream(path: Path) -> None:
 # On the GPU -------------------------------------------------------------------------------------------------
 
 ON_THE_GPU = {
+    "convolution.image": (0, 1, 9, 33**2, 257**2),
+    "convolution.by_kernel": (1, 9, 15**2),
     "compile_cost.compiling": (1, 5 * 6 * 7, 32**3),
     "compile_cost.primes": (1009,),
     "grids_2d_3d.matrix": (*MATRICES, 781 * 1823),

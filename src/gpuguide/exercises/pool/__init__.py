@@ -18,6 +18,8 @@ ORDER: tuple[str, ...] = (
     "count_transfers",
     "one_launch",
     "crossing_point",
+    "split_kernel",
+    "pi_in_pieces",
     "copy_and_work",
     "reuse_a_buffer",
     "lying_benchmark",
