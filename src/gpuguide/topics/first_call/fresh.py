@@ -1,4 +1,4 @@
-"""CuPy's first calls in fresh processes: with an empty kernel cache, with a filled one, with a copy of it."""
+"""CuPy's first calls in fresh processes: by what they find in the kernel cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ ROWS = 512
 CALLS = 5
 PARTS = ("imports", "context", "copy", "ufunc", "ufunc_again", "library")
 DETERMINANTS = tuple(f"det_{call}" for call in range(1, CALLS + 1))
-CACHES = ("empty", "filled", "copied")
 Samples = dict[str, list[float]]
 
 
@@ -88,12 +87,15 @@ def _check(a: np.ndarray, squares: np.ndarray, determinant: float) -> None:
         raise ArgumentError("The squares are wrong.")
 
 
-def measure_first_calls(n_turns: int = 2) -> tuple[Samples, dict[str, int]]:
-    """Time first calls in fresh processes, three in a turn.
+def measure_first_calls(n_turns: int = 1) -> tuple[Samples, dict[str, int]]:
+    """Time first calls in fresh processes, four in a turn.
 
     The first process of a turn finds an empty kernel cache and fills it. The second finds it filled. The
-    third finds a copy of it in another place, as in a container that was made from an image. One more process
-    runs ahead and is not counted, so that the others find the libraries' files in memory.
+    third finds a copy of it in another place, as in a container that was made from an image. The fourth has
+    an empty one again, and CuPy may not use CUB, a library whose code takes long to compile.
+
+    None of them is the first on its machine: call the same functions in this process beforehand, so that
+    files of libraries and compiler are in memory.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ def measure_first_calls(n_turns: int = 2) -> tuple[Samples, dict[str, int]]:
     samples : dict of str to list of float
         ``"empty_imports"``, ``"filled_det_1"``, ``"copied_whole"`` ... -> seconds, one for each turn.
     kernels : dict of str to int
-        Kernels that were in the cache after the ufunc (``"ufunc"``), and at the end (``"all"``).
+        Kernels in the cache after the first ufunc (``"ufunc"``), and at the end of each process.
 
     Raises
     ------
@@ -117,25 +119,31 @@ def measure_first_calls(n_turns: int = 2) -> tuple[Samples, dict[str, int]]:
 
     def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:
         cache = Path(environment["CUPY_CACHE_DIR"])
-        image = cache.with_name("image")
-        for name in CACHES:
+        image, other = cache.with_name("image"), cache.with_name("other")
+        changes = {
+            "empty": {},
+            "filled": {},
+            "copied": {"CUPY_CACHE_DIR": str(image)},
+            "plain": {"CUPY_CACHE_DIR": str(other), "CUPY_ACCELERATORS": ""},
+        }
+        for name, changed in changes.items():
             if name == "copied":
                 copytree(cache, image)
-            there = {**environment, "CUPY_CACHE_DIR": str(image if name == "copied" else cache)}
-            said, printed = _process(command, there, timeout_s)
-            if name == "empty":
-                kernels.update(said["kernels"])
-            elif set(said["kernels"].values()) != {kernels["all"]}:
+            said, printed = _process(command, {**environment, **changed}, timeout_s)
+            kernels[name] = said["kernels"]["all"]
+            kernels.setdefault("ufunc", said["kernels"]["ufunc"])
+            if name in ("filled", "copied") and set(said["kernels"].values()) != {
+                kernels["empty"]
+            }:
                 raise FirstCallError(
-                    f"With a {name} cache nothing should be compiled. It had {kernels['all']} kernels before "
-                    f"and {said['kernels']['all']} afterwards."
+                    f"With a {name} cache nothing should be compiled. It had {kernels['empty']} kernels before "
+                    f"and {kernels[name]} afterwards."
                 )
             for part, ns in said["parts"].items():
                 taken.setdefault(f"{name}_{part}", []).append(ns / 1e9)
         return printed
 
     target = f"{__name__}:first_calls"
-    time_first_call(target, n_discarded=0)
     time_first_call(target, n_processes=n_turns, n_discarded=0, run=run)
     return taken, kernels
 

@@ -138,3 +138,14 @@ def factorise_once(rows: int = 4096) -> float:
             f"QR of {rows} rows: off by {largest:.3g}, tolerance {tolerance:.3g}."
         )
     return seconds
+
+
+def share_widened(rows: int = 512) -> float:
+    """Return the share of elements of NumPy's factors in float32 that are rounded ones of float64.
+
+    >>> share_widened(8)
+    1.0
+    """
+    a = generator("widened", rows).standard_normal((rows, rows), dtype=np.float32)
+    rounded = qr_numpy(a.astype(np.float64)).astype(np.float32)
+    return float((qr_numpy(a) == rounded).mean())

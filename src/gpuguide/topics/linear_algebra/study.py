@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from math import isqrt
 from typing import Any
 
@@ -37,6 +38,7 @@ NOT_4096: dict[str, Any] = {
     "max_size": 2048**2,
     "max_size_reason": "left out above 2048 * 2048 elements to keep the run short",
 }
+COMPUTE_TYPE_TF32 = 7  # as CuPy numbers it
 RANDOM = "normally distributed random numbers; whole numbers from -3 to 3 for the exact check"
 
 
@@ -133,6 +135,12 @@ def solve_cupy(a: Any, b: Any) -> Any:
     return cupy().linalg.solve(a, b)
 
 
+def solve_checked(a: Any, b: Any) -> Any:
+    """Solve with cp.linalg.solve, and let it raise an error if the matrix is singular."""
+    with import_module("cupyx").errstate(linalg="raise"):
+        return cupy().linalg.solve(a, b)
+
+
 def solve_copied(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Copy matrix and right side to the GPU, solve there, and copy the solution back."""
     launch.check(b=b, out=out, ndim=1)
@@ -156,6 +164,9 @@ def solve_study(kernels: Kernels = None) -> Study:
             _numpy("solve_numpy_one_thread", solve_numpy_one_thread, 1, **ONE_THREAD),
             _numpy("solve_numpy", solve_numpy),
             cupy_variant("solve_cupy", solve_cupy, "CuPy", allocates=True, batchable=False),
+            cupy_variant(
+                "solve_checked", solve_checked, "CuPy, checked", allocates=True, batchable=False
+            ),
             end_to_end_variant("solve_copied", solve_copied, "CuPy, pageable copies"),
             end_to_end_variant(
                 "solve_copied_pinned",
@@ -369,10 +380,10 @@ def double_study(kernels: Kernels = None) -> Study:
 
 def matmul_tf32(a: Any, b: Any, out: Any) -> None:
     """Multiply with cp.matmul while CuPy may round the factors to TF32."""
-    # The variable CUPY_TF32 sets the same, but for a whole process.
+    # The variable CUPY_TF32 does the same, but for a whole process.
     core = cupy()._core
     before = core.get_compute_type(np.float32)
-    core.set_compute_type(np.float32, core.COMPUTE_TYPE_TF32)
+    core.set_compute_type(np.float32, COMPUTE_TYPE_TF32)
     try:
         cupy().matmul(a, b, out=out)
     finally:
