@@ -136,8 +136,8 @@ def measure_first_calls(n_turns: int = 1) -> tuple[Samples, dict[str, int]]:
                 kernels["empty"]
             }:
                 raise FirstCallError(
-                    f"With a {name} cache nothing should be compiled. It had {kernels['empty']} kernels before "
-                    f"and {kernels[name]} afterwards."
+                    f"With a {name} cache nothing should be compiled. It had {kernels['empty']} kernels "
+                    f"before and {kernels[name]} afterwards."
                 )
             for part, ns in said["parts"].items():
                 taken.setdefault(f"{name}_{part}", []).append(ns / 1e9)
