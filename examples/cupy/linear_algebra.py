@@ -175,7 +175,31 @@ gg.plot_decomposition(bars)
 #    :measured:`svd[svd_cupy, 512**2].time`. ``solve`` returns after
 #    :measured:`solve[solve_cupy, 1024**2].launch` of :measured:`solve[solve_cupy, 1024**2].time`.
 #
-# The time of ``svd`` is therefore a *span*: it contains whatever the host did meanwhile.
+# A call that waits inside is a *span*: its time contains whatever the host does between two kernels. The
+# table on top has one, ``svd``.
+#
+# That ``solve`` does not wait has a price. If the matrix is singular, NumPy raises ``LinAlgError``, and CuPy
+# returns ``nan`` and ``inf``. To find out, it would have to look at a number that is still on the GPU. You can
+# ask for that.
+
+import cupyx
+
+singular = cp.ones((3, 3))
+print("solve:  ", cp.linalg.solve(singular, cp.arange(3.0)))
+try:
+    with cupyx.errstate(linalg="raise"):
+        cp.linalg.solve(singular, cp.arange(3.0))
+except np.linalg.LinAlgError as error:
+    print("checked:", str(error).partition(".")[0])
+
+# %%
+# Checked like this, ``solve`` holds Python for :measured:`solve[solve_checked, 1024**2].launch` instead of
+# :measured:`solve[solve_cupy, 1024**2].launch`, because it waits for the factorisation.
+# :evidence:`variant solve_checked`
+#
+# .. kernel:: gpuguide.topics.linear_algebra.study
+#    :names: solve_cupy, solve_checked, slogdet_cupy, svd_cupy
+#    :fold: The calls
 
 # %%
 # Result: QR from 64 to 4096, copies included
