@@ -76,8 +76,8 @@ _ = gg.fact("kernels_det", left, unit="1", note="in the cache after it, beside t
 # on the GPU for a process; the first call that needs the GPU makes it. Neither depends on what you compute.
 #
 # CuPy comes without most of its kernels. It holds their source, and compiles each when it is first needed,
-# for this GPU and this dtype, with NVIDIA's run-time compiler *NVRTC*. The first **ufunc**, here the square of
-# each element, takes :measured:`empty_ufunc`, and the second call of it :measured:`empty_ufunc_again`.
+# for this GPU and this dtype, with NVIDIA's run-time compiler *NVRTC*. The first **ufunc**, here the square
+# of each element, takes :measured:`empty_ufunc`, and the second call of it :measured:`empty_ufunc_again`.
 #
 # ``det`` looks like one function and is many kernels. The ufunc left :measured:`kernels_ufunc` in the cache,
 # the first determinant :measured:`kernels_det` more. With a filled cache it takes :measured:`filled_det_1`
@@ -106,9 +106,9 @@ gg.plot_decomposition(bars)
 #    :measured:`filled_det_1` with a filled one. Without CUB, an empty cache costs
 #    :measured:`plain_det_1`.
 #
-# Some of these kernels use CUB, a library of C++ templates for sums and the like. With
-# ``CUPY_ACCELERATORS=`` (nothing behind the sign) in the environment CuPy takes kernels of its own instead, and
-# the first determinant takes :measured:`plain_det_1`. That helps where no cache can be kept.
+# Some of these kernels use CUB, a library of C++ templates for sums and the like. With ``CUPY_ACCELERATORS=``
+# (nothing behind the sign) in the environment CuPy takes kernels of its own instead, and the first
+# determinant takes :measured:`plain_det_1`. That helps where no cache can be kept.
 #
 # With everything compiled, the first determinant still takes :measured:`filled_det_1`, and the second
 # :measured:`filled_det_2`. We think that cuSOLVER's own code has to come to the GPU first.
@@ -158,16 +158,15 @@ gg.claim(results, "in_memory", faster_than="compiled", at=512**2, by=50)
 #    COPY kernel_cache /opt/kernel_cache
 #
 # We copied a filled cache into another folder and started a process with it. It compiled nothing, and had its
-# first determinant after :measured:`copied_whole`. To fill a cache, run your
-# program once, with the dtypes that it will meet. Another type of GPU, or another version of CuPy or CUDA, needs
-# a cache of its own.
+# first determinant after :measured:`copied_whole`. To fill a cache, run your program once, with the dtypes
+# that it will meet. Another type of GPU, or another version of CuPy or CUDA, needs a cache of its own.
 
 # %%
 # Warm up before somebody waits
 # -----------------------------
 #
-# Import, context and libraries cannot be kept on disk. A service pays for them when it starts, and should do so
-# before its first request. Call each function once, with small arrays of every dtype, and wait:
+# Import, context and libraries cannot be kept on disk. A service pays for them when it starts, and should do
+# so before its first request. Call each function once, with small arrays of every dtype, and wait:
 
 
 def warm_up():

@@ -18,7 +18,7 @@ TF32_EPS = 2.0**-10
 
 
 def where_it_is_fast(*arrays: Any) -> tuple[Any, ...]:
-    """Return arrays of the host on the GPU if there is one: a check there takes a hundredth of the time."""
+    """Return arrays of the host on the GPU if there is one, where a check is much faster."""
     if not has_gpu():
         return arrays
     return tuple(x if is_device_array(x) else device_space().put(x) for x in arrays)

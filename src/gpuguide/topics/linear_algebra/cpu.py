@@ -46,7 +46,7 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _openblas() -> tuple[Callable[[], int], Callable[[int], None]]:
-    """Return the functions that read and set the number of threads; both take well under a microsecond."""
+    """Return the functions that read and set the number of threads, in next to no time."""
     for path in _libraries():
         library = ctypes.CDLL(path)  # loaded already, so this only finds it
         for name in _NAMES:

@@ -110,7 +110,7 @@ def _size(x: np.ndarray) -> float:
 def factorise_once(rows: int = 4096) -> float:
     """Return the seconds of one np.linalg.qr on all threads, whose result is checked.
 
-    A study times no call on the CPU that takes more than a second.
+    A study leaves out calls on the CPU that take this long.
 
     Parameters
     ----------

@@ -354,7 +354,7 @@ def single_study(kernels: Kernels = None) -> Study:
 def double_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of products in double precision."""
     return Study(
-        name="matmul_double",
+        name="double",
         title="Product of two matrices in double precision",
         variants=(
             _numpy("double_numpy", matmul_numpy, allocates=False),
@@ -393,7 +393,7 @@ def matmul_tf32(a: Any, b: Any, out: Any) -> None:
 def tf32_study(kernels: Kernels = None) -> Study:
     """Describe the timing of a product whose factors are rounded to TF32."""
     return Study(
-        name="matmul_tf32",
+        name="tf32",
         title="Product of two matrices rounded to TF32",
         variants=(
             cupy_variant("tf32", matmul_tf32, "CuPy, TF32", traffic=_product_traffic("tf32")),
