@@ -130,6 +130,12 @@ _SHORT_SEGMENTS = {
     "// SEGMENT, 512]": "// SEGMENT, 32]",
 }
 
+_FACTORS = """
+assert cp.allclose(q.T @ q, cp.eye(len(q)))
+assert np.isclose(float(logarithm), np.linalg.slogdet(a_host)[1])
+assert cp.allclose(c_single, c, atol=0.01)
+"""
+_DETERMINANT = "assert np.isclose(float(determinant), np.linalg.det(a_host), rtol=1e-3)"
 _LONGEST = "assert (out == cp.arange(out.size) % 2**24).all()"
 _ADDED = "assert (out == x + 1).all()\nassert (result == np.sort(host)).all()"
 _TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
@@ -206,6 +212,13 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "random_numbers": (
         OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
         OtherSizes({"1_000_000": "1", "10_000_000": "1"}, _POINTS),
+    "linear_algebra": (
+        OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),
+        OtherSizes({"512": "1", "4096": "1"}, {"": _FACTORS}),
+    ),
+    "first_call": (
+        OtherSizes({"(512, 512)": "(33, 33)"}, {"": _DETERMINANT}),
+        OtherSizes({"(512, 512)": "(1, 1)"}, {"": _DETERMINANT}),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (
@@ -243,6 +256,7 @@ NOT_SIMULATED: dict[str, str] = {
     "random_numbers": "the simulator has no generators of random numbers",
     "how_to_time": "the simulator has no CUDA C++",
     "benchmark_well": "the simulator has no CUDA C++",
+    "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
     "ufuncs": "the simulator has no ufuncs",

@@ -30,6 +30,7 @@ from gpuguide.results.records import Measurement
 from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.launch_sizes import maximum
+from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
 from gpuguide.topics.segmented_sieve.study import primes_in_words
 from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
@@ -67,6 +68,14 @@ SIMULATED = {
     "launch_sizes.shapes": (257,),
     "launch_sizes.empty": (1, 2, 5),
     "maximum_cpu.maximum_cpu": CUBES,
+    "linear_algebra.qr": (0, 1, 4, 64, 33**2),
+    "linear_algebra.qr_single": (0, 1, 4, 64),
+    "linear_algebra.solve": (0, 1, 4, 64, 33**2),
+    "linear_algebra.det": (0, 1, 4, 9, 64, 33**2),
+    "linear_algebra.svd": (0, 1, 4, 64, 33**2),
+    "linear_algebra.matmul": (0, 1, 4, 64, 33**2),
+    "linear_algebra.double": (0, 1, 4, 64, 33**2),
+    "linear_algebra.tf32": (1, 64),
     "numba_types.level": (0, 1, 31, 33, 257),
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 1, 33, 257),
@@ -89,6 +98,14 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "convolution.by_kernel": _convolved,
     "how_to_time.qr": qr_numpy,
     "launch_overhead.qr": qr_numpy,
+    "linear_algebra.qr": qr_numpy,
+    "linear_algebra.qr_single": qr_numpy,
+    "linear_algebra.solve": np.linalg.solve,
+    "linear_algebra.det": linear_algebra.slogdet_numpy,
+    "linear_algebra.svd": linear_algebra.svd_numpy,
+    "linear_algebra.matmul": np.matmul,
+    "linear_algebra.double": np.matmul,
+    "linear_algebra.tf32": np.matmul,
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
     "sort_search.sort": np.sort,
@@ -111,6 +128,7 @@ SPOILED = {
     "know_your_gpu.reads": 4 * 20_000,
     "launch_overhead.hundred": 16**2,
     "launch_overhead.qr": 16**2,
+    **dict.fromkeys((f"linear_algebra.{name}" for name in studies("linear_algebra")), 16**2),
     "maximum_cpu.maximum_cpu": 11**3,
     "primes.primes": 1000,
     "segmented_sieve.segmented": 1000,
@@ -476,6 +494,7 @@ ON_THE_GPU = {
     "launch_overhead.launches": (1024,),
     "launch_overhead.busy": (1024,),
     "launch_overhead.qr": (64**2,),
+    **dict.fromkeys((f"linear_algebra.{name}" for name in studies("linear_algebra")), (0, 1, 33**2, 64**2)),
     "launch_sizes.shapes": (1, 31, 257, 1009, 2**20 + 3),
     "launch_sizes.empty": (1, 2, 1000, 2**20),
     "maximum_cpu.maximum_cpu": (32**3,),

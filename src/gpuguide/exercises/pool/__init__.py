@@ -15,7 +15,9 @@ __all__ = ["ORDER", "get", "names"]
 # Beside this file lies a folder for each: exercise.py, statement.md, hints.md, stub.py, solution.py.
 ORDER: tuple[str, ...] = (
     "cpu_or_gpu",
+    "refine",
     "count_transfers",
+    "warm_start",
     "one_launch",
     "crossing_point",
     "split_kernel",
