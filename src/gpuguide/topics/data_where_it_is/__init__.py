@@ -1,1 +1,1 @@
-"""Kernels and study of the page data_where_it_is."""
+"""The study of the page data_where_it_is, and its random numbers."""

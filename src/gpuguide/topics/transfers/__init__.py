@@ -1,1 +1,1 @@
-"""Kernels and study of the page transfers."""
+"""Studies of the page transfers."""
