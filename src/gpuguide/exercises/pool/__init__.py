@@ -18,6 +18,7 @@ ORDER: tuple[str, ...] = (
     "count_transfers",
     "one_launch",
     "crossing_point",
+    "latency_and_rate",
     "copy_and_work",
     "lying_benchmark",
     "fair_comparison",
