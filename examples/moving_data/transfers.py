@@ -126,7 +126,8 @@ cp.cuda.get_current_stream().synchronize()
 cp.cuda.runtime.hostUnregister(pointer)  # before the array goes away
 print(x[:3])
 
-# %% Registering 2\ :sup:`28` bytes that have been written before takes :measured:`register`, and having them
+# %%
+# Registering 2\ :sup:`28` bytes that have been written before takes :measured:`register`, and having them
 # made in pinned memory takes :measured:`pin`. For a large array that you copy only once, all three steps
 # together are still :measured:`to_device[register_first, 2**30].speedup(pageable)` as fast as a pageable
 # copy. For a small one they are not: a megabyte takes :measured:`to_device[register_first, 2**20].time`.
