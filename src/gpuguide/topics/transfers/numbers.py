@@ -30,15 +30,16 @@ __all__ = [
 ]
 
 CHUNK = 1 << 22
+_PAGE = 4096
 # 2^64 divided by the golden ratio: the two upper bits of its multiples are spread evenly.
-_MULTIPLIER, _SHIFT = 0x9E3779B97F4A7C15, 62
+_MULTIPLIER, _SHIFT = np.array([0x9E3779B97F4A7C15], np.uint64), 62
 _POWERS = (0.5, 1.0, 1.0, 2.0)
 
 
 def which(xp: Any, start: int, stop: int) -> Any:
     """Return for each index from `start` to below `stop` which of four numbers stands there."""
     index = xp.arange(start, stop, dtype=np.uint64)
-    index *= np.uint64(_MULTIPLIER)  # wraps around
+    index *= xp.asarray(_MULTIPLIER)  # wraps around
     index >>= np.uint64(_SHIFT)
     return index.view(np.int64)
 
@@ -130,6 +131,14 @@ class Held:
             self._array = None
 
 
+def _whole_pages(n: int) -> Any:
+    # A page can be registered only once, so none may hold parts of two arrays.
+    n_bytes = -(-8 * n // _PAGE) * _PAGE
+    raw = np.empty(n_bytes + _PAGE, np.uint8)
+    start = -raw.ctypes.data % _PAGE
+    return raw[start : start + 8 * n].view(np.float64)
+
+
 def _pageable(n: int) -> Any:
     available = available_bytes()
     # A pinned copy and the results come on top.
@@ -137,7 +146,7 @@ def _pageable(n: int) -> Any:
         raise MemoryError(
             f"{8 * n:,} bytes are more than a quarter of the {available:,} that the host has left"
         )
-    x = np.empty(n)
+    x = _whole_pages(n)
 
     def fill(part: slice) -> None:
         x[part] = numbers(np, part.start, part.stop)
@@ -153,7 +162,7 @@ def _pinned(n: int) -> Any:
 
 
 def _registered(n: int) -> Any:
-    x = np.empty(n)
+    x = _whole_pages(n)
     assign(x, pageable(n))
     cupy().cuda.runtime.hostRegister(x.ctypes.data, x.nbytes, 0)
     return x

@@ -120,6 +120,7 @@ class BothWaysCheck(NumbersCheck):
             arrived = _arrived(BothWaysCheck.sent)
             super().compare(arrived, BothWaysCheck.sent)
             arrived.fill(np.nan)  # the next copy must bring all of it again
+            cupy().cuda.get_current_stream().synchronize()  # and comes in another stream
             BothWaysCheck.sent = 0
         return super().compare(output, n)
 
