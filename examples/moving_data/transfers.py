@@ -295,6 +295,8 @@ for layer in layers_host:
     on_cpu *= layer
 print("the same:", (product_host == on_cpu).all())
 
+# %%
+
 # draw
 from gpuguide.charts.shapes import plot_dots
 

@@ -116,6 +116,16 @@ _SHORT_SEGMENTS = {
 }
 
 _LONGEST = "assert (out == cp.arange(out.size) % 2**24).all()"
+_ON_THEIR_WAY = {
+    "pinned": "assert (x == cp.asarray(y_host)).all()\nx[:] = 9",
+    "register_first": "assert (x == cp.asarray(y_host)).all()",
+    "at_once": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
+    "": "\nassert (product_host == np.prod(layers_host, axis=0)).all()",
+}
+_PAIRS = {
+    "": "\nassert np.isclose(float(product), np.dot(a_host, b_host))",
+    "with_copies_pinned": "assert np.isclose(float(cp.dot(a, b)), np.dot(a_pinned, b_pinned))",
+}
 _ADDED = "assert (out == x + 1).all()\nassert (result == np.sort(host)).all()"
 _TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
 _SHORT = {"2**28": "2**26", "8192": "1024"}
@@ -180,6 +190,16 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "benchmark_well": (
         OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
+    ),
+    "transfers": (
+        OtherSizes(
+            {"1_000_000": "1_003", "(64, 512, 512)": "(5, 7, 9)", "(512, 512)": "(7, 9)"}, _ON_THEIR_WAY
+        ),
+        OtherSizes({"1_000_000": "1", "(64, 512, 512)": "(1, 1, 1)", "(512, 512)": "(1, 1)"}, _ON_THEIR_WAY),
+    ),
+    "data_where_it_is": (
+        OtherSizes({"1_000_000": "1_003"}, _PAIRS),
+        OtherSizes({"1_000_000": "1"}, _PAIRS),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (
