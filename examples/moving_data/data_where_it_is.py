@@ -58,6 +58,12 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 #    is always in sight.
 #
 # The two sums may differ in their last digits, for they are added up in another order.
+#
+# .. drawing:: data_where_it_is
+#
+#     Two ways to a scalar product. In the first row random numbers are drawn on the host, and two vectors cross
+#     PCIe before the GPU multiplies them. In the second row they are drawn on the GPU and multiplied there, and
+#     one number crosses.
 
 # %%
 

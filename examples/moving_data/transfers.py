@@ -59,6 +59,12 @@ print("asnumpy:", y_host[:3], "get:", x_host[:3])
 #
 # NumPy's memory is :term:`pageable <pageable memory>`: the operating system may move it at any time. So the
 # GPU cannot fetch from it. The driver first copies each piece into a pinned buffer of its own.
+#
+# .. drawing:: transfers
+#
+#     Three ways from the host to the GPU, across PCIe. A pageable array is copied piece by piece by the CPU
+#     into a small pinned buffer of the driver's, from which the GPU fetches it. A pinned array is fetched
+#     directly. In the third row a kernel reads the pinned array itself.
 
 # %%
 
