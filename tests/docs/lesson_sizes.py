@@ -137,6 +137,16 @@ assert cp.allclose(c_single, c, atol=0.01)
 """
 _DETERMINANT = "assert np.isclose(float(determinant), np.linalg.det(a_host), rtol=1e-3)"
 _LONGEST = "assert (out == cp.arange(out.size) % 2**24).all()"
+_ON_THEIR_WAY = {
+    "pinned": "assert (x == cp.asarray(y_host)).all()\nx[:] = 9",
+    "register_first": "assert (x == cp.asarray(y_host)).all()",
+    "at_once": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
+    "": "\nassert (product_host == np.prod(layers_host, axis=0)).all()",
+}
+_PAIRS = {
+    "": "\nassert np.isclose(float(product), np.dot(a_host, b_host))",
+    "with_copies_pinned": "assert np.isclose(float(cp.dot(a, b)), np.dot(a_pinned, b_pinned))",
+}
 _ADDED = "assert (out == x + 1).all()\nassert (result == np.sort(host)).all()"
 _TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
 _SHORT = {"2**28": "2**26", "8192": "1024"}
@@ -219,6 +229,15 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "first_call": (
         OtherSizes({"(512, 512)": "(33, 33)"}, {"": _DETERMINANT}),
         OtherSizes({"(512, 512)": "(1, 1)"}, {"": _DETERMINANT}),
+    "transfers": (
+        OtherSizes(
+            {"1_000_000": "1_003", "(64, 512, 512)": "(5, 7, 9)", "(512, 512)": "(7, 9)"}, _ON_THEIR_WAY
+        ),
+        OtherSizes({"1_000_000": "1", "(64, 512, 512)": "(1, 1, 1)", "(512, 512)": "(1, 1)"}, _ON_THEIR_WAY),
+    ),
+    "data_where_it_is": (
+        OtherSizes({"1_000_000": "1_003"}, _PAIRS),
+        OtherSizes({"1_000_000": "1"}, _PAIRS),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (

@@ -34,6 +34,9 @@ from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
 from gpuguide.topics.segmented_sieve.study import primes_in_words
 from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
+from gpuguide.topics.transfers.convolution import convolve_direct
+from gpuguide.topics.transfers.numbers import numbers
+from gpuguide.topics.transfers.product import product_reference
 from gpuguide.topics.ufuncs.kepler import anomaly_reference
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
@@ -83,6 +86,8 @@ SIMULATED = {
     "numba_types.wide": (0, 1, 33, 257),
     "numba_types.counters": (0, 1, 31, 33, 257),
     "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
+    "transfers.convolution": (0, 1, 31**2, 33**2),
+    "transfers.product": (0, 1, 3),
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
@@ -90,6 +95,11 @@ CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_
 
 def _convolved(image: np.ndarray, weights: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
     return same(convolved(image, column, row), image.shape).astype(image.dtype)
+
+
+def first_numbers(n_bytes: int) -> np.ndarray:
+    found: np.ndarray = numbers(np, 0, n_bytes // 8)
+    return found
 
 
 # One that is right, where the study has a check instead of a reference.
@@ -114,6 +124,11 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "sort_search.search": lambda queries, keys: np.searchsorted(keys, queries),
     "sparse_lookup.lookup": lookup_numpy,
     "sparse_lookup.in_order": lookup_numpy,
+    "transfers.both_ways": first_numbers,
+    "transfers.convolution": convolve_direct,
+    "transfers.product": product_reference,
+    "transfers.to_device": first_numbers,
+    "transfers.to_host": first_numbers,
     "ufuncs.kepler": anomaly_reference,
 }
 SPOILED = {
@@ -133,6 +148,8 @@ SPOILED = {
     "primes.primes": 1000,
     "segmented_sieve.segmented": 1000,
     "sort_search.rows": 33**2,
+    "transfers.convolution": 33**2,
+    "transfers.product": 3,
 }
 ROUNDED = {
     *("benchmark_well.roots", "how_to_time.add_one", "know_your_gpu.reads", "why_gpu.polynomial"),
@@ -140,7 +157,8 @@ ROUNDED = {
     *("ufuncs.kepler", "ufuncs.distance", "convolution.image", "convolution.by_kernel"),
 }
 NOT_SPOILED = {
-    "segmented_sieve.count",  # a single number cannot be shifted: see test_segmented_sieve
+    # A single number cannot be shifted: see the tests of these topics.
+    *("data_where_it_is.dot", "segmented_sieve.count"),
     # Random numbers can be shifted, and stay random: see test_random_numbers.
     *("random_numbers.float64", "random_numbers.float32"),
 }
@@ -262,12 +280,18 @@ def arguments(study: Study, variant: Variant, size: int) -> list[Any]:
     )
 
 
+# It gets a number of bytes, and makes its array.
+WITHOUT_ARRAYS = {("transfers.to_device", "asarray")}
+
+
 def launchers() -> Iterator[tuple[str, Variant]]:
     """Variants on views; one of each launcher."""
     for name, study in STUDIES.items():
         done = set()
         for variant in study.variants:
             launcher = getattr(variant.call, "func", variant.call)
+            if (name, variant.name) in WITHOUT_ARRAYS:
+                continue
             if variant.arrays == "numba" and launcher not in done:
                 done.add(launcher)
                 yield name, variant
@@ -280,9 +304,14 @@ def named(pairs: list[tuple[str, Variant]]) -> dict[str, Any]:
 # There the launch alone is timed, and the arrays are the study's own.
 CHECKING = [pair for pair in launchers() if not pair[0].startswith("launch_overhead")]
 # Buckets, and the rest of a last tile.
-FREE = {"sparse_lookup.lookup": (3, 4), "sparse_lookup.in_order": (3, 4), "know_your_gpu.reads": (0,)}
+FREE = {
+    "know_your_gpu.reads": (0,),
+    "sparse_lookup.in_order": (3, 4),
+    "sparse_lookup.lookup": (3, 4),
+    "transfers.convolution": (0, 1),
+}
 DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
-CLEARING = {"launch_sizes.empty"}  # no grid is empty
+CLEARING = {"launch_sizes.empty", "data_where_it_is.dot"}  # no grid is empty, and no sum is
 
 
 @pytest.mark.parametrize(("name", "variant"), **named(CHECKING))
@@ -358,6 +387,8 @@ COPIES_BESIDE = {
     ("compile_cost.compiling", "kernel"),
     ("primes.primes", "launch_per_number"),
     ("primes.primes", "ufunc"),
+    # Into new memory, which is not there to be pinned.
+    ("transfers.to_host", "into_new"),
 }
 # Of one page whose first study has both kinds of memory.
 PINNED_ALONE = {"overlap.chunks", "overlap.hindered", "overlap.sums", "overlap.chain"}

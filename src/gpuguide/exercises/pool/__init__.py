@@ -22,6 +22,7 @@ ORDER: tuple[str, ...] = (
     "crossing_point",
     "split_kernel",
     "pi_in_pieces",
+    "latency_and_rate",
     "copy_and_work",
     "reuse_a_buffer",
     "lying_benchmark",
