@@ -16,6 +16,8 @@ __all__ = ["ORDER", "get", "names"]
 ORDER: tuple[str, ...] = (
     "cpu_or_gpu",
     "count_transfers",
+    "windows",
+    "within_the_limit",
     "one_launch",
     "crossing_point",
     "copy_and_work",
