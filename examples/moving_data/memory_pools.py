@@ -9,6 +9,28 @@ Where does the GPU's memory go, and what can you do when it runs out?
 # memory. With new arrays it takes :measured:`ways_new_arrays`, and CuPy's memory pool comes to hold two
 # cubes. Without the pool it takes :measured:`ways_no_pool`.
 
+# .. list-table:: The cube tripled and squared, from the call until the result is there
+#    :header-rows: 1
+#
+#    * -
+#      - time
+#      - memory beside the cube
+#    * - ``x = x * 3; x = x * x``, no pool
+#      - :measured:`ways_no_pool`
+#      - another cube, given back each time
+#    * - ``x = x * 3; x = x * x``
+#      - :measured:`ways_new_arrays`
+#      - another cube, kept by the pool
+#    * - the same, 2\ :sup:`24` numbers at a time
+#      - :measured:`chunks_16777216`
+#      - :measured:`needed_at_2_24`
+#    * - ``x *= 3; x *= x``
+#      - :measured:`ways_in_place`
+#      - none
+#    * - both steps in one kernel
+#      - :measured:`ways_one_kernel`
+#      - none
+
 # %%
 # Used and held: the two counters of CuPy's pool
 # ----------------------------------------------
@@ -20,16 +42,18 @@ Where does the GPU's memory go, and what can you do when it runs out?
 import cupy as cp
 
 pool = cp.get_default_memory_pool()
+seen = []
 
 
 def show(step):
-    used, held = pool.used_bytes() / 1e6, pool.total_bytes() / 1e6
-    print(f"{step:22} {used:6.1f} MB used {held:6.1f} MB held")
+    used, held = pool.used_bytes(), pool.total_bytes()
+    seen.append((used, held))
+    print(f"{step:24} {used / 1e6:8.1f} MB used {held / 1e6:8.1f} MB held")
 
 
 show("at first")
 x = cp.ones(10_000_000)
-show("x = cp.ones(...)")
+show("x = cp.ones(10_000_000)")
 y = x + 1
 show("y = x + 1")
 del y
@@ -58,38 +82,30 @@ show("free_all_blocks()")
 # free memory, the cell takes a smaller cube.
 
 edge = 1024 if cp.cuda.Device().mem_info[0] > 20e9 else 256
-seen = []
 
-
-def note():
-    seen.append((pool.used_bytes(), pool.total_bytes()))
-
-
-note()
+show("before")
 x = cp.random.random((edge, edge, edge))
-note()
+show("x = random")
 x *= 3
 x *= x
-note()
+show("x *= 3; x *= x")
 x = x * 3
-note()
+show("x = x * 3")
 x = x * x
-note()
+show("x = x * x")
 pool.free_all_blocks()
-note()
+show("free_all_blocks()")
 del x
-note()
+show("del x")
 pool.free_all_blocks()
-note()
-print("GB used:", [round(used / 1e9, 1) for used, held in seen])
-print("GB held:", [round(held / 1e9, 1) for used, held in seen])
+show("free_all_blocks()")
 
 # %%
 
-# record: The counters of these steps
+# record: The counters of these eight lines
 import gpuguide as gg
 
-_ = gg.keep("counters", seen)
+_ = gg.keep("counters", seen[-8:])
 
 # %%
 

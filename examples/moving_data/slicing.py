@@ -125,7 +125,7 @@ eighth = x[::8].copy()  # without copy, a view, which keeps all of x alive
 print("equal:", bool((eighth.get() == x_host[::8]).all()))
 
 # %%
-# Slicing first needs a second array on the host, for what was gathered.
+# Slicing first needs another array on the host, for what was gathered.
 #
 # .. rung:: strided_slice_first_pinned
 
