@@ -54,6 +54,16 @@ _POINTS = {
     "philox": "assert 0 <= float(x.min()) <= float(x.max()) < 1",
     "": "assert 0 <= int(inside) <= n == x.size",
 }
+_CUT = {
+    "block_slice_first_pinned": "assert (block.get() == x_host[: block.size]).all()\nblock[:] = -1",
+    **_each(
+        "assert (eighth.get() == x_host[::8]).all()\neighth[:] = -1",
+        "strided_copy_first_pinned",
+        "strided_slice_first_pinned",
+    ),
+    "picked_copy_first_pinned": "assert (picked_on_gpu.get() == x_host[places_host]).all()",
+}
+_TRIPLED = {"in_place": "assert (x.get() == (3 * x_host) ** 2).all()"}
 
 _FOUND = """
 words_of = dict(zip(keys_host.tolist(), keys_host.astype("S8").tolist(), strict=True))
@@ -240,6 +250,14 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"1_000_000": "1"}, _PAIRS),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
+    "slicing": (
+        OtherSizes({"2**25": "2**12", "2**22": "100"}, _CUT),
+        OtherSizes({"2**25": "8", "2**22": "1"}, _CUT),
+    ),
+    "memory_pools": (
+        OtherSizes({"else 256": "else 33", "20e9": "1e15", "1_000_000)": "1_003)"}, _TRIPLED),
+        OtherSizes({"else 256": "else 1", "20e9": "1e15", "1_000_000)": "1)"}, _TRIPLED),
+    ),
     "sparse_lookup": (
         OtherSizes({"10**7": "1_000", "10**6": "100", "500_000": "50"}, _LOOK_UPS),
         OtherSizes({"10**7": "64", "10**6": "31", "500_000": "16"}, _LOOK_UPS),
@@ -278,5 +296,6 @@ NOT_SIMULATED: dict[str, str] = {
     "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
+    "memory_pools": "the simulator has no memory pool",
     "ufuncs": "the simulator has no ufuncs",
 }

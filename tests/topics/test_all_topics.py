@@ -88,6 +88,9 @@ SIMULATED = {
     "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
     "transfers.convolution": (0, 1, 31**2, 33**2),
     "transfers.product": (0, 1, 3),
+    "slicing.strided": (0, 1, 31, 257),
+    "slicing.picked": (0, 1, 31, 257),
+    "slicing.block": (),  # no side works on its own
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
@@ -155,6 +158,7 @@ ROUNDED = {
     *("benchmark_well.roots", "how_to_time.add_one", "know_your_gpu.reads", "why_gpu.polynomial"),
     *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
     *("ufuncs.kepler", "ufuncs.distance", "convolution.image", "convolution.by_kernel"),
+    "memory_pools.pool",
 }
 NOT_SPOILED = {
     # A single number cannot be shifted: see the tests of these topics.

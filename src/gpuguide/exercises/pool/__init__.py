@@ -18,6 +18,8 @@ ORDER: tuple[str, ...] = (
     "refine",
     "count_transfers",
     "warm_start",
+    "windows",
+    "within_the_limit",
     "one_launch",
     "crossing_point",
     "split_kernel",
