@@ -34,6 +34,10 @@ _DOSES_RUNGS = (
 _PINNED = """
 assert (x_host == np.sort(np.random.default_rng(0).random(x_host.size, dtype=np.float32))).all()
 """
+_AS_NUMPY = """
+assert np.allclose(smooth.get(), expected)
+assert cp.allclose(row_by_row(table), at_once(table))
+"""
 _SORTS = {
     "with_copies_pinned": _PINNED,
     "rows_cupy": "assert (by_row.get() == np.sort(matrix_host, axis=1)).all()",
@@ -181,6 +185,10 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
     ),
+    "numpy_to_cupy": (
+        OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
+        OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
+    ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (
         OtherSizes({"10**7": "1_000", "10**6": "100", "500_000": "50"}, _LOOK_UPS),
@@ -217,5 +225,6 @@ NOT_SIMULATED: dict[str, str] = {
     "benchmark_well": "the simulator has no CUDA C++",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
+    "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
 }

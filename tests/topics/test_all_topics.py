@@ -65,6 +65,7 @@ SIMULATED = {
     "launch_sizes.empty": (1, 2, 5),
     "maximum_cpu.maximum_cpu": CUBES,
     "numba_types.level": (0, 1, 31, 33, 257),
+    "numpy_to_cupy.rows": (0, 1, 31**2, 33**2),
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 1, 33, 257),
     "sparse_lookup.in_order": (0, 1, 33, 257),
@@ -79,6 +80,7 @@ CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_
 RIGHT: dict[str, Callable[..., Any]] = {
     "how_to_time.qr": qr_numpy,
     "launch_overhead.qr": qr_numpy,
+    "numpy_to_cupy.convolve": np.convolve,
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
     "sort_search.sort": np.sort,
@@ -100,6 +102,7 @@ SPOILED = {
     "launch_overhead.hundred": 16**2,
     "launch_overhead.qr": 16**2,
     "maximum_cpu.maximum_cpu": 11**3,
+    "numpy_to_cupy.rows": 33**2,
     "primes.primes": 1000,
     "segmented_sieve.segmented": 1000,
     "sort_search.rows": 33**2,
@@ -107,6 +110,7 @@ SPOILED = {
 ROUNDED = {
     *("benchmark_well.roots", "how_to_time.add_one", "know_your_gpu.reads", "why_gpu.polynomial"),
     *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
+    *("numpy_to_cupy.cells", "numpy_to_cupy.convolve", "numpy_to_cupy.rows"),
     *("ufuncs.kepler", "ufuncs.distance"),
 }
 NOT_SPOILED = {"segmented_sieve.count"}  # a single number cannot be shifted: see test_segmented_sieve
@@ -246,7 +250,12 @@ def named(pairs: list[tuple[str, Variant]]) -> dict[str, Any]:
 # There the launch alone is timed, and the arrays are the study's own.
 CHECKING = [pair for pair in launchers() if not pair[0].startswith("launch_overhead")]
 # Buckets, and the rest of a last tile.
-FREE = {"sparse_lookup.lookup": (3, 4), "sparse_lookup.in_order": (3, 4), "know_your_gpu.reads": (0,)}
+FREE = {
+    "sparse_lookup.lookup": (3, 4),
+    "sparse_lookup.in_order": (3, 4),
+    "know_your_gpu.reads": (0,),
+    "numpy_to_cupy.convolve": (0, 1),  # a signal and weights of any length
+}
 DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
 CLEARING = {"launch_sizes.empty"}  # no grid is empty
 
@@ -459,6 +468,7 @@ ON_THE_GPU = {
     "launch_sizes.shapes": (1, 31, 257, 1009, 2**20 + 3),
     "launch_sizes.empty": (1, 2, 1000, 2**20),
     "maximum_cpu.maximum_cpu": (32**3,),
+    "numpy_to_cupy.rows": (1, 31**2, 33**2, 1024**2),
     "primes.primes": (2, 100, 1000, 10**4),
     "segmented_sieve.segmented": (2, 100, 1000, 10**4),
     "segmented_sieve.count": (2, 100, 1000, 10**4),

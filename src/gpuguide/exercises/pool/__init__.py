@@ -16,6 +16,7 @@ __all__ = ["ORDER", "get", "names"]
 ORDER: tuple[str, ...] = (
     "cpu_or_gpu",
     "count_transfers",
+    "rows_apart",
     "one_launch",
     "crossing_point",
     "copy_and_work",
