@@ -34,6 +34,10 @@ _DOSES_RUNGS = (
 _PINNED = """
 assert (x_host == np.sort(np.random.default_rng(0).random(x_host.size, dtype=np.float32))).all()
 """
+_CONTRASTS = """
+assert np.allclose(on_host, on_gpu.get(), atol=1e-5)
+assert (with_frame(on_host, 3)[3:-3, 3:-3] == on_host).all()
+"""
 _AS_NUMPY = """
 assert np.allclose(smooth.get(), expected)
 assert cp.allclose(row_by_row(table), at_once(table))
@@ -126,6 +130,10 @@ _SHORT = {"2**28": "2**26", "8192": "1024"}
 
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
+    "agnostic": (
+        OtherSizes({"(480, 640, 3)": "(33, 20, 3)"}, {"": _CONTRASTS}),
+        OtherSizes({"(480, 640, 3)": "(2, 1, 3)"}, {"": _CONTRASTS}),
+    ),
     "divergence": (
         OtherSizes(
             {

@@ -27,6 +27,7 @@ from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
 from gpuguide.recordings.store import load_or_none
 from gpuguide.results.records import Measurement
+from gpuguide.topics.agnostic.study import contrast_reference
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.primes.reference import primes_reference
@@ -43,6 +44,7 @@ BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 # Where the awkward sizes do not fit, or the simulator would take too long. Primes have a test of their own:
 # with short segments, so that their ends are met.
 SIMULATED = {
+    "agnostic.contrast": (0, 1, 4, 31**2, 33**2),
     "benchmark_well.warm": (257,),
     "compile_cost.compiling": (0, 5 * 6 * 7),
     "compile_cost.primes": (0, 1, 2, 3, 4, 31, 1009),
@@ -78,6 +80,7 @@ CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_
 
 # One that is right, where the study has a check instead of a reference.
 RIGHT: dict[str, Callable[..., Any]] = {
+    "agnostic.contrast": contrast_reference,
     "how_to_time.qr": qr_numpy,
     "launch_overhead.qr": qr_numpy,
     "numpy_to_cupy.convolve": np.convolve,
@@ -92,6 +95,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "ufuncs.kepler": anomaly_reference,
 }
 SPOILED = {
+    "agnostic.contrast": 33**2,
     "compile_cost.compiling": 5 * 6 * 7,
     "compile_cost.primes": 100,
     "grids_2d_3d.box": 5 * 6 * 7,
@@ -108,7 +112,13 @@ SPOILED = {
     "sort_search.rows": 33**2,
 }
 ROUNDED = {
-    *("benchmark_well.roots", "how_to_time.add_one", "know_your_gpu.reads", "why_gpu.polynomial"),
+    *(
+        "agnostic.contrast",
+        "benchmark_well.roots",
+        "how_to_time.add_one",
+        "know_your_gpu.reads",
+        "why_gpu.polynomial",
+    ),
     *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
     *("numpy_to_cupy.cells", "numpy_to_cupy.convolve", "numpy_to_cupy.rows"),
     *("ufuncs.kepler", "ufuncs.distance"),
@@ -455,6 +465,7 @@ def test_launches_name_no_stream(path: Path) -> None:
 # On the GPU -------------------------------------------------------------------------------------------------
 
 ON_THE_GPU = {
+    "agnostic.contrast": (0, 1, 4, 31**2, 33**2, 512**2),
     "compile_cost.compiling": (1, 5 * 6 * 7, 32**3),
     "compile_cost.primes": (1009,),
     "grids_2d_3d.matrix": (*MATRICES, 781 * 1823),

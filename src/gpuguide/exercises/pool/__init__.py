@@ -17,6 +17,7 @@ ORDER: tuple[str, ...] = (
     "cpu_or_gpu",
     "count_transfers",
     "rows_apart",
+    "any_library",
     "one_launch",
     "crossing_point",
     "copy_and_work",
