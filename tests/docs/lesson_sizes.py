@@ -34,6 +34,14 @@ _DOSES_RUNGS = (
 _PINNED = """
 assert (x_host == np.sort(np.random.default_rng(0).random(x_host.size, dtype=np.float32))).all()
 """
+_CONTRASTS = """
+assert np.allclose(on_host, on_gpu.get(), atol=1e-5)
+assert (with_frame(on_host, 3)[3:-3, 3:-3] == on_host).all()
+"""
+_AS_NUMPY = """
+assert np.allclose(smooth.get(), expected)
+assert cp.allclose(row_by_row(table), at_once(table))
+"""
 _SORTS = {
     "with_copies_pinned": _PINNED,
     "rows_cupy": "assert (by_row.get() == np.sort(matrix_host, axis=1)).all()",
@@ -163,6 +171,10 @@ _SHORT = {"2**28": "2**26", "8192": "1024"}
 
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
+    "agnostic": (
+        OtherSizes({"(480, 640, 3)": "(33, 20, 3)"}, {"": _CONTRASTS}),
+        OtherSizes({"(480, 640, 3)": "(2, 1, 3)"}, {"": _CONTRASTS}),
+    ),
     "divergence": (
         OtherSizes(
             {
@@ -248,6 +260,9 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "data_where_it_is": (
         OtherSizes({"1_000_000": "1_003"}, _PAIRS),
         OtherSizes({"1_000_000": "1"}, _PAIRS),
+    "numpy_to_cupy": (
+        OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
+        OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "slicing": (
@@ -297,5 +312,6 @@ NOT_SIMULATED: dict[str, str] = {
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
     "memory_pools": "the simulator has no memory pool",
+    "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
 }

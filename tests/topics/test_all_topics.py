@@ -28,6 +28,7 @@ from gpuguide.measure.study import Study
 from gpuguide.recordings.store import load_or_none
 from gpuguide.results.records import Measurement
 from gpuguide.topics.convolution.check import convolved, same
+from gpuguide.topics.agnostic.study import contrast_reference
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
@@ -48,6 +49,7 @@ BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 # Where the awkward sizes do not fit, or the simulator would take too long. Primes have a test of their own:
 # with short segments, so that their ends are met.
 SIMULATED = {
+    "agnostic.contrast": (0, 1, 4, 31**2, 33**2),
     "benchmark_well.warm": (257,),
     "compile_cost.compiling": (0, 5 * 6 * 7),
     "compile_cost.primes": (0, 1, 2, 3, 4, 31, 1009),
@@ -80,6 +82,7 @@ SIMULATED = {
     "linear_algebra.double": (0, 1, 4, 64, 33**2),
     "linear_algebra.tf32": (1, 64),
     "numba_types.level": (0, 1, 31, 33, 257),
+    "numpy_to_cupy.rows": (0, 1, 31**2, 33**2),
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 1, 33, 257),
     "sparse_lookup.in_order": (0, 1, 33, 257),
@@ -119,6 +122,8 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "linear_algebra.matmul": np.matmul,
     "linear_algebra.double": np.matmul,
     "linear_algebra.tf32": np.matmul,
+    "agnostic.contrast": contrast_reference,
+    "numpy_to_cupy.convolve": np.convolve,
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
     "sort_search.sort": np.sort,
@@ -137,6 +142,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
 SPOILED = {
     "convolution.image": 33**2,
     "convolution.by_kernel": 5**2,
+    "agnostic.contrast": 33**2,
     "compile_cost.compiling": 5 * 6 * 7,
     "compile_cost.primes": 100,
     "grids_2d_3d.box": 5 * 6 * 7,
@@ -148,6 +154,7 @@ SPOILED = {
     "launch_overhead.qr": 16**2,
     **dict.fromkeys((f"linear_algebra.{name}" for name in studies("linear_algebra")), 16**2),
     "maximum_cpu.maximum_cpu": 11**3,
+    "numpy_to_cupy.rows": 33**2,
     "primes.primes": 1000,
     "segmented_sieve.segmented": 1000,
     "sort_search.rows": 33**2,
@@ -155,8 +162,15 @@ SPOILED = {
     "transfers.product": 3,
 }
 ROUNDED = {
-    *("benchmark_well.roots", "how_to_time.add_one", "know_your_gpu.reads", "why_gpu.polynomial"),
+    *(
+        "agnostic.contrast",
+        "benchmark_well.roots",
+        "how_to_time.add_one",
+        "know_your_gpu.reads",
+        "why_gpu.polynomial",
+    ),
     *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
+    *("numpy_to_cupy.cells", "numpy_to_cupy.convolve", "numpy_to_cupy.rows"),
     *("ufuncs.kepler", "ufuncs.distance", "convolution.image", "convolution.by_kernel"),
     "memory_pools.pool",
 }
@@ -313,6 +327,7 @@ FREE = {
     "sparse_lookup.in_order": (3, 4),
     "sparse_lookup.lookup": (3, 4),
     "transfers.convolution": (0, 1),
+    "numpy_to_cupy.convolve": (0, 1),  # a signal and weights of any length
 }
 DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
 CLEARING = {"launch_sizes.empty", "data_where_it_is.dot"}  # no grid is empty, and no sum is
@@ -519,6 +534,7 @@ def test_launches_name_no_stream(path: Path) -> None:
 ON_THE_GPU = {
     "convolution.image": (0, 1, 9, 33**2, 257**2),
     "convolution.by_kernel": (1, 9, 15**2),
+    "agnostic.contrast": (0, 1, 4, 31**2, 33**2, 512**2),
     "compile_cost.compiling": (1, 5 * 6 * 7, 32**3),
     "compile_cost.primes": (1009,),
     "grids_2d_3d.matrix": (*MATRICES, 781 * 1823),
@@ -533,6 +549,7 @@ ON_THE_GPU = {
     "launch_sizes.shapes": (1, 31, 257, 1009, 2**20 + 3),
     "launch_sizes.empty": (1, 2, 1000, 2**20),
     "maximum_cpu.maximum_cpu": (32**3,),
+    "numpy_to_cupy.rows": (1, 31**2, 33**2, 1024**2),
     "primes.primes": (2, 100, 1000, 10**4),
     "segmented_sieve.segmented": (2, 100, 1000, 10**4),
     "segmented_sieve.count": (2, 100, 1000, 10**4),

@@ -20,6 +20,8 @@ ORDER: tuple[str, ...] = (
     "warm_start",
     "windows",
     "within_the_limit",
+    "rows_apart",
+    "any_library",
     "one_launch",
     "crossing_point",
     "split_kernel",
