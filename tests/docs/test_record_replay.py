@@ -14,6 +14,7 @@ from mini_project import MACHINE, Project, tree
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
+from gpuguide.recordings.equivalent import FILE as EQUIVALENT
 from gpuguide_docs.replay.states import PageState, States
 from gpuguide_docs.show.guide import GpuGuide
 
@@ -214,6 +215,29 @@ def test_edits_in_the_package_count_only_where_they_can_change_a_number(make_pro
     state = States(project.layout, GpuGuide())["toy"]
     assert (state.status == "stale") is stale
     assert state.changed == ((path,) if stale else ())
+
+
+def test_a_page_that_was_current_is_not_compared_again_until_a_file_changed(make_project, monkeypatch):
+    project = make_project()
+    staleness, asked = recordings.staleness, []
+    monkeypatch.setattr(recordings, "staleness", lambda *all: asked.append(1) or staleness(*all))
+
+    def status() -> tuple[str, int]:
+        asked.clear()
+        return States(project.layout, GpuGuide())["toy"].status, len(asked)
+
+    assert status()[0] == "current"
+    assert status() == ("current", 0)
+    project.edit("examples/start/toy.py", "A sum is quick.", "A sum is slow.")
+    assert [status(), status()] == [("current", 1), ("current", 0)]
+    (project.layout.recorded / EQUIVALENT).write_text("# None.\n")
+    assert [status(), status()] == [("current", 1), ("current", 0)]
+    project.edit("src/gpuguide/topics/toy/study.py", "out[0] = x.sum()", "out[0] = x.sum() + 0")
+    assert [status(), status()] == [("stale", 1), ("stale", 1)]
+    project.edit("src/gpuguide/topics/toy/study.py", "x.sum() + 0", "x.sum()")
+    assert status()[0] == "current"
+    project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(5)")
+    assert status() == ("stale", 1)
 
 
 def test_a_page_without_a_recording_says_so_and_why(make_project):
