@@ -280,7 +280,8 @@ _ = plot_dots(
 # - **Pageable memory.** From :term:`pageable memory` the GPU cannot fetch anything by itself. With ordinary
 #   NumPy arrays, 256 MiB take :measured:`overlap[one_stream_pageable, 32768].time` in one stream,
 #   :measured:`overlap[two_streams_pageable, 32768].time` in two and
-#   :measured:`overlap[three_streams_pageable, 32768].time` in three. :evidence:`variant three_streams_pageable`
+#   :measured:`overlap[three_streams_pageable, 32768].time` in three.
+#   :evidence:`variant three_streams_pageable`
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: waiting, default_stream, new_arrays, without_pool
