@@ -233,9 +233,9 @@ _ = plot_dots(
 # :measured:`asking_share` of the whole. :evidence:`count asking`
 #
 # In between, chunks of 4 MiB take :measured:`chunks[rows_512, 16384].time` in three streams and
-# :measured:`chunks[rows_512_four, 16384].time` in four. We think that with three, each hold-up between two
-# steps stops the whole row, and that a fourth chunk in store fills the gap. :evidence:`opinion` So try one
-# stream more than there are steps.
+# :measured:`chunks[rows_512_four, 16384].time` in four. We think that with three, a hold-up between two steps
+# stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So try
+# one stream more than there are steps.
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: three_streams, four_streams
