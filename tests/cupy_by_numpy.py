@@ -70,15 +70,15 @@ random = SimpleNamespace(
 cupyx = SimpleNamespace(empty_pinned=np.empty)
 
 
-class Stream:
+class _Stream:
     """A stream whose work is done at once."""
 
-    null: Any = None
+    null: Any
 
     def __init__(self, **options: Any) -> None:
         self.ptr = id(self)
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> _Stream:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,12 +94,16 @@ class Stream:
         """Wait for nothing."""
 
 
-Stream.null = Stream()
+_Stream.null = _Stream()
 cuda = SimpleNamespace(
     Device=lambda *_: SimpleNamespace(
         synchronize=lambda: None, attributes=ATTRIBUTES, mem_info=(10**11, 150_109_880_320)
     ),
-    Stream=Stream,
+    Stream=_Stream,
+    get_current_stream=_Stream,
+    runtime=SimpleNamespace(
+        hostRegister=lambda pointer, size, flags: None, hostUnregister=lambda pointer: None
+    ),
     get_allocator=lambda: None,
     set_allocator=lambda allocator: None,
     get_current_stream=Stream,

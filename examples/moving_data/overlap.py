@@ -45,7 +45,11 @@ def in_chunks(x_host, weights, out_host, buffers):
 
 def make_buffers(n_streams, shape):
     return [
-        (cp.cuda.Stream(non_blocking=True), cp.empty(shape, "f4"), cp.empty(shape, "f4"))
+        (
+            cp.cuda.Stream(non_blocking=True),
+            cp.empty(shape, cp.float32),
+            cp.empty(shape, cp.float32),
+        )
         for _ in range(n_streams)
     ]
 
@@ -229,9 +233,9 @@ _ = plot_dots(
 # :measured:`asking_share` of the whole. :evidence:`count asking`
 #
 # In between, chunks of 4 MiB take :measured:`chunks[rows_512, 16384].time` in three streams and
-# :measured:`chunks[rows_512_four, 16384].time` in four. We think that with three, each hold-up between two
-# steps stops the whole row, and that a fourth chunk in store fills the gap. :evidence:`opinion` So try one
-# stream more than there are steps.
+# :measured:`chunks[rows_512_four, 16384].time` in four. We think that with three, a hold-up between two steps
+# stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So try
+# one stream more than there are steps.
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: three_streams, four_streams
@@ -258,9 +262,9 @@ _ = plot_dots(
 #      - :measured:`hindered[waiting, 16384].time`
 #    * - ``cp.cuda.Stream()``, and one line per chunk in the default stream
 #      - :measured:`hindered[default_stream, 16384].time`
-#    * - ``dot`` without ``out=``, CuPy's memory pool
+#    * - ``dot`` without ``out=``, memory from CuPy's pool
 #      - :measured:`hindered[new_arrays, 16384].time`
-#    * - ``dot`` without ``out=``, no memory pool
+#    * - ``dot`` without ``out=``, memory from the driver
 #      - :measured:`hindered[without_pool, 16384].time`
 #    * - one stream
 #      - :measured:`hindered[serial, 16384].time`
@@ -273,7 +277,7 @@ _ = plot_dots(
 # - **New arrays.** The driver waits for the GPU when it hands out memory or takes it back.
 #   :evidence:`variant without_pool` CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>` keeps it
 #   from being asked, as long as the pool has a block that fits.
-# - **Pageable memory.** From :term:`pageable memory` the GPU cannot fetch anything by itself. Of ordinary
+# - **Pageable memory.** From :term:`pageable memory` the GPU cannot fetch anything by itself. With ordinary
 #   NumPy arrays, 256 MiB take :measured:`overlap[one_stream_pageable, 32768].time` in one stream,
 #   :measured:`overlap[two_streams_pageable, 32768].time` in two and
 #   :measured:`overlap[three_streams_pageable, 32768].time` in three.
