@@ -111,6 +111,10 @@ gg.claim(results, "separable", faster_than="with_copies_pinned", at=2048**2, by=
 gg.claim(by_kernel, "separable", faster_than="ndimage", at=31**2, by=2)
 gg.claim(by_kernel, "fft", faster_than="ndimage", at=63**2, by=2)
 
+for name in ("dark_fft", "fft", "ndimage"):
+    parts = 1 / facts[f"error_{name}"].value
+    gg.fact(f"parts_{name}", int(float(f"{parts:.1e}")), unit="1")  # two digits will do
+
 # %%
 
 # draw: The three pictures
@@ -198,14 +202,14 @@ print("close:", bool(cp.allclose(by_fft, blurred, atol=1e-5)))
 
 # %%
 # It hardly matters how large the kernel is: for an image of 1024 by 1024 it takes
-# :measured:`by_kernel[fft, 3**2].time` with a kernel of 3 by 3, and :measured:`by_kernel[fft, 63**2].time` with one
-# of 63 by 63.
+# :measured:`by_kernel[fft, 3**2].time` with a kernel of 3 by 3, and :measured:`by_kernel[fft, 63**2].time`
+# with one of 63 by 63.
 #
 # The cell allows a small difference, and has to. We blurred an image that is black in its right half. There
-# the direct sum is exactly zero, and the FFT is off by up to :measured:`error_dark_fft` of the brightest
-# pixel. For a picture that is nothing. Where a small number stands beside a large one and matters, take the
-# direct sum. Elsewhere the largest error is :measured:`error_fft` by FFT, and :measured:`error_ndimage` for
-# the direct sum.
+# the direct sum is exactly zero, and the FFT is off by up to one part in :measured:`parts_dark_fft` of the
+# brightest pixel. For a picture that is nothing. Where a small number stands beside a large one and
+# matters, take the direct sum. Elsewhere the largest error is one part in :measured:`parts_fft` by FFT, and
+# one in :measured:`parts_ndimage` for the direct sum.
 
 # %%
 # Separable kernels: two passes of 15 products
