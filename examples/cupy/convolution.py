@@ -44,8 +44,8 @@ Which of four ways to blur an image on the GPU is the fastest, and what do the c
 # ---------------------------------------------------------
 #
 # A convolution replaces each pixel by a weighted sum of its neighbours. The table of weights is called the
-# *kernel*, which has nothing to do with the kernels that run on a GPU. ``cupyx.scipy`` has SciPy's functions
-# for CuPy's arrays, with the same names and arguments.
+# *kernel*; it has nothing to do with the :term:`kernels <kernel>` that run on a GPU. ``cupyx.scipy`` has
+# SciPy's functions for CuPy's arrays, with the same names and arguments.
 #
 # The image below is black but for single white pixels, 16 apart. Such an image shows what a kernel does: each
 # white pixel becomes a picture of the kernel.
