@@ -282,8 +282,8 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #    :measured:`by_kernel[separable, 63**2].time` for a kernel of 63 by 63, the FFT
 #    :measured:`by_kernel[fft, 63**2].time`, and ``ndimage`` :measured:`by_kernel[ndimage, 63**2].time`.
 #
-# The direct sum has a product for each weight and pixel, two passes have one for each row and column of the
-# kernel, and the FFT depends on the kernel only by the few pixels that it adds to the image.
+# The direct sum has a product for each pixel and weight, and two passes have one for each pixel and each
+# row and column of the kernel. For the FFT the kernel just adds a few pixels to the image.
 #
 # If the kernel can be split, make two passes. If it cannot and is small, take ``ndimage.convolve``; if it is
 # large, ``fftconvolve``. And compare with the CPU by the same way: *SciPy FFT, all threads* and *two passes,

@@ -213,12 +213,12 @@ print("pi is about", 4 * int(inside) / n)
 # number of points.
 
 # draw
-from gpuguide.charts.marks import new_axes
+import matplotlib.pyplot as plt
 from gpuguide.charts.style import MUTED, SERIES, describe, style
 
 points = 10.0 ** np.array(exponents)
 with style():
-    ax = new_axes(None)
+    ax = plt.subplots()[1]
     for column in np.abs(errors).T:
         ax.plot(points, column, ".", color=MUTED, markersize=3)
     expected = np.sqrt(np.pi * (4 - np.pi) / points)
