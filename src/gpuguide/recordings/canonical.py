@@ -13,6 +13,7 @@ versions. Only the standard library is imported, so that the file also runs alon
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import json
 import re
@@ -205,12 +206,10 @@ def form(source: str, docstrings: bool = False) -> str:
     >>> form("x += 0x10")
     '(Module body=[(AugAssign target=(Name id=x) op=(Add) value=int:0x10)])'
     """
-    tree = _parse(source)
-    # Without docstrings: one that mentions `__doc__` reads nothing.
-    code = _write(tree, annotations=True)
+    tree, warn_names, code = _code(source)
     docstrings = docstrings or bool(_DOCSTRING_READERS.search(code))
     annotations = bool(_ANNOTATION_READERS.search(code))
-    return _encoding(source) + _write(tree, docstrings=docstrings, annotations=annotations)
+    return _encoding(source) + _write(tree, warn_names, docstrings=docstrings, annotations=annotations)
 
 
 def reads_docstrings(source: str) -> bool:
@@ -242,7 +241,17 @@ def reads_docstrings(source: str) -> bool:
     >>> reads_docstrings("x = 1  # no __doc__ here")
     False
     """
-    return bool(_DOCSTRING_READERS.search(_write(_parse(source), annotations=True)))
+    return bool(_DOCSTRING_READERS.search(_code(source)[2]))
+
+
+# A build asks of each module whether it reads docstrings, then for its form, and of many pages the same.
+@functools.lru_cache(maxsize=512)
+def _code(source: str) -> tuple[ast.Module, frozenset[str], str]:
+    """Parse, and write all but the docstrings: one that mentions `__doc__` reads nothing."""
+    tree = _parse(source)
+    # Most sources never name it. Other letters than ASCII may be other ways to write the same name.
+    names = frozenset[str]() if source.isascii() and "warn" not in source else _warn_names(tree)
+    return tree, names, _write(tree, names, annotations=True)
 
 
 def _parse(source: str) -> ast.Module:
@@ -259,9 +268,11 @@ def _text(source: str) -> str:
     return source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _write(tree: ast.Module, *, docstrings: bool = False, annotations: bool = False) -> str:
+def _write(
+    tree: ast.Module, warn_names: frozenset[str], *, docstrings: bool = False, annotations: bool = False
+) -> str:
     try:
-        return _Writer(docstrings, annotations, _warn_names(tree)).node(tree)
+        return _Writer(docstrings, annotations, warn_names).node(tree)
     except (RecursionError, MemoryError):
         raise _too_deep() from None
 
