@@ -39,8 +39,8 @@ How fast does a GPU make random numbers, and which generator should you take?
 # default_rng: NumPy's interface, other numbers
 # ---------------------------------------------
 #
-# CuPy's random numbers come from a generator object, as in NumPy. The seed decides all its numbers: the same
-# seed and the same calls give them again.
+# CuPy's random numbers come from a generator object, as in NumPy. Its :term:`seed <random seed>` decides
+# them all: the same seed and the same calls give the same numbers again.
 
 import cupy as cp
 import numpy as np
