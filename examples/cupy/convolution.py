@@ -294,6 +294,8 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # .. kernel:: gpuguide.topics.convolution.cpu
 #    :names: direct_threads, fft_threads, separable_threads, in_strips
 #    :fold: The CPU on all threads
+#
+# .. results:: image
 
 # %%
 # Your turn: can it be split?

@@ -247,6 +247,8 @@ with style():
 # For one more digit you need a hundred times the points. So being fast buys few digits, and a GPU does not
 # change that. If your errors do not fall like this, look at your random numbers: a seed that is set again
 # in a loop makes the same points again.
+#
+# .. results:: float64
 
 # %%
 # Your turn: pi in pieces
