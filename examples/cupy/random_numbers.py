@@ -203,7 +203,8 @@ print("the same:", bool((new == c).all()))
 # Throw random points into a square. The share that falls into a quarter of a circle is a quarter of pi. All
 # of it stays on the GPU but one number, the count.
 
-rng, n = cp.random.default_rng(1), 10_000_000
+n = 10_000_000
+rng = cp.random.default_rng(1)
 x, y = rng.random(n, dtype=cp.float32), rng.random(n, dtype=cp.float32)
 inside = cp.count_nonzero(x * x + y * y < 1)
 print("pi is about", 4 * int(inside) / n)
