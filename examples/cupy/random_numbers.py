@@ -39,13 +39,13 @@ How fast does a GPU make random numbers, and which generator should you take?
 # default_rng: NumPy's interface, other numbers
 # ---------------------------------------------
 #
-# CuPy's random numbers come from a generator object, as in NumPy. The seed decides all its numbers: the same
-# seed and the same calls give them again.
+# CuPy's random numbers come from a generator object, as in NumPy. Its :term:`seed <random seed>` decides
+# them all: the same seed and the same calls give the same numbers again.
 
 import cupy as cp
 import numpy as np
 
-for xp in (cp, np):
+for xp in (np, cp):
     rng = xp.random.default_rng(2026)
     print(xp.__name__, rng.random(3))
     again = xp.random.default_rng(2026)
@@ -111,10 +111,9 @@ print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 # :measured:`float32[xorwow, 5*10**7].time`, :measured:`float32[philox, 5*10**7].time` and
 # :measured:`float32[mrg, 5*10**7].time`.
 #
-# The older function ``cp.random.random``, with its one seed for all, ``cp.random.seed``, takes
-# :measured:`float64[cupy_random, 5*10**7].time` and :measured:`float32[cupy_random, 5*10**7].time`. It is
-# still what most programs call. Replace it by a generator object, and say ``dtype=cp.float32`` where that
-# is enough.
+# The older function ``cp.random.random``, which has one seed for the whole program, takes
+# :measured:`float64[cupy_random, 5*10**7].time` and :measured:`float32[cupy_random, 5*10**7].time`. Replace
+# it by a generator object, and say ``dtype=cp.float32`` where that is enough.
 #
 # .. kernel:: gpuguide.topics.random_numbers.study
 #    :names: cupy_random, xorwow, mrg
@@ -150,15 +149,17 @@ gg.plot_time(results, variants=["numpy", "numpy_threads", "cupy_random", "xorwow
 # are. A few numbers that you need on the host are best made there.
 
 # %%
-# Adding two vectors: less work than making them
-# ----------------------------------------------
+# Adding two vectors of random numbers
+# ------------------------------------
 #
-# What does one do with such vectors? The simplest thing is to add them. There are three ways to write it:
-# ``a + b``, ``cp.add`` with an array for the result, and a function of one's own in C.
+# A vector of 5 · 10\ :sup:`7` numbers takes :measured:`float64[xorwow, 5*10**7].time` to make. What does it
+# take to add two of them? There are three ways to write it: ``a + b``, ``cp.add`` with an array for the
+# result, and a function of one's own in C.
 
 # %%
 
 # fold: The three ways to add two vectors
+rng = cp.random.default_rng(1)
 a, b = rng.random(1_000_000), rng.random(1_000_000)
 c = cp.empty_like(a)
 add_elementwise = cp.ElementwiseKernel(
@@ -190,20 +191,20 @@ print("the same:", bool((new == c).all()))
 #    * - ElementwiseKernel
 #      - :measured:`add[elementwise, 5*10**7].time`
 #
-# The ElementwiseKernel runs at :measured:`add[elementwise, 5*10**7].share` of the memory's ceiling,
-# ``cp.add`` at
-# :measured:`add[cupy, 5*10**7].share`. For one addition it gains nothing that you would notice; it is worth
-# writing where several operations become one.
+# All three move three arrays through the memory: the ElementwiseKernel at
+# :measured:`add[elementwise, 5*10**7].share` of its :term:`ceiling`, ``cp.add`` at
+# :measured:`add[cupy, 5*10**7].share`. A function of one's own is worth writing where it does several
+# operations in one.
 
 # %%
 # Result: the error of pi falls as one over the root of n
 # -------------------------------------------------------
 #
-# Random points in a square: the share of those that lie within the quarter of a circle is a quarter of pi.
-# This takes all its time for random numbers and simple arithmetic, and everything stays on the GPU but one
-# number.
+# Throw random points into a square. The share that falls into a quarter of a circle is a quarter of pi. All
+# of it stays on the GPU but one number, the count.
 
 n = 10_000_000
+rng = cp.random.default_rng(1)
 x, y = rng.random(n, dtype=cp.float32), rng.random(n, dtype=cp.float32)
 inside = cp.count_nonzero(x * x + y * y < 1)
 print("pi is about", 4 * int(inside) / n)
@@ -213,12 +214,12 @@ print("pi is about", 4 * int(inside) / n)
 # number of points.
 
 # draw
-from gpuguide.charts.marks import new_axes
+import matplotlib.pyplot as plt
 from gpuguide.charts.style import MUTED, SERIES, describe, style
 
 points = 10.0 ** np.array(exponents)
 with style():
-    ax = new_axes(None)
+    ax = plt.subplots()[1]
     for column in np.abs(errors).T:
         ax.plot(points, column, ".", color=MUTED, markersize=3)
     expected = np.sqrt(np.pi * (4 - np.pi) / points)
@@ -240,13 +241,15 @@ with style():
 # %%
 # .. finding::
 #
-#    From a hundred points to 10\ :sup:`8` the typical error falls from :measured:`pi_error_2` to
-#    :measured:`pi_error_8`: by :measured:`pi_shrinks` for a million times the points. The root of a million
-#    is a thousand.
+#    The typical error is :measured:`pi_error_2` with a hundred points and :measured:`pi_error_8` with 10\
+#    :sup:`8`. A million times the points made it :measured:`pi_shrinks` smaller; the root of a million is a
+#    thousand.
 #
 # For one more digit you need a hundred times the points. So being fast buys few digits, and a GPU does not
 # change that. If your errors do not fall like this, look at your random numbers: a seed that is set again
 # in a loop makes the same points again.
+#
+# .. results:: float64
 
 # %%
 # Your turn: pi in pieces

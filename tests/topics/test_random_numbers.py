@@ -128,6 +128,7 @@ def test_the_calls_of_cupy_hand_on_length_and_dtype(monkeypatch: pytest.MonkeyPa
 def test_errors_of_pi_are_those_of_random_points(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = SimpleNamespace(random=np.random, float32=np.float32, count_nonzero=np.count_nonzero)
     monkeypatch.setattr(random_numbers, "cupy", lambda: fake)
+    monkeypatch.setattr(random_numbers, "PIECE", 3000)
     errors = random_numbers.pi_errors(range(2, 6), 32)
     assert errors.shape == (4, 32)
     expected = np.sqrt(np.pi * (4 - np.pi) / 10.0 ** np.arange(2, 6))
