@@ -104,8 +104,8 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 #    ``qr``, 1024|``float64``|:measured:`residual_qr_numpy`|:measured:`residual_qr_cupy`
 #    ``solve``, 1024|``float64``|:measured:`residual_solve_numpy`|:measured:`residual_solve_cupy`
 #    ``svd``, 512|``float64``|:measured:`residual_svd_numpy`|:measured:`residual_svd_cupy`
-#    product, 4096|``float64``|:measured:`residual_double_numpy`|:measured:`residual_double_cupy`
-#    product, 4096|``float32``|:measured:`residual_matmul_numpy`|:measured:`residual_matmul_cupy`
+#    product, 2048|``float64``|:measured:`residual_double_numpy`|:measured:`residual_double_cupy`
+#    product, 2048|``float32``|:measured:`residual_matmul_numpy`|:measured:`residual_matmul_cupy`
 #    ``qr``, 2048|``float32``|:measured:`residual_qr_single_numpy`|:measured:`residual_qr_single_cupy`
 #
 # One row is odd: in ``float32`` NumPy's QR is better than eps. ``np.linalg`` computes in ``float64`` whatever
