@@ -13,7 +13,7 @@ At what size does a GPU win, and is its answer as good?
 # .. list-table:: Time in ``float64``, the matrix where it is needed
 #    :header-rows: 1
 #
-#    * - rows
+#    * - routine, rows
 #      - NumPy, one thread
 #      - NumPy, all threads
 #      - CuPy
@@ -123,8 +123,8 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # Matmul on tensor cores: float64, float32 and TF32
 # -------------------------------------------------
 #
-# A product is what GPUs do best, and how fast it is depends on the dtype. Both factors are 4096 by 4096. The
-# random numbers are made before the clock starts.
+# How fast a product is depends on the dtype, on a GPU more than elsewhere. Both factors are 4096 by 4096, and
+# their random numbers are made before the clock starts.
 
 a = cp.random.standard_normal((4096, 4096))
 b = cp.random.standard_normal((4096, 4096))
@@ -251,7 +251,11 @@ gg.plot_time(
 #    From host memory to host memory, CuPy with pinned copies overtakes **NumPy, one thread**
 #    :measured:`qr.crossover(numpy_one_thread, with_copies_pinned)` matrix elements, and
 #    **NumPy, all threads** :measured:`qr.crossover(numpy, with_copies_pinned)`. A matrix with 2\ :sup:`12`
-#    elements has 64 rows, one with 2\ :sup:`22` has 2048.
+#    elements has 64 rows, one with 2\ :sup:`24` has 4096.
+#
+# More threads do not always help NumPy: with 128 rows QR takes :measured:`qr[numpy_one_thread, 128**2].time`
+# on one thread and :measured:`qr[numpy, 128**2].time` on all. ``OPENBLAS_NUM_THREADS=1`` in the environment
+# gives a whole process one.
 
 # draw: Five claims
 gg.claim(qr, "cupy", faster_than="numpy", at=2048**2, by=5)

@@ -80,7 +80,6 @@ def qr_study(kernels: Kernels = None) -> Study:
                 qr_copied_pinned,
                 "CuPy, pinned copies",
                 arrays="pinned",
-                **NOT_4096,
             ),
         ),
         sizes=QR_SIZES,
