@@ -173,18 +173,19 @@ gg.claim(results, "in_memory", faster_than="compiled", at=512**2, by=50)
 # -----------------------------
 #
 # Import, context and libraries cannot be kept on disk. A service pays for them when it starts, and should do
-# so before its first request. Call each function once, with small arrays of every dtype, and wait:
+# so before its first request. Call each function once and wait. Take every dtype that will come, and sizes
+# like those that will come: CuPy has more than one kernel for a sum, and chooses by the size.
 
 
-def warm_up():
-    for dtype in (np.float32, np.float64):
-        small = cp.eye(4, dtype=dtype)
-        cp.linalg.det(small)
-        cp.linalg.solve(small, small[0])
+def warm_up(rows, dtypes):
+    for dtype in dtypes:
+        invented = cp.eye(rows, dtype=dtype)
+        cp.linalg.det(invented)
+        cp.linalg.solve(invented, invented[0])
     cp.cuda.Device().synchronize()
 
 
-warm_up()
+warm_up(512, [np.float32])
 print("ready")
 
 # %%

@@ -192,8 +192,8 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"512": "1", "4096": "1"}, {"": _FACTORS}),
     ),
     "first_call": (
-        OtherSizes({"(512, 512)": "(33, 33)"}, {"": _DETERMINANT}),
-        OtherSizes({"(512, 512)": "(1, 1)"}, {"": _DETERMINANT}),
+        OtherSizes({"512": "33"}, {"": _DETERMINANT}),
+        OtherSizes({"512": "1"}, {"": _DETERMINANT}),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "sparse_lookup": (
