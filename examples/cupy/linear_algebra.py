@@ -193,8 +193,8 @@ calls = {
 }
 held, spans = {}, []
 for label, (results, variant, size) in calls.items():
-    launch = results.time(variant, size, "launch").value
-    share = min(1.0, launch / results.time(variant, size).value)
+    asked = results.time(variant, size, "launch").value
+    share = min(1.0, asked / results.time(variant, size).value)
     held[label] = gg.fact(f"held_{variant}", share, unit="share", note="launch / whole")
     spans.append(results.measurement(variant, size).host_bound)
 ax = plot_ratios(held, "share of its time in which a call holds Python")

@@ -11,7 +11,10 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / DOWNLOADS).glob("*.ipyn
 NOT_BUILT = "the notebooks are not written: run make html first"
 
 #: Pages that call no kernel of the package, or one in CUDA C++, in whose text no store can be spoiled.
-WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording", "segmented_sieve", "sort_search"}
+WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording", "segmented_sieve", "sort_search"} | {
+    "linear_algebra",
+    "first_call",
+}
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 
 

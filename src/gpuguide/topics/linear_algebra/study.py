@@ -62,7 +62,7 @@ def qr_copied_pinned(a: np.ndarray, out: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     launch.check(a=a, ndim=2)
     if a.size:
-        qr_cupy(_to_gpu(a)).get(out=out)
+        qr_cupy(to_gpu(a)).get(out=out)
 
 
 def qr_study(kernels: Kernels = None) -> Study:
@@ -155,7 +155,7 @@ def solve_copied_pinned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     launch.check(b=b, out=out, ndim=1)
     if b.size:
-        cupy().linalg.solve(_to_gpu(a), _to_gpu(b)).get(out=out)
+        cupy().linalg.solve(to_gpu(a), to_gpu(b)).get(out=out)
 
 
 def solve_study(kernels: Kernels = None) -> Study:
@@ -305,7 +305,7 @@ def matmul_copied_pinned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     launch.check(a=a, b=b, out=out, ndim=2)
     if a.size:
-        cupy().matmul(_to_gpu(a), _to_gpu(b)).get(out=out)
+        cupy().matmul(to_gpu(a), to_gpu(b)).get(out=out)
 
 
 def operations(n: int) -> int:
@@ -440,7 +440,7 @@ def _numpy(
     )
 
 
-def _to_gpu(x: np.ndarray) -> Any:
+def to_gpu(x: np.ndarray) -> Any:
     """Copy straight from pinned memory; asarray would first copy it into pinned memory of CuPy's own."""
     x_device = cupy().empty(x.shape, x.dtype)
     x_device.set(x, stream=cupy().cuda.get_current_stream())
