@@ -91,24 +91,31 @@ steps = {
     "ufunc": "ufunc",
     "det": "det_1",
 }
+ways = {
+    "empty cache": "empty",
+    "kept headers": "headers",
+    "no CUB": "plain",
+    "filled cache": "filled",
+    "a copy of it": "copied",
+}
 bars = {
-    "empty cache": {step: facts[f"empty_{part}"] for step, part in steps.items()},
-    "no CUB": {step: facts[f"plain_{part}"] for step, part in steps.items()},
-    "filled": {step: facts[f"filled_{part}"] for step, part in steps.items()},
-    "copied": {step: facts[f"copied_{part}"] for step, part in steps.items()},
+    label: {step: facts[f"{way}_{part}"] for step, part in steps.items()}
+    for label, way in ways.items()
 }
 gg.plot_decomposition(bars)
 
 # %%
 # .. finding::
 #
-#    Compiling is most of a first determinant: :measured:`empty_det_1` with an empty cache,
-#    :measured:`filled_det_1` with a filled one. Without CUB, an empty cache costs
-#    :measured:`plain_det_1`.
+#    Up to the first determinant, a process with an empty cache takes :measured:`empty_whole`, and one with a
+#    filled cache :measured:`filled_whole`. If the compiler keeps headers, an empty cache costs
+#    :measured:`headers_whole`; without CUB it costs :measured:`plain_whole`.
 #
-# Some of these kernels use CUB, a library of C++ templates for sums and the like. With ``CUPY_ACCELERATORS=``
-# (nothing behind the sign) in the environment CuPy takes kernels of its own instead, and the first
-# determinant takes :measured:`plain_det_1`. That helps where no cache can be kept.
+# Where no cache can be kept, two variables of CuPy shorten the compiling. Most kernels include the same
+# headers, and with ``CUPY_NVRTC_USE_PCH=1`` the compiler reads each of them once: the first determinant takes
+# :measured:`headers_det_1`. Some kernels use CUB, a library of C++ templates for sums and the like. With
+# ``CUPY_ACCELERATORS=`` (nothing behind the sign) CuPy takes kernels of its own instead:
+# :measured:`plain_det_1`. But then all sums of the process do without CUB.
 #
 # With everything compiled, the first determinant still takes :measured:`filled_det_1`, and the second
 # :measured:`filled_det_2`. We think that cuSOLVER's own code has to come to the GPU first.
@@ -120,7 +127,7 @@ gg.plot_decomposition(bars)
 #
 # CuPy writes each compiled kernel into a folder, ``~/.cupy/kernel_cache``, or the one that ``CUPY_CACHE_DIR``
 # names. The name of the file is a hash of source, options, GPU and compiler, so a new version of any of
-# them compiles anew, and nothing stale is ever read. Inside a process, what was loaded stays in memory.
+# them compiles anew. Inside a process, what was loaded stays in memory.
 
 # draw
 from gpuguide.charts.shapes import plot_dots
@@ -166,18 +173,19 @@ gg.claim(results, "in_memory", faster_than="compiled", at=512**2, by=50)
 # -----------------------------
 #
 # Import, context and libraries cannot be kept on disk. A service pays for them when it starts, and should do
-# so before its first request. Call each function once, with small arrays of every dtype, and wait:
+# so before its first request. Call each function once and wait. Take every dtype that will come, and sizes
+# like those that will come: CuPy has more than one kernel for a sum, and chooses by the size.
 
 
-def warm_up():
-    for dtype in (np.float32, np.float64):
-        small = cp.eye(4, dtype=dtype)
-        cp.linalg.det(small)
-        cp.linalg.solve(small, small[0])
+def warm_up(rows, dtypes):
+    for dtype in dtypes:
+        invented = cp.eye(rows, dtype=dtype)
+        cp.linalg.det(invented)
+        cp.linalg.solve(invented, invented[0])
     cp.cuda.Device().synchronize()
 
 
-warm_up()
+warm_up(512, [np.float32])
 print("ready")
 
 # %%

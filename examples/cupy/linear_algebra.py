@@ -6,14 +6,14 @@ At what size does a GPU win, and is its answer as good?
 """
 # %%
 # With pinned copies there and back, CuPy's QR overtakes NumPy on all threads
-# :measured:`qr.crossover(numpy, with_copies_pinned)`. At 2048 by 2048 it is
-# :measured:`qr[with_copies_pinned, 2048**2].speedup(numpy)` as fast. The residuals stay at a few roundings on
-# both sides. Singular values gain least.
+# :measured:`qr.crossover(numpy, with_copies_pinned)` matrix elements. At 2048 by 2048 it is
+# :measured:`qr[with_copies_pinned, 2048**2].speedup(numpy)` as fast. Residuals are a few roundings on both
+# sides. Singular values gain least.
 #
 # .. list-table:: Time in ``float64``, the matrix where it is needed
 #    :header-rows: 1
 #
-#    * - rows
+#    * - routine, rows
 #      - NumPy, one thread
 #      - NumPy, all threads
 #      - CuPy
@@ -104,8 +104,8 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 #    ``qr``, 1024|``float64``|:measured:`residual_qr_numpy`|:measured:`residual_qr_cupy`
 #    ``solve``, 1024|``float64``|:measured:`residual_solve_numpy`|:measured:`residual_solve_cupy`
 #    ``svd``, 512|``float64``|:measured:`residual_svd_numpy`|:measured:`residual_svd_cupy`
-#    product, 4096|``float64``|:measured:`residual_double_numpy`|:measured:`residual_double_cupy`
-#    product, 4096|``float32``|:measured:`residual_matmul_numpy`|:measured:`residual_matmul_cupy`
+#    product, 2048|``float64``|:measured:`residual_double_numpy`|:measured:`residual_double_cupy`
+#    product, 2048|``float32``|:measured:`residual_matmul_numpy`|:measured:`residual_matmul_cupy`
 #    ``qr``, 2048|``float32``|:measured:`residual_qr_single_numpy`|:measured:`residual_qr_single_cupy`
 #
 # One row is odd: in ``float32`` NumPy's QR is better than eps. ``np.linalg`` computes in ``float64`` whatever
@@ -123,8 +123,8 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # Matmul on tensor cores: float64, float32 and TF32
 # -------------------------------------------------
 #
-# A product is what GPUs do best, and how fast it is depends on the dtype. Both factors are 4096 by 4096. The
-# random numbers are made before the clock starts.
+# How fast a product is depends on the dtype, on a GPU more than elsewhere. Both factors are 4096 by 4096, and
+# their random numbers are made before the clock starts.
 
 a = cp.random.standard_normal((4096, 4096))
 b = cp.random.standard_normal((4096, 4096))
@@ -178,34 +178,38 @@ gg.fact("tf32_gain", gain, unit="ratio", note="float32 / TF32")
 # SVD holds the host, QR and solve do not
 # ---------------------------------------
 #
-# Most calls of CuPy return before the GPU is done, and Python goes on. This chart splits the time of each
-# call at 1024 by 1024 (``svd``: 512 by 512) into the part in which the call holds Python, and the rest, in
-# which Python is free.
+# Most calls of CuPy return before the GPU is done, and Python goes on. How much of its time does a call hold
+# Python? The matrices are 1024 by 1024, that of ``svd`` 512 by 512.
 
 # draw
-bars = {}
-for label, results, variant, size in (
-    ("qr", qr, "cupy", 1024**2),
-    ("solve", solve, "solve_cupy", 1024**2),
-    ("solve, checked", solve, "solve_checked", 1024**2),
-    ("slogdet", det, "det_cupy", 1024**2),
-    ("svd", svd, "svd_cupy", 512**2),
-):
-    whole = results.time(variant, size).value
-    held = min(results.time(variant, size, "launch").value, whole)
-    span = " (span)" if results.measurement(variant, size).host_bound else ""
-    bars[label + span] = {"Python is held": held, "Python is free": whole - held}
-gg.plot_decomposition(bars)
+from gpuguide.charts.shapes import plot_ratios
+
+calls = {
+    "qr": (qr, "cupy", 1024**2),
+    "slogdet": (det, "det_cupy", 1024**2),
+    "solve": (solve, "solve_cupy", 1024**2),
+    "solve, checked": (solve, "solve_checked", 1024**2),
+    "svd": (svd, "svd_cupy", 512**2),
+}
+held, spans = {}, []
+for label, (results, variant, size) in calls.items():
+    asked = results.time(variant, size, "launch").value
+    share = min(1.0, asked / results.time(variant, size).value)
+    held[label] = gg.fact(f"held_{variant}", share, unit="share", note="launch / whole")
+    spans.append(results.measurement(variant, size).host_bound)
+ax = plot_ratios(held, "share of its time in which a call holds Python")
+for dot in (line for line in ax.lines if line.get_marker() == "o"):
+    if spans[int(dot.get_ydata()[0])]:
+        dot.set(markerfacecolor="none", markersize=10)  # a span
 
 # %%
 # .. finding::
 #
-#    ``svd`` holds Python for :measured:`svd[svd_cupy, 512**2].launch`, which is as long as it takes:
-#    :measured:`svd[svd_cupy, 512**2].time`. ``solve`` returns after
-#    :measured:`solve[solve_cupy, 1024**2].launch` of :measured:`solve[solve_cupy, 1024**2].time`.
+#    ``svd`` holds Python for :measured:`held_svd_cupy` of its time, ``solve`` for
+#    :measured:`held_solve_cupy`. Hollow: a time that is a span.
 #
-# The time of a call that waits inside is a *span*: it contains whatever the host does between two kernels.
-# The table on top has one, that of ``svd``.
+# A call that waits inside cannot be timed without the host: its time is a *span*, and contains whatever
+# Python does between two kernels. The table on top has one, that of ``svd``.
 #
 # That ``solve`` does not wait has a price. If the matrix is singular, NumPy raises ``LinAlgError``, and CuPy
 # returns ``nan`` and ``inf``. To find out, it would have to look at a number that is still on the GPU. You
@@ -246,7 +250,12 @@ gg.plot_time(
 #
 #    From host memory to host memory, CuPy with pinned copies overtakes **NumPy, one thread**
 #    :measured:`qr.crossover(numpy_one_thread, with_copies_pinned)` matrix elements, and
-#    **NumPy, all threads** :measured:`qr.crossover(numpy, with_copies_pinned)`.
+#    **NumPy, all threads** :measured:`qr.crossover(numpy, with_copies_pinned)`. A matrix with 2\ :sup:`12`
+#    elements has 64 rows, one with 2\ :sup:`24` has 4096.
+#
+# More threads do not always help NumPy: with 128 rows QR takes :measured:`qr[numpy_one_thread, 128**2].time`
+# on one thread and :measured:`qr[numpy, 128**2].time` on all. ``OPENBLAS_NUM_THREADS=1`` in the environment
+# gives a whole process one.
 
 # draw: Five claims
 gg.claim(qr, "cupy", faster_than="numpy", at=2048**2, by=5)

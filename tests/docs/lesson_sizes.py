@@ -263,6 +263,8 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "numpy_to_cupy": (
         OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
         OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
+        OtherSizes({"512": "33"}, {"": _DETERMINANT}),
+        OtherSizes({"512": "1"}, {"": _DETERMINANT}),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "slicing": (

@@ -100,7 +100,7 @@ def test_a_product_in_half_the_digits_passes_only_as_one() -> None:
 
 
 def test_numpy_takes_one_thread_and_then_all_of_them_again() -> None:
-    get, _ = cpu._openblas()
+    get, _ = cpu.openblas()
     before = get()
     with cpu.one_thread():
         assert get() == 1
@@ -111,11 +111,11 @@ def test_numpy_takes_one_thread_and_then_all_of_them_again() -> None:
 
 
 def test_another_library_than_openblas_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpu, "_libraries", lambda: iter(()))
-    cpu._openblas.cache_clear()
+    monkeypatch.setattr(cpu, "libraries", lambda: iter(()))
+    cpu.openblas.cache_clear()
     with pytest.raises(BackendError, match="does not come from OpenBLAS"), cpu.one_thread():
         pass
-    cpu._openblas.cache_clear()
+    cpu.openblas.cache_clear()
 
 
 # Residuals --------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 
 SIZE = 512**2
-_numbers = count()
+remarks = count()
 
 
 def doubled_reference(x: Any) -> Any:
@@ -34,7 +34,7 @@ def compiled(x: Any, out: Any) -> None:
     """Make a kernel whose code is new, so that NVRTC compiles it, and call it."""
     if launch.check(x=x, out=out, ndim=1, dtype="float32"):
         with caching_in(cache_folder()):
-            kernel = twice(next(_numbers))
+            kernel = twice(next(remarks))
             kernel(cupy().asarray(x), cupy().asarray(out))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from gpuguide.errors import BackendError
 
 # OpenBLAS as NumPy's wheels bring it, and as a system installs it.
-_NAMES = (
+NAMES = (
     "scipy_openblas_{}_num_threads64_",
     "openblas_{}_num_threads64_",
     "openblas_{}_num_threads",
@@ -35,7 +35,7 @@ def one_thread() -> Iterator[None]:
     ...     np.linalg.qr(np.eye(2)).R.shape
     (2, 2)
     """
-    get, put = _openblas()
+    get, put = openblas()
     before = get()
     put(1)
     try:
@@ -45,11 +45,11 @@ def one_thread() -> Iterator[None]:
 
 
 @cache
-def _openblas() -> tuple[Callable[[], int], Callable[[int], None]]:
+def openblas() -> tuple[Callable[[], int], Callable[[int], None]]:
     """Return the functions that read and set the number of threads, in next to no time."""
-    for path in _libraries():
+    for path in libraries():
         library = ctypes.CDLL(path)  # loaded already, so this only finds it
-        for name in _NAMES:
+        for name in NAMES:
             if hasattr(library, name.format("set")):
                 return getattr(library, name.format("get")), getattr(
                     library, name.format("set")
@@ -60,7 +60,8 @@ def _openblas() -> tuple[Callable[[], int], Callable[[int], None]]:
     )
 
 
-def _libraries() -> Iterator[str]:
+def libraries() -> Iterator[str]:
+    """Give the files that may be NumPy's library of linear algebra."""
     # SciPy's wheels bring a library of their own, which NumPy does not use.
     folder = Path(np.__file__).parents[1] / "numpy.libs"
     yield from sorted(map(str, folder.glob("*openblas*")))

@@ -35,9 +35,9 @@ def residuals() -> dict[str, float]:
         (study.qr_single_study(), 2048**2, of_factors, "qr_single_numpy", "qr_single_cupy"),
         (study.solve_study(), 1024**2, of_solution, "solve_numpy", "solve_cupy"),
         (study.svd_study(), 512**2, of_singular_values, "svd_numpy", "svd_cupy"),
-        (study.single_study(), 4096**2, of_product, "matmul_numpy", "matmul_cupy"),
-        (study.double_study(), 4096**2, of_product, "double_numpy", "double_cupy"),
-        (study.tf32_study(), 4096**2, of_product, "", "tf32"),
+        (study.single_study(), 2048**2, of_product, "matmul_numpy", "matmul_cupy"),
+        (study.double_study(), 2048**2, of_product, "double_numpy", "double_cupy"),
+        (study.tf32_study(), 2048**2, of_product, "", "tf32"),
     ):
         inputs = plan.make_inputs(size, exact=False)
         eps = float(np.finfo(plan.dtype).eps)

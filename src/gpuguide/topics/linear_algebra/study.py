@@ -62,7 +62,7 @@ def qr_copied_pinned(a: np.ndarray, out: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     launch.check(a=a, ndim=2)
     if a.size:
-        qr_cupy(_to_gpu(a)).get(out=out)
+        qr_cupy(to_gpu(a)).get(out=out)
 
 
 def qr_study(kernels: Kernels = None) -> Study:
@@ -76,7 +76,10 @@ def qr_study(kernels: Kernels = None) -> Study:
             cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
             end_to_end_variant("with_copies", qr_copied, "CuPy, pageable copies", **NOT_4096),
             end_to_end_variant(
-                "with_copies_pinned", qr_copied_pinned, "CuPy, pinned copies", arrays="pinned"
+                "with_copies_pinned",
+                qr_copied_pinned,
+                "CuPy, pinned copies",
+                arrays="pinned",
             ),
         ),
         sizes=QR_SIZES,
@@ -100,7 +103,7 @@ def qr_single_study(kernels: Kernels = None) -> Study:
             _numpy("qr_single_numpy", qr_numpy),
             cupy_variant("qr_single_cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
         ),
-        sizes=(512**2, 2048**2),
+        sizes=(2048**2,),
         inputs=_uniform_matrix,
         check=FactorsCheck(),
         output=_two_matrices,
@@ -152,7 +155,7 @@ def solve_copied_pinned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     launch.check(b=b, out=out, ndim=1)
     if b.size:
-        cupy().linalg.solve(_to_gpu(a), _to_gpu(b)).get(out=out)
+        cupy().linalg.solve(to_gpu(a), to_gpu(b)).get(out=out)
 
 
 def solve_study(kernels: Kernels = None) -> Study:
@@ -161,7 +164,7 @@ def solve_study(kernels: Kernels = None) -> Study:
         name="solve",
         title="Solving a system of equations",
         variants=(
-            _numpy("solve_numpy_one_thread", solve_numpy_one_thread, 1, **ONE_THREAD),
+            _numpy("solve_numpy_one_thread", solve_numpy_one_thread, 1),
             _numpy("solve_numpy", solve_numpy),
             cupy_variant("solve_cupy", solve_cupy, "CuPy", allocates=True, batchable=False),
             cupy_variant(
@@ -175,7 +178,7 @@ def solve_study(kernels: Kernels = None) -> Study:
                 arrays="pinned",
             ),
         ),
-        sizes=(1024**2, 4096**2),
+        sizes=(1024**2,),
         inputs=_system,
         check=SolutionCheck(),
         output=lambda n, dtype: ((isqrt(n),), dtype),
@@ -212,11 +215,11 @@ def det_study(kernels: Kernels = None) -> Study:
         name="det",
         title="Sign and logarithm of a determinant",
         variants=(
-            _numpy("det_numpy_one_thread", slogdet_numpy_one_thread, 1, **ONE_THREAD),
+            _numpy("det_numpy_one_thread", slogdet_numpy_one_thread, 1),
             _numpy("det_numpy", slogdet_numpy),
             cupy_variant("det_cupy", slogdet_cupy, "CuPy", allocates=True, batchable=False),
         ),
-        sizes=(1024**2, 4096**2),
+        sizes=(1024**2,),
         inputs=_circulant,
         check=DeterminantCheck(),
         output=lambda n, dtype: ((2,), dtype),
@@ -302,7 +305,7 @@ def matmul_copied_pinned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
     launch.check(a=a, b=b, out=out, ndim=2)
     if a.size:
-        cupy().matmul(_to_gpu(a), _to_gpu(b)).get(out=out)
+        cupy().matmul(to_gpu(a), to_gpu(b)).get(out=out)
 
 
 def operations(n: int) -> int:
@@ -331,7 +334,7 @@ def single_study(kernels: Kernels = None) -> Study:
                 **ONE_THREAD,
             ),
             _numpy("matmul_numpy", matmul_numpy, allocates=False),
-            cupy_variant("matmul_cupy", matmul_cupy, "CuPy", traffic=flops),
+            cupy_variant("matmul_cupy", matmul_cupy, "CuPy", batchable=False, traffic=flops),
             end_to_end_variant("matmul_copied", matmul_copied, "CuPy, pageable copies"),
             end_to_end_variant(
                 "matmul_copied_pinned",
@@ -362,6 +365,7 @@ def double_study(kernels: Kernels = None) -> Study:
                 "double_cupy",
                 matmul_cupy,
                 "CuPy",
+                batchable=False,
                 traffic=_product_traffic("fp64_tensor"),
                 work={"operations": operations},
                 work_ceilings={"operations": fp64_units},
@@ -396,7 +400,13 @@ def tf32_study(kernels: Kernels = None) -> Study:
         name="tf32",
         title="Product of two matrices rounded to TF32",
         variants=(
-            cupy_variant("tf32", matmul_tf32, "CuPy, TF32", traffic=_product_traffic("tf32")),
+            cupy_variant(
+                "tf32",
+                matmul_tf32,
+                "CuPy, TF32",
+                batchable=False,
+                traffic=_product_traffic("tf32"),
+            ),
         ),
         sizes=(4096**2,),
         inputs=_two_factors,
@@ -430,7 +440,7 @@ def _numpy(
     )
 
 
-def _to_gpu(x: np.ndarray) -> Any:
+def to_gpu(x: np.ndarray) -> Any:
     """Copy straight from pinned memory; asarray would first copy it into pinned memory of CuPy's own."""
     x_device = cupy().empty(x.shape, x.dtype)
     x_device.set(x, stream=cupy().cuda.get_current_stream())
