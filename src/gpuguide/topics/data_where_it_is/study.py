@@ -109,7 +109,7 @@ dot_traffic = streaming_traffic(reads=2, writes=0, flops=2)
 
 
 class DotCheck:
-    """Equal on whole numbers; on random ones within 0.2 % of the sum in float64, since float32 drifts."""
+    """Equal on whole numbers; on random ones within 1/500 of the sum in float64, since float32 drifts."""
 
     def prepare(self, inputs: tuple[Any, ...]) -> tuple[float, float]:
         """Return the right sum and how far a result may be from it."""
