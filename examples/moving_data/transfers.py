@@ -170,7 +170,7 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 # %%
 # .. finding::
 #
-#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`. Half of that takes about
+#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`, and are at half of that with
 #    :measured:`half_rate_bytes`. Pageable ones reach :measured:`to_device[pageable, 2**25].rate` at
 #    2\ :sup:`25` bytes, and :measured:`to_device[pageable, 2**30].rate` at 2\ :sup:`30`.
 #

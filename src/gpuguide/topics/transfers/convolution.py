@@ -138,7 +138,7 @@ def image_and_kernel(
 
 
 class ConvolutionCheck:
-    """Every element within 8 eps (15 * 15 + log2 n) largest pixel * sum of the kernel of two 1-D convolutions."""
+    """Every element within 8 eps (15 * 15 + log2 n) (largest pixel) (sum of the kernel) of another method."""
 
     def prepare(self, inputs: tuple[Any, ...]) -> tuple[NDArray[Any], float]:
         """Convolve by another method; return the result and the tolerance."""
