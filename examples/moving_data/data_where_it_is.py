@@ -62,9 +62,9 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 #
 # .. drawing:: data_where_it_is
 #
-#     Two ways to a scalar product. In the first row random numbers are drawn on the host, and two vectors cross
-#     PCIe before the GPU multiplies them. In the second row they are drawn on the GPU and multiplied there, and
-#     one number crosses.
+#     Two ways to a scalar product. In the first row random numbers are drawn on the host, and two vectors
+#     cross PCIe before the GPU multiplies them. In the second row they are drawn on the GPU and multiplied
+#     there, and one number crosses.
 
 # %%
 
