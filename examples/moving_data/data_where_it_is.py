@@ -81,8 +81,8 @@ if n < 10**8:
     print(f"That is enough for {n:,} pairs of numbers.")
 for name, samples in random_numbers.time_drawing(n).items():
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-for name, off in data_where_it_is.rounding(n).items():
-    gg.fact(name, off, unit="share")
+for name, value in data_where_it_is.rounding(n).items():
+    gg.fact(name, value, unit="1")
 
 # %%
 # The same numbers, brought from the host
@@ -226,10 +226,11 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # When float32 sums drift
 # -----------------------
 #
-# Look at the sum before you praise the speed. For 10\ :sup:`8` pairs ``np.dot`` in ``float32`` is off by
-# :measured:`off_numpy` of the sum in ``float64``, and ``cp.dot`` by :measured:`off_cupy`. A long sum grows,
-# and each product that is added to it is rounded to the spacing of its digits. Sums of parts stay smaller:
-# the version for all threads is off by :measured:`off_numpy_threads`. :evidence:`variant numpy_threads`
+# Look at the sum before you praise the speed. For 10\ :sup:`8` pairs it is :measured:`right` in ``float64``.
+# ``np.dot`` in ``float32`` is off by :measured:`off_numpy`, and ``cp.dot`` by :measured:`off_cupy`. A long sum
+# grows, and each product that is added to it is rounded to the spacing of its digits. Sums of parts stay
+# smaller: the version for all threads is off by :measured:`off_numpy_threads`.
+# :evidence:`variant numpy_threads`
 #
 # .. results:: dot
 
