@@ -227,8 +227,8 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # -----------------------
 #
 # Look at the sum before you praise the speed. For 10\ :sup:`8` pairs it is :measured:`right` in ``float64``.
-# ``np.dot`` in ``float32`` is off by :measured:`off_numpy`, and ``cp.dot`` by :measured:`off_cupy`. A long sum
-# grows, and each product that is added to it is rounded to the spacing of its digits. Sums of parts stay
+# ``np.dot`` in ``float32`` is off by :measured:`off_numpy`, and ``cp.dot`` by :measured:`off_cupy`. A long
+# sum grows, and each product that is added to it is rounded to the spacing of its digits. Sums of parts stay
 # smaller: the version for all threads is off by :measured:`off_numpy_threads`.
 # :evidence:`variant numpy_threads`
 #

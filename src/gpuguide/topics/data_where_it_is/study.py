@@ -203,7 +203,7 @@ def rounding(n: int) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        The sum, ``"right"``, and differences from it: ``"off_numpy"``, ``"off_numpy_threads"``, ``"off_cupy"``.
+        The sum, ``"right"``, and how far off: ``"off_numpy"``, ``"off_numpy_threads"``, ``"off_cupy"``.
     """
     a, b = study().make_inputs(n, exact=False)
     right = dot_reference(a, b)
