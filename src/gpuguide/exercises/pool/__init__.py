@@ -19,6 +19,7 @@ ORDER: tuple[str, ...] = (
     "one_launch",
     "crossing_point",
     "latency_and_rate",
+    "best_sides",
     "copy_and_work",
     "lying_benchmark",
     "fair_comparison",
