@@ -235,13 +235,13 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # .. results:: dot
 
 # %%
-# Your turn: is it the copies or the work?
-# ----------------------------------------
+# Your turn: where should each step run?
+# --------------------------------------
 #
-# Time both of them, on virtual machines with slow links and slow memories. A clock that is read too early
-# puts the one into the other's place.
+# A program has several steps, and its data have one place at a time. Find the side for each step. The faster
+# side alone is not the answer.
 #
-# .. exercise:: copy_and_work
+# .. exercise:: best_sides
 
 # %%
 # Next
