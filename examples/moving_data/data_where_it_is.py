@@ -7,8 +7,8 @@ Does a GPU pay for one operation, and how much depends on where its numbers are 
 # %%
 # On the GPU the scalar product of 10\ :sup:`8` pairs takes :measured:`dot[on_gpu, 10**8].time`, and on all
 # threads of the CPU :measured:`dot[numpy_threads, 10**8].time`. Copied from pinned memory first, it takes
-# :measured:`dot[with_copies_pinned, 10**8].time`. To make the random numbers takes longer than any of these
-# on the CPU.
+# :measured:`dot[with_copies_pinned, 10**8].time`. Most time goes into making the numbers: on one thread of
+# the CPU, :measured:`both_random_numpy`.
 #
 # .. list-table:: Two vectors of 10\ :sup:`8` numbers
 #    :header-rows: 1
@@ -53,17 +53,18 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 # %%
 # .. try-it::
 #
-#    Replace ``cp.random`` with ``np.random`` in the first line. Then ``cp.dot`` raises ``TypeError:
-#    Unsupported type <class 'numpy.ndarray'>``: CuPy never copies an array to the GPU on its own. Such a copy
-#    is always in sight.
+#    Write ``rng = np.random.default_rng(0)`` and print ``type(product)``. ``cp.dot`` does not complain: it
+#    calls ``a.dot``, and for NumPy's arrays that is NumPy's, on the CPU. Only ``a.get()`` raises, because
+#    NumPy's arrays have no such method. Where an array lies decides where the work is done, and not the name
+#    in front.
 #
 # The two sums may differ in their last digits, for they are added up in another order.
 #
 # .. drawing:: data_where_it_is
 #
-#     Two ways to a scalar product. In the first row random numbers are drawn on the host, and two vectors cross
-#     PCIe before the GPU multiplies them. In the second row they are drawn on the GPU and multiplied there, and
-#     one number crosses.
+#     Two ways to a scalar product. In the first row random numbers are drawn on the host, and two vectors
+#     cross PCIe before the GPU multiplies them. In the second row they are drawn on the GPU and multiplied
+#     there, and one number crosses.
 
 # %%
 
@@ -80,8 +81,8 @@ if n < 10**8:
     print(f"That is enough for {n:,} pairs of numbers.")
 for name, samples in random_numbers.time_drawing(n).items():
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-for name, off in data_where_it_is.rounding(n).items():
-    gg.fact(name, off, unit="share")
+for name, value in data_where_it_is.rounding(n).items():
+    gg.fact(name, value, unit="1")
 
 # %%
 # The same numbers, brought from the host
@@ -156,17 +157,16 @@ _ = plot_decomposition(bars)
 #    :measured:`whole_numpy_threads` on all. With pinned copies the GPU takes :measured:`whole_pinned`, and
 #    with numbers of its own :measured:`whole_gpu`.
 #
-# How many times faster is the GPU? Whoever asks gets any answer that they like. From these bars it is
-# :measured:`born_one_thread` as fast, one thread against numbers born on the GPU. Against all threads, with
-# numbers from the host and pinned copies, it is :measured:`from_host_threads`. With pageable copies it is
-# :measured:`from_host_pageable`. A published notebook about CuPy shows two of these answers,
-# :claimed:`s3_dot_born_on_gpu` and :claimed:`s3_dot_from_host`. In both, most of the time on the CPU goes
-# into the random numbers, which stand inside its clock.
+# How many times faster is the GPU, then? By these bars :measured:`born_one_thread`, if you compare one
+# thread with numbers born on the GPU. Against all threads, with numbers from the host, it is
+# :measured:`from_host_threads` with pinned copies and :measured:`from_host_pageable` with pageable ones.
+# None of these is wrong, and a single one says little. Ask for the bars.
 #
-# The notebook draws them in ``float64`` with ``np.random.rand`` and converts them. Each vector takes
-# :measured:`rand_numpy` in this way. A modern generator, ``np.random.default_rng``, draws ``float32``
-# directly, in :measured:`random_numpy`; with one generator for each thread it takes
-# :measured:`random_numpy_threads`. The GPU takes :measured:`rand_cupy` and :measured:`random_cupy`.
+# On one thread nearly all the time goes into the random numbers. If a speed-up includes them, it compares
+# generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector with the
+# conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
+# :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On the
+# GPU the same two ways take :measured:`rand_cupy` and :measured:`random_cupy`.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.random_numbers
 #    :names: rand_numpy, random_numpy, random_numpy_threads, rand_cupy, random_cupy
@@ -226,21 +226,22 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # When float32 sums drift
 # -----------------------
 #
-# Look at the sum before you praise the speed. For 10\ :sup:`8` pairs ``np.dot`` in ``float32`` is off by
-# :measured:`off_numpy` of the sum in ``float64``, and ``cp.dot`` by :measured:`off_cupy`. A long sum grows,
-# and each product that is added to it is rounded to the spacing of its digits. Sums of parts stay smaller:
-# the version for all threads is off by :measured:`off_numpy_threads`. :evidence:`variant numpy_threads`
+# Look at the sum before you praise the speed. For 10\ :sup:`8` pairs it is :measured:`right` in ``float64``.
+# ``np.dot`` in ``float32`` is off by :measured:`off_numpy`, and ``cp.dot`` by :measured:`off_cupy`. A long
+# sum grows, and each product that is added to it is rounded to the spacing of its digits. Sums of parts stay
+# smaller: the version for all threads is off by :measured:`off_numpy_threads`.
+# :evidence:`variant numpy_threads`
 #
 # .. results:: dot
 
 # %%
-# Your turn: is it the copies or the work?
-# ----------------------------------------
+# Your turn: where should each step run?
+# --------------------------------------
 #
-# Time both of them, on virtual machines with slow links and slow memories. A clock that is read too early
-# puts the one into the other's place.
+# A program has several steps, and its data have one place at a time. Find the side for each step. The faster
+# side alone is not the answer.
 #
-# .. exercise:: copy_and_work
+# .. exercise:: best_sides
 
 # %%
 # Next

@@ -170,14 +170,13 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 # %%
 # .. finding::
 #
-#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`. Half of that takes about
+#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`, and are at half of that with
 #    :measured:`half_rate_bytes`. Pageable ones reach :measured:`to_device[pageable, 2**25].rate` at
 #    2\ :sup:`25` bytes, and :measured:`to_device[pageable, 2**30].rate` at 2\ :sup:`30`.
 #
 # A straight line describes pinned copies well: a :term:`latency` of :measured:`latency_pinned`, and then
 # :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal; below, the latency
-# decides. So ten small arrays take ten times as long as one that holds them all. Put small things together
-# before you copy them.
+# decides. So put small arrays together before you copy them.
 #
 # No such line describes pageable copies, whose rate does not only rise. We think that the CPU, which copies
 # each piece, finds a smaller array in its cache. :evidence:`opinion`

@@ -17,6 +17,12 @@ WITHOUT_KERNELS = {
 WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording", "segmented_sieve", "sort_search"} | {
     "linear_algebra",
     "first_call",
+WITHOUT_KERNELS = {
+    "data_where_it_is",
+    "five_minutes",
+    "look_into_a_recording",
+    "segmented_sieve",
+    "sort_search",
 }
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 
@@ -26,6 +32,7 @@ UNSEEN = {
     "launch_per_number": "only launched on CuPy's arrays",
     "group": "only launched on CuPy's arrays",
     "sieve_parallel": "takes limits of 50 000 and more",
+    "there_and_back": "copies to a GPU",
 }
 
 

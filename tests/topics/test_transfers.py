@@ -75,7 +75,7 @@ def with_fake_cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(module, "cupy", lambda: fake)
     fake.calls.clear()
     numbers.release()
-    study._streams.cache_clear()
+    study.two_streams.cache_clear()
     yield
     numbers.release()
 
@@ -136,10 +136,10 @@ def test_what_did_not_arrive_on_the_gpu_is_seen() -> None:
     check = study.BothWaysCheck()
     study.there_and_back(numbers.pageable, True, N_BYTES, out)
     assert check.compare(out, 1009) == (0.0, 0.0)
-    study.BothWaysCheck.sent = 1009
+    study.sent.append(1009)
     with pytest.raises(MismatchError, match=r"at 0 is wrong: expected 0\.5, got nan"):
         check.compare(out, 1009)
-    study.BothWaysCheck.sent = 0
+    study.sent.clear()
 
 
 @pytest.mark.parametrize("place", [0, 500, 1008])
@@ -198,7 +198,9 @@ def test_the_convolution_by_bands_is_scipy_s(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_convolution_from_pinned_memory_copies_straight(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        convolution, "_convolve", lambda image, kernel: on_device(convolution.convolve_direct)(image, kernel)
+        convolution,
+        "convolve_on_gpu",
+        lambda image, kernel: on_device(convolution.convolve_direct)(image, kernel),
     )
     rng = np.random.default_rng(0)
     image, kernel = convolution.image_and_kernel(17**2, np.dtype("f8"), rng, exact=True)

@@ -27,6 +27,7 @@ ORDER: tuple[str, ...] = (
     "split_kernel",
     "pi_in_pieces",
     "latency_and_rate",
+    "best_sides",
     "copy_and_work",
     "reuse_a_buffer",
     "lying_benchmark",

@@ -47,13 +47,13 @@ def rand_cupy(n: int, out: NDArray[Any]) -> Any:
 
 def random_cupy(n: int, out: NDArray[Any]) -> Any:
     """Draw float32 with a generator of CuPy, on the GPU."""
-    return _generator().random(n, dtype=np.float32)
+    return cupy_generator().random(n, dtype=np.float32)
 
 
 _generators: list[Any] = []
 
 
-def _generator() -> Any:
+def cupy_generator() -> Any:
     # Made once: setting up its state takes longer than drawing.
     if not _generators:
         _generators.append(cupy().random.default_rng(0))

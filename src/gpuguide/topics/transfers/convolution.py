@@ -54,7 +54,7 @@ def convolve_fft_threads(image: NDArray[Any], kernel: NDArray[Any]) -> NDArray[A
         return convolve_fft(image, kernel)
 
 
-def _convolve(image: Any, kernel: Any) -> Any:
+def convolve_on_gpu(image: Any, kernel: Any) -> Any:
     with warnings.catch_warnings():
         # Of cupyx.jit, which it imports: an experimental interface, not used here.
         warnings.simplefilter("ignore", FutureWarning)
@@ -66,7 +66,7 @@ def _convolve(image: Any, kernel: Any) -> Any:
 def convolve_cupy(image: Any, kernel: Any) -> Any:
     """Convolve arrays that are on the GPU already with cupyx.scipy.signal.convolve2d."""
     launch.check(image=image, kernel=kernel, ndim=2, dtype="float64", same_shape=False)
-    return _convolve(as_cupy(image), as_cupy(kernel)) if image.size else image
+    return convolve_on_gpu(as_cupy(image), as_cupy(kernel)) if image.size else image
 
 
 def convolve_with_copies(
@@ -75,7 +75,7 @@ def convolve_with_copies(
     """Copy image and kernel with cp.asarray, convolve, and copy back into an array that exists."""
     if image_host.size:
         cp = cupy()
-        _convolve(cp.asarray(image_host), cp.asarray(kernel_host)).get(out=out_host)
+        convolve_on_gpu(cp.asarray(image_host), cp.asarray(kernel_host)).get(out=out_host)
 
 
 def convolve_with_copies_pinned(
@@ -88,7 +88,7 @@ def convolve_with_copies_pinned(
         stream = cp.cuda.get_current_stream()
         image.set(image_host, stream=stream)
         kernel.set(kernel_host, stream=stream)
-        _convolve(image, kernel).get(out=out_host)
+        convolve_on_gpu(image, kernel).get(out=out_host)
 
 
 def blur(image: NDArray[Any], kernel: NDArray[Any]) -> NDArray[Any]:
@@ -138,7 +138,7 @@ def image_and_kernel(
 
 
 class ConvolutionCheck:
-    """Every element within 8 eps (15 * 15 + log2 n) max |image| sum |kernel| of two 1-D convolutions."""
+    """Every element within 8 eps (15 * 15 + log2 n) (largest pixel) (sum of the kernel) of another method."""
 
     def prepare(self, inputs: tuple[Any, ...]) -> tuple[NDArray[Any], float]:
         """Convolve by another method; return the result and the tolerance."""

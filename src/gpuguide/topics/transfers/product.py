@@ -13,7 +13,7 @@ from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy, has_gpu, is_device_array
 from gpuguide.machine.cpu import cpu_info, in_threads, thread_pool
 from gpuguide.measure.buffers import first_difference
-from gpuguide.topics.transfers.numbers import Held, on_gpu, pageable, registered, which
+from gpuguide.topics.transfers.numbers import on_gpu, pageable, registered, which
 
 __all__ = [
     "LAYER",
@@ -31,14 +31,14 @@ _PER_LAYER = LAYER[0] * LAYER[1]
 THREADS = cpu_info().n_cpus
 
 
-def layers_of(held: Held, n_layers: int) -> Any:
+def layers_of(held: Any, n_layers: int) -> Any:
     """Return shared numbers as `n_layers` layers."""
     return held(n_layers * _PER_LAYER).reshape(n_layers, *LAYER)
 
 
 def product_numpy(n_layers: int, out_host: NDArray[Any]) -> None:
     """Multiply layer by layer, on one thread."""
-    _check(out_host)
+    check_products(out_host)
     out_host[...] = 1
     for layer in layers_of(pageable, n_layers):
         out_host *= layer
@@ -46,7 +46,7 @@ def product_numpy(n_layers: int, out_host: NDArray[Any]) -> None:
 
 def product_numpy_threads(n_layers: int, out_host: NDArray[Any]) -> None:
     """Multiply on all threads, each with its share of the layers, and then multiply their products."""
-    _check(out_host)
+    check_products(out_host)
     layers = layers_of(pageable, n_layers)
 
     def multiply(first: int) -> Any:
@@ -67,16 +67,16 @@ def product_cupy(n_layers: int) -> Any:
 
 def product_with_copies(n_layers: int, out_host: NDArray[Any]) -> None:
     """Copy the layers to the GPU, multiply there with cp.prod, and copy the products back."""
-    _with_copies(pageable, n_layers, out_host)
+    copy_and_multiply(pageable, n_layers, out_host)
 
 
 def product_with_copies_pinned(n_layers: int, out_host: NDArray[Any]) -> None:
     """Do the same from an array that was pinned where it is, into one in pinned memory."""
-    _with_copies(registered, n_layers, out_host)
+    copy_and_multiply(registered, n_layers, out_host)
 
 
-def _with_copies(held: Held, n_layers: int, out_host: NDArray[Any]) -> None:
-    _check(out_host)
+def copy_and_multiply(held: Any, n_layers: int, out_host: NDArray[Any]) -> None:
+    check_products(out_host)
     x_host = layers_of(held, n_layers)
     cp = cupy()
     x = cp.empty(x_host.shape)
@@ -84,7 +84,7 @@ def _with_copies(held: Held, n_layers: int, out_host: NDArray[Any]) -> None:
     cp.prod(x, axis=0).get(out=out_host)
 
 
-def _check(out_host: Any) -> None:
+def check_products(out_host: Any) -> None:
     launch.check(out_host=out_host, shape=LAYER, dtype="float64")
 
 

@@ -43,7 +43,7 @@ INPUT_NOTE = (
 )
 
 
-def set_from(held: Held, n_bytes: int, out: Any) -> None:
+def set_from(held: Any, n_bytes: int, out: Any) -> None:
     """Let x.set(x_host) copy into an array on the GPU that exists already."""
     n = launch.check(out=out, shape=(n_bytes // 8,), dtype="float64")
     if n:
@@ -87,41 +87,44 @@ def get_fresh(n_bytes: int) -> NDArray[Any]:
     return found
 
 
-_arrived = Held(lambda n: cupy().empty(n))
+arrived_numbers = Held(lambda n: cupy().empty(n))
+
+
+sent: list[int] = []
+"""How many numbers were sent since the last check."""
 
 
 @cache
-def _streams() -> tuple[Any, Any]:
+def two_streams() -> tuple[Any, Any]:
+    """Return a stream for each direction, the same ones each time."""
     return tuple(cupy().cuda.Stream(non_blocking=True) for _ in range(2))
 
 
-def there_and_back(held: Held, at_once: bool, n_bytes: int, out_host: NDArray[Any]) -> None:
+def there_and_back(held: Any, at_once: bool, n_bytes: int, out_host: NDArray[Any]) -> None:
     """Copy one array to the GPU and another one back, each in a stream of its own."""
     n = launch.check(out_host=out_host, shape=(n_bytes // 8,), dtype="float64")
     if n:
-        there, back = _streams()
-        _arrived(n).set(held(n), stream=there)
+        there, back = two_streams()
+        arrived_numbers(n).set(held(n), stream=there)
         if not at_once:
             there.synchronize()
         on_gpu(n).get(out=out_host, stream=back, blocking=False)
         there.synchronize()
         back.synchronize()
-        BothWaysCheck.sent = n
+        sent.append(n)
 
 
 class BothWaysCheck(NumbersCheck):
     """Every element is the number that belongs to its index, of the array that was sent, too."""
 
-    sent = 0
-
     def compare(self, output: Any, n: int) -> tuple[float, float]:
         """Compare what came back and, after a copy to the GPU, what arrived there."""
-        if BothWaysCheck.sent:
-            arrived = _arrived(BothWaysCheck.sent)
-            super().compare(arrived, BothWaysCheck.sent)
+        if sent:
+            arrived = arrived_numbers(sent[-1])
+            super().compare(arrived, sent[-1])
             arrived.fill(np.nan)  # the next copy must bring all of it again
             cupy().cuda.get_current_stream().synchronize()  # and comes in another stream
-            BothWaysCheck.sent = 0
+            sent.clear()
         return super().compare(output, n)
 
 
