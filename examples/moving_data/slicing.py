@@ -162,8 +162,8 @@ _ = gg.plot_time(
 # The gathering is what costs time on the host. For every eighth number NumPy takes
 # :measured:`strided[strided_numpy, 2**22].time` on one thread and
 # :measured:`strided[strided_numpy_threads, 2**22].time` on all. The GPU takes
-# :measured:`strided[strided_cupy, 2**22].time`. So from pageable memory, where everything is slower to copy,
-# slicing first is worth it sooner: copying all overtakes it
+# :measured:`strided[strided_cupy, 2**22].time`. From pageable memory the copies take longer, and copying
+# all overtakes slicing on one thread
 # :measured:`strided.crossover(strided_slice_first, strided_copy_first)`.
 #
 # .. kernel:: gpuguide.topics.slicing.study
@@ -177,8 +177,8 @@ gg.claim(
     block,
     "block_slice_first_pinned",
     faster_than="block_copy_first_pinned",
-    at=2**19,
-    by=5,
+    at=2**22,
+    by=3,
 )
 gg.claim(
     strided,
