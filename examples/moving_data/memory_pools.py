@@ -259,8 +259,8 @@ _ = gg.fact(
 #    In chunks of 2\ :sup:`24` numbers the cube takes :measured:`chunks_16777216` and the pool needs
 #    :measured:`needed_at_2_24` beside it. In chunks of 2\ :sup:`18` it takes :measured:`chunks_262144`.
 #
-# Small chunks mean many launches, 8 192 of them for the smallest, and Python cannot queue them as fast as the
-# GPU works. :evidence:`opinion`
+# Small chunks mean many launches, 8 192 of them for the smallest. We think that Python cannot queue those as
+# fast as the GPU works. :evidence:`opinion`
 
 # %%
 # In place, or a new array for each result

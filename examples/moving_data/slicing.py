@@ -162,8 +162,8 @@ _ = gg.plot_time(
 # The gathering is what costs time on the host. For every eighth number NumPy takes
 # :measured:`strided[strided_numpy, 2**22].time` on one thread and
 # :measured:`strided[strided_numpy_threads, 2**22].time` on all. The GPU takes
-# :measured:`strided[strided_cupy, 2**22].time`. So from pageable memory, where everything is slower to copy,
-# slicing first is worth it sooner: copying all overtakes it
+# :measured:`strided[strided_cupy, 2**22].time`. From pageable memory the copies take longer, and copying
+# all overtakes slicing on one thread
 # :measured:`strided.crossover(strided_slice_first, strided_copy_first)`.
 #
 # .. kernel:: gpuguide.topics.slicing.study
@@ -177,8 +177,8 @@ gg.claim(
     block,
     "block_slice_first_pinned",
     faster_than="block_copy_first_pinned",
-    at=2**19,
-    by=5,
+    at=2**22,
+    by=3,
 )
 gg.claim(
     strided,
@@ -231,6 +231,22 @@ print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 #    :names: copy_then_pick, pick_then_copy, pick_in_threads
 #    :fold: Both orders for an index
 #
+# Keep an index that you use again on the GPU. CuPy takes a list or a NumPy array, too, but copies it there
+# each time. Two things raise: an array of NumPy with an index on the GPU, for CuPy copies nothing back unless
+# it is asked to, and ``set`` on a slice with gaps.
+
+try:
+    x_host[places]
+except TypeError as error:
+    print(error)
+try:
+    x[::8].set(part)
+except RuntimeError as error:
+    print(error)
+
+# %%
+# ``x[::8] = cp.asarray(part)`` does what the second one wanted.
+#
 # A *mask* of booleans picks, too, but on the GPU it has a price of its own. To know how long ``x[x > 0.5]``
 # is, the GPU has to count, and Python waits for the answer. With 2\ :sup:`24` numbers Python goes on after
 # :measured:`by_mask`; with an index for the same numbers, after :measured:`by_index`.
@@ -247,6 +263,10 @@ print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 # :measured:`strided[strided_cupy, 2**22].time`, and every second, four times as many, takes
 # :measured:`strided[strided_cupy, 2**24].time`. For either the GPU reads all
 # :measured:`strided[strided_cupy, 2**22].work(sectors)`. :evidence:`count sectors`
+#
+# .. kernel:: gpuguide.topics.slicing.study
+#    :names: every_cupy, sectors
+#    :fold: The slice on the GPU, and how its sectors are counted
 
 # %%
 # Several slices of one array

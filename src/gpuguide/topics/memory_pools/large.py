@@ -1,6 +1,6 @@
 """A cube of 1024 x 1024 x 1024 float64, 8.6 GB, tripled and squared in several ways; and pinned memory.
 
-The cube is too large for a study, which keeps a second copy of each input. So the checks are here: the result
+The cube is too large for a study, which keeps another copy of each input. So the checks are here: the result
 of each way is compared with NumPy's, bit for bit, before and after it is timed.
 """
 
