@@ -259,12 +259,12 @@ _ = gg.plot_time(
 #    :measured:`cells.crossover(numpy, cupy)`. At a hundred points NumPy takes
 #    :measured:`cells[numpy, 10**2].time`, and CuPy :measured:`cells[cupy, 10**2].time`.
 #
-# Up to ten thousand points CuPy's time hardly changes: it is that of the calls. With :term:`pinned <pinned
-# memory>` copies there and back ten million points take :measured:`cells[with_copies_pinned, 10**7].time`,
-# with :term:`pageable <pageable memory>` ones :measured:`cells[with_copies, 10**7].time`. And a loop compiled
-# by Numba for all CPU threads takes :measured:`cells[cpu_threads, 10**7].time`: it reads each point once,
-# while NumPy and CuPy write an array for each step. So keep data on the GPU for many steps, or leave them on
-# the CPU.
+# At a hundred points the GPU itself works for :measured:`cells[gpu_alone, 10**2].time`; the rest of CuPy's time
+# is Python's, for the calls. :evidence:`variant gpu_alone` With :term:`pinned <pinned memory>` copies there and
+# back, ten million points take :measured:`cells[with_copies_pinned, 10**7].time`, with
+# :term:`pageable <pageable memory>` ones :measured:`cells[with_copies, 10**7].time`. And a loop that Numba
+# compiles for all CPU threads takes :measured:`cells[cpu_threads, 10**7].time`: it reads each point once, while
+# NumPy and CuPy write an array for each step. So keep data on the GPU for many steps, or leave them on the CPU.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
