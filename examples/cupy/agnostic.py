@@ -65,8 +65,8 @@ results = agnostic.study().run()
 #
 # NumPy's functions hand CuPy's arrays over to CuPy, as
 # :doc:`NumPy to CuPy </gallery/cupy/numpy_to_cupy>` shows. That is the shortest way, as long as an array is
-# there to decide. But ``np.zeros`` and ``np.arange`` always make arrays on the host, and other libraries, such
-# as PyTorch, do not take part.
+# there to decide. But ``np.zeros`` and ``np.arange`` always make arrays on the host, and other libraries,
+# such as PyTorch, do not take part.
 #
 # So several libraries agreed on a list of functions, their arguments and their results: the
 # `array API standard <https://data-apis.org/array-api/latest/>`__. Each library still lacks a few of them, or
@@ -127,8 +127,8 @@ for grey in (on_host, on_gpu):
     print(type(with_frame(grey, 8)), with_frame(grey, 8).shape)
 
 # %%
-# PyTorch and JAX need the argument. CuPy takes it and does not use it: if there are several GPUs, its arrays are
-# made on the current one, so work inside ``with grey.device:``. Writing into an array, as ``with_frame``
+# PyTorch and JAX need the argument. CuPy takes it and does not use it: if there are several GPUs, its arrays
+# are made on the current one, so work inside ``with grey.device:``. Writing into an array, as ``with_frame``
 # does, is possible in NumPy, CuPy and PyTorch, and not in JAX.
 
 # %%
