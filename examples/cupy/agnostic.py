@@ -64,9 +64,9 @@ results = agnostic.study().run()
 # ----------------------
 #
 # NumPy's functions hand CuPy's arrays over to CuPy, as
-# :doc:`NumPy to CuPy </gallery/cupy/numpy_to_cupy>` shows. That is the shortest way while an array is always
-# there to decide. But ``np.zeros`` and ``np.arange`` always make arrays on the host, other libraries such as
-# PyTorch do not take part, and NumPy has to be installed and imported where only the GPU is used.
+# :doc:`NumPy to CuPy </gallery/cupy/numpy_to_cupy>` shows. That is the shortest way, as long as an array is
+# there to decide. But ``np.zeros`` and ``np.arange`` always make arrays on the host, and other libraries,
+# such as PyTorch, do not take part.
 #
 # So several libraries agreed on a list of functions, their arguments and their results: the
 # `array API standard <https://data-apis.org/array-api/latest/>`__. Each library still lacks a few of them, or
@@ -96,7 +96,8 @@ for code in (
     try:
         print(f"{code}\n    {eval(code)}")
     except TypeError as error:
-        print(f"{code}\n    TypeError: {error}")
+        message = str(error).partition(":")[0]  # the rest names files
+        print(f"{code}\n    TypeError: {message}")
 
 # %%
 # The wrapper adds, and takes nothing away: ``xp.pad`` works for NumPy and for CuPy, although the standard
@@ -126,8 +127,9 @@ for grey in (on_host, on_gpu):
     print(type(with_frame(grey, 8)), with_frame(grey, 8).shape)
 
 # %%
-# With one GPU the argument may be left out; with two, ``zeros`` would otherwise take whichever is current.
-# Writing into an array, as here, is a thing that NumPy and CuPy can do and JAX cannot.
+# PyTorch and JAX need the argument. CuPy takes it and does not use it: if there are several GPUs, its arrays
+# are made on the current one, so work inside ``with grey.device:``. Writing into an array, as ``with_frame``
+# does, is possible in NumPy, CuPy and PyTorch, and not in JAX.
 
 # %%
 # Result: the same code, on the CPU and on the GPU
@@ -151,8 +153,8 @@ _ = gg.plot_time(
 # For "NumPy, all threads" each thread calls the same function for strips of the photo. A function that only
 # looks at its argument can be used in this way, too.
 #
-# With pinned copies, the photo there and the contrast back, it takes
-# :measured:`contrast[with_copies_pinned, 2048**2].time`; with pageable ones
+# The line "CuPy, pinned copies" has the photo copied there and the contrast back, from and to :term:`pinned
+# memory`: :measured:`contrast[with_copies_pinned, 2048**2].time`. From and to :term:`pageable memory` it is
 # :measured:`contrast[with_copies, 2048**2].time`. A photo of 32 times 32 pixels should stay on the CPU: NumPy
 # takes :measured:`contrast[numpy, 32**2].time`, CuPy :measured:`contrast[cupy, 32**2].time`.
 #

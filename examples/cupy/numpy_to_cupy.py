@@ -39,7 +39,7 @@ print("back: ", cp.asnumpy(result), type(result.get()))
 # %%
 # .. try-it::
 #
-#    Leave the cell on the host: ``in_cells(x, y, cell_host)``. It works all the same: ``det`` then runs on
+#    Leave ``cell`` on the host: ``in_cells(x, y, cell_host)``. It works all the same: ``det`` then runs on
 #    the CPU, and its result is a number, which may be mixed with either kind of array. Then try
 #    ``x + y_host``, which does not work. The rules are below.
 #
@@ -259,12 +259,15 @@ _ = gg.plot_time(
 #    :measured:`cells.crossover(numpy, cupy)`. At a hundred points NumPy takes
 #    :measured:`cells[numpy, 10**2].time`, and CuPy :measured:`cells[cupy, 10**2].time`.
 #
-# Up to ten thousand points CuPy's time hardly changes: it is that of the calls. With :term:`pinned <pinned
-# memory>` copies there and back ten million points take :measured:`cells[with_copies_pinned, 10**7].time`,
-# with :term:`pageable <pageable memory>` ones :measured:`cells[with_copies, 10**7].time`. And a loop compiled
-# by Numba for all CPU threads takes :measured:`cells[cpu_threads, 10**7].time`: it reads each point once,
-# while NumPy and CuPy write an array for each step. So keep data on the GPU for many steps, or leave them on
-# the CPU.
+# At a hundred points the GPU itself works for :measured:`cells[gpu_alone, 10**2].time`; the rest of CuPy's
+# time is Python's, for the calls. :evidence:`variant gpu_alone` The line "CuPy, pinned copies" begins and
+# ends in NumPy's memory, which is :term:`pinned <pinned memory>` for that: ten million points take
+# :measured:`cells[with_copies_pinned, 10**7].time`. With :term:`pageable <pageable memory>` copies they take
+# :measured:`cells[with_copies, 10**7].time`.
+#
+# Before you buy a GPU: a loop that Numba compiles for all CPU threads takes
+# :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy and CuPy write an array
+# for each step. So keep data on the GPU for many steps, or leave them on the CPU.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads

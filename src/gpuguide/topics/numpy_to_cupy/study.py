@@ -13,7 +13,7 @@ from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, cupy
 from gpuguide.machine.cpu import in_threads, thread_pool
 from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant, cpu_variant, end_to_end_variant
+from gpuguide.measure.plan import Variant, cpu_variant, cupy_variant, end_to_end_variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
@@ -92,7 +92,7 @@ def convolve_reference(signal: Any, weights: Any) -> Any:
 
 
 class ConvolutionCheck:
-    """Each number is the sum of its products, to within 8 eps log2(n) |signal| |weights|, as of an FFT.
+    """Each number is the sum of its products, to within 8 eps log2(n) times both norms, as of an FFT.
 
     >>> check = ConvolutionCheck()
     >>> inputs = np.array([1.0, 2.0]), np.array([1.0, 10.0])
@@ -198,6 +198,7 @@ def study(kernels: Kernels = None) -> Study:
             cpu_variant("numpy", in_cells, "NumPy, one thread", allocates=True),
             cpu_variant("cpu_threads", cpu_threads, "Numba, all CPU threads", THREADS),
             Variant("cupy", in_cells_cupy, "CuPy", **ON_THE_GPU),
+            cupy_variant("gpu_alone", in_cells, "CuPy, work on the GPU alone", allocates=True),
             end_to_end_variant("with_copies", in_cells_with_copies, "CuPy, pageable copies"),
             end_to_end_variant(
                 "with_copies_pinned", in_cells_pinned, "CuPy, pinned copies", arrays="pinned"
