@@ -100,13 +100,9 @@ cuda = SimpleNamespace(
         synchronize=lambda: None, attributes=ATTRIBUTES, mem_info=(10**11, 150_109_880_320)
     ),
     Stream=_Stream,
-    get_current_stream=_Stream,
-    runtime=SimpleNamespace(
-        hostRegister=lambda pointer, size, flags: None, hostUnregister=lambda pointer: None
-    ),
     get_allocator=lambda: None,
     set_allocator=lambda allocator: None,
-    get_current_stream=Stream,
+    get_current_stream=_Stream,
     runtime=SimpleNamespace(
         hostRegister=lambda pointer, size, flags: None, hostUnregister=lambda pointer: None
     ),

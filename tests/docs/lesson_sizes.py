@@ -237,6 +237,7 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "overlap": (
         OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
         OtherSizes({"2048, 2048": "1, 33"}, _CHUNKED),
+    ),
     "convolution": (
         OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
         OtherSizes({"(512, 512)": "(16, 64)"}, _BLURS),
@@ -244,13 +245,15 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "random_numbers": (
         OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
         OtherSizes({"1_000_000": "1", "10_000_000": "1"}, _POINTS),
+    ),
     "linear_algebra": (
         OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),
         OtherSizes({"512": "1", "4096": "1"}, {"": _FACTORS}),
     ),
     "first_call": (
-        OtherSizes({"(512, 512)": "(33, 33)"}, {"": _DETERMINANT}),
-        OtherSizes({"(512, 512)": "(1, 1)"}, {"": _DETERMINANT}),
+        OtherSizes({"512": "33"}, {"": _DETERMINANT}),
+        OtherSizes({"512": "1"}, {"": _DETERMINANT}),
+    ),
     "transfers": (
         OtherSizes(
             {"1_000_000": "1_003", "(64, 512, 512)": "(5, 7, 9)", "(512, 512)": "(7, 9)"}, _ON_THEIR_WAY
@@ -260,11 +263,10 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "data_where_it_is": (
         OtherSizes({"1_000_000": "1_003"}, _PAIRS),
         OtherSizes({"1_000_000": "1"}, _PAIRS),
+    ),
     "numpy_to_cupy": (
         OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
         OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
-        OtherSizes({"512": "33"}, {"": _DETERMINANT}),
-        OtherSizes({"512": "1"}, {"": _DETERMINANT}),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "slicing": (

@@ -11,16 +11,14 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / DOWNLOADS).glob("*.ipyn
 NOT_BUILT = "the notebooks are not written: run make html first"
 
 #: Pages that call no kernel of the package, or one in CUDA C++, in whose text no store can be spoiled.
-WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording", "overlap", "segmented_sieve", "sort_search"}
-WITHOUT_KERNELS = {
-    *("five_minutes", "look_into_a_recording", "random_numbers", "segmented_sieve", "sort_search")
-WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording", "segmented_sieve", "sort_search"} | {
-    "linear_algebra",
-    "first_call",
 WITHOUT_KERNELS = {
     "data_where_it_is",
+    "first_call",
     "five_minutes",
+    "linear_algebra",
     "look_into_a_recording",
+    "overlap",
+    "random_numbers",
     "segmented_sieve",
     "sort_search",
 }
