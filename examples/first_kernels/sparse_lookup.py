@@ -320,14 +320,14 @@ _ = gg.plot_time(
 #
 #    With buckets of 8, pinned copies included, the GPU overtakes a Python dict
 #    :measured:`lookup.crossover(python_dict, with_copies_pinned)`. A million look-ups take the dict
-#    :measured:`lookup[python_dict, 10**6].time`; NumPy :measured:`lookup[numpy, 10**6].time` on one thread
-#    and :measured:`lookup[numpy_threads, 10**6].time` on all; and the GPU
+#    :measured:`lookup[python_dict, 10**6].time`, and the GPU
 #    :measured:`lookup[with_copies_pinned, 10**6].time`, or :measured:`lookup[with_copies, 10**6].time` with
 #    pageable copies.
 #
-# A CPU can use buckets, too. *CPU buckets of 8, all threads* is the search of the last kernel, compiled by
-# Numba for the CPU. For a million queries it takes :measured:`lookup[cpu_buckets, 10**6].time`, and the GPU
-# overtakes it :measured:`lookup.crossover(cpu_buckets, with_copies_pinned)`.
+# The search of NumPy takes :measured:`lookup[numpy, 10**6].time` for a million queries on one thread, and
+# :measured:`lookup[numpy_threads, 10**6].time` as *NumPy, all threads*. A CPU can use buckets, too. *CPU buckets of 8, all threads* is the search of the last kernel, compiled by
+# Numba for the CPU. It takes :measured:`lookup[cpu_buckets, 10**6].time`, and the GPU overtakes it
+# :measured:`lookup.crossover(cpu_buckets, with_copies_pinned)`.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.dictionary
 #    :names: lookup_python_dict, lookup_numpy, lookup_numpy_threads
