@@ -93,7 +93,7 @@ def product_reference(n_layers: int) -> NDArray[Any]:
     """Add up the exponents of all factors, which are powers of two, as whole numbers.
 
     >>> product_reference(3)[0, :2].tolist()
-    [0.25, 1.0]
+    [2.0, 1.0]
     """
     xp = cupy() if has_gpu() else np
     # In GPU memory one after the other, on the host in threads.
