@@ -29,8 +29,8 @@ from gpuguide.measure.study import Study
 from gpuguide.recordings.recording import Recording
 from gpuguide.recordings.store import load_or_none
 from gpuguide.results.records import Measurement
-from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.agnostic.study import contrast_reference
+from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
