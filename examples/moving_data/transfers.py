@@ -155,7 +155,7 @@ print(x[:3])
 # draw
 gg.claim(results, "pinned", faster_than="pageable", at=2**30, by=3)
 gg.claim(results, "register_first", faster_than="pageable", at=2**30, by=1.2)
-gg.claim(to_host, "into_pageable", faster_than="into_new", at=2**30, by=1.5)
+gg.claim(to_host, "into_pageable", faster_than="into_new", at=2**28, by=1.5)
 gg.claim(both_ways, "at_once", faster_than="in_turn", at=2**28, by=1.4)
 
 # %%
@@ -193,11 +193,11 @@ _ = gg.fact("half_rate_bytes", latency / slope, unit="B", note="latency times ba
 # Back to the host: new arrays are slow
 # -------------------------------------
 #
-# ``x.get()`` and ``cp.asnumpy`` make a new array. For 2\ :sup:`30` bytes that takes
-# :measured:`to_host[into_new, 2**30].time`. Into an array that has been written before the same copy takes
-# :measured:`to_host[into_pageable, 2**30].time`, because the operating system hands out new memory only as it
+# ``x.get()`` and ``cp.asnumpy`` make a new array. For 2\ :sup:`28` bytes that takes
+# :measured:`to_host[into_new, 2**28].time`. Into an array that has been written before the same copy takes
+# :measured:`to_host[into_pageable, 2**28].time`, because the operating system hands out new memory only as it
 # is first written, page by page. :evidence:`variant into_pageable` Into a pinned array it takes
-# :measured:`to_host[into_pinned, 2**30].time`. So in a loop, give ``get`` the same array each time.
+# :measured:`to_host[into_pinned, 2**28].time`. So in a loop, give ``get`` the same array each time.
 #
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: get_fresh, get_into
