@@ -55,7 +55,7 @@ print("asnumpy:", y_host[:3], "get:", x_host[:3])
 # .. try-it::
 #
 #    Write ``x.set(x_host.astype(np.float32))``. It raises ``TypeError: float32 array cannot be set to float64
-#    array``. A copy converts nothing; convert before it or after it, on the side that you prefer.
+#    array``. ``x.set`` converts nothing; convert before it or after it, on the side that you prefer.
 #
 # NumPy's memory is :term:`pageable <pageable memory>`: the operating system may move it at any time. So the
 # GPU cannot fetch from it. The driver first copies each piece into a pinned buffer of its own.
@@ -124,6 +124,7 @@ print(x[:3])
 # Often the numbers come from elsewhere, in an array of NumPy. It can be pinned where it is.
 #
 # .. rung:: register_first
+#    :beside:
 
 pointer, n_bytes = y_host.ctypes.data, y_host.nbytes
 cp.cuda.runtime.hostRegister(pointer, n_bytes, 0)
@@ -170,7 +171,7 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 # %%
 # .. finding::
 #
-#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`, and are at half of that with
+#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`, and reach half of that at
 #    :measured:`half_rate_bytes`. Pageable ones reach :measured:`to_device[pageable, 2**25].rate` at
 #    2\ :sup:`25` bytes, and :measured:`to_device[pageable, 2**30].rate` at 2\ :sup:`30`.
 #
@@ -178,8 +179,8 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 # :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal; below, the latency
 # decides. So put small arrays together before you copy them.
 #
-# No such line describes pageable copies, whose rate does not only rise. We think that the CPU, which copies
-# each piece, finds a smaller array in its cache. :evidence:`opinion`
+# No such line describes pageable copies, whose rate falls again for large arrays. We think that the CPU,
+# which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
 
 # draw: Latency and bandwidth, fitted to the times with equal weight for equal shares
 sizes = [size for size in results.sizes if results.has("pinned", size)]
