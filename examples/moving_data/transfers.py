@@ -203,6 +203,8 @@ _ = gg.fact("half_rate_bytes", latency / slope, unit="B", note="latency times ba
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: get_fresh, get_into
 #    :fold: The copies to the host, as they are timed
+#
+# .. results:: to_host
 
 # %%
 # Both directions at once
