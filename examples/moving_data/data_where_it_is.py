@@ -206,8 +206,8 @@ _ = gg.plot_time(
 # %%
 # .. finding::
 #
-#    CuPy, on the GPU, overtakes NumPy on one thread :measured:`dot.crossover(numpy, on_gpu)`. For 10\ :sup:`8`
-#    pairs it takes :measured:`dot[on_gpu, 10**8].time`; CuPy, pinned copies,
+#    CuPy, on the GPU, overtakes NumPy on one thread :measured:`dot.crossover(numpy, on_gpu)`. For 10\
+#    :sup:`8` pairs it takes :measured:`dot[on_gpu, 10**8].time`; CuPy, pinned copies,
 #    :measured:`dot[with_copies_pinned, 10**8].time`; and CuPy, pageable copies,
 #    :measured:`dot[with_copies, 10**8].time`.
 #
