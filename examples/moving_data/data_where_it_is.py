@@ -215,6 +215,10 @@ _ = gg.plot_time(
 # array comes from a file or from a sensor, it starts on the host, and must be used often enough on the GPU to
 # pay for its way. If it comes from a formula, from a random generator or from the step before, make it on the
 # GPU and leave it there.
+#
+# One thing changes with that. The generator of CuPy is not NumPy's, so the same seed gives other numbers.
+# Compare such results by their means and spreads. If you need the very same numbers on both sides, draw them
+# once and copy them once.
 
 # draw
 gg.claim(results, "on_gpu", faster_than=["numpy", "numpy_threads"], at=10**8, by=3)
