@@ -7,8 +7,8 @@ How long does a copy between host and GPU take, and what makes it faster?
 # %%
 # From an ordinary array of NumPy, 2\ :sup:`30` bytes reach the GPU in
 # :measured:`to_device[pageable, 2**30].time`; from :term:`pinned memory`, in
-# :measured:`to_device[pinned, 2**30].time`. A kilobyte takes :measured:`to_device[pageable, 2**10].time` or
-# :measured:`to_device[pinned, 2**10].time`: every copy has a fixed cost.
+# :measured:`to_device[pinned, 2**30].time`. For a kilobyte it is :measured:`to_device[pageable, 2**10].time`
+# and :measured:`to_device[pinned, 2**10].time`: every copy has a fixed cost.
 #
 # .. list-table:: To the GPU
 #    :header-rows: 1
