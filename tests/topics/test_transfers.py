@@ -69,10 +69,14 @@ fake = SimpleNamespace(
 
 
 @pytest.fixture(autouse=True)
-def with_fake_cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """CuPy's part is played by NumPy, and no array is left over from another test."""
-    for module in (numbers, product, study, convolution):
-        monkeypatch.setattr(module, "cupy", lambda: fake)
+def with_fake_cupy(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Any:
+    """CuPy's part is played by NumPy, but on a GPU; and no array is left over from another test."""
+    if request.node.get_closest_marker("gpu") is None:
+        for module in (numbers, product, study, convolution):
+            monkeypatch.setattr(module, "cupy", lambda: fake)
+        # The others know no GPU either.
+        monkeypatch.setattr(numbers, "has_gpu", lambda: False)
+        monkeypatch.setattr(product, "has_gpu", lambda: False)
     fake.calls.clear()
     numbers.release()
     study.two_streams.cache_clear()
