@@ -82,6 +82,7 @@ SIMULATED = {
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
 
+
 def first_numbers(n_bytes: int) -> np.ndarray:
     found: np.ndarray = numbers(np, 0, n_bytes // 8)
     return found
