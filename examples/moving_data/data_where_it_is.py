@@ -54,7 +54,7 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 # .. try-it::
 #
 #    Write ``rng = np.random.default_rng(0)`` and print ``type(product)``. ``cp.dot`` does not complain: it
-#    calls ``a.dot``, and for NumPy's arrays that is NumPy's, on the CPU. Only ``a.get()`` raises, because
+#    calls ``a.dot``, and for NumPy's arrays that is NumPy's, on the CPU. Only ``a.get()`` raises:
 #    NumPy's arrays have no such method. Where an array lies decides where the work is done, and not the name
 #    in front.
 #
@@ -206,15 +206,19 @@ _ = gg.plot_time(
 # %%
 # .. finding::
 #
-#    With the vectors on the GPU, it overtakes NumPy on one thread
-#    :measured:`dot.crossover(numpy, on_gpu)`. With pinned copies it needs
-#    :measured:`dot[with_copies_pinned, 10**8].time` for 10\ :sup:`8` pairs, and NumPy on all threads
-#    :measured:`dot[numpy_threads, 10**8].time`.
+#    CuPy, on the GPU, overtakes NumPy on one thread :measured:`dot.crossover(numpy, on_gpu)`. For 10\
+#    :sup:`8` pairs it takes :measured:`dot[on_gpu, 10**8].time`; CuPy, pinned copies,
+#    :measured:`dot[with_copies_pinned, 10**8].time`; and CuPy, pageable copies,
+#    :measured:`dot[with_copies, 10**8].time`.
 #
 # So the question is not whether a GPU is faster, but where the data are and where the result is needed. If an
 # array comes from a file or from a sensor, it starts on the host, and must be used often enough on the GPU to
 # pay for its way. If it comes from a formula, from a random generator or from the step before, make it on the
 # GPU and leave it there.
+#
+# One thing changes with that. The generator of CuPy is not NumPy's, so the same seed gives other numbers.
+# Compare such results by their means and spreads. If you need the very same numbers on both sides, draw them
+# once and copy them once.
 
 # draw
 gg.claim(results, "on_gpu", faster_than=["numpy", "numpy_threads"], at=10**8, by=3)

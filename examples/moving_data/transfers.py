@@ -7,8 +7,8 @@ How long does a copy between host and GPU take, and what makes it faster?
 # %%
 # From an ordinary array of NumPy, 2\ :sup:`30` bytes reach the GPU in
 # :measured:`to_device[pageable, 2**30].time`; from :term:`pinned memory`, in
-# :measured:`to_device[pinned, 2**30].time`. A kilobyte takes :measured:`to_device[pageable, 2**10].time` or
-# :measured:`to_device[pinned, 2**10].time`: every copy has a fixed cost.
+# :measured:`to_device[pinned, 2**30].time`. For a kilobyte it is :measured:`to_device[pageable, 2**10].time`
+# and :measured:`to_device[pinned, 2**10].time`: every copy has a fixed cost.
 #
 # .. list-table:: To the GPU
 #    :header-rows: 1
@@ -55,7 +55,7 @@ print("asnumpy:", y_host[:3], "get:", x_host[:3])
 # .. try-it::
 #
 #    Write ``x.set(x_host.astype(np.float32))``. It raises ``TypeError: float32 array cannot be set to float64
-#    array``. A copy converts nothing; convert before it or after it, on the side that you prefer.
+#    array``. ``x.set`` converts nothing; convert before it or after it, on the side that you prefer.
 #
 # NumPy's memory is :term:`pageable <pageable memory>`: the operating system may move it at any time. So the
 # GPU cannot fetch from it. The driver first copies each piece into a pinned buffer of its own.
@@ -124,6 +124,7 @@ print(x[:3])
 # Often the numbers come from elsewhere, in an array of NumPy. It can be pinned where it is.
 #
 # .. rung:: register_first
+#    :beside:
 
 pointer, n_bytes = y_host.ctypes.data, y_host.nbytes
 cp.cuda.runtime.hostRegister(pointer, n_bytes, 0)
@@ -155,7 +156,7 @@ print(x[:3])
 # draw
 gg.claim(results, "pinned", faster_than="pageable", at=2**30, by=3)
 gg.claim(results, "register_first", faster_than="pageable", at=2**30, by=1.2)
-gg.claim(to_host, "into_pageable", faster_than="into_new", at=2**30, by=1.5)
+gg.claim(to_host, "into_pageable", faster_than="into_new", at=2**28, by=1.5)
 gg.claim(both_ways, "at_once", faster_than="in_turn", at=2**28, by=1.4)
 
 # %%
@@ -170,7 +171,7 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 # %%
 # .. finding::
 #
-#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`, and are at half of that with
+#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`, and reach half of that at
 #    :measured:`half_rate_bytes`. Pageable ones reach :measured:`to_device[pageable, 2**25].rate` at
 #    2\ :sup:`25` bytes, and :measured:`to_device[pageable, 2**30].rate` at 2\ :sup:`30`.
 #
@@ -178,8 +179,8 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 # :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal; below, the latency
 # decides. So put small arrays together before you copy them.
 #
-# No such line describes pageable copies, whose rate does not only rise. We think that the CPU, which copies
-# each piece, finds a smaller array in its cache. :evidence:`opinion`
+# No such line describes pageable copies, whose rate falls again for large arrays. We think that the CPU,
+# which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
 
 # draw: Latency and bandwidth, fitted to the times with equal weight for equal shares
 sizes = [size for size in results.sizes if results.has("pinned", size)]
@@ -193,15 +194,17 @@ _ = gg.fact("half_rate_bytes", latency / slope, unit="B", note="latency times ba
 # Back to the host: new arrays are slow
 # -------------------------------------
 #
-# ``x.get()`` and ``cp.asnumpy`` make a new array. For 2\ :sup:`30` bytes that takes
-# :measured:`to_host[into_new, 2**30].time`. Into an array that has been written before the same copy takes
-# :measured:`to_host[into_pageable, 2**30].time`, because the operating system hands out new memory only as it
+# ``x.get()`` and ``cp.asnumpy`` make a new array. For 2\ :sup:`28` bytes that takes
+# :measured:`to_host[into_new, 2**28].time`. Into an array that has been written before the same copy takes
+# :measured:`to_host[into_pageable, 2**28].time`, because the operating system hands out new memory only as it
 # is first written, page by page. :evidence:`variant into_pageable` Into a pinned array it takes
-# :measured:`to_host[into_pinned, 2**30].time`. So in a loop, give ``get`` the same array each time.
+# :measured:`to_host[into_pinned, 2**28].time`. So in a loop, give ``get`` the same array each time.
 #
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: get_fresh, get_into
 #    :fold: The copies to the host, as they are timed
+#
+# .. results:: to_host
 
 # %%
 # Both directions at once

@@ -69,10 +69,14 @@ fake = SimpleNamespace(
 
 
 @pytest.fixture(autouse=True)
-def with_fake_cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """CuPy's part is played by NumPy, and no array is left over from another test."""
-    for module in (numbers, product, study, convolution):
-        monkeypatch.setattr(module, "cupy", lambda: fake)
+def with_fake_cupy(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Any:
+    """CuPy's part is played by NumPy, but on a GPU; and no array is left over from another test."""
+    if request.node.get_closest_marker("gpu") is None:
+        for module in (numbers, product, study, convolution):
+            monkeypatch.setattr(module, "cupy", lambda: fake)
+        # The others know no GPU either.
+        monkeypatch.setattr(numbers, "has_gpu", lambda: False)
+        monkeypatch.setattr(product, "has_gpu", lambda: False)
     fake.calls.clear()
     numbers.release()
     study.two_streams.cache_clear()
@@ -166,12 +170,17 @@ def test_numbers_vary_and_do_not_repeat_soon() -> None:
 
 
 def test_one_array_serves_all_lengths() -> None:
-    made = []
-    held = numbers.Held(lambda n: made.append(n) or np.zeros(n), made.clear and made.append)
+    made: list[str] = []
+
+    def make(n: int) -> np.ndarray:
+        made.append(f"made {n}")
+        return np.zeros(n)
+
+    held = numbers.Held(make, lambda x: made.append(f"let go of {x.size}"))
     assert held(5).size == 5
     assert held(3).base is held(5).base
     held(9)
-    assert [each if isinstance(each, int) else "let go" for each in made] == [5, "let go", 9]
+    assert made == ["made 5", "let go of 5", "made 9"]
 
 
 @pytest.mark.parametrize("n_layers", [0, 1, 3, 65])

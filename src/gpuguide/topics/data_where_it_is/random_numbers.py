@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuguide.errors import MismatchError
-from gpuguide.machine.backends import cupy
-from gpuguide.machine.cpu import cpu_info, thread_pool
+from gpuguide.machine.backends import cupy, is_device_array
+from gpuguide.machine.cpu import cpu_info, in_threads, thread_pool
+from gpuguide.measure.buffers import blocks
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.turns import gpu_clock
 
@@ -70,6 +71,7 @@ DRAWS: dict[str, Callable[[int, NDArray[Any]], Any]] = {
 #: How many samples of each: the slowest takes over a second.
 _TURNS = {"rand_numpy": 1, "random_numpy": 2}
 _MOST_TURNS = 10
+_PART, _DEVICE_PART = 1 << 17, 1 << 26
 
 
 def check_uniform(x: Any, n: int) -> None:
@@ -93,10 +95,8 @@ def check_uniform(x: Any, n: int) -> None:
     # cp.random.rand is converted from float64, and may round up to 1.
     if not (float(x.min()) >= 0 and float(x.max()) <= 1):
         raise MismatchError("Random numbers should lie from 0 to 1.")
-    centred = x - np.float32(0.5)
-    mean = float(centred.mean(dtype=np.float64))
-    variance = float((centred * centred).mean(dtype=np.float64))
-    neighbours = float((centred[1:] * centred[:-1]).mean(dtype=np.float64)) if n > 1 else 0.0
+    sums = _sums(x)
+    mean, variance, neighbours = (found / n for found in sums)
     expected = (
         ("mean", 0.5 + mean, 0.5, np.sqrt(1 / 12)),
         ("variance", variance, 1 / 12, np.sqrt(1 / 180)),
@@ -107,6 +107,24 @@ def check_uniform(x: Any, n: int) -> None:
             raise MismatchError(
                 f"The {name} of {n:,} random numbers should be {right:.4g}; it is {got:.4g}."
             )
+
+
+def _sums(x: Any) -> tuple[float, ...]:
+    """Add up the numbers minus one half, their squares, and their products with the next one."""
+
+    def one(part: slice) -> tuple[float, ...]:
+        # With the first number of the next part.
+        centred = x[part.start : part.stop + 1] - np.float32(0.5)
+        own, following = centred[: part.stop - part.start], centred[1:]
+        products = own * own, own[: following.size] * following
+        return tuple(float(each.sum(dtype=np.float64)) for each in (own, *products))
+
+    # A thread has a CuPy stream of its own, so only NumPy's arrays are added up in threads.
+    if is_device_array(x):
+        found = [one(part) for part in blocks(x.size, _DEVICE_PART)]
+    else:
+        found = in_threads(one, blocks(x.size, _PART), x.nbytes)
+    return tuple(map(sum, zip(*found, strict=True)))
 
 
 def time_drawing(n: int) -> dict[str, list[float]]:

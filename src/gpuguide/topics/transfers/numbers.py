@@ -29,7 +29,9 @@ __all__ = [
     "release",
 ]
 
-CHUNK = 1 << 22
+# A thread's share, small enough for its cache: larger ones would ask the system for new memory each time.
+CHUNK = 1 << 17
+DEVICE_CHUNK = 1 << 24
 _PAGE = 4096
 # 2^64 divided by the golden ratio: the two upper bits of its multiples are spread evenly.
 _MULTIPLIER, _SHIFT = np.array([0x9E3779B97F4A7C15], np.uint64), 62
@@ -74,12 +76,11 @@ class NumbersCheck:
                 None if bool(right.all()) else int(part.start) + int(xp.flatnonzero(~right)[0])
             )
 
-        parts = blocks(n, CHUNK)
         # A thread has a CuPy stream of its own, so only NumPy's arrays are compared in threads.
         if is_device_array(output):
-            found = [one(part) for part in parts]
+            found = [one(part) for part in blocks(n, DEVICE_CHUNK)]
         else:
-            found = in_threads(one, parts, output.nbytes)
+            found = in_threads(one, blocks(n, CHUNK), output.nbytes)
         wrong = next((at for at in found if at is not None), None)
         if wrong is not None:
             expected, got = numbers(np, wrong, wrong + 1)[0], output[wrong].item()
@@ -200,7 +201,7 @@ def most_bytes(wanted: int) -> int:
 
 def _on_gpu(n: int) -> Any:
     x = cupy().empty(n)
-    for part in blocks(n, CHUNK * 16):
+    for part in blocks(n, DEVICE_CHUNK):
         x[part] = numbers(cupy(), part.start, part.stop)
     cupy().cuda.get_current_stream().synchronize()  # the copies may run in another stream
     return x

@@ -33,7 +33,7 @@ from gpuguide.topics.transfers.numbers import (
 )
 
 SIZES = (2**10, 2**15, 2**20, 2**25, 2**30, 2**33)
-TO_HOST_SIZES = (2**10, 2**30)
+TO_HOST_SIZES = (2**10, 2**28)
 SHORT: dict[str, Any] = {
     "max_size": 2**30,
     "max_size_reason": "left out above 2^30 bytes to keep the run short",
@@ -379,7 +379,7 @@ def on_one_thread() -> dict[str, float]:
     return taken
 
 
-def returning(n_bytes: int = 2**28, n_turns: int = 5) -> dict[str, list[float]]:
+def returning(n_bytes: int = 2**28, n_turns: int = 3) -> dict[str, list[float]]:
     """Time when x.set returns, and when the numbers have arrived, from pageable and from pinned memory.
 
     Parameters
@@ -415,7 +415,7 @@ def returning(n_bytes: int = 2**28, n_turns: int = 5) -> dict[str, list[float]]:
     return found
 
 
-def preparing(n_bytes: int = 2**28, n_turns: int = 5) -> dict[str, list[float]]:
+def preparing(n_bytes: int = 2**28, n_turns: int = 3) -> dict[str, list[float]]:
     """Time how long it takes to get memory on the host: written once, pinned, and registered.
 
     Parameters
