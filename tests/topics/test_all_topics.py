@@ -7,6 +7,7 @@ import importlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from inspect import getdoc
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +26,7 @@ from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.edited import kernels_in
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
+from gpuguide.recordings.recording import Recording
 from gpuguide.recordings.store import load_or_none
 from gpuguide.results.records import Measurement
 from gpuguide.topics.how_to_time.study import qr_numpy
@@ -187,11 +189,18 @@ def test_whatever_a_study_uses_can_be_exchanged(name: str) -> None:
 # Launches ---------------------------------------------------------------------------------------------------
 
 
-def recorded_cells(name: str) -> Iterator[Measurement]:
-    """What was recorded of a study, unless its code has changed since."""
-    topic, _, study = name.partition(".")
+@cache
+def recorded(topic: str) -> Recording | None:
+    """What was recorded of a topic, unless its code has changed since."""
     recording = load_or_none(topic)
-    if recording is not None and study in recording.studies and not _is_outdated(recording):
+    return None if recording is None or _is_outdated(recording) else recording
+
+
+def recorded_cells(name: str) -> Iterator[Measurement]:
+    """What was recorded of a study."""
+    topic, _, study = name.partition(".")
+    recording = recorded(topic)
+    if recording is not None and study in recording.studies:
         yield from recording.studies[study].measurements
 
 
