@@ -349,7 +349,7 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 #    :fold: What is timed with the pool and without it
 
 # draw: Five claims
-gg.claim(pooled, "from_pool", faster_than="from_driver", at=2**22, clock="launch", by=2)
+gg.claim(pooled, "from_pool", faster_than="from_driver", at=2**19, clock="launch", by=2)
 gg.claim(pooled, "from_pool", faster_than="from_driver", at=2**25, clock="launch", by=4)
 gg.claim(
     arithmetic, "one_kernel", faster_than=("in_place", "new_arrays"), at=2**25, by=1.5
