@@ -17,7 +17,7 @@ from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 
 THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
-POOL_SIZES = (2**10, 2**19, 2**25)
+POOL_SIZES = (2**10, 2**22)
 SIZES = (2**25,)
 ALONE_BELOW = 2**20  # as recorded: below, waking the threads takes longer than the work
 INPUT_NOTE = "uniform random numbers; whole numbers for the exact check"
