@@ -316,6 +316,8 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: new_arrays, in_place_threads, triple_square, one_kernel
 #    :fold: New arrays, NumPy's side, and both steps in one kernel
+#
+# .. results:: arithmetic
 
 # %%
 # With the pool switched off

@@ -138,6 +138,10 @@ print("equal:", bool((eighth.get() == x_host[::8]).all()))
 # %%
 # Result: where copying everything pays
 # -------------------------------------
+#
+# *Copying all, pinned*, and *slicing on one thread, pinned*, are the two cells above. *Copying all, pageable*,
+# is what ``cp.asarray(x)[::8]`` does with an ordinary array. And *slicing on all threads, pinned*, lets each
+# thread gather a part.
 
 # draw
 _ = gg.plot_time(
@@ -161,9 +165,10 @@ _ = gg.plot_time(
 #
 # The gathering is what costs time on the host. For every eighth number NumPy takes
 # :measured:`strided[strided_numpy, 2**22].time` on one thread and
-# :measured:`strided[strided_numpy_threads, 2**22].time` on all. The GPU takes
-# :measured:`strided[strided_cupy, 2**22].time`. From pageable memory the copies take longer, and copying
-# all overtakes slicing on one thread
+# :measured:`strided[strided_numpy_threads, 2**22].time` on all; the GPU takes
+# :measured:`strided[strided_cupy, 2**22].time`. So with all threads, slicing first holds out longer: copying
+# all overtakes it :measured:`strided.crossover(strided_slice_first_threads, strided_copy_first_pinned)`. From
+# pageable memory every copy takes longer, and copying all overtakes slicing on one thread
 # :measured:`strided.crossover(strided_slice_first, strided_copy_first)`.
 #
 # .. kernel:: gpuguide.topics.slicing.study

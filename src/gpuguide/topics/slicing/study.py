@@ -255,22 +255,22 @@ def _orders(name: str, copy: Any, cut: Any) -> tuple[Variant, ...]:
     """Make the variants of both orders; slicing first on all threads is worth it from pinned memory."""
     options: dict[str, Any] = {"clock": "end_to_end", "simulatable": False}
     made = [
-        (f"{name}_copy_first", partial(copy, False), "copy, then slice, pageable"),
-        (f"{name}_copy_first_pinned", partial(copy, True), "copy, then slice, pinned"),
+        (f"{name}_copy_first", partial(copy, False), "copying all, pageable"),
+        (f"{name}_copy_first_pinned", partial(copy, True), "copying all, pinned"),
         (
             f"{name}_slice_first",
             partial(cut, False, 1),
-            "slice on one thread, then copy, pageable",
+            "slicing on one thread, pageable",
         ),
         (
             f"{name}_slice_first_pinned",
             partial(cut, True, 1),
-            "slice on one thread, then copy, pinned",
+            "slicing on one thread, pinned",
         ),
         (
             f"{name}_slice_first_threads",
             partial(cut, True, THREADS),
-            "slice on all threads, then copy, pinned",
+            "slicing on all threads, pinned",
         ),
     ]
     return tuple(kernel_variant(*each, **options) for each in made)
