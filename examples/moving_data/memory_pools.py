@@ -8,7 +8,7 @@ Where does the GPU's memory go, and what can you do when it runs out?
 # Arithmetic in place on a cube of :measured:`cube_bytes` takes :measured:`ways_in_place` and no further
 # memory. With new arrays it takes :measured:`ways_new_arrays`, and CuPy's memory pool comes to hold two
 # cubes. Without the pool it takes :measured:`ways_no_pool`.
-
+#
 # .. list-table:: The cube tripled and squared, from the call until the result is there
 #    :header-rows: 1
 #
