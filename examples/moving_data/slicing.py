@@ -134,9 +134,9 @@ print("equal:", bool((eighth.get() == x_host[::8]).all()))
 # Result: where copying everything pays
 # -------------------------------------
 #
-# *Copying all, pinned*, and *slicing on one thread, pinned*, are the two cells above. *Copying all,
-# pageable*, does the same as the first with an ordinary array. And *slicing on all threads, pinned*, lets
-# each thread gather a part.
+# *Copying all, pinned*, and *slicing on one thread, pinned*, are the two cells above.
+# *Copying all, pageable*, does the same as the first with an ordinary array. And
+# *slicing on all threads, pinned*, lets each thread gather a part.
 
 # draw
 ax = gg.plot_time(
