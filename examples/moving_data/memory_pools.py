@@ -8,7 +8,7 @@ Where does the GPU's memory go, and what can you do when it runs out?
 # Arithmetic in place on a cube of :measured:`cube_bytes` takes :measured:`ways_in_place` and no further
 # memory. With new arrays it takes :measured:`ways_new_arrays`, and CuPy's memory pool comes to hold two
 # cubes. Without the pool it takes :measured:`ways_no_pool`.
-
+#
 # .. list-table:: The cube tripled and squared, from the call until the result is there
 #    :header-rows: 1
 #
@@ -168,10 +168,10 @@ except cp.cuda.memory.OutOfMemoryError as error:
 
 # %%
 # The message names the array that did not fit, what the pool holds already, and the limit. The error is a
-# ``MemoryError``, and nothing is broken: ``x`` is as it was. If the GPU itself is full, CuPy gives back its
-# free blocks and tries again before it raises. At a limit it raises at once, so there ``free_all_blocks`` may
-# help. A limit is also good manners on a GPU that you share: ``pool.set_limit(fraction=0.5)``, or
-# ``CUPY_GPU_MEMORY_LIMIT="50%"`` in the environment.
+# ``MemoryError``, and nothing is broken: ``x`` is as it was. If the GPU itself is full, CuPy gives back the
+# memory that nothing uses, and tries again before it raises. At a limit it raises at once, so there
+# ``free_all_blocks`` may help. A limit is also good manners on a GPU that you share:
+# ``pool.set_limit(fraction=0.5)``, or ``CUPY_GPU_MEMORY_LIMIT="50%"`` in the environment.
 #
 # The same arithmetic fits if it takes the array in chunks. A new array is then as small as a chunk.
 
@@ -316,6 +316,8 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: new_arrays, in_place_threads, triple_square, one_kernel
 #    :fold: New arrays, NumPy's side, and both steps in one kernel
+#
+# .. results:: arithmetic
 
 # %%
 # With the pool switched off
@@ -329,16 +331,13 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 #
 #    * - bytes of the result
 #      - 8 kB
-#      - 4.2 MB
-#      - 268 MB
+#      - 34 MB
 #    * - with the pool
 #      - :measured:`pool[from_pool, 2**10].launch`
-#      - :measured:`pool[from_pool, 2**19].launch`
-#      - :measured:`pool[from_pool, 2**25].launch`
+#      - :measured:`pool[from_pool, 2**22].launch`
 #    * - without the pool
 #      - :measured:`pool[from_driver, 2**10].launch`
-#      - :measured:`pool[from_driver, 2**19].launch`
-#      - :measured:`pool[from_driver, 2**25].launch`
+#      - :measured:`pool[from_driver, 2**22].launch`
 #
 # Giving memory back to the driver has another price: it waits for the GPU, so that the next launch is not
 # queued while the last one runs. Switch the pool off for one purpose only, to let a tool such as
@@ -348,9 +347,8 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 #    :names: from_pool, from_driver
 #    :fold: What is timed with the pool and without it
 
-# draw: Five claims
-gg.claim(pooled, "from_pool", faster_than="from_driver", at=2**22, clock="launch", by=2)
-gg.claim(pooled, "from_pool", faster_than="from_driver", at=2**25, clock="launch", by=4)
+# draw: Four claims
+gg.claim(pooled, "from_pool", faster_than="from_driver", at=2**22, clock="launch", by=3)
 gg.claim(
     arithmetic, "one_kernel", faster_than=("in_place", "new_arrays"), at=2**25, by=1.5
 )
@@ -361,25 +359,25 @@ gg.claim(arithmetic, "numpy_in_place", faster_than="numpy_new", at=2**25, by=1.3
 # The pinned pool
 # ---------------
 #
-# :term:`Pinned memory <pinned memory>` on the host has a pool of its own. It counts no bytes, only free
-# blocks.
+# :term:`Pinned memory <pinned memory>` on the host has a pool of its own. It counts no bytes, only the pieces
+# of memory that are free.
 
 import cupyx
 
 pinned_pool = cp.get_default_pinned_memory_pool()
 x_host = cupyx.empty_pinned(1_000_000, dtype=np.float32)
 pinned_pool.free_all_blocks()  # whatever was left of the copies above
-print("in use:", pinned_pool.n_free_blocks(), "free blocks")
+print("in use:", pinned_pool.n_free_blocks(), "free")
 del x_host
-print("after: ", pinned_pool.n_free_blocks(), "free block")
+print("after: ", pinned_pool.n_free_blocks(), "free")
 pinned_pool.free_all_blocks()
-print("freed: ", pinned_pool.n_free_blocks(), "free blocks")
+print("freed: ", pinned_pool.n_free_blocks(), "free")
 
 # %%
-# Pinning 67 MB takes :measured:`pinned_from_driver`, and taking the same block from the pool
+# Pinning 67 MB takes :measured:`pinned_from_driver`, and getting it from the pool
 # :measured:`pinned_from_pool`. ``cp.asarray`` uses this pool, too. It copies a pageable array into pinned
 # memory, from which the GPU fetches it: :measured:`asarray_empty_pool` while the pool is empty, and
-# :measured:`asarray_pageable` once it has a block. An array that is pinned itself is copied by ``set`` in
+# :measured:`asarray_pageable` once it has some. An array that is pinned itself is copied by ``set`` in
 # :measured:`set_pinned`.
 
 # %%

@@ -7,8 +7,8 @@ Slice before the copy to the GPU, or after it?
 # %%
 # Every eighth of 2\ :sup:`25` numbers in pinned memory is on the GPU after
 # :measured:`strided[strided_copy_first_pinned, 2**22].time` if all of them are copied and sliced there, and
-# after :measured:`strided[strided_slice_first_pinned, 2**22].time` if NumPy slices first, on one thread. A
-# block of neighbours is sliced first: that copies less, and nothing has to be gathered.
+# after :measured:`strided[strided_slice_first_pinned, 2**22].time` if NumPy slices first, on one thread.
+# Neighbours are sliced first: that copies less, and nothing has to be gathered.
 #
 # .. list-table:: From pinned memory, until the numbers wanted are on the GPU
 #    :header-rows: 1
@@ -17,7 +17,7 @@ Slice before the copy to the GPU, or after it?
 #      - copy, then slice
 #      - slice, then copy
 #      - the same, all threads
-#    * - a block of 2\ :sup:`22`
+#    * - 2\ :sup:`22` neighbours
 #      - :measured:`block[block_copy_first_pinned, 2**22].time`
 #      - :measured:`block[block_slice_first_pinned, 2**22].time`
 #      -
@@ -76,8 +76,6 @@ print("picked:", picked, " NumPy:", x_host[places], "before the change")
 #
 # Neighbours in the array are neighbours in memory. NumPy's view of them can be copied to the GPU as it is.
 # The arrays on the host are in :term:`pinned memory`, from which the GPU copies by itself.
-#
-# .. rung:: block_slice_first_pinned
 
 import cupyx
 
@@ -102,8 +100,9 @@ for what, seconds in {**views.views(), **views.waits()}.items():
     gg.fact(what, float(np.median(seconds)), unit="s", samples=seconds)
 
 # %%
-# From :term:`pageable memory` the same block takes :measured:`block[block_slice_first, 2**22].time`, and the
-# whole array before it :measured:`block[block_copy_first, 2**22].time`.
+# This takes :measured:`block[block_slice_first_pinned, 2**22].time`. To copy the whole array, an eighth of
+# which is wanted, takes :measured:`block[block_copy_first_pinned, 2**22].time`. From :term:`pageable memory`
+# it is :measured:`block[block_slice_first, 2**22].time` and :measured:`block[block_copy_first, 2**22].time`.
 
 # %%
 # Strided slices: somebody has to gather
@@ -116,8 +115,6 @@ for what, seconds in {**views.views(), **views.waits()}.items():
 #
 #     The same row of numbers twice, every fourth one coloured. Above, the host gathers the coloured ones, and
 #     only they cross to the GPU. Below, the whole row crosses, and the GPU gathers.
-#
-# .. rung:: strided_copy_first_pinned
 
 x = cp.empty(x_host.size, dtype=np.float32)
 x.set(x_host)
@@ -126,8 +123,6 @@ print("equal:", bool((eighth.get() == x_host[::8]).all()))
 
 # %%
 # Slicing first needs another array on the host, for what was gathered.
-#
-# .. rung:: strided_slice_first_pinned
 
 part = cupyx.empty_pinned(x_host.size // 8, dtype=np.float32)
 np.copyto(part, x_host[::8])  # NumPy gathers, on one thread
@@ -138,9 +133,13 @@ print("equal:", bool((eighth.get() == x_host[::8]).all()))
 # %%
 # Result: where copying everything pays
 # -------------------------------------
+#
+# *Copying all, pinned*, and *slicing on one thread, pinned*, are the two cells above.
+# *Copying all, pageable*, does the same as the first with an ordinary array. And
+# *slicing on all threads, pinned*, lets each thread gather a part.
 
 # draw
-_ = gg.plot_time(
+ax = gg.plot_time(
     strided,
     variants=[
         "strided_copy_first",
@@ -150,6 +149,7 @@ _ = gg.plot_time(
     ],
     crossover=("strided_slice_first_pinned", "strided_copy_first_pinned"),
 )
+_ = ax.set_ylim(5e-5, 0.3)  # room for the words about the crossover
 
 # %%
 # .. finding::
@@ -161,9 +161,10 @@ _ = gg.plot_time(
 #
 # The gathering is what costs time on the host. For every eighth number NumPy takes
 # :measured:`strided[strided_numpy, 2**22].time` on one thread and
-# :measured:`strided[strided_numpy_threads, 2**22].time` on all. The GPU takes
-# :measured:`strided[strided_cupy, 2**22].time`. From pageable memory the copies take longer, and copying
-# all overtakes slicing on one thread
+# :measured:`strided[strided_numpy_threads, 2**22].time` on all; the GPU takes
+# :measured:`strided[strided_cupy, 2**22].time`. So with all threads, slicing first holds out longer: copying
+# all overtakes it :measured:`strided.crossover(strided_slice_first_threads, strided_copy_first_pinned)`. From
+# pageable memory every copy takes longer, and copying all overtakes slicing on one thread
 # :measured:`strided.crossover(strided_slice_first, strided_copy_first)`.
 #
 # .. kernel:: gpuguide.topics.slicing.study
@@ -209,8 +210,6 @@ gg.claim(strided, "strided_cupy", faster_than="strided_numpy_threads", at=2**22,
 #
 # An index in NumPy is made of 64-bit integers, so that it has twice the bytes of the ``float32`` numbers that
 # it picks. If the GPU picks, the index has to be copied as well.
-#
-# .. rung:: picked_copy_first_pinned
 
 places_host = cupyx.empty_pinned(2**22, dtype=np.int64)
 places_host[:] = np.random.default_rng(1).integers(0, x_host.size, places_host.size)
@@ -222,9 +221,10 @@ picked_on_gpu = x[places]
 print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 
 # %%
-# It pays all the same. The places are in random order, and NumPy takes
-# :measured:`picked[picked_numpy, 2**22].time` to pick 2\ :sup:`22` numbers on one thread, and
-# :measured:`picked[picked_numpy_threads, 2**22].time` on all. The GPU takes
+# It pays all the same: with both copies this takes :measured:`picked[picked_copy_first_pinned, 2**22].time`,
+# and picking first :measured:`picked[picked_slice_first_pinned, 2**22].time` on one thread. The places are in
+# random order. NumPy alone takes :measured:`picked[picked_numpy, 2**22].time` for them on one thread and
+# :measured:`picked[picked_numpy_threads, 2**22].time` on all, the GPU
 # :measured:`picked[picked_cupy, 2**22].time`.
 #
 # .. kernel:: gpuguide.topics.slicing.study

@@ -63,13 +63,11 @@ _POINTS = {
     "": "assert 0 <= int(inside) <= n == x.size",
 }
 _CUT = {
-    "block_slice_first_pinned": "assert (block.get() == x_host[: block.size]).all()\nblock[:] = -1",
-    **_each(
-        "assert (eighth.get() == x_host[::8]).all()\neighth[:] = -1",
-        "strided_copy_first_pinned",
-        "strided_slice_first_pinned",
-    ),
-    "picked_copy_first_pinned": "assert (picked_on_gpu.get() == x_host[places_host]).all()",
+    "": """
+assert (block.get() == x_host[: block.size]).all()
+assert (eighth.get() == x_host[::8]).all()
+assert (picked_on_gpu.get() == x_host[places_host]).all()
+"""
 }
 _TRIPLED = {"in_place": "assert (x.get() == (3 * x_host) ** 2).all()"}
 

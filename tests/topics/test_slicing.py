@@ -42,6 +42,7 @@ def on_host(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(slicing, "cupy", lambda: fake)
     monkeypatch.setattr(slicing, "_part", part)
+    monkeypatch.setattr(slicing, "TAKEN_ALONE_BELOW", 16)
     return seen
 
 

@@ -118,16 +118,17 @@ def ways(edge: int, n_turns: int = 10) -> dict[str, list[float]]:
 def chunks(
     edge: int, sizes: tuple[int, ...] = CHUNKS, n_turns: int = 5
 ) -> dict[int, tuple[list[float], int]]:
-    """For each size of chunk: the seconds on a cube, and the bytes that the pool needed beside it."""
-    pool = cupy().get_default_memory_pool()
+    """For each size of chunk: the seconds on a cube, and the bytes that a pool needed beside it."""
+    cp = cupy()
     with gpu_clock().use():
         cube = Cube(edge)
         needed = {}
         for n in sizes:
+            pool = cp.cuda.MemoryPool()  # CuPy's own one may hold blocks of others that fit
+            with cp.cuda.using_allocator(pool.malloc):
+                cube.in_chunks(n)
+            needed[n] = pool.total_bytes()
             pool.free_all_blocks()
-            before = pool.total_bytes()
-            cube.in_chunks(n)
-            needed[n] = pool.total_bytes() - before
         calls = {str(n): partial(cube.in_chunks, n) for n in sizes}
         times = _timed(cube, calls, n_turns)
     return {n: (times[str(n)], needed[n]) for n in sizes}

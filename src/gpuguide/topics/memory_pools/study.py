@@ -17,9 +17,9 @@ from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 
 THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
-POOL_SIZES = (2**10, 2**13, 2**16, 2**19, 2**22, 2**25)
-SIZES = (2**15, 2**17, 2**19, 2**21, 2**23, 2**25)
-ALONE_BELOW = 2**15  # numbers for which the threads cost more than they save
+POOL_SIZES = (2**10, 2**22)
+SIZES = (2**25,)
+ALONE_BELOW = 2**20  # as recorded: below, waking the threads takes longer than the work
 INPUT_NOTE = "uniform random numbers; whole numbers for the exact check"
 
 
