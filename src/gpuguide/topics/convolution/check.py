@@ -33,12 +33,15 @@ class ConvolutionCheck:
     def prepare(self, inputs: tuple[Any, ...]) -> tuple[np.ndarray, tuple[int, ...], float]:
         """Work out the full result, and how far a result may be off."""
         image, weights, column, row = (x.get() if is_device_array(x) else x for x in inputs)
-        full = convolved(image, column, row)
+        full = _full(image, column, row)
         whole = all(bool((x == np.rint(x)).all()) for x in (image, weights))
         if whole or not image.size:
             return full, image.shape, WHOLE
-        # Numbers that are not negative: the largest result is the largest sum of magnitudes.
-        largest = float(convolved(abs(image), abs(column), abs(row)).max())
+        # Of numbers that are not negative, the largest result is the largest sum of magnitudes.
+        signed = any(bool((x < 0).any()) for x in (image, column, row))
+        largest = float(
+            (convolved(abs(image), abs(column), abs(row)) if signed else full).max()
+        )
         eps = float(np.finfo(image.dtype).eps)
         return full, image.shape, 4 * eps * (max(weights.shape) + log2(image.size)) * largest
 
@@ -53,11 +56,15 @@ class ConvolutionCheck:
             raise MismatchError(
                 f"The result should have shape {full.shape} or {shape}; it has {got.shape}."
             )
-        if not got.size:
-            return 0.0, tolerance
-        off = np.abs(got - expected)
-        largest = float(off.max())
+
+        def one(start: int) -> Any:
+            rows = slice(start, start + _ROWS)
+            return np.abs(got[rows] - expected[rows]).max(axis=1)
+
+        largest_of = in_threads(one, range(0, len(got) if got.size else 0, _ROWS), got.nbytes)
+        largest = float(np.concatenate([[0.0], *largest_of]).max())  # a NaN stays one
         if not largest <= tolerance:
+            off = np.abs(got - expected)
             at = np.unravel_index(
                 int(np.argmax(np.where(np.isnan(off), np.inf, off))), off.shape
             )
@@ -67,6 +74,19 @@ class ConvolutionCheck:
                 f"and may be off by {tolerance:.3g}."
             )
         return largest, tolerance
+
+
+# The last result: the same inputs come once for the host, once for pinned memory and once for the GPU.
+_last: dict[tuple[Any, ...], np.ndarray] = {}
+
+
+def _full(image: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+    key = (image.shape, image.tobytes(), column.tobytes(), row.tobytes())
+    if key not in _last:
+        made = convolved(image, column, row)
+        _last.clear()
+        _last[key] = made
+    return _last[key]
 
 
 def convolved(image: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
