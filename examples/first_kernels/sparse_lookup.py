@@ -325,8 +325,9 @@ _ = gg.plot_time(
 #    pageable copies.
 #
 # The search of NumPy takes :measured:`lookup[numpy, 10**6].time` for a million queries on one thread, and
-# :measured:`lookup[numpy_threads, 10**6].time` as *NumPy, all threads*. A CPU can use buckets, too. *CPU buckets of 8, all threads* is the search of the last kernel, compiled by
-# Numba for the CPU. It takes :measured:`lookup[cpu_buckets, 10**6].time`, and the GPU overtakes it
+# :measured:`lookup[numpy_threads, 10**6].time` as *NumPy, all threads*. A CPU can use buckets, too:
+# *CPU buckets of 8, all threads* is the search of the last kernel, compiled by Numba for the CPU. It takes
+# :measured:`lookup[cpu_buckets, 10**6].time`, and the GPU overtakes it
 # :measured:`lookup.crossover(cpu_buckets, with_copies_pinned)`.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.dictionary

@@ -51,6 +51,7 @@ SIZES = {
     "maximum_cpu": 11**3,
     "mixes": 4 * 1025,
     "primes": 1000,
+    "product": 3,
     "qr": 16**2,
     "reads": 4 * 4097,
 }

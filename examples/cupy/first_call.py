@@ -1,0 +1,211 @@
+"""
+The first call
+==============
+
+Why is the first call so slow, and how do you avoid paying for it every time?
+"""
+# %%
+# A fresh process has its first determinant after :measured:`empty_whole`. Nearly all of that is compiling
+# kernels: with a filled cache on disk it is :measured:`filled_whole`. The fifth determinant takes
+# :measured:`empty_det_5`. So keep the cache, and warm a process up before somebody waits for it.
+#
+# .. csv-table:: A process, up to its first determinant
+#    :header: step | cache empty | cache filled
+#    :delim: |
+#
+#    import CuPy|:measured:`empty_imports`|:measured:`filled_imports`
+#    context on the GPU|:measured:`empty_context`|:measured:`filled_context`
+#    copy a matrix there|:measured:`empty_copy`|:measured:`filled_copy`
+#    first ufunc|:measured:`empty_ufunc`|:measured:`filled_ufunc`
+#    open cuSOLVER|:measured:`empty_library`|:measured:`filled_library`
+#    first determinant|:measured:`empty_det_1`|:measured:`filled_det_1`
+#    **all of it**|:measured:`empty_whole`|:measured:`filled_whole`
+
+# %%
+# The same determinant five times
+# -------------------------------
+#
+# Time the calls one by one, and wait for the GPU each time.
+
+from time import perf_counter
+
+import cupy as cp
+import numpy as np
+
+numbers = np.random.default_rng(0).standard_normal((512, 512), np.float32)
+a_host = numbers / np.float32(14)  # else the determinant is too large for float32
+a = cp.asarray(a_host)
+
+for call in range(1, 6):
+    cp.cuda.Device().synchronize()
+    start = perf_counter()
+    determinant = cp.linalg.det(a)
+    cp.cuda.Device().synchronize()
+    print(f"call {call}: {1e3 * (perf_counter() - start):9.2f} ms")
+print("CuPy:", determinant, " NumPy:", np.linalg.det(a_host))
+
+# %%
+# .. try-it::
+#
+#    Run the cell again, with ``np.float64`` for ``np.float32`` in both places. The first call is slow once
+#    more: a kernel is compiled for one dtype, and the next dtype needs another one.
+#
+# The process of this page had a context already, and may have found kernels in the cache. To see all that a
+# first call can cost, we start fresh processes.
+
+# %%
+
+# record: First calls in fresh processes, with an empty cache and with a filled one
+import gpuguide as gg
+from gpuguide.topics.first_call import fresh
+from gpuguide.topics.first_call.study import study
+
+results = study().run()
+taken, kernels = fresh.measure_first_calls()
+for part, samples in taken.items():
+    gg.fact(part, float(np.median(samples)), unit="s", samples=samples)
+gg.fact("kernels_ufunc", kernels["ufunc"], unit="1", note="in the cache after it")
+left = kernels["empty"] - kernels["ufunc"]
+_ = gg.fact("kernels_det", left, unit="1", note="in the cache after it, beside those")
+
+# %%
+# Import, context, kernels, libraries
+# -----------------------------------
+#
+# **Importing** CuPy reads its files and those of CUDA's libraries. A :term:`context` is what the driver keeps
+# on the GPU for a process; the first call that needs the GPU makes it. Neither depends on what you compute.
+#
+# CuPy comes without most of its kernels. It holds their source, and compiles each when it is first needed,
+# for this GPU and this dtype, with NVIDIA's run-time compiler *NVRTC*. The first **ufunc**, here the square
+# of each element, takes :measured:`empty_ufunc`, and the second call of it :measured:`empty_ufunc_again`.
+#
+# ``det`` looks like one function and is many kernels. The ufunc left :measured:`kernels_ufunc` in the cache,
+# the first determinant :measured:`kernels_det` more. With a filled cache it takes :measured:`filled_det_1`
+# instead of :measured:`empty_det_1`, because nothing is left to compile. :evidence:`variant from_disk`
+
+# draw
+steps = {
+    "import": "imports",
+    "context": "context",
+    "copy": "copy",
+    "ufunc": "ufunc",
+    "det": "det_1",
+}
+ways = {
+    "empty cache": "empty",
+    "kept headers": "headers",
+    "no CUB": "plain",
+    "filled cache": "filled",
+    "a copy of it": "copied",
+}
+bars = {
+    label: {step: facts[f"{way}_{part}"] for step, part in steps.items()}
+    for label, way in ways.items()
+}
+gg.plot_decomposition(bars)
+
+# %%
+# .. finding::
+#
+#    Up to the first determinant, a process with an empty cache takes :measured:`empty_whole`, and one with a
+#    filled cache :measured:`filled_whole`. If the compiler keeps headers, an empty cache costs
+#    :measured:`headers_whole`; without CUB it costs :measured:`plain_whole`.
+#
+# Where no cache can be kept, two variables of CuPy shorten the compiling. Most kernels include the same
+# headers, and with ``CUPY_NVRTC_USE_PCH=1`` the compiler reads each of them once: the first determinant takes
+# :measured:`headers_det_1`. Some kernels use CUB, a library of C++ templates for sums and the like. With
+# ``CUPY_ACCELERATORS=`` (nothing behind the sign) CuPy takes kernels of its own instead:
+# :measured:`plain_det_1`. But then all sums of the process do without CUB.
+#
+# With everything compiled, the first determinant still takes :measured:`filled_det_1`, and the second
+# :measured:`filled_det_2`. We think that cuSOLVER's own code has to come to the GPU first.
+# :evidence:`opinion`
+
+# %%
+# Compiled, from disk, in memory
+# ------------------------------
+#
+# CuPy writes each compiled kernel into a folder, ``~/.cupy/kernel_cache``, or the one that ``CUPY_CACHE_DIR``
+# names. The name of the file is a hash of source, options, GPU and compiler, so a new version of any of
+# them compiles anew. Inside a process, what was loaded stays in memory.
+
+# draw
+from gpuguide.charts.shapes import plot_dots
+
+plot_dots(
+    {info.label: results.time(info.name, 512**2) for info in results.variants},
+    "one call of a short kernel, until it is done",
+)
+
+# %%
+# .. finding::
+#
+#    The same short kernel is done after :measured:`kernel[compiled, 512**2].time` when it is **compiled**,
+#    after :measured:`kernel[from_disk, 512**2].time` when it comes **from disk**, and after
+#    :measured:`kernel[in_memory, 512**2].time` when it is **in memory**.
+#
+# .. kernel:: gpuguide.topics.first_call.study
+#    :names: compiled, from_disk, in_memory, twice
+#    :fold: The kernel in three ways
+
+# draw: Two claims
+gg.claim(results, "from_disk", faster_than="compiled", at=512**2, by=5)
+gg.claim(results, "in_memory", faster_than="compiled", at=512**2, by=50)
+
+# %%
+# Keep the kernel cache in a container image
+# ------------------------------------------
+#
+# A container starts with the files of its image. If the cache is not among them, each start compiles. So
+# fill it while the image is made, on a machine with the GPU that will run it, or keep it on a volume:
+#
+# .. code-block:: docker
+#
+#    ENV CUPY_CACHE_DIR=/opt/kernel_cache
+#    COPY kernel_cache /opt/kernel_cache
+#
+# We copied a filled cache into another folder and started a process with it. It compiled nothing, and had its
+# first determinant after :measured:`copied_whole`. To fill a cache, run your program once, with the dtypes
+# that it will meet. Another type of GPU, or another version of CuPy or CUDA, needs a cache of its own.
+
+# %%
+# Warm up before somebody waits
+# -----------------------------
+#
+# Import, context and libraries cannot be kept on disk. A service pays for them when it starts, and should do
+# so before its first request. Call each function once and wait. Take every dtype that will come, and sizes
+# like those that will come: CuPy has more than one kernel for a sum, and chooses by the size.
+
+
+def warm_up(rows, dtypes):
+    for dtype in dtypes:
+        invented = cp.eye(rows, dtype=dtype)
+        cp.linalg.det(invented)
+        cp.linalg.solve(invented, invented[0])
+    cp.cuda.Device().synchronize()
+
+
+warm_up(512, [np.float32])
+print("ready")
+
+# %%
+# Short processes are the expensive ones. A script that is called for each of a thousand files pays for import
+# and context a thousand times. Let one process go through all files.
+#
+# In a benchmark, a first call has no place: make one that is not timed.
+# :doc:`How to time a GPU </gallery/measuring/how_to_time>` does so.
+
+# %%
+# Your turn: a service that starts warm
+# -------------------------------------
+#
+# A service remembers what it has seen, so warming it up with invented numbers must leave no trace.
+#
+# .. exercise:: warm_start
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, the same for Numba's compiler.
+# Sideways: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, on the calls after the first.

@@ -1,0 +1,298 @@
+"""
+Linear algebra
+==============
+
+At what size does a GPU win, and is its answer as good?
+"""
+# %%
+# With pinned copies there and back, CuPy's QR overtakes NumPy on all threads
+# :measured:`qr.crossover(numpy, with_copies_pinned)` matrix elements. At 2048 by 2048 it is
+# :measured:`qr[with_copies_pinned, 2048**2].speedup(numpy)` as fast. Residuals are a few roundings on both
+# sides. Singular values gain least.
+#
+# .. list-table:: Time in ``float64``, the matrix where it is needed
+#    :header-rows: 1
+#
+#    * - routine, rows
+#      - NumPy, one thread
+#      - NumPy, all threads
+#      - CuPy
+#    * - ``qr``, 1024
+#      - :measured:`qr[numpy_one_thread, 1024**2].time`
+#      - :measured:`qr[numpy, 1024**2].time`
+#      - :measured:`qr[cupy, 1024**2].time`
+#    * - ``qr``, 4096
+#      - not measured
+#      - :measured:`qr_4096`
+#      - :measured:`qr[cupy, 4096**2].time`
+#    * - ``solve``, 1024
+#      - :measured:`solve[solve_numpy_one_thread, 1024**2].time`
+#      - :measured:`solve[solve_numpy, 1024**2].time`
+#      - :measured:`solve[solve_cupy, 1024**2].time`
+#    * - ``slogdet``, 1024
+#      - :measured:`det[det_numpy_one_thread, 1024**2].time`
+#      - :measured:`det[det_numpy, 1024**2].time`
+#      - :measured:`det[det_cupy, 1024**2].time`
+#    * - ``svd``, 512
+#      - :measured:`svd[svd_numpy_one_thread, 512**2].time`
+#      - :measured:`svd[svd_numpy, 512**2].time`
+#      - :measured:`svd[svd_cupy, 512**2].time`
+
+# %%
+# QR, solve, SVD and determinant in CuPy
+# --------------------------------------
+#
+# ``cp.linalg`` has NumPy's names. Each answer below is put to the test: Q times R must be the matrix again,
+# and the matrix times the solution must be the right side. What is left over is the :term:`residual`.
+
+import cupy as cp
+import numpy as np
+
+a_host = np.random.default_rng(0).standard_normal((512, 512))
+a = cp.asarray(a_host)
+b = cp.ones(512)
+
+q, r = cp.linalg.qr(a)
+x = cp.linalg.solve(a, b)
+u, s, vt = cp.linalg.svd(a)
+sign, logarithm = cp.linalg.slogdet(a)  # the determinant is sign * exp(logarithm)
+
+norm = cp.linalg.norm
+print(f"QR:    {float(norm(q @ r - a) / norm(a)):.1e}")
+print(f"solve: {float(norm(a @ x - b) / (norm(a) * norm(x))):.1e}")
+print(f"SVD:   {float(norm((u * s) @ vt - a) / norm(a)):.1e}")
+print(f"log |det|: {float(logarithm):.9f}, NumPy: {np.linalg.slogdet(a_host)[1]:.9f}")
+
+# %%
+# .. try-it::
+#
+#    Print ``cp.linalg.det(a)``. It is infinite, and so is NumPy's: this determinant has hundreds of digits
+#    before the point, and ``float64`` ends at 10\ :sup:`308`. NumPy warns of it, CuPy does not. So take
+#    ``slogdet``.
+
+# %%
+
+# record: The studies: QR from 64 to 4096, solve, determinant, SVD and products, and the residuals
+import gpuguide as gg
+from gpuguide.topics.linear_algebra import residuals, study
+
+qr = study.qr_study().run()
+qr_single = study.qr_single_study().run()
+solve = study.solve_study().run()
+det = study.det_study().run()
+svd = study.svd_study().run()
+matmul = study.single_study().run()
+double = study.double_study().run()
+tf32 = study.tf32_study().run()
+
+for name, value in residuals.residuals().items():
+    gg.fact(f"residual_{name}", value, unit="1", note="in units of eps")
+_ = gg.fact("qr_4096", residuals.factorise_once(4096), unit="s", note="one call")
+_ = gg.fact("widened", residuals.share_widened(512), unit="share")
+
+# %%
+# Residuals: a few roundings on both sides
+# ----------------------------------------
+#
+# A comparison with NumPy says that two answers differ; a residual says how good each of them is. We give it
+# in *eps*, the distance from 1 to the next number: 2.2e-16 in ``float64``, 1.2e-7 in ``float32``.
+#
+# .. csv-table:: Residuals, in eps of the dtype
+#    :header: | dtype | NumPy | CuPy
+#    :delim: |
+#
+#    ``qr``, 1024|``float64``|:measured:`residual_qr_numpy`|:measured:`residual_qr_cupy`
+#    ``solve``, 1024|``float64``|:measured:`residual_solve_numpy`|:measured:`residual_solve_cupy`
+#    ``svd``, 512|``float64``|:measured:`residual_svd_numpy`|:measured:`residual_svd_cupy`
+#    product, 2048|``float64``|:measured:`residual_double_numpy`|:measured:`residual_double_cupy`
+#    product, 2048|``float32``|:measured:`residual_matmul_numpy`|:measured:`residual_matmul_cupy`
+#    ``qr``, 2048|``float32``|:measured:`residual_qr_single_numpy`|:measured:`residual_qr_single_cupy`
+#
+# One row is odd: in ``float32`` NumPy's QR is better than eps. ``np.linalg`` computes in ``float64`` whatever
+# it gets, and rounds at the end. The factors of a ``float32`` matrix equal the rounded ones of the same
+# matrix in ``float64`` in :measured:`widened` of their elements. :evidence:`count widened` So ``float32``
+# saves NumPy no time: at 2048 by 2048 its QR takes :measured:`qr_single[qr_single_numpy, 2048**2].time`, and
+# :measured:`qr[numpy, 2048**2].time` in ``float64``. CuPy computes in the dtype of the array, and takes
+# :measured:`qr_single[qr_single_cupy, 2048**2].time` and :measured:`qr[cupy, 2048**2].time`.
+#
+# .. kernel:: gpuguide.topics.linear_algebra.residuals
+#    :names: of_factors, of_solution, of_singular_values, of_product, share_widened
+#    :fold: How the residuals are worked out, and how elements are compared
+
+# %%
+# Matmul on tensor cores: float64, float32 and TF32
+# -------------------------------------------------
+#
+# How fast a product is depends on the dtype, on a GPU more than elsewhere. Both factors are 4096 by 4096, and
+# their random numbers are made before the clock starts.
+
+a = cp.random.standard_normal((4096, 4096))
+b = cp.random.standard_normal((4096, 4096))
+c = a @ b  # float64
+c_single = a.astype(cp.float32) @ b.astype(cp.float32)
+print("float32 is off by", float(abs(c_single - c).max() / abs(c).max()))
+
+# %%
+# .. list-table:: Product of two matrices, 4096 by 4096
+#    :header-rows: 1
+#
+#    * - dtype
+#      - NumPy, all threads
+#      - CuPy
+#      - operations per second
+#    * - ``float64``
+#      - :measured:`double[double_numpy, 4096**2].time`
+#      - :measured:`double[double_cupy, 4096**2].time`
+#      - :measured:`double[double_cupy, 4096**2].flop_rate`
+#    * - ``float32``
+#      - :measured:`matmul[matmul_numpy, 4096**2].time`
+#      - :measured:`matmul[matmul_cupy, 4096**2].time`
+#      - :measured:`matmul[matmul_cupy, 4096**2].flop_rate`
+#    * - TF32
+#      - not offered
+#      - :measured:`tf32[tf32, 4096**2].time`
+#      - :measured:`tf32[tf32, 4096**2].flop_rate`
+#
+# In ``float64`` CuPy reaches :measured:`double[double_cupy, 4096**2].share(operations)` of what this GPU's
+# ordinary FP64 units can do at most. So it is the :term:`tensor cores <tensor core>` that multiply.
+# :evidence:`count operations` Nothing has to be switched on, and nothing is lost: they compute in
+# ``float64``.
+#
+# In ``float32`` they are off. There they would round the factors to *TF32*, ten bits after the point instead
+# of 23. With ``CUPY_TF32=1`` in the environment a product is :measured:`tf32_gain` as fast, and its residual
+# grows from :measured:`residual_matmul_cupy` to :measured:`residual_tf32_cupy` eps.
+#
+# If the factors come from the host, the copies take longer than the product. Pageable ones make it
+# :measured:`matmul[matmul_copied, 4096**2].time` in ``float32``, pinned ones
+# :measured:`matmul[matmul_copied_pinned, 4096**2].time`.
+#
+# .. kernel:: gpuguide.topics.linear_algebra.study
+#    :names: matmul_numpy, matmul_cupy, matmul_tf32, matmul_copied_pinned, operations, fp64_units
+#    :fold: The products, and how operations are counted
+
+# draw: TF32 beside float32
+gain = matmul.time("matmul_cupy", 4096**2).value / tf32.time("tf32", 4096**2).value
+gg.fact("tf32_gain", gain, unit="ratio", note="float32 / TF32")
+
+# %%
+# SVD holds the host, QR and solve do not
+# ---------------------------------------
+#
+# Most calls of CuPy return before the GPU is done, and Python goes on. How much of its time does a call hold
+# Python? The matrices are 1024 by 1024, that of ``svd`` 512 by 512.
+
+# draw
+from gpuguide.charts.shapes import plot_ratios
+
+calls = {
+    "qr": (qr, "cupy", 1024**2),
+    "slogdet": (det, "det_cupy", 1024**2),
+    "solve": (solve, "solve_cupy", 1024**2),
+    "solve, checked": (solve, "solve_checked", 1024**2),
+    "svd": (svd, "svd_cupy", 512**2),
+}
+held, spans = {}, []
+for label, (results, variant, size) in calls.items():
+    asked = results.time(variant, size, "launch").value
+    share = min(1.0, asked / results.time(variant, size).value)
+    held[label] = gg.fact(f"held_{variant}", share, unit="share", note="launch / whole")
+    spans.append(results.measurement(variant, size).host_bound)
+ax = plot_ratios(held, "share of its time in which a call holds Python")
+for dot in (line for line in ax.lines if line.get_marker() == "o"):
+    if spans[int(dot.get_ydata()[0])]:
+        dot.set(markerfacecolor="none", markersize=10)  # a span
+
+# %%
+# .. finding::
+#
+#    ``svd`` holds Python for :measured:`held_svd_cupy` of its time, ``solve`` for
+#    :measured:`held_solve_cupy`. Hollow: a time that is a span.
+#
+# A call that waits inside cannot be timed without the host: its time is a *span*, and contains whatever
+# Python does between two kernels. The table on top has one, that of ``svd``.
+#
+# That ``solve`` does not wait has a price. If the matrix is singular, NumPy raises ``LinAlgError``, and CuPy
+# returns ``nan`` and ``inf``. To find out, it would have to look at a number that is still on the GPU. You
+# can ask for that.
+
+import cupyx
+
+singular = cp.ones((3, 3))
+print("solve:  ", cp.linalg.solve(singular, cp.arange(3.0)))
+try:
+    with cupyx.errstate(linalg="raise"):
+        cp.linalg.solve(singular, cp.arange(3.0))
+except np.linalg.LinAlgError as error:
+    print("checked:", str(error).partition(".")[0])
+
+# %%
+# **Checked** like this, ``solve`` holds Python for :measured:`solve[solve_checked, 1024**2].launch` instead
+# of :measured:`solve[solve_cupy, 1024**2].launch`, because it waits for the factorisation.
+# :evidence:`variant solve_checked`
+#
+# .. kernel:: gpuguide.topics.linear_algebra.study
+#    :names: solve_cupy, solve_checked, slogdet_cupy, svd_cupy
+#    :fold: The calls
+
+# %%
+# Result: QR from 64 to 4096, copies included
+# -------------------------------------------
+
+# draw
+gg.plot_time(
+    qr,
+    variants=["numpy_one_thread", "numpy", "with_copies", "with_copies_pinned"],
+    crossover=("numpy", "with_copies_pinned"),
+)
+
+# %%
+# .. finding::
+#
+#    From host memory to host memory, CuPy with pinned copies overtakes **NumPy, one thread**
+#    :measured:`qr.crossover(numpy_one_thread, with_copies_pinned)` matrix elements, and
+#    **NumPy, all threads** :measured:`qr.crossover(numpy, with_copies_pinned)`. A matrix with 2\ :sup:`12`
+#    elements has 64 rows, one with 2\ :sup:`24` has 4096.
+#
+# More threads do not always help NumPy: with 128 rows QR takes :measured:`qr[numpy_one_thread, 128**2].time`
+# on one thread and :measured:`qr[numpy, 128**2].time` on all. ``OPENBLAS_NUM_THREADS=1`` in the environment
+# gives a whole process one.
+
+# draw: Five claims
+gg.claim(qr, "cupy", faster_than="numpy", at=2048**2, by=5)
+gg.claim(
+    qr, "with_copies_pinned", faster_than=("numpy", "numpy_one_thread"), at=1024**2, by=2
+)
+gg.claim(qr, "numpy_one_thread", faster_than="with_copies_pinned", at=64**2)
+gg.claim(matmul, "matmul_cupy", faster_than="matmul_numpy", at=4096**2, by=5)
+gg.claim(matmul, "matmul_copied_pinned", faster_than="matmul_copied", at=4096**2, by=1.2)
+
+# %%
+# .. kernel:: gpuguide.topics.how_to_time.study
+#    :names: qr_numpy, qr_cupy
+#    :fold: What is timed: NumPy and CuPy
+#
+# .. kernel:: gpuguide.topics.linear_algebra.study
+#    :names: qr_numpy_one_thread, qr_copied, qr_copied_pinned
+#    :fold: NumPy on one thread, and the copies
+#
+# .. kernel:: gpuguide.topics.linear_algebra.cpu
+#    :names: one_thread
+#    :fold: How NumPy is told to use one thread
+#
+# .. results:: qr
+
+# %%
+# Your turn: a double-precision answer from single-precision solves
+# -----------------------------------------------------------------
+#
+# The residual is more than a verdict: solved for, it is a correction.
+#
+# .. exercise:: refine
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`Sort and search </gallery/cupy/sort_search>`, with the same question for data without
+# arithmetic. Sideways: :doc:`Know your GPU </gallery/measuring/know_your_gpu>`, on the ceilings of tensor
+# cores and ordinary units.

@@ -1,0 +1,124 @@
+"""A solution in double precision, from solutions in single precision and residuals in double."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.array_cases import unchanged
+from gpuguide.exercises.stand_ins.judging import attempt, count, shown
+from gpuguide.exercises.trace.findings import Finding
+
+SMALLEST = 1e-14
+MOST_SOLUTIONS = 10
+# Rows, and the ratio of the largest singular value to the smallest.
+CASES = ((1, 1.0), (5, 10.0), (40, 1e2), (64, 3e3))
+
+
+class Solver:
+    """Elimination with pivoting in single precision, which counts its calls.
+
+    NumPy's own solver computes in double precision, whatever it gets.
+    """
+
+    def __init__(self) -> None:
+        self.n_calls = 0
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        """Solve one system."""
+        for name, array in (("a", a), ("b", b)):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float32:
+                got = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+                raise TypeError(f"solve takes arrays of float32; {name} is {got}")
+        if a.shape != (len(b), len(b)):
+            raise ValueError(f"solve takes a matrix and a vector; got shapes {a.shape} and {b.shape}")
+        self.n_calls += 1
+        return solve_single(a, b)
+
+
+def solve_single(a: Any, b: Any) -> Any:
+    """Solve in single precision, as a GPU does.
+
+    >>> solve_single(np.array([[0, 2], [1, 0]], np.float32), np.array([4, 3], np.float32)).tolist()
+    [3.0, 2.0]
+    """
+    rows, n = np.column_stack([a, b]), len(b)
+    for i in range(n):
+        pivot = i + int(np.abs(rows[i:, i]).argmax())
+        rows[[i, pivot]] = rows[[pivot, i]]
+        rows[i] /= rows[i, i]
+        others = np.arange(n) != i
+        rows[others] -= np.outer(rows[others, i], rows[i])
+    return rows[:, n].copy()
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Look at the residuals for several matrices, and count the solutions."""
+    for n, condition in CASES:
+        solve = Solver()
+        case = f"For {count(n, 'unknown')}"
+        found = list(_findings(function, case, solve, *system(n, condition)))
+        if not found and solve.n_calls > MOST_SOLUTIONS:
+            message = f"{case} solve was called {solve.n_calls} times; at most {MOST_SOLUTIONS} are allowed."
+            found.append(Finding("limit", message))
+        if found:
+            yield from found
+            return
+
+
+def _findings(
+    function: Callable[..., Any], case: str, solve: Callable[..., Any], a: Any, b: Any
+) -> Iterator[Finding]:
+    copies = a.copy(), b.copy()
+    x, finding = attempt(function, case, solve, a, b)
+    if finding is None:
+        finding = _misshapen(case, x, copies[1])
+    if finding is None:
+        largest = float(residual(copies[0], x, copies[1]))
+        if not largest < SMALLEST:  # so that NaN fails
+            message = f"{case} the residual is {largest:.1e}; below {SMALLEST:.0e} is wanted."
+            finding = Finding("wrong", message)
+    found = (finding, unchanged(case, "a", a, copies[0]), unchanged(case, "b", b, copies[1]))
+    yield from (each for each in found if each)
+
+
+def residual(a: Any, x: Any, b: Any) -> Any:
+    """Return the largest element of b - a @ x, over what its terms come to.
+
+    >>> float(residual(np.eye(2), np.array([1.0, 2.0]), np.array([1.0, 6.0])))
+    0.5
+    """
+    return abs(b - a @ x).max() / (abs(a) @ abs(x) + abs(b)).max()
+
+
+def _misshapen(case: str, x: Any, b: Any) -> Finding | None:
+    if not isinstance(x, type(b)):
+        return Finding("wrong", f"{case} the result must be an array as b is one; got {shown(x)}.")
+    if x.shape != b.shape:
+        return Finding("wrong", f"{case} the result must have the shape {b.shape}; it has {x.shape}.")
+    if x.dtype != b.dtype:
+        return Finding("wrong", f"{case} the result must be {b.dtype}; it is {x.dtype}.")
+    return None
+
+
+def system(n: int, condition: float) -> tuple[Any, Any]:
+    """Make a matrix with singular values from 1 down, and a right side."""
+    rng = np.random.default_rng(n)
+    left, right = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+    return (left * np.geomspace(1, 1 / condition, n)) @ right, rng.standard_normal(n)
+
+
+EXERCISE = Exercise(
+    name="refine",
+    title="Double from single",
+    level="intermediate",
+    minutes=15,
+    teaches="A residual in double precision shows what a solution lacks, and a cheap solver corrects it.",
+    task=FunctionTask(judge=judge, parameters=("solve", "a", "b")),
+    lanes=("simulator",),
+    pages=("linear_algebra",),
+    tags=("linear algebra", "residual", "float32", "CuPy"),
+)

@@ -1,0 +1,109 @@
+"""A service that must not compile while its clients wait, and must not remember how it was warmed up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.array_cases import compare_values
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.judging import attempt, count, seconds, shown
+from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
+from gpuguide.exercises.trace.findings import Finding
+
+MOST_BYTES = 4096
+SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
+#: The dtypes that are announced, and those of the requests that come.
+SERIES = (
+    ((SINGLE,), (SINGLE, SINGLE, SINGLE)),
+    ((SINGLE, DOUBLE), (DOUBLE, SINGLE, DOUBLE, SINGLE)),
+    ((DOUBLE, np.dtype("float16"), SINGLE), (np.dtype("float16"), SINGLE, np.dtype("float16"))),
+)
+
+
+class Service:
+    """Divides each array by the largest magnitude of its dtype so far."""
+
+    def __init__(self, cp: Any) -> None:
+        self.cp = cp
+        self.largest: dict[Any, Any] = {}
+
+    def answer(self, x: Any) -> Any:
+        """Scale an array of the host."""
+        x_device = self.cp.asarray(x)
+        largest = self.cp.abs(x_device).max()
+        if x.dtype in self.largest:
+            largest = self.cp.maximum(self.largest[x.dtype], largest)
+        self.largest[x.dtype] = largest
+        return self.cp.asnumpy(x_device / largest)
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Start a service for each series of requests, and look on while it answers."""
+    for dtypes, requests in SERIES:
+        gpu = VirtualGpu(source=source_of(function))
+        case = f"For {' and '.join(map(str, dtypes))}"
+        if found := list(_findings(function, case, FakeCupy(gpu), dtypes, requests)):
+            yield from found
+            return
+
+
+def praise(function: Callable[..., Any]) -> str:
+    """Say how long the first client waits, warm and cold."""
+    waits = []
+    for start in (function, None):
+        gpu = VirtualGpu()
+        cp = FakeCupy(gpu)
+        service = Service(cp) if start is None else start(cp, Service, [SINGLE])
+        begin = gpu.now_ns
+        service.answer(np.ones(4, SINGLE))
+        waits.append((gpu.now_ns - begin) * 1e-9)
+    return f"The first client waits {seconds(waits[0])} instead of {seconds(waits[1])}. (Virtual times.)"
+
+
+def _findings(
+    function: Callable[..., Any], case: str, cp: FakeCupy, dtypes: tuple[Any, ...], requests: tuple[Any, ...]
+) -> Iterator[Finding]:
+    service, finding = attempt(function, case, cp, Service, list(dtypes))
+    if finding is None and not isinstance(service, Service):
+        finding = Finding("wrong", f"{case} a service must be returned; got {shown(service)}.")
+    if finding is not None:
+        yield finding
+        return
+    copied = sum(event.nbytes for event in cp.gpu.events("to_device"))
+    if copied > MOST_BYTES:
+        message = f"{case} the start copied {copied} bytes to the GPU; at most {MOST_BYTES} are allowed."
+        yield Finding("limit", message, line=cp.gpu.events("to_device")[-1].line)
+    largest: dict[Any, Any] = {}
+    for number, dtype in enumerate(requests, 1):
+        # The first ones are small, so that whatever the service remembers too much of shows.
+        x = (np.arange(1, 4) * 2.0 ** (number - 20)).astype(dtype)
+        largest[dtype] = max(largest.get(dtype, dtype.type(0)), x.max())
+        before = len(cp.gpu.log)
+        answer = service.answer(x)
+        request = f"{case}, request {number} ({dtype}):"
+        if wrong := compare_values(request, answer, x / largest[dtype]):
+            yield wrong
+            return
+        compiled = [event.name for event in cp.gpu.log[before:] if event.compiled]
+        if compiled:
+            kernels = f"{count(len(compiled), 'kernel')} compiled while the client waited"
+            yield Finding("limit", f"{request} {kernels}: {', '.join(compiled)}.")
+            return
+
+
+EXERCISE = Exercise(
+    name="warm_start",
+    title="A service that starts warm",
+    level="beginner",
+    minutes=10,
+    teaches="Kernels belong to the process, and each dtype and each path through the code has its own.",
+    task=FunctionTask(judge=judge, parameters=("cp", "make_service", "dtypes"), praise=praise),
+    lanes=("simulator",),
+    pages=("first_call",),
+    tags=("first call", "compiling", "CuPy"),
+)

@@ -1,0 +1,1 @@
+"""Fresh processes and studies of the page first_call."""

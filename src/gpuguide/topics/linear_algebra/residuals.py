@@ -1,0 +1,151 @@
+"""How far the answers of NumPy and CuPy are from right, and one factorisation that takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import MismatchError
+from gpuguide.machine.backends import array_module, cupy, is_device_array
+from gpuguide.measure.plan import Plan, generator
+from gpuguide.measure.session import current
+from gpuguide.topics.how_to_time.study import qr_numpy
+from gpuguide.topics.linear_algebra import study
+from gpuguide.topics.linear_algebra.checks import FactorsCheck
+
+Answer = Callable[..., Any]
+# Of each axis of a product: all of it in extended precision would take minutes.
+_LINES = 32
+
+
+def residuals() -> dict[str, float]:
+    """Return the residuals of each routine on both sides, for the inputs that are timed.
+
+    Returns
+    -------
+    dict of str to float
+        ``"qr_numpy"``, ``"qr_cupy"`` ... -> the residual, divided by what must be of its size, in units of
+        eps, the distance from 1 to the next number of the dtype.
+    """
+    found = {}
+    for plan, size, residual, numpy, cupy_ in (
+        (study.qr_study(), 1024**2, of_factors, "numpy", "cupy"),
+        (study.qr_single_study(), 2048**2, of_factors, "qr_single_numpy", "qr_single_cupy"),
+        (study.solve_study(), 1024**2, of_solution, "solve_numpy", "solve_cupy"),
+        (study.svd_study(), 512**2, of_singular_values, "svd_numpy", "svd_cupy"),
+        (study.single_study(), 2048**2, of_product, "matmul_numpy", "matmul_cupy"),
+        (study.double_study(), 2048**2, of_product, "double_numpy", "double_cupy"),
+        (study.tf32_study(), 2048**2, of_product, "", "tf32"),
+    ):
+        inputs = plan.make_inputs(size, exact=False)
+        eps = float(np.finfo(plan.dtype).eps)
+        for side, name in (("numpy", numpy), ("cupy", cupy_)):
+            if name:
+                answer = _answer(plan, name, inputs, on_gpu=side == "cupy")
+                found[f"{plan.name}_{side}"] = residual(answer, *inputs) / eps
+    return found
+
+
+def _answer(plan: Plan, name: str, inputs: tuple[Any, ...], *, on_gpu: bool) -> np.ndarray:
+    variant = plan.variant(name)
+    given = [cupy().asarray(x) for x in inputs] if on_gpu else list(inputs)
+    if variant.allocates:
+        answer = variant.call(*given)
+    else:
+        answer = array_module(given[0]).empty_like(given[0])
+        variant.call(*given, answer)
+    host: np.ndarray = answer.get() if is_device_array(answer) else answer
+    return host.astype(np.float64)
+
+
+def of_factors(factors: np.ndarray, a: np.ndarray) -> float:
+    """Return the norm of A - Q R over that of A.
+
+    >>> of_factors(np.array([[1.0], [2.0]]), np.array([[2.5]]))
+    0.2
+    """
+    n = len(a)
+    return _size(factors[:n] @ factors[n:] - a) / _size(a)
+
+
+def of_solution(x: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """Return the norm of A x - b over those of A and x.
+
+    >>> of_solution(np.array([2.0]), np.array([[1.0]]), np.array([3.0]))
+    0.5
+    """
+    return _size(a @ x - b) / (_size(a) * _size(x))
+
+
+def of_singular_values(parts: np.ndarray, a: np.ndarray) -> float:
+    """Return the norm of A - U S V over that of A.
+
+    >>> of_singular_values(np.array([[1.0], [3.0], [1.0]]), np.array([[2.0]]))
+    0.5
+    """
+    n = len(a)
+    return _size((parts[:n] * parts[n]) @ parts[n + 1 :] - a) / _size(a)
+
+
+def of_product(c: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """Return the norm of the error in some elements of a product over that of these elements.
+
+    >>> of_product(np.array([[3.0]]), np.array([[1.0]]), np.array([[2.0]]))
+    0.5
+    """
+    rows, columns = (slice(None, None, max(1, n // _LINES)) for n in c.shape)
+    some = b[:, columns].astype(np.longdouble)
+    exact = np.stack(
+        [(row[:, None] * some).sum(axis=0) for row in a[rows].astype(np.longdouble)]
+    )
+    return _size(c[rows, columns] - exact) / _size(exact)
+
+
+def _size(x: np.ndarray) -> float:
+    return float(np.linalg.norm(x.astype(np.float64)))
+
+
+def factorise_once(rows: int = 4096) -> float:
+    """Return the seconds of one np.linalg.qr on all threads, whose result is checked.
+
+    A study leaves out calls on the CPU that take this long.
+
+    Parameters
+    ----------
+    rows : int
+        Of the square matrix.
+
+    Returns
+    -------
+    float
+        Of a single call: the library has done smaller ones before.
+
+    Raises
+    ------
+    MismatchError
+        The result is wrong.
+    """
+    a = generator("qr", rows).standard_normal((rows, rows))
+    host, check = current().machine.host, FactorsCheck()
+    begin = host.now_ns()
+    factors = qr_numpy(a)
+    seconds = (host.now_ns() - begin) / 1e9
+    largest, tolerance = check.compare(factors, check.prepare((a,)))
+    if not largest <= tolerance:
+        raise MismatchError(
+            f"QR of {rows} rows: off by {largest:.3g}, tolerance {tolerance:.3g}."
+        )
+    return seconds
+
+
+def share_widened(rows: int = 512) -> float:
+    """Return the share of elements of NumPy's factors in float32 that are rounded ones of float64.
+
+    >>> share_widened(8)
+    1.0
+    """
+    a = generator("widened", rows).standard_normal((rows, rows), dtype=np.float32)
+    rounded = qr_numpy(a.astype(np.float64)).astype(np.float32)
+    return float((qr_numpy(a) == rounded).mean())

@@ -1,0 +1,269 @@
+"""First calls: what a fresh process prints, what five of them in turn say, and where a kernel comes from."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fake_clock import FakeHost
+from gpuguide.errors import ArgumentError
+from gpuguide.measure.first_call import FirstCallError
+from gpuguide.topics.first_call import fresh, study
+
+SECOND = 1_000_000_000
+
+
+class OnDevice(np.ndarray):
+    """As much of a CuPy array as a fresh process needs."""
+
+    def get(self) -> np.ndarray:
+        return np.array(self)
+
+
+class FakeCupy:
+    """A CuPy whose parts take whole seconds, and ten more for each kernel that it compiles into a folder."""
+
+    def __init__(self, host: FakeHost, cache: Path) -> None:
+        self.host, self.cache = host, cache
+        self.determinant = 1.0
+        self.cuda = SimpleNamespace(
+            runtime=SimpleNamespace(free=lambda pointer: self.takes(2)),
+            Device=lambda: SimpleNamespace(synchronize=lambda: None),
+            device=SimpleNamespace(get_cusolver_handle=lambda: self.takes(5)),
+        )
+        self.linalg = SimpleNamespace(det=self.det)
+
+    def takes(self, seconds: int, *kernels: str) -> None:
+        new = [name for name in kernels if not (self.cache / name).exists()]
+        for name in new:
+            self.cache.mkdir(exist_ok=True)
+            (self.cache / name).touch()
+        self.host.advance((seconds + 10 * len(new)) * SECOND)
+
+    def asarray(self, a: np.ndarray) -> OnDevice:
+        self.takes(3)
+        return a.copy().view(OnDevice)
+
+    def square(self, x: OnDevice) -> OnDevice:
+        self.takes(4, "square.cubin")
+        return (x * x).view(OnDevice)
+
+    def det(self, x: OnDevice) -> Any:
+        self.takes(6, "lu.cubin", "sum.cubin")
+        return self.determinant * np.linalg.det(np.array(x, np.float64))
+
+
+@pytest.fixture
+def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeCupy]:
+    """Make a process in which nothing was called yet."""
+
+    def make(folder: str = "cache") -> FakeCupy:
+        host = FakeHost()
+        cp = FakeCupy(host, tmp_path / folder)
+
+        def loaded() -> FakeCupy:
+            cp.takes(1)
+            return cp
+
+        monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / folder))
+        monkeypatch.setattr(fresh, "SystemClock", lambda: host)
+        monkeypatch.setattr(fresh, "cupy", loaded)
+        return cp
+
+    return make
+
+
+def test_each_part_is_what_was_done_in_it(
+    process: Callable[..., FakeCupy], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With an empty cache, and with the one that the first process filled."""
+    printed = []
+    for _ in range(2):
+        process()
+        fresh.first_calls()
+        printed.append(json.loads(capsys.readouterr().out))
+    empty, filled = ({name: ns / SECOND for name, ns in each["parts"].items()} for each in printed)
+    names = ("imports", "context", "copy", "ufunc", "ufunc_again", "library")
+    assert [empty[name] for name in names] == [1, 2, 3, 14, 4, 5]
+    assert [filled[name] for name in names] == [1, 2, 3, 4, 4, 5]
+    assert [empty[name] for name in fresh.DETERMINANTS] == [26, 6, 6, 6, 6]
+    assert empty["whole"] == 1 + 2 + 3 + 14 + 4 + 5 + 26
+    assert [each["kernels"] for each in printed] == [{"ufunc": 1, "all": 3}, {"ufunc": 3, "all": 3}]
+
+
+def test_a_wrong_determinant_is_an_error(process: Callable[..., FakeCupy]) -> None:
+    process().determinant = 1.02
+    with pytest.raises(ArgumentError, match="The determinant is"):
+        fresh.first_calls()
+
+
+def test_wrong_squares_are_an_error(
+    process: Callable[..., FakeCupy], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cp = process()
+    monkeypatch.setattr(cp, "square", lambda x: x)
+    with pytest.raises(ArgumentError, match="The squares are wrong"):
+        fresh.first_calls()
+
+
+def test_the_determinant_is_a_number_that_float32_holds() -> None:
+    largest = float(np.finfo(np.float32).max)
+    assert 1 / largest < abs(float(np.linalg.det(fresh.matrix().astype(np.float64)))) < largest
+
+
+class Processes:
+    """Instead of real ones: each prints its parts, and what it finds and leaves in its cache."""
+
+    def __init__(self, compiles: tuple[str, ...] = (), returncode: int = 0) -> None:
+        self.compiles, self.returncode = compiles, returncode
+        self.folders: list[str] = []
+        self.options: list[list[str | None]] = []
+
+    def __call__(self, command: list[str], env: dict[str, str], **_: Any) -> Any:
+        cache = Path(env["CUPY_CACHE_DIR"])
+        self.folders.append(cache.name)
+        self.options.append([env.get("CUPY_ACCELERATORS"), env.get("CUPY_NVRTC_USE_PCH")])
+        was_there = cache.is_dir()
+        cache.mkdir(exist_ok=True)
+        for name in ("square", "lu", *((f"again_{len(self.folders)}",) if was_there else ())):
+            if not was_there or cache.name in self.compiles:
+                (cache / name).touch()
+        n = len(list(cache.iterdir()))
+        said = {"parts": {"imports": len(self.folders) * SECOND}, "kernels": {"ufunc": n - 1, "all": n}}
+        if was_there:
+            said["kernels"]["ufunc"] = 2
+        out = f"{json.dumps(said)}\n{json.dumps({'ns': 1})}\n"
+        return SimpleNamespace(returncode=self.returncode, stdout=out, stderr="broken")
+
+
+def test_five_processes_make_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty, filled, a copy of what is filled, empty without CUB, and empty with precompiled headers."""
+    for name in ("CUPY_ACCELERATORS", "CUPY_NVRTC_USE_PCH"):
+        monkeypatch.delenv(name, raising=False)
+    processes = Processes()
+    monkeypatch.setattr(fresh.subprocess, "run", processes)
+    taken, kernels = fresh.measure_first_calls(n_turns=2)
+    assert processes.folders == ["cupy_cache_dir", "cupy_cache_dir", "image", "second", "third"] * 2
+    assert processes.options == [*[[None, None]] * 3, ["", None], [None, "1"]] * 2
+    assert taken == {
+        "empty_imports": [1, 6],
+        "filled_imports": [2, 7],
+        "copied_imports": [3, 8],
+        "plain_imports": [4, 9],
+        "headers_imports": [5, 10],
+    }
+    assert kernels == {"ufunc": 1, "empty": 2, "filled": 2, "copied": 2, "plain": 2, "headers": 2}
+
+
+@pytest.mark.parametrize(("folder", "name"), [("cupy_cache_dir", "filled"), ("image", "copied")])
+def test_a_cache_that_does_not_help_is_an_error(
+    folder: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh.subprocess, "run", Processes(compiles=(folder,)))
+    with pytest.raises(FirstCallError, match=f"With a {name} cache nothing should be compiled"):
+        fresh.measure_first_calls()
+
+
+def test_a_process_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh.subprocess, "run", Processes(returncode=3))
+    with pytest.raises(FirstCallError, match=r"exit status 3\nbroken"):
+        fresh.measure_first_calls()
+
+
+# A kernel, by where its code comes from ---------------------------------------------------------------------
+
+
+class FakeKernels:
+    """A CuPy that makes elementwise kernels, and notes their code and where it would be kept."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.folders: list[str | None] = []
+        self.n_forgotten = 0
+
+    def asarray(self, x: Any) -> Any:
+        return x
+
+    def clear_memo(self) -> None:
+        self.n_forgotten += 1
+
+    def ElementwiseKernel(self, inputs: str, outputs: str, code: str, name: str) -> Any:
+        self.made.append(code)
+
+        def call(x: np.ndarray, out: np.ndarray) -> None:
+            self.folders.append(os.environ.get("CUPY_CACHE_DIR"))
+            out[:] = 2 * x
+
+        return call
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeKernels]:
+    fake = FakeKernels()
+    monkeypatch.setattr(study, "cupy", lambda: fake)
+    monkeypatch.delenv("CUPY_CACHE_DIR", raising=False)
+    study.kernel_in_memory.cache_clear()
+    yield fake
+    study.kernel_in_memory.cache_clear()
+
+
+@pytest.mark.parametrize("call", [study.compiled, study.from_disk, study.in_memory])
+def test_all_three_double(call: Callable[..., None], kernels: FakeKernels) -> None:
+    x, out = np.arange(5, dtype=np.float32), np.full(5, np.nan, np.float32)
+    call(x, out)
+    assert out.tolist() == [0, 2, 4, 6, 8]
+    call(x[:0], out[:0])
+    assert len(kernels.folders) == 1
+    with pytest.raises(ArgumentError, match="float64"):
+        call(x.astype(float), out)
+
+
+def test_only_the_first_way_has_new_code_each_time(kernels: FakeKernels) -> None:
+    x, out = np.zeros((2, 3), np.float32)
+    for call, n_codes, n_made in ((study.compiled, 3, 3), (study.from_disk, 1, 3), (study.in_memory, 1, 1)):
+        kernels.made.clear()
+        for _ in range(3):
+            call(x, out)
+        assert (len(set(kernels.made)), len(kernels.made)) == (n_codes, n_made), call
+    assert kernels.n_forgotten == 3
+
+
+def test_kernels_are_kept_in_a_folder_of_their_own(kernels: FakeKernels) -> None:
+    x, out = np.zeros((2, 3), np.float32)
+    study.compiled(x, out)
+    study.in_memory(x, out)
+    assert kernels.folders == [study.cache_folder(), None]
+    assert "CUPY_CACHE_DIR" not in os.environ
+
+
+@pytest.mark.parametrize("before", [None, "mine"])
+def test_the_folder_of_the_cache_is_put_back(before: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUPY_CACHE_DIR", raising=False)
+    if before:
+        monkeypatch.setenv("CUPY_CACHE_DIR", before)
+    with pytest.raises(KeyError), study.caching_in("elsewhere"):
+        raise KeyError(os.environ["CUPY_CACHE_DIR"])
+    assert os.environ.get("CUPY_CACHE_DIR") == before
+
+
+def test_the_folder_is_gone_when_the_process_ends(fresh_python: Callable[..., str]) -> None:
+    printed = fresh_python("""
+from pathlib import Path
+from gpuguide.topics.first_call.study import cache_folder
+print(Path(cache_folder()).is_dir(), cache_folder())
+""")
+    there, folder = printed.split(maxsplit=1)
+    assert there == "True"
+    assert not Path(folder.strip()).exists()
+
+
+@pytest.mark.gpu
+def test_fresh_processes_on_the_gpu() -> None:
+    taken, kernels = fresh.measure_first_calls()
+    assert taken["empty_whole"][0] > taken["filled_whole"][0]
+    assert kernels["empty"] == kernels["filled"] == kernels["copied"] > kernels["ufunc"] >= 1
