@@ -81,11 +81,12 @@ print("full:", convolve2d(image, gauss).shape, " same:", blurred.shape)
 
 # %%
 
-# record: The studies: two sizes of the image, four of the kernel, every pixel checked; SciPy's direct call
+# record: The studies: two sizes of the image, three of the kernel, every pixel checked; SciPy's direct call
 import gpuguide as gg
 from gpuguide.topics.convolution import study as convolution
 
 results = convolution.study().run()
+small = convolution.small_study().run()
 by_kernel = convolution.by_kernel_study().run()
 
 (seconds,) = convolution.time_scipy()
@@ -205,7 +206,7 @@ print("close:", bool(cp.allclose(by_fft, blurred, atol=1e-5)))
 # :measured:`by_kernel[fft, 3**2].time` with a kernel of 3 by 3, and :measured:`by_kernel[fft, 63**2].time`
 # with one of 63 by 63. But a call consists of many steps, and Python takes
 # :measured:`image[fft, 2048**2].launch` to ask for them. For a small image that decides: at 256 by 256 the
-# GPU is done in :measured:`image[fft, 256**2].time`, and Python in :measured:`image[fft, 256**2].launch`.
+# GPU is done in :measured:`small[fft, 256**2].time`, and Python in :measured:`small[fft, 256**2].launch`.
 #
 # The cell allows a small difference, and has to. We blurred an image that is black in its right half. There
 # the direct sum is exactly zero, and the FFT is off by up to one part in :measured:`parts_dark_fft` of the
@@ -260,8 +261,8 @@ print("the same:", np.allclose(out_pinned, expected))
 # From pinned memory and back, the two passes take :measured:`image[with_copies_pinned, 2048**2].time`; from
 # NumPy's ordinary, :term:`pageable <pageable memory>` memory :measured:`image[with_copies, 2048**2].time`.
 # All threads of the CPU take :measured:`image[separable_threads, 2048**2].time` for the same two passes. An
-# image of 256 by 256 takes :measured:`image[with_copies_pinned, 256**2].time` with pinned copies, and
-# :measured:`image[separable_threads, 256**2].time` on the CPU, where one thread is enough for it.
+# image of 256 by 256 takes :measured:`small[with_copies_pinned, 256**2].time` with pinned copies, and
+# :measured:`small[separable_threads, 256**2].time` on the CPU, where one thread is enough for it.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: with_copies

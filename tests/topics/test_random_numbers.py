@@ -124,7 +124,7 @@ def test_the_calls_of_cupy_hand_on_length_and_dtype(monkeypatch: pytest.MonkeyPa
                 x = variant.call(6000)
                 assert x.dtype == study.dtype
                 assert judged(x)
-    assert made[1:4] == ["XORWOW", "Philox4x3210", "MRG32k3a"]
+    assert set(made) == {"XORWOW", "Philox4x3210", "MRG32k3a"}
 
 
 def test_errors_of_pi_are_those_of_random_points(monkeypatch: pytest.MonkeyPatch) -> None:
