@@ -121,16 +121,18 @@ import matplotlib.pyplot as plt
 from gpuguide.charts.style import describe, style
 
 with style():
-    _, axes = plt.subplots(1, 3, figsize=(7.2, 2.7))
-    pictures = {"image": "delta", "kernel": "gauss", "result": "blurred"}
-    for ax, (title, name) in zip(axes, pictures.items(), strict=True):
-        ax.imshow(arrays[name], cmap="gray", vmin=0, vmax=1)
-        ax.set_title(title)
-        ax.grid(visible=False)
-        ax.set_xticks([])
-        ax.set_yticks([])
+    ax = plt.subplots(figsize=(7.2, 2.6))[1]
+    for left, name in ((0, "delta"), (1.1, "gauss"), (2.2, "blurred")):
+        place = (left, left + 1, 0, 1)
+        ax.imshow(arrays[name], cmap="gray", vmin=0, vmax=1, extent=place)
+    ax.set_xlim(0, 3.2)
+    ax.set_xticks((0.5, 1.6, 2.7), ("image", "kernel", "result"))
+    ax.set_yticks(())
+    ax.tick_params(length=0)
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
     describe(
-        axes[0],
+        ax,
         "Three pictures in grey. Left, a corner of the image, 48 by 48 pixels: nine are white, 16 apart. "
         f"Middle, the kernel, 15 by 15: a round spot, {arrays['gauss'].max():.0f} in its middle and "
         f"{arrays['gauss'][0, 7]:.2f} at the middle of an edge. Right, the same corner of the result: nine "
@@ -141,8 +143,7 @@ with style():
 # .. finding::
 #
 #    Each white pixel becomes a copy of the kernel. For that the direct sum multiplies every pixel by every
-#    weight:
-#    :measured:`image[convolve2d, 2048**2].work(multiply_adds)` for an image of 2048 by 2048.
+#    weight: :measured:`image[convolve2d, 2048**2].work(multiply_adds)` for 2048 by 2048 pixels.
 
 # %%
 # Full and same: what happens at the border
