@@ -314,4 +314,5 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # ----
 #
 # Onward: :doc:`Random numbers </gallery/cupy/random_numbers>`, made on the GPU. Sideways:
-# :doc:`Sort and search </gallery/cupy/sort_search>`, on another task with the same copies.
+# :doc:`Transfers </gallery/moving_data/transfers>`, on what copies cost and whether a convolution is worth
+# them.

@@ -271,6 +271,6 @@ with style():
 # Next
 # ----
 #
-# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these numbers.
-# Sideways:
-# :doc:`Convolution </gallery/cupy/convolution>`, which smooths what is noisy.
+# Onward: :doc:`The first call </gallery/cupy/first_call>`, on why the first line of a program takes so long.
+# Sideways: :doc:`Data where it is </gallery/moving_data/data_where_it_is>`, on random numbers that never
+# leave the GPU.
