@@ -115,7 +115,11 @@ print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 #
 # The older function ``cp.random.random``, which has one seed for the whole program, takes
 # :measured:`float64[cupy_random, 5*10**7].time` and :measured:`float32[cupy_random, 5*10**7].time`. Replace
-# it by a generator object, and say ``dtype=cp.float32`` where that is enough.
+# it by a generator object for large arrays, and say ``dtype=cp.float32`` where that is enough.
+#
+# Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall evenly
+# into 256 equal parts, rise as often as they fall, and do not come again. That finds a generator that is
+# broken or badly seeded. It does not say which one is best.
 #
 # .. kernel:: gpuguide.topics.random_numbers.study
 #    :names: cupy_random, xorwow, mrg
