@@ -53,6 +53,7 @@ SIZES = {
     "primes": 1000,
     "product": 3,
     "qr": 16**2,
+    "small": 33**2,
     "reads": 4 * 4097,
 }
 CHECK = """

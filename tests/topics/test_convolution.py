@@ -79,6 +79,7 @@ def test_strips_overlap_by_the_reach_of_the_kernel(
     monkeypatch: pytest.MonkeyPatch, threads: int, height: int
 ) -> None:
     monkeypatch.setattr(cpu, "THREADS", threads)
+    monkeypatch.setattr(cpu, "ALONE_BELOW", 0)
     rng = np.random.default_rng(0)
     image, column, row = (rng.random(shape, np.float32) for shape in ((height, 20), 7, 7))
     weights = np.outer(column, row)
@@ -174,6 +175,22 @@ def test_an_empty_image_stays_empty() -> None:
         assert getattr(convolution, name)(*given).shape == (0, 0)
 
 
+def test_the_reference_of_other_inputs_is_made_anew() -> None:
+    judge = check.ConvolutionCheck()
+    first, second = inputs(), inputs(exact=True)
+    for given in (first, second, first):
+        full = judge.prepare(given)[0]
+        np.testing.assert_allclose(full, scipy.signal.convolve2d(given[0], given[1]), rtol=1e-4)
+        assert judge.prepare(tuple(x.copy() for x in given))[0] is full
+
+
+def test_signs_do_not_narrow_what_rounding_may_do() -> None:
+    image, weights, column, row = inputs()
+    judge = check.ConvolutionCheck()
+    plain = judge.prepare((image, weights, column, row))[2]
+    assert judge.prepare((-image, weights, column, row))[2] == pytest.approx(plain)
+
+
 def test_sizes_are_squares_and_kernels_have_a_middle() -> None:
     with pytest.raises(ArgumentError, match=r"pixels that is the square; got 5"):
         convolution.study().make_inputs(5, exact=True)
@@ -184,7 +201,7 @@ def test_sizes_are_squares_and_kernels_have_a_middle() -> None:
 def test_the_source_s_size_and_dtype_are_measured() -> None:
     study = convolution.study()
     assert study.dtype == "float32"
-    assert (convolution.K, study.sizes[-1]) == (15, 2048**2)
+    assert (convolution.K, study.sizes) == (15, (2048**2,))
     assert {3**2, 63**2} <= set(convolution.by_kernel_study().sizes)
 
 
@@ -204,8 +221,8 @@ def test_rounding_errors_are_those_of_single_precision() -> None:
 
 
 def test_scipy_is_timed_on_the_image_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convolution, "SOURCE_EDGE", 64)
-    assert len(convolution.time_scipy()) == 2
+    monkeypatch.setattr(convolution, "EDGE", 64)
+    assert len(convolution.time_scipy(2)) == 2
 
 
 @pytest.mark.gpu

@@ -13,6 +13,8 @@ import scipy.signal
 from gpuguide.machine.cpu import cpu_info, thread_pool
 
 THREADS = cpu_info().n_cpus
+# Smaller images are done on one thread before the others have begun.
+ALONE_BELOW = 2**18
 
 
 def direct_scipy(
@@ -53,7 +55,7 @@ def fft_threads(
     image: np.ndarray, weights: np.ndarray, column: np.ndarray, row: np.ndarray
 ) -> Any:
     """Do the same with scipy.fft on all threads."""
-    with scipy.fft.set_workers(THREADS):
+    with scipy.fft.set_workers(THREADS if image.size >= ALONE_BELOW else 1):
         return fft_scipy(image, weights, column, row)
 
 
@@ -81,7 +83,7 @@ def in_strips(
 ) -> None:
     """Cut the image into strips that overlap by the reach of the kernel; each goes to a thread."""
     height = len(image)
-    step = max(1, -(-height // THREADS))
+    step = max(1, -(-height // (THREADS if image.size >= ALONE_BELOW else 1)))
 
     def one(start: int) -> None:
         above, stop = min(halo, start), min(start + step, height)

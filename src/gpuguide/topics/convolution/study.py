@@ -28,12 +28,12 @@ from gpuguide.topics.convolution.cpu import (
     separable_threads,
 )
 
-EDGE, SOURCE_EDGE = 1024, 2048
-"""Edge of the image whose kernel grows; and of the one that the source convolves."""
+EDGE = 2048
+"""Of the image that the source convolves."""
 K = 15
-SIZES = (256**2, SOURCE_EDGE**2)
-# CuPy compiles three functions for each kernel size, which takes longer than all samples of it.
-KERNEL_SIZES = tuple(k * k for k in (3, 7, 15, 31, 63))
+SMALL = 256**2
+# CuPy compiles three functions for each size of the kernel, which takes longer than all their samples.
+KERNEL_SIZES = tuple(k * k for k in (3, K, 63))
 INPUT_NOTE = "random pixels and weights; whole numbers for the exact check. The weights are an outer product"
 
 
@@ -61,7 +61,8 @@ def convolve2d_same(image: Any, weights: Any, column: Any, row: Any) -> Any:
 
 def convolve2d_full(image: Any, weights: Any, column: Any, row: Any) -> Any:
     """Do the same for every place where the kernel touches the image."""
-    check_arrays(image, weights, column, row)
+    if not check_arrays(image, weights, column, row):
+        return cupy().zeros([n + len(weights) - 1 for n in image.shape], image.dtype)
     return cupyx_scipy("signal").convolve2d(image, weights)
 
 
@@ -104,7 +105,8 @@ def with_copies(
     out_host: np.ndarray,
 ) -> None:
     """Copy the image and the vectors to the GPU, make two passes there, and copy the result back."""
-    check_arrays(image_host, weights_host, column_host, row_host)
+    if not check_arrays(image_host, weights_host, column_host, row_host):
+        return
     image, column, row = (cupy().asarray(x) for x in (image_host, column_host, row_host))
     down = cupyx_scipy("ndimage").convolve1d(image, column, axis=0, mode="constant")
     out = cupyx_scipy("ndimage").convolve1d(down, row, axis=1, mode="constant")
@@ -119,7 +121,8 @@ def with_copies_pinned(
     out_host: np.ndarray,
 ) -> None:
     """Do the same between images in pinned memory, which the GPU copies by itself."""
-    check_arrays(image_host, weights_host, column_host, row_host)
+    if not check_arrays(image_host, weights_host, column_host, row_host):
+        return
     image = cupy().empty(image_host.shape, np.float32)
     # asarray would first copy it into pinned memory of CuPy's own.
     image.set(image_host, stream=cupy().cuda.get_current_stream())
@@ -130,114 +133,100 @@ def with_copies_pinned(
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison for one kernel of 15 by 15: a small image, and that of the source."""
-
-    def products(n: int) -> int:
-        return K * K * n
-
-    def products_of_two_passes(n: int) -> int:
-        return 2 * K * n
-
-    direct: dict[str, Any] = {"work": {"multiply_adds": products}}
-    passes: dict[str, Any] = {"work": {"multiply_adds": products_of_two_passes}}
-    return Study(
-        name="image",
-        title="An image and a kernel of 15 by 15",
-        variants=(
-            cpu_variant(
-                "direct_scipy",
-                direct_scipy,
-                "SciPy direct, one thread",
-                allocates=True,
-                max_size=SIZES[0],
-                max_size_reason="timed apart at larger sizes: one call takes longer than a second",
-                **direct,
-            ),
-            cpu_variant(
-                "direct_threads",
-                direct_threads,
-                "ndimage direct, all threads",
-                THREADS,
-                **direct,
-            ),
-            cpu_variant("fft_scipy", fft_scipy, "SciPy FFT, one thread", allocates=True),
-            cpu_variant(
-                "fft_threads", fft_threads, "SciPy FFT, all threads", THREADS, allocates=True
-            ),
-            cpu_variant(
-                "separable_threads",
-                separable_threads,
-                "two passes, all threads",
-                THREADS,
-                **passes,
-            ),
-            _on_gpu("convolve2d", convolve2d_same, "cupyx convolve2d", **direct),
-            _on_gpu(
-                "convolve2d_full",
-                convolve2d_full,
-                "cupyx convolve2d, full",
-                output=_full_output,
-            ),
-            _on_gpu(
-                "correlate2d", correlate2d_turned, "cupyx correlate2d, weights turned", **direct
-            ),
-            _on_gpu("ndimage", ndimage_convolve, "cupyx ndimage", **direct),
-            _on_gpu("fft", fftconvolve_same, "cupyx FFT"),
-            _on_gpu("separable", two_passes, "cupyx, two passes", **passes),
-            end_to_end_variant("with_copies", with_copies, "two passes, pageable copies"),
-            end_to_end_variant(
-                "with_copies_pinned",
-                with_copies_pinned,
-                "two passes, pinned copies",
-                arrays="pinned",
-            ),
-        ),
-        sizes=SIZES,
-        inputs=lambda n, dtype, rng, exact: _inputs(_edge_of(n, "pixels"), K, rng, exact),
-        check=ConvolutionCheck(),
-        dtype="float32",
-        size_name="pixels",
-        input_note=INPUT_NOTE,
-        baseline="separable_threads",
+    """Describe the comparison for the image of the source and a kernel of 15 by 15."""
+    return _study(
+        "image",
+        "An image of 2048 by 2048 and a kernel of 15 by 15",
+        (EDGE**2,),
         kernels=kernels,
     )
 
 
+def small_study(kernels: Kernels = None) -> Study:
+    """Describe the comparison for a small image and the same kernel."""
+    chosen = (
+        "fft_scipy",
+        "separable_threads",
+        "fft",
+        "separable",
+        "with_copies",
+        "with_copies_pinned",
+    )
+    return _study(
+        "small", "An image of 256 by 256 and a kernel of 15 by 15", (SMALL,), chosen, kernels
+    )
+
+
 def by_kernel_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison for one image and kernels of 3 by 3 to 63 by 63."""
-    n_pixels = EDGE**2
+    """Describe the comparison for the image of the source and three kernels, of 3 by 3 to 63 by 63."""
+    chosen = ("fft_threads", "separable_threads", "ndimage", "fft", "separable")
+    title = "An image of 2048 by 2048 and a kernel that grows"
+    return _study("by_kernel", title, KERNEL_SIZES, chosen, kernels)
 
-    def products(n_weights: int) -> int:
-        return n_weights * n_pixels
 
-    def products_of_two_passes(n_weights: int) -> int:
-        return 2 * isqrt(n_weights) * n_pixels
+def _study(
+    name: str,
+    title: str,
+    sizes: tuple[int, ...],
+    chosen: tuple[str, ...] = (),
+    kernels: Kernels = None,
+) -> Study:
+    """Describe a comparison of some of the ways, or of all; its sizes are pixels or weights."""
+    grows = name == "by_kernel"
+
+    def products(n: int) -> int:
+        return n * (EDGE**2 if grows else K * K)
+
+    def products_of_two_passes(n: int) -> int:
+        return 2 * isqrt(n) * EDGE**2 if grows else 2 * K * n
 
     direct: dict[str, Any] = {"work": {"multiply_adds": products}}
     passes: dict[str, Any] = {"work": {"multiply_adds": products_of_two_passes}}
-    return Study(
-        name="by_kernel",
-        title="An image of 1024 by 1024 and a kernel that grows",
-        variants=(
-            cpu_variant(
-                "fft_threads", fft_threads, "SciPy FFT, all threads", THREADS, allocates=True
-            ),
-            cpu_variant(
-                "separable_threads",
-                separable_threads,
-                "two passes, all threads",
-                THREADS,
-                **passes,
-            ),
-            _on_gpu("ndimage", ndimage_convolve, "cupyx ndimage", **direct),
-            _on_gpu("fft", fftconvolve_same, "cupyx FFT"),
-            _on_gpu("separable", two_passes, "cupyx, two passes", **passes),
+    variants = (
+        cpu_variant(
+            "direct_threads", direct_threads, "ndimage direct, all threads", THREADS, **direct
         ),
-        sizes=KERNEL_SIZES,
-        inputs=lambda n, dtype, rng, exact: _inputs(EDGE, _edge_of(n, "weights"), rng, exact),
+        cpu_variant("fft_scipy", fft_scipy, "SciPy FFT, one thread", allocates=True),
+        cpu_variant(
+            "fft_threads", fft_threads, "SciPy FFT, all threads", THREADS, allocates=True
+        ),
+        cpu_variant(
+            "separable_threads", separable_threads, "two passes, all threads", THREADS, **passes
+        ),
+        _on_gpu("convolve2d", convolve2d_same, "cupyx convolve2d", **direct),
+        _on_gpu(
+            "convolve2d_full", convolve2d_full, "cupyx convolve2d, full", output=_full_output
+        ),
+        _on_gpu(
+            "correlate2d", correlate2d_turned, "cupyx correlate2d, weights turned", **direct
+        ),
+        _on_gpu("ndimage", ndimage_convolve, "cupyx ndimage", **direct),
+        _on_gpu("fft", fftconvolve_same, "cupyx FFT"),
+        _on_gpu("separable", two_passes, "cupyx, two passes", **passes),
+        end_to_end_variant("with_copies", with_copies, "two passes, pageable copies"),
+        end_to_end_variant(
+            "with_copies_pinned",
+            with_copies_pinned,
+            "two passes, pinned copies",
+            arrays="pinned",
+        ),
+    )
+
+    def inputs(
+        n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+    ) -> tuple[np.ndarray, ...]:
+        edge, k = (EDGE, _edge_of(n, "weights")) if grows else (_edge_of(n, "pixels"), K)
+        return _inputs(edge, k, rng, exact)
+
+    return Study(
+        name=name,
+        title=title,
+        variants=tuple(each for each in variants if not chosen or each.name in chosen),
+        sizes=sizes,
+        inputs=inputs,
         check=ConvolutionCheck(),
         dtype="float32",
-        size_name="weights",
+        size_name="weights" if grows else "pixels",
         input_note=INPUT_NOTE,
         baseline="separable_threads",
         kernels=kernels,
@@ -272,9 +261,9 @@ def _inputs(edge: int, k: int, rng: np.random.Generator, exact: bool) -> tuple[n
     return image.reshape(edge, edge), np.outer(column, row), column, row
 
 
-def time_scipy(n_calls: int = 2) -> list[float]:
+def time_scipy(n_calls: int = 1) -> list[float]:
     """Time scipy.signal.convolve2d on the image of the source; a study would leave out calls so long."""
-    inputs = study().make_inputs(SOURCE_EDGE**2, exact=False)
+    inputs = study().make_inputs(EDGE**2, exact=False)
     clock, seconds = SystemClock(), []
     check = ConvolutionCheck()
     prepared = check.prepare(inputs)

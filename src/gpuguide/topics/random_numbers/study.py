@@ -23,7 +23,7 @@ SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, LENGTH)
 PIECE = 10**7
 THREADS = cpu_info().n_cpus
 # Below, one thread is done before the others have begun.
-ALONE_BELOW = 2**16
+ALONE_BELOW = 2**18
 
 
 def numpy_random(n: int, out: np.ndarray) -> None:
@@ -35,8 +35,11 @@ def numpy_random(n: int, out: np.ndarray) -> None:
 def numpy_threads(n: int, out: np.ndarray) -> None:
     """Let each thread fill a part with a generator of its own, spawned from one seed."""
     launch.check(out=out, shape=(n,))
+    if n < ALONE_BELOW:
+        numpy_random(n, out)
+        return
     generators = numpy_generators()
-    step = max(1, -(-n // (len(generators) if n >= ALONE_BELOW else 1)))
+    step = -(-n // len(generators))
     parts = [out[start : start + step] for start in range(0, n, step)]
 
     def one(generator: np.random.Generator, part: np.ndarray) -> None:
@@ -53,7 +56,7 @@ def numpy_generators() -> list[np.random.Generator]:
 
 def cupy_random(n: int, dtype: str) -> Any:
     """Call cp.random.random, which keeps a generator of its own."""
-    return cupy().random.random(n, dtype=dtype)
+    return cupy().random.random(n, dtype=dtype) if n else cupy().empty(0, dtype)
 
 
 def xorwow(n: int, dtype: str) -> Any:
@@ -82,11 +85,6 @@ def cupy_generator(bits: str) -> Any:
     """Make a generator of CuPy's once."""
     random = cupy().random
     return random.Generator(getattr(random, bits)(SEED))
-
-
-def add_numpy(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Call np.add with out=, which fills an array that exists, on one thread."""
-    np.add(a, b, out=out)
 
 
 def add_numpy_new(a: np.ndarray, b: np.ndarray) -> Any:
@@ -128,17 +126,24 @@ def elementwise_kernel() -> Any:
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of generators of double precision, from a thousand numbers on."""
-    return _creation("float64", SIZES, ("xorwow", "philox", "mrg"), kernels)
+    """Describe the comparison in double precision, from a thousand numbers on."""
+    chosen = ("numpy_threads", "cupy_random", "xorwow")
+    return _creation("float64", "float64", SIZES, chosen, kernels)
+
+
+def bits_study(kernels: Kernels = None) -> Study:
+    """Describe the comparison of the other ways, for as many numbers as the source."""
+    return _creation("bits", "float64", (LENGTH,), ("numpy", "philox", "mrg"), kernels)
 
 
 def float32_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of generators of single precision, for as many numbers as the source has."""
-    return _creation("float32", (LENGTH,), ("xorwow", "philox", "mrg"), kernels)
+    """Describe the comparison in single precision, for as many numbers as the source."""
+    gpu = ("cupy_random", "xorwow", "philox", "mrg")
+    return _creation("float32", "float32", (LENGTH,), ("numpy", "numpy_threads", *gpu), kernels)
 
 
 def _creation(
-    dtype: str, sizes: tuple[int, ...], generators: tuple[str, ...], kernels: Kernels
+    name: str, dtype: str, sizes: tuple[int, ...], chosen: tuple[str, ...], kernels: Kernels
 ) -> Study:
     counted: dict[str, Any] = {
         "work": {"numbers": lambda n: n},
@@ -148,19 +153,18 @@ def _creation(
     def on_gpu(name: str, call: Any, label: str) -> Variant:
         return cupy_variant(name, partial(call, dtype=dtype), label, allocates=True, **counted)
 
+    variants = (
+        cpu_variant("numpy", numpy_random, "NumPy, one thread", **counted),
+        cpu_variant("numpy_threads", numpy_threads, "NumPy, all threads", THREADS, **counted),
+        on_gpu("cupy_random", cupy_random, "cp.random.random"),
+        on_gpu("xorwow", xorwow, "default_rng (XORWOW)"),
+        on_gpu("philox", philox, "Philox"),
+        on_gpu("mrg", mrg, "MRG32k3a"),
+    )
     return Study(
-        name=dtype,
+        name=name,
         title=f"Uniform random numbers, {dtype}",
-        variants=(
-            cpu_variant("numpy", numpy_random, "NumPy, one thread", **counted),
-            cpu_variant(
-                "numpy_threads", numpy_threads, "NumPy, all threads", THREADS, **counted
-            ),
-            on_gpu("cupy_random", cupy_random, "cp.random.random"),
-            on_gpu("xorwow", xorwow, "default_rng (XORWOW)"),
-            on_gpu("philox", philox, "Philox"),
-            on_gpu("mrg", mrg, "MRG32k3a"),
-        ),
+        variants=tuple(variant for variant in variants if variant.name in chosen),
         sizes=sizes,
         inputs=lambda n, dtype, rng, exact: (n,),
         check=UniformCheck(),
@@ -168,7 +172,7 @@ def _creation(
         dtype=dtype,
         size_name="numbers",
         input_note="none: each call draws the next numbers of its generator",
-        baseline="numpy_threads",
+        baseline="numpy_threads" if "numpy_threads" in chosen else "numpy",
         kernels=kernels,
     )
 
@@ -182,16 +186,19 @@ def add_study(kernels: Kernels = None) -> Study:
         name="add",
         title="The sum of two vectors",
         variants=(
-            cpu_variant("numpy", add_numpy, "np.add with out=, one thread", **moved),
             cpu_variant(
-                "numpy_new", add_numpy_new, "np.add, new array", allocates=True, **moved
+                "numpy_new",
+                add_numpy_new,
+                "np.add, one thread, new array",
+                allocates=True,
+                **moved,
             ),
             cpu_variant("numpy_threads", add_threads, "np.add, all threads", THREADS, **moved),
             cupy_variant("cupy_new", add_cupy_new, "CuPy, a + b", allocates=True, **moved),
             cupy_variant("cupy", add_cupy, "cp.add with out=", **moved),
             cupy_variant("elementwise", add_elementwise, "ElementwiseKernel", **moved),
         ),
-        sizes=(10**6, LENGTH),
+        sizes=(LENGTH,),
         inputs=_vectors,
         reference=lambda a, b: a - (-b),
         dtype="float64",
