@@ -93,7 +93,6 @@ steps = {
 }
 ways = {
     "empty cache": "empty",
-    "kept headers": "headers",
     "no CUB": "plain",
     "filled cache": "filled",
     "a copy of it": "copied",
@@ -108,14 +107,14 @@ gg.plot_decomposition(bars)
 # .. finding::
 #
 #    Up to the first determinant, a process with an empty cache takes :measured:`empty_whole`, and one with a
-#    filled cache :measured:`filled_whole`. If the compiler keeps headers, an empty cache costs
-#    :measured:`headers_whole`; without CUB it costs :measured:`plain_whole`.
+#    filled cache :measured:`filled_whole`. Without CUB an empty cache costs :measured:`plain_whole`.
 #
-# Where no cache can be kept, two variables of CuPy shorten the compiling. Most kernels include the same
-# headers, and with ``CUPY_NVRTC_USE_PCH=1`` the compiler reads each of them once: the first determinant takes
-# :measured:`headers_det_1`. Some kernels use CUB, a library of C++ templates for sums and the like. With
-# ``CUPY_ACCELERATORS=`` (nothing behind the sign) CuPy takes kernels of its own instead:
-# :measured:`plain_det_1`. But then all sums of the process do without CUB.
+# Some of these kernels use CUB, a library of C++ templates for sums and the like. With
+# ``CUPY_ACCELERATORS=`` (nothing behind the sign) in the environment CuPy takes kernels of its own instead,
+# and the first determinant takes :measured:`plain_det_1`. That helps where no cache can be kept, but then all
+# sums of the process do without CUB. CuPy's documentation also names ``CUPY_NVRTC_USE_PCH=1``, by which the
+# compiler keeps headers that it has read. With it the first determinant takes :measured:`headers_det_1` in
+# the version of CuPy that we measured.
 #
 # With everything compiled, the first determinant still takes :measured:`filled_det_1`, and the second
 # :measured:`filled_det_2`. We think that cuSOLVER's own code has to come to the GPU first.
