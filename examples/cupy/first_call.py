@@ -5,9 +5,9 @@ The first call
 Why is the first call so slow, and how do you avoid paying for it every time?
 """
 # %%
-# A fresh process has its first determinant after :measured:`empty_whole`. Nearly all of that is compiling
-# kernels: with a filled cache on disk it is :measured:`filled_whole`. The fifth determinant takes
-# :measured:`empty_det_5`. So keep the cache, and warm a process up before somebody waits for it.
+# A fresh process has its first determinant after :measured:`empty_whole`. Most of that is compiling: with a
+# filled cache of kernels on disk it is :measured:`filled_whole`. The fifth determinant takes
+# :measured:`empty_det_5`. So keep the cache, and let a process make its first calls before somebody waits.
 #
 # .. csv-table:: A process, up to its first determinant
 #    :header: step | cache empty | cache filled
@@ -87,8 +87,8 @@ _ = gg.fact("kernels_det", left, unit="1", note="in the cache after it, beside t
 steps = {
     "import": "imports",
     "context": "context",
-    "copy": "copy",
     "ufunc": "ufunc",
+    "cuSOLVER": "library",
     "det": "det_1",
 }
 ways = {
@@ -129,12 +129,7 @@ gg.plot_decomposition(bars)
 # them compiles anew. Inside a process, what was loaded stays in memory.
 
 # draw
-from gpuguide.charts.shapes import plot_dots
-
-plot_dots(
-    {info.label: results.time(info.name, 512**2) for info in results.variants},
-    "one call of a short kernel, until it is done",
-)
+gg.plot_samples(results, 512**2)
 
 # %%
 # .. finding::
