@@ -139,7 +139,7 @@ lock: $(UV)  ## renew requirements.lock from pyproject.toml (UPGRADE="ruff numpy
 # No package index has a wheel of primesieve; Debian's library of it needs glibc 2.34 or newer.
 # Sphinx is among them because sphinx-gallery cuts a page into cells, and finds the names in them, while recording.
 # cuda-bench is nvbench, a clock to compare with; it is in no lock, because only the GPU build machine can run it.
-WHEELS := numpy rich platformdirs markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel \
+WHEELS := numpy array-api-compat rich platformdirs markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel \
   imagesize snowballstemmer alabaster roman-numerals requests jinja2 markupsafe packaging sphinxcontrib-applehelp \
   sphinxcontrib-devhelp sphinxcontrib-htmlhelp sphinxcontrib-jsmath sphinxcontrib-qthelp \
   sphinxcontrib-serializinghtml pytest pluggy iniconfig

@@ -19,14 +19,16 @@ __all__ = ["asarray", "asnumpy", "cuda", "ndarray", "random"]
 class ndarray(np.ndarray):
     """An array that has what CuPy's arrays have besides."""
 
-    def get(self, out: np.ndarray | None = None) -> np.ndarray:
+    def get(
+        self, stream: Any = None, order: str = "C", out: np.ndarray | None = None, blocking: bool = True
+    ) -> np.ndarray:
         """Return a copy on the host, in an array that is there already if one is given."""
         if out is None:
             return np.array(self)
         out[...] = self
         return out
 
-    def set(self, values: np.ndarray) -> None:
+    def set(self, values: np.ndarray, stream: Any = None) -> None:
         """Copy from the host."""
         self[...] = values
 
@@ -63,13 +65,47 @@ random = SimpleNamespace(
     standard_normal=lambda size=None, dtype=float: _ours(_NUMBERS.standard_normal(size, np.dtype(dtype))),
     permutation=lambda values: _ours(_NUMBERS.permutation(values)),
     seed=lambda seed=None: None,
+    default_rng=lambda seed=None: SimpleNamespace(random=_random),
 )
 cupyx = SimpleNamespace(empty_pinned=np.empty)
+
+
+class _Stream:
+    """A stream whose work is done at once."""
+
+    null: Any
+
+    def __init__(self, **options: Any) -> None:
+        self.ptr = id(self)
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def synchronize(self) -> None:
+        """Wait for nothing."""
+
+    def record(self) -> None:
+        """Give no event."""
+
+    def wait_event(self, event: None) -> None:
+        """Wait for nothing."""
+
+
+_Stream.null = _Stream()
 cuda = SimpleNamespace(
     Device=lambda *_: SimpleNamespace(
         synchronize=lambda: None, attributes=ATTRIBUTES, mem_info=(10**11, 150_109_880_320)
     ),
-    Stream=SimpleNamespace(null=SimpleNamespace(synchronize=lambda: None)),
+    Stream=_Stream,
+    get_allocator=lambda: None,
+    set_allocator=lambda allocator: None,
+    get_current_stream=_Stream,
+    runtime=SimpleNamespace(
+        hostRegister=lambda pointer, size, flags: None, hostUnregister=lambda pointer: None
+    ),
 )
 
 

@@ -56,6 +56,16 @@ def test_imports_are_done_in_the_original_alone(warm):
     assert run(warm, "-c", "import json; print(hasattr(json, 'mine'))").stdout == "False\n"
 
 
+def test_the_same_source_elsewhere_knows_its_place_and_a_changed_one_is_read(warm, tmp_path):
+    """Where no bytecode is written, copies share what one of them has compiled."""
+    told = "import told; print(told.where.__code__.co_filename, told.where())"
+    for folder, value in (("one", 1), ("two", 1), ("two", 2)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "told.py").write_text(f"def where():\n    return {value}\n")
+        env = {**os.environ, "PYTHONPATH": str(tmp_path / folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        assert run(warm, "-c", told, env=env).stdout == f"{tmp_path}/{folder}/told.py {value}\n"
+
+
 def test_errors_and_warnings_end_it_with_their_traceback(warm):
     for code, said in (
         ("1 / 0", "ZeroDivisionError: "),

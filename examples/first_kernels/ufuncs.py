@@ -276,8 +276,13 @@ print("off by at most", float(cp.abs(missing).max()))
 
 # %%
 # Now the trip pays. For 128\ :sup:`3` planets it takes :measured:`kepler[from_pinned, 128**3].time` from
-# pinned memory and :measured:`kepler[from_numpy, 128**3].time` from pageable memory. A loop on all CPU
-# threads takes :measured:`kepler[cpu_loop, 128**3].time`.
+# pinned memory and :measured:`kepler[from_numpy, 128**3].time` from pageable memory. A compiled loop on all
+# CPU threads takes :measured:`kepler[cpu_loop, 128**3].time`, and NumPy, which uses one thread,
+# :measured:`kepler[numpy, 128**3].time`.
+#
+# .. kernel:: gpuguide.topics.ufuncs.kepler
+#    :names: anomaly_numpy
+#    :fold: Kepler's equation in NumPy
 #
 # What limits the kernel itself? It moves few bytes, and it reaches only
 # :measured:`kepler[eight_steps, 128**3].flop_share` of what the ordinary FP32 units can do. But neither a

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 
 import pytest
@@ -10,10 +12,19 @@ from mini_project import Project, Snapshot, write_project
 
 @pytest.fixture(scope="session")
 def recorded_template(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The miniature project, recorded once a session; never changed."""
-    project = write_project(tmp_path_factory.mktemp("template") / "mini")
-    ran = project.record()
-    assert ran.code == 0, ran.output
+    """The miniature project, recorded once for all processes that run tests; never changed."""
+    shared = tmp_path_factory.getbasetemp()
+    # Each process of xdist has a folder of its own below that of the session.
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    project = Project(shared / "template" / "mini")
+    project.root.parent.mkdir(exist_ok=True)
+    with (project.root.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not project.root.exists():
+            made = write_project(project.root.with_name("made"))
+            ran = made.record()
+            assert ran.code == 0, ran.output
+            made.root.rename(project.root)
     return project
 
 

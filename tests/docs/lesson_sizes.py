@@ -34,11 +34,44 @@ _DOSES_RUNGS = (
 _PINNED = """
 assert (x_host == np.sort(np.random.default_rng(0).random(x_host.size, dtype=np.float32))).all()
 """
+_CONTRASTS = """
+assert np.allclose(on_host, on_gpu.get(), atol=1e-5)
+assert (with_frame(on_host, 3)[3:-3, 3:-3] == on_host).all()
+"""
+_AS_NUMPY = """
+assert np.allclose(smooth.get(), expected)
+assert cp.allclose(row_by_row(table), at_once(table))
+"""
 _SORTS = {
     "with_copies_pinned": _PINNED,
     "rows_cupy": "assert (by_row.get() == np.sort(matrix_host, axis=1)).all()",
     "rows_packed": "assert (again.get() == np.sort(matrix_host, axis=1)).all()",
 }
+
+_CHUNKED = _each(
+    "assert (out_host == x_host @ weights_host).all()", "one_stream", "two_streams", "three_streams"
+)
+_BLURRED = "assert np.allclose({result}, expected, atol=1e-5)"
+_BLURS = {
+    "ndimage": _BLURRED.format(result="again.get()"),
+    "fft": _BLURRED.format(result="by_fft.get()"),
+    "separable": _BLURRED.format(result="twice.get()"),
+    "with_copies_pinned": _BLURRED.format(result="out_pinned"),
+}
+_POINTS = {
+    "philox": "assert 0 <= float(x.min()) <= float(x.max()) < 1",
+    "": "assert 0 <= int(inside) <= n == x.size",
+}
+_CUT = {
+    "block_slice_first_pinned": "assert (block.get() == x_host[: block.size]).all()\nblock[:] = -1",
+    **_each(
+        "assert (eighth.get() == x_host[::8]).all()\neighth[:] = -1",
+        "strided_copy_first_pinned",
+        "strided_slice_first_pinned",
+    ),
+    "picked_copy_first_pinned": "assert (picked_on_gpu.get() == x_host[places_host]).all()",
+}
+_TRIPLED = {"in_place": "assert (x.get() == (3 * x_host) ** 2).all()"}
 
 _FOUND = """
 words_of = dict(zip(keys_host.tolist(), keys_host.astype("S8").tolist(), strict=True))
@@ -122,12 +155,26 @@ assert cp.allclose(c_single, c, atol=0.01)
 """
 _DETERMINANT = "assert np.isclose(float(determinant), np.linalg.det(a_host), rtol=1e-3)"
 _LONGEST = "assert (out == cp.arange(out.size) % 2**24).all()"
+_ON_THEIR_WAY = {
+    "pinned": "assert (x == cp.asarray(y_host)).all()\nx[:] = 9",
+    "register_first": "assert (x == cp.asarray(y_host)).all()",
+    "at_once": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
+    "": "\nassert (product_host == np.prod(layers_host, axis=0)).all()",
+}
+_PAIRS = {
+    "": "\nassert np.isclose(float(product), np.dot(a_host, b_host))",
+    "with_copies_pinned": "assert np.isclose(float(cp.dot(a, b)), np.dot(a_pinned, b_pinned))",
+}
 _ADDED = "assert (out == x + 1).all()\nassert (result == np.sort(host)).all()"
 _TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
 _SHORT = {"2**28": "2**26", "8192": "1024"}
 
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
+    "agnostic": (
+        OtherSizes({"(480, 640, 3)": "(33, 20, 3)"}, {"": _CONTRASTS}),
+        OtherSizes({"(480, 640, 3)": "(2, 1, 3)"}, {"": _CONTRASTS}),
+    ),
     "divergence": (
         OtherSizes(
             {
@@ -187,6 +234,18 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
     ),
+    "overlap": (
+        OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
+        OtherSizes({"2048, 2048": "1, 33"}, _CHUNKED),
+    ),
+    "convolution": (
+        OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
+        OtherSizes({"(512, 512)": "(16, 64)"}, _BLURS),
+    ),
+    "random_numbers": (
+        OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
+        OtherSizes({"1_000_000": "1", "10_000_000": "1"}, _POINTS),
+    ),
     "linear_algebra": (
         OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),
         OtherSizes({"512": "1", "4096": "1"}, {"": _FACTORS}),
@@ -195,7 +254,29 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"512": "33"}, {"": _DETERMINANT}),
         OtherSizes({"512": "1"}, {"": _DETERMINANT}),
     ),
+    "transfers": (
+        OtherSizes(
+            {"1_000_000": "1_003", "(64, 512, 512)": "(5, 7, 9)", "(512, 512)": "(7, 9)"}, _ON_THEIR_WAY
+        ),
+        OtherSizes({"1_000_000": "1", "(64, 512, 512)": "(1, 1, 1)", "(512, 512)": "(1, 1)"}, _ON_THEIR_WAY),
+    ),
+    "data_where_it_is": (
+        OtherSizes({"1_000_000": "1_003"}, _PAIRS),
+        OtherSizes({"1_000_000": "1"}, _PAIRS),
+    ),
+    "numpy_to_cupy": (
+        OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
+        OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
+    ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
+    "slicing": (
+        OtherSizes({"2**25": "2**12", "2**22": "100"}, _CUT),
+        OtherSizes({"2**25": "8", "2**22": "1"}, _CUT),
+    ),
+    "memory_pools": (
+        OtherSizes({"else 256": "else 33", "20e9": "1e15", "1_000_000)": "1_003)"}, _TRIPLED),
+        OtherSizes({"else 256": "else 1", "20e9": "1e15", "1_000_000)": "1)"}, _TRIPLED),
+    ),
     "sparse_lookup": (
         OtherSizes({"10**7": "1_000", "10**6": "100", "500_000": "50"}, _LOOK_UPS),
         OtherSizes({"10**7": "64", "10**6": "31", "500_000": "16"}, _LOOK_UPS),
@@ -227,10 +308,14 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
 
 #: Lesson -> why its open blocks do not run in the simulator.
 NOT_SIMULATED: dict[str, str] = {
+    "convolution": "the simulator has no cupyx.scipy",
+    "random_numbers": "the simulator has no generators of random numbers",
     "how_to_time": "the simulator has no CUDA C++",
     "benchmark_well": "the simulator has no CUDA C++",
     "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
+    "memory_pools": "the simulator has no memory pool",
+    "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
 }

@@ -11,9 +11,16 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / DOWNLOADS).glob("*.ipyn
 NOT_BUILT = "the notebooks are not written: run make html first"
 
 #: Pages that call no kernel of the package, or one in CUDA C++, in whose text no store can be spoiled.
-WITHOUT_KERNELS = {"five_minutes", "look_into_a_recording", "segmented_sieve", "sort_search"} | {
-    "linear_algebra",
+WITHOUT_KERNELS = {
+    "data_where_it_is",
     "first_call",
+    "five_minutes",
+    "linear_algebra",
+    "look_into_a_recording",
+    "overlap",
+    "random_numbers",
+    "segmented_sieve",
+    "sort_search",
 }
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 
@@ -23,6 +30,7 @@ UNSEEN = {
     "launch_per_number": "only launched on CuPy's arrays",
     "group": "only launched on CuPy's arrays",
     "sieve_parallel": "takes limits of 50 000 and more",
+    "there_and_back": "copies to a GPU",
 }
 
 

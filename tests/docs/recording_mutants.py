@@ -20,6 +20,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import textwrap
 import time
 import types
 from collections.abc import Callable, Iterator
@@ -269,7 +270,9 @@ class Module:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+        text = Path(file).read_text(encoding="utf-8")
+        self.lines = text.split("\n")
+        self.tree = ast.parse(text)
         self.paths = dict(self._functions(self.tree, ()))
 
     def _functions(self, node: ast.AST, outer: tuple[ast.ClassDef, ...]) -> Iterator[tuple[Any, Any]]:
@@ -294,9 +297,16 @@ class Module:
             undo = do()
             try:
                 code = self._compiled(outer, node, name)
-                yield Mutant(function, change, code, ast.unparse(self.tree))
+                yield Mutant(function, change, code, self._source(outer[0] if outer else node))
             finally:
                 undo()
+
+    def _source(self, changed: ast.ClassDef | ast.FunctionDef) -> str:
+        """Write the module; but for what stands at its level and was changed, as it was."""
+        first = min(each.lineno for each in (changed, *changed.decorator_list)) - 1
+        kept, end = self.lines[:first], self.lines[changed.end_lineno :]
+        new = textwrap.indent(ast.unparse(changed), changed.col_offset * " ")
+        return "\n".join([*kept, new, *end])
 
     def _compiled(self, outer: tuple[ast.ClassDef, ...], node: ast.FunctionDef, name: str) -> types.CodeType:
         within: ast.stmt = node

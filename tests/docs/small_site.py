@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+from jinja2.bccache import Bucket, BytecodeCache
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -196,6 +197,22 @@ MODULES = (
 )
 
 
+class KeptTemplates(BytecodeCache):
+    """Compiled once in a process, not once in a build."""
+
+    def __init__(self) -> None:
+        self.codes = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self.codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.codes[bucket.key, bucket.checksum] = bucket.code
+
+
+TEMPLATES = KeptTemplates()
+
+
 def build(
     root: Path,
     files: dict[str, str],
@@ -217,6 +234,7 @@ def build(
         "extensions": [*more, *(f"gpuguide_docs.{name}" for name in MODULES)],
         "html_theme": "basic",
         "nitpicky": True,
+        "html_use_index": False,
         "exclude_patterns": ["gallery/downloads/*.ipynb"],
         "gpuguide_root": str(root),
         # Sphinx would add what extensions read to its own default, and the next build would find it there.
@@ -227,6 +245,7 @@ def build(
     with patch_docutils(), docutils_namespace():
         out = layout.build
         app = Sphinx(layout.docs, None, out / "html", out / "doctrees", "html", conf, None, warnings)
+        app.builder.templates.environment.bytecode_cache = TEMPLATES
         app.build()
     return app, warnings.getvalue()
 

@@ -43,12 +43,15 @@ NOT_SIMULATED = "busy"
 #: Study -> the size at which it is checked here; 257 if it is not listed.
 SIZES = {
     "box": 5 * 6 * 7,
+    "by_kernel": 5**2,
     "compiling": 5 * 6 * 7,
+    "image": 33**2,
     "launches": 1024,
     "matrix": 16 * 17,
     "maximum_cpu": 11**3,
     "mixes": 4 * 1025,
     "primes": 1000,
+    "product": 3,
     "qr": 16**2,
     "reads": 4 * 4097,
 }

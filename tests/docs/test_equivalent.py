@@ -382,7 +382,7 @@ def test_a_commit_that_git_does_not_know_is_named(trees, capsys):
 def test_a_turn_records_with_the_recorder_of_its_tree(make_project):
     """In a copy: the tree keeps its recordings."""
     project = make_project()
-    project.edit("src/gpuguide/topics/toy/study.py", "sizes=(256, 4096, 65536)", "sizes=(256,)")
+    project.edit("src/gpuguide/topics/toy/study.py", "sizes=(256, 65536)", "sizes=(256,)")
     before = project.recordings()
     recorded = record_turn(["--allow-cpu"])(project.layout, ["toy"], "test-cpu")
     assert recorded["toy"].studies["sums"].sizes == (256,)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,7 @@ def test_a_change_in_a_room_of_the_key_is_noticed(lab: Lab) -> None:
 # Recorded cells and topics -------------------------------------------------------------------------------
 
 
+@cache
 def computed_of_results() -> set[str]:
     """Names of what the classes of `results` compute, but for those that mean something else elsewhere.
 

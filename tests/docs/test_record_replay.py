@@ -14,6 +14,7 @@ from mini_project import MACHINE, Project, tree
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
+from gpuguide.recordings.equivalent import FILE as EQUIVALENT
 from gpuguide_docs.replay.states import PageState, States
 from gpuguide_docs.show.guide import GpuGuide
 
@@ -27,8 +28,8 @@ def project(built_template) -> Project:
     return built_template.restored()
 
 
-def built_ok(project: Project, *, fresh: bool = False) -> None:
-    ran = project.build(fresh=fresh)
+def built_ok(project: Project, *, seed: str = "random") -> None:
+    ran = project.build(seed=seed)
     assert ran.code == 0, ran.output
 
 
@@ -52,7 +53,7 @@ def assert_incremental_equals_clean(project: Project) -> None:
     shutil.rmtree(project.layout.build)
     shutil.rmtree(project.layout.gallery)
     # With another seed of hashes: no page may stand in the order of a set.
-    built_ok(project, fresh=True)
+    built_ok(project, seed="1")
     assert first_difference(incremental, html_tree(project)) == ""
 
 
@@ -214,6 +215,29 @@ def test_edits_in_the_package_count_only_where_they_can_change_a_number(make_pro
     state = States(project.layout, GpuGuide())["toy"]
     assert (state.status == "stale") is stale
     assert state.changed == ((path,) if stale else ())
+
+
+def test_a_page_that_was_current_is_not_compared_again_until_a_file_changed(make_project, monkeypatch):
+    project = make_project()
+    staleness, asked = recordings.staleness, []
+    monkeypatch.setattr(recordings, "staleness", lambda *all: asked.append(1) or staleness(*all))
+
+    def status() -> tuple[str, int]:
+        asked.clear()
+        return States(project.layout, GpuGuide())["toy"].status, len(asked)
+
+    assert status()[0] == "current"
+    assert status() == ("current", 0)
+    project.edit("examples/start/toy.py", "A sum is quick.", "A sum is slow.")
+    assert [status(), status()] == [("current", 1), ("current", 0)]
+    (project.layout.recorded / EQUIVALENT).write_text("# None.\n")
+    assert [status(), status()] == [("current", 1), ("current", 0)]
+    project.edit("src/gpuguide/topics/toy/study.py", "out[0] = x.sum()", "out[0] = x.sum() + 0")
+    assert [status(), status()] == [("stale", 1), ("stale", 1)]
+    project.edit("src/gpuguide/topics/toy/study.py", "x.sum() + 0", "x.sum()")
+    assert status()[0] == "current"
+    project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(5)")
+    assert status() == ("stale", 1)
 
 
 def test_a_page_without_a_recording_says_so_and_why(make_project):

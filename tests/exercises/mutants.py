@@ -281,7 +281,8 @@ def extremum(node: ast.AST, source: str) -> Iterator[str]:
     if isinstance(node, ast.Call) and (name := dotted(node)) in ("min", "max"):
         arguments = [text(source, argument) for argument in node.args]
         yield f"{'max' if name == 'min' else 'min'}({', '.join(arguments)})"
-        for i in range(len(arguments)):
+        # Of one argument, a list of values, none can be left out.
+        for i in range(len(arguments) if len(arguments) > 1 else 0):
             rest = arguments[:i] + arguments[i + 1 :]
             yield f"{name}({', '.join(rest)})" if len(rest) > 1 else rest[0]
 

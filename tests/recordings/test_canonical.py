@@ -120,6 +120,10 @@ SAME = {
     "value shown with its name": ("raise A(f'{x=}')", "raise A(f'{x!r}')"),
     "warning text": (f"{WARN}warn('x')", f"{WARN}warn('y')"),
     "warnings.warn": (f"{WARNINGS}warnings.warn('x', U)", f"{WARNINGS}warnings.warn('y', U)"),
+    "warn in wide letters": (
+        "from ｗarnings import ｗarn\nｗarn('x')",
+        "from ｗarnings import ｗarn\nｗarn('y')",
+    ),
     "encoding that is the default": ("x = 1", "# -*- coding: UTF8 -*-\nx = 1"),
     "encoding declared too late": ("x = 1\ny = 2", "x = 1\n# coding: latin-1\ny = 2"),
     "encoding declared too late for other line ends": ("# a\nx = 1", "# a\rx = 1\r# coding: latin-1"),

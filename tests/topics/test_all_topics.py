@@ -7,6 +7,7 @@ import importlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from inspect import getdoc
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,14 +26,20 @@ from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.edited import kernels_in
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
+from gpuguide.recordings.recording import Recording
 from gpuguide.recordings.store import load_or_none
 from gpuguide.results.records import Measurement
+from gpuguide.topics.agnostic.study import contrast_reference
+from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
 from gpuguide.topics.segmented_sieve.study import primes_in_words
 from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
+from gpuguide.topics.transfers.convolution import convolve_direct
+from gpuguide.topics.transfers.numbers import numbers
+from gpuguide.topics.transfers.product import product_reference
 from gpuguide.topics.ufuncs.kepler import anomaly_reference
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
@@ -44,9 +51,12 @@ BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 # Where the awkward sizes do not fit, or the simulator would take too long. Primes have a test of their own:
 # with short segments, so that their ends are met.
 SIMULATED = {
+    "agnostic.contrast": (0, 1, 4, 31**2, 33**2),
     "benchmark_well.warm": (257,),
     "compile_cost.compiling": (0, 5 * 6 * 7),
     "compile_cost.primes": (0, 1, 2, 3, 4, 31, 1009),
+    "convolution.image": (0, 1, 9, 33**2, 64**2),
+    "convolution.by_kernel": (1, 9, 7**2),
     "divergence.recipes": (0, 1, 31, 32, 33, 257),
     "divergence.divisors": (0, 1, 2, 33, 257, 2049),
     "divergence.escape": (0, 1, 31, 33, 257),
@@ -74,18 +84,36 @@ SIMULATED = {
     "linear_algebra.double": (0, 1, 4, 64, 33**2),
     "linear_algebra.tf32": (1, 64),
     "numba_types.level": (0, 1, 31, 33, 257),
+    "numpy_to_cupy.rows": (0, 1, 31**2, 33**2),
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 1, 33, 257),
     "sparse_lookup.in_order": (0, 1, 33, 257),
     "numba_types.wide": (0, 1, 33, 257),
     "numba_types.counters": (0, 1, 31, 33, 257),
     "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
+    "transfers.convolution": (0, 1, 31**2, 33**2),
+    "transfers.product": (0, 1, 3),
+    "slicing.strided": (0, 1, 31, 257),
+    "slicing.picked": (0, 1, 31, 257),
+    "slicing.block": (),  # no side works on its own
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
 
+
+def _convolved(image: np.ndarray, weights: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+    return same(convolved(image, column, row), image.shape).astype(image.dtype)
+
+
+def first_numbers(n_bytes: int) -> np.ndarray:
+    found: np.ndarray = numbers(np, 0, n_bytes // 8)
+    return found
+
+
 # One that is right, where the study has a check instead of a reference.
 RIGHT: dict[str, Callable[..., Any]] = {
+    "convolution.image": _convolved,
+    "convolution.by_kernel": _convolved,
     "how_to_time.qr": qr_numpy,
     "launch_overhead.qr": qr_numpy,
     "linear_algebra.qr": qr_numpy,
@@ -96,6 +124,8 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "linear_algebra.matmul": np.matmul,
     "linear_algebra.double": np.matmul,
     "linear_algebra.tf32": np.matmul,
+    "agnostic.contrast": contrast_reference,
+    "numpy_to_cupy.convolve": np.convolve,
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
     "sort_search.sort": np.sort,
@@ -104,9 +134,17 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "sort_search.search": lambda queries, keys: np.searchsorted(keys, queries),
     "sparse_lookup.lookup": lookup_numpy,
     "sparse_lookup.in_order": lookup_numpy,
+    "transfers.both_ways": first_numbers,
+    "transfers.convolution": convolve_direct,
+    "transfers.product": product_reference,
+    "transfers.to_device": first_numbers,
+    "transfers.to_host": first_numbers,
     "ufuncs.kepler": anomaly_reference,
 }
 SPOILED = {
+    "convolution.image": 33**2,
+    "convolution.by_kernel": 5**2,
+    "agnostic.contrast": 33**2,
     "compile_cost.compiling": 5 * 6 * 7,
     "compile_cost.primes": 100,
     "grids_2d_3d.box": 5 * 6 * 7,
@@ -118,16 +156,32 @@ SPOILED = {
     "launch_overhead.qr": 16**2,
     **dict.fromkeys((f"linear_algebra.{name}" for name in studies("linear_algebra")), 16**2),
     "maximum_cpu.maximum_cpu": 11**3,
+    "numpy_to_cupy.rows": 33**2,
     "primes.primes": 1000,
     "segmented_sieve.segmented": 1000,
     "sort_search.rows": 33**2,
+    "transfers.convolution": 33**2,
+    "transfers.product": 3,
 }
 ROUNDED = {
-    *("benchmark_well.roots", "how_to_time.add_one", "know_your_gpu.reads", "why_gpu.polynomial"),
+    *(
+        "agnostic.contrast",
+        "benchmark_well.roots",
+        "how_to_time.add_one",
+        "know_your_gpu.reads",
+        "why_gpu.polynomial",
+    ),
     *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
-    *("ufuncs.kepler", "ufuncs.distance"),
+    *("numpy_to_cupy.cells", "numpy_to_cupy.convolve", "numpy_to_cupy.rows"),
+    *("ufuncs.kepler", "ufuncs.distance", "convolution.image", "convolution.by_kernel"),
+    "memory_pools.pool",
 }
-NOT_SPOILED = {"segmented_sieve.count"}  # a single number cannot be shifted: see test_segmented_sieve
+NOT_SPOILED = {
+    # A single number cannot be shifted: see the tests of these topics.
+    *("data_where_it_is.dot", "segmented_sieve.count"),
+    # Random numbers can be shifted, and stay random: see test_random_numbers.
+    *("random_numbers.float64", "random_numbers.float32"),
+}
 
 
 def small(name: str) -> int:
@@ -201,11 +255,18 @@ def test_whatever_a_study_uses_can_be_exchanged(name: str) -> None:
 # Launches ---------------------------------------------------------------------------------------------------
 
 
-def recorded_cells(name: str) -> Iterator[Measurement]:
-    """What was recorded of a study, unless its code has changed since."""
-    topic, _, study = name.partition(".")
+@cache
+def recorded(topic: str) -> Recording | None:
+    """What was recorded of a topic, unless its code has changed since."""
     recording = load_or_none(topic)
-    if recording is not None and study in recording.studies and not _is_outdated(recording):
+    return None if recording is None or _is_outdated(recording) else recording
+
+
+def recorded_cells(name: str) -> Iterator[Measurement]:
+    """What was recorded of a study."""
+    topic, _, study = name.partition(".")
+    recording = recorded(topic)
+    if recording is not None and study in recording.studies:
         yield from recording.studies[study].measurements
 
 
@@ -246,12 +307,18 @@ def arguments(study: Study, variant: Variant, size: int) -> list[Any]:
     )
 
 
+# It gets a number of bytes, and makes its array.
+WITHOUT_ARRAYS = {("transfers.to_device", "asarray")}
+
+
 def launchers() -> Iterator[tuple[str, Variant]]:
     """Variants on views; one of each launcher."""
     for name, study in STUDIES.items():
         done = set()
         for variant in study.variants:
             launcher = getattr(variant.call, "func", variant.call)
+            if (name, variant.name) in WITHOUT_ARRAYS:
+                continue
             if variant.arrays == "numba" and launcher not in done:
                 done.add(launcher)
                 yield name, variant
@@ -264,9 +331,15 @@ def named(pairs: list[tuple[str, Variant]]) -> dict[str, Any]:
 # There the launch alone is timed, and the arrays are the study's own.
 CHECKING = [pair for pair in launchers() if not pair[0].startswith("launch_overhead")]
 # Buckets, and the rest of a last tile.
-FREE = {"sparse_lookup.lookup": (3, 4), "sparse_lookup.in_order": (3, 4), "know_your_gpu.reads": (0,)}
+FREE = {
+    "know_your_gpu.reads": (0,),
+    "sparse_lookup.in_order": (3, 4),
+    "sparse_lookup.lookup": (3, 4),
+    "transfers.convolution": (0, 1),
+    "numpy_to_cupy.convolve": (0, 1),  # a signal and weights of any length
+}
 DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
-CLEARING = {"launch_sizes.empty"}  # no grid is empty
+CLEARING = {"launch_sizes.empty", "data_where_it_is.dot"}  # no grid is empty, and no sum is
 
 
 @pytest.mark.parametrize(("name", "variant"), **named(CHECKING))
@@ -342,7 +415,11 @@ COPIES_BESIDE = {
     ("compile_cost.compiling", "kernel"),
     ("primes.primes", "launch_per_number"),
     ("primes.primes", "ufunc"),
+    # Into new memory, which is not there to be pinned.
+    ("transfers.to_host", "into_new"),
 }
+# Of one page whose first study has both kinds of memory.
+PINNED_ALONE = {"overlap.chunks", "overlap.hindered", "overlap.sums", "overlap.chain"}
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -352,7 +429,7 @@ def test_what_copies_does_so_from_pageable_and_from_pinned_memory(name: str) -> 
         if (name, variant.name) != ("primes.primes", "launch_per_number"):
             assert ("pinned" if variant.space == "pinned" else "pageable") in variant.label
     pairs = [v.space for v in copying if (name, v.name) not in COPIES_BESIDE]
-    assert pairs.count("host") == pairs.count("pinned")
+    assert pairs.count("host") == (0 if name in PINNED_ALONE else pairs.count("pinned"))
 
 
 class OnDevice(np.ndarray):
@@ -464,6 +541,9 @@ def test_launches_name_no_stream(path: Path) -> None:
 # On the GPU -------------------------------------------------------------------------------------------------
 
 ON_THE_GPU = {
+    "convolution.image": (0, 1, 9, 33**2, 257**2),
+    "convolution.by_kernel": (1, 9, 15**2),
+    "agnostic.contrast": (0, 1, 4, 31**2, 33**2, 512**2),
     "compile_cost.compiling": (1, 5 * 6 * 7, 32**3),
     "compile_cost.primes": (1009,),
     "grids_2d_3d.matrix": (*MATRICES, 781 * 1823),
@@ -478,6 +558,7 @@ ON_THE_GPU = {
     "launch_sizes.shapes": (1, 31, 257, 1009, 2**20 + 3),
     "launch_sizes.empty": (1, 2, 1000, 2**20),
     "maximum_cpu.maximum_cpu": (32**3,),
+    "numpy_to_cupy.rows": (1, 31**2, 33**2, 1024**2),
     "primes.primes": (2, 100, 1000, 10**4),
     "segmented_sieve.segmented": (2, 100, 1000, 10**4),
     "segmented_sieve.count": (2, 100, 1000, 10**4),

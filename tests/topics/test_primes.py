@@ -16,7 +16,7 @@ from gpuguide.topics.primes import study as primes
 
 # None, few, whole segments, primes and their neighbours, squares of primes.
 LIMITS = (0, 1, 2, 3, 4, 5, 9, 10, 25, 26, 63, 64, 65, 255, 256, 257, 258, 259, 513, 514, 961, 962, 1370)
-HOST = (primes.primes_python, primes.primes_cpu)
+HOST = (primes.primes_python, primes.primes_numpy, primes.primes_cpu)
 KERNELS = ("thread_per_number", "odd_numbers", "to_square_root", "sieve_global", "sieve_shared")
 LAUNCHERS = [getattr(primes, f"primes_{name}") for name in KERNELS]
 
@@ -103,7 +103,7 @@ kernels.SEGMENT = primes.SEGMENT = 128
 primes.SIEVING_THREADS = 32
 print(sorted({result.variant for result in primes.study().check_all((0, 2, 100, 300))}))
 """
-    names = sorted([*KERNELS, "python", "cpu_sieve"])
+    names = sorted([*KERNELS, "python", "numpy_sieve", "cpu_sieve"])
     assert fresh_python(snippet, timeout=300, NUMBA_ENABLE_CUDASIM="1") == f"{names}\n"
 
 
@@ -127,7 +127,9 @@ def test_a_byte_that_was_not_written_is_not_taken_for_true() -> None:
         reference.PrimesCheck().compare(out.view(bool), 100)
 
 
-@pytest.mark.parametrize("launcher", [*LAUNCHERS, primes.primes_cpu], ids=lambda call: call.__name__)
+@pytest.mark.parametrize(
+    "launcher", [*LAUNCHERS, primes.primes_numpy, primes.primes_cpu], ids=lambda call: call.__name__
+)
 @pytest.mark.parametrize(
     ("limit", "array", "problem"),
     [
@@ -232,6 +234,14 @@ def test_the_source_s_sizes_are_among_those_measured() -> None:
         study.variant(name).max_size for name in ("python", "launch_per_number", "ufunc", "sieve_shared")
     ]
     assert reach == [10**4, 10**4, 10**6, None]
+
+
+def test_the_gpu_is_held_against_numpy_and_against_a_sieve_on_all_cpu_threads() -> None:
+    study = primes.study()
+    one, all_of_them = study.variant("numpy_sieve"), study.variant("cpu_sieve")
+    assert (one.device, one.threads, one.label) == ("cpu", 1, "Sieve, NumPy, one thread")
+    assert one.max_size in study.sizes
+    assert (all_of_them.device, all_of_them.threads) == ("cpu", primes.THREADS)
 
 
 def test_a_number_s_parts_are_timed_in_turns_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:

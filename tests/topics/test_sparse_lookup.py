@@ -9,7 +9,7 @@ import pytest
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.topics.sparse_lookup import dictionary, kernels, sectors
+from gpuguide.topics.sparse_lookup import dictionary, kernels, kernels_cpu, sectors
 from gpuguide.topics.sparse_lookup import study as sparse_lookup
 
 KERNELS = ("branching", "branchless", "four_per_thread", "shared_top", "bucket")
@@ -73,6 +73,34 @@ def test_the_look_up_on_all_threads_asks_for_every_query(
     out = np.full(n, 99, np.uint64)
     dictionary.lookup_numpy_threads(queries, keys, words, None, None, out)
     assert out.tolist() == [0 if q % 2 else q // 2 + 1 for q in range(n)]
+
+
+@pytest.mark.parametrize("m", [1, 2, 9, 1023])
+def test_the_loop_on_the_cpu_finds_every_key_and_nothing_else(m: int) -> None:
+    """Queries below, between and beyond the keys, and the ends of every bucket."""
+    keys = np.arange(3, 3 + 2 * m, 2, dtype=np.int32)
+    words = np.arange(10, 10 + m, dtype=np.uint64)
+    queries = np.arange(-70, 2 * m + 200, dtype=np.int32)
+    tables = dictionary.bucket_starts(keys, 6), dictionary.bucket_starts(keys, 3)
+    out = np.full(queries.size, 99, np.uint64)
+    kernels_cpu.bucket_cpu_loop(queries, keys, words, *tables, out)
+    expected = dictionary.lookup_reference(np.where(queries < 0, 0, queries), keys, words)
+    assert out.tolist() == expected.tolist()
+    for arrays in ((words, out[:-1]), (words[:-1], out)):
+        with pytest.raises(ValueError, match="a word for each key, and an output for each query"):
+            kernels_cpu.bucket_cpu_loop(queries, keys, arrays[0], *tables, arrays[1])
+
+
+def test_the_gpu_is_held_against_numpy_and_against_the_best_loop_on_all_cpu_threads() -> None:
+    study = sparse_lookup.study()
+    sides = {v.name: (v.label, v.threads) for v in study.variants if v.device == "cpu"}
+    assert sides.pop("python_dict") == ("Python dict", 1)
+    assert sides == {
+        "numpy": ("NumPy, one thread", 1),
+        "numpy_threads": ("NumPy, all threads", dictionary.THREADS),
+        "cpu_buckets": ("CPU buckets of 8, all threads", dictionary.THREADS),
+    }
+    assert study.variant("numpy").max_size == 10**6
 
 
 def test_about_half_of_the_queries_are_keys() -> None:

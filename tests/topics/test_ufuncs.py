@@ -53,7 +53,12 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
 @pytest.mark.parametrize("eccentricity", [0.0, 0.1, 0.5, kepler.MOST_ECCENTRIC])
 @pytest.mark.parametrize(
     "solve",
-    [kernels_cpu.anomaly_cpu_loop, np.vectorize(functions.anomaly), np.vectorize(functions.anomaly_in_four)],
+    [
+        kernels_cpu.anomaly_cpu_loop,
+        kepler.anomaly_numpy,
+        np.vectorize(functions.anomaly),
+        np.vectorize(functions.anomaly_in_four),
+    ],
 )
 def test_four_steps_solve_keplers_equation_as_eight_do(
     solve: Callable[..., Any], eccentricity: float
@@ -141,6 +146,13 @@ def test_the_gpu_is_held_against_a_loop_on_all_cpu_threads(study: Any) -> None:
     assert study.baseline == "cpu_loop"
     (loop,) = (variant for variant in study.variants if variant.name == "cpu_loop")
     assert (loop.device, loop.threads) == ("cpu", kernels_cpu.THREADS)
+
+
+def test_keplers_equation_in_numpy_stays_in_float32_on_one_thread() -> None:
+    variant = kepler.study().variant("numpy")
+    assert (variant.device, variant.threads, variant.label) == ("cpu", 1, "NumPy, one thread")
+    mean, eccentricity = (np.linspace(0, 0.8, 5, dtype=np.float32) for _ in range(2))
+    assert variant.call(mean, eccentricity).dtype == np.float32
 
 
 def test_the_source_sizes_and_dtype_are_among_those_measured() -> None:

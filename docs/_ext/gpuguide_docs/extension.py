@@ -23,6 +23,7 @@ MODULES = (
     "replay.sweep",
     "replay.uses",
     "replay.section_index",
+    "show.kept_templates",
     "show.mathml",
     "show.api_pages",
     "show.site",

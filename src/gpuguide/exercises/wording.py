@@ -63,6 +63,10 @@ LOOK_AT = {
 
 # For a host function there are no threads to think of.
 _OF_FUNCTIONS = {
+    "race": (
+        "A stream does not know what another one is doing. Which event says that the earlier of the two "
+        "steps has ended, and which stream has to wait for it?"
+    ),
     "limit": (
         "The result is right, but not yet the way to it. Which copies and launches does the task allow, and "
         "where do yours come from?"

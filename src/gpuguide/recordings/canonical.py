@@ -13,10 +13,12 @@ versions. Only the standard library is imported, so that the file also runs alon
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import json
 import re
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -205,12 +207,10 @@ def form(source: str, docstrings: bool = False) -> str:
     >>> form("x += 0x10")
     '(Module body=[(AugAssign target=(Name id=x) op=(Add) value=int:0x10)])'
     """
-    tree = _parse(source)
-    # Without docstrings: one that mentions `__doc__` reads nothing.
-    code = _write(tree, annotations=True)
+    tree, writer, code = _read(source)
     docstrings = docstrings or bool(_DOCSTRING_READERS.search(code))
     annotations = bool(_ANNOTATION_READERS.search(code))
-    return _encoding(source) + _write(tree, docstrings=docstrings, annotations=annotations)
+    return _encoding(source) + writer.module(tree, docstrings=docstrings, annotations=annotations)
 
 
 def reads_docstrings(source: str) -> bool:
@@ -242,7 +242,16 @@ def reads_docstrings(source: str) -> bool:
     >>> reads_docstrings("x = 1  # no __doc__ here")
     False
     """
-    return bool(_DOCSTRING_READERS.search(_write(_parse(source), annotations=True)))
+    return bool(_DOCSTRING_READERS.search(_read(source)[2]))
+
+
+# A build asks of each module whether it reads docstrings, then for its form, and of many pages the same.
+@functools.lru_cache(maxsize=512)
+def _read(source: str) -> tuple[ast.Module, _Writer, str]:
+    """Parse, and write all but the docstrings: one that mentions `__doc__` reads nothing."""
+    tree = _parse(source)
+    writer = _Writer(_warn_names(tree, source))
+    return tree, writer, writer.module(tree, annotations=True)
 
 
 def _parse(source: str) -> ast.Module:
@@ -257,13 +266,6 @@ def _parse(source: str) -> ast.Module:
 def _text(source: str) -> str:
     # As Python reads it, so that a digest does not depend on how a checkout ends its lines.
     return source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _write(tree: ast.Module, *, docstrings: bool = False, annotations: bool = False) -> str:
-    try:
-        return _Writer(docstrings, annotations, _warn_names(tree)).node(tree)
-    except (RecursionError, MemoryError):
-        raise _too_deep() from None
 
 
 def _too_deep() -> UnknownSyntaxError:
@@ -289,13 +291,31 @@ class _Written(str):
 class _Writer:
     """Writes nodes, knowing what counts in this source and whether it is in the body of a class."""
 
-    def __init__(self, docstrings: bool, annotations: bool, warn_names: frozenset[str]) -> None:
-        self._docstrings = docstrings
-        self._annotations = annotations
+    def __init__(self, warn_names: frozenset[str]) -> None:
+        self._docstrings = False
+        self._annotations = False
         self._warn_names = warn_names
         self._in_class = False
+        # An expression holds no docstring, and annotations neither: it is written once for all passes.
+        self._expressions: dict[ast.expr, str] = {}
+
+    def module(self, tree: ast.Module, *, docstrings: bool = False, annotations: bool = False) -> str:
+        """Write the whole source."""
+        self._docstrings, self._annotations = docstrings, annotations
+        try:
+            return self.node(tree)
+        except (RecursionError, MemoryError):
+            raise _too_deep() from None
 
     def node(self, node: ast.AST) -> str:
+        if not isinstance(node, ast.expr):
+            return self._node(node)
+        written = self._expressions.get(node)
+        if written is None:
+            written = self._expressions[node] = self._node(node)
+        return written
+
+    def _node(self, node: ast.AST) -> str:
         kind = type(node).__name__
         if kind in _SPECIAL:
             return _SPECIAL[kind](self, node)
@@ -305,26 +325,29 @@ class _Writer:
                 f"line {line}: the canonical form has no rule for the node {kind!r}; "
                 "write it in syntax that every supported Python has"
             )
-        return self._with_fields(kind, ((field, getattr(node, field, None)) for field in FIELDS[kind]))
+        return self._with_fields(kind, [(field, getattr(node, field, None)) for field in FIELDS[kind]])
 
     def _with_fields(self, kind: str, fields: Iterable[tuple[str, object]]) -> str:
-        if kind != "Module":  # there a last ``pass`` keeps a cell from showing the line before it
-            fields = ((name, _without_pass(value) if name in _BLOCKS else value) for name, value in fields)
-        written = (f"{name}={self._value(value)}" for name, value in fields if value not in (None, []))
-        return f"({' '.join([kind, *written])})"
+        written = [kind]
+        for name, found in fields:
+            # In a module, a last ``pass`` keeps a cell from showing the line before it.
+            value = _without_pass(found) if name in _BLOCKS and kind != "Module" else found
+            if value is not None and value != []:
+                written.append(f"{name}={self._value(value)}")
+        return f"({' '.join(written)})"
 
     def _value(self, value: object) -> str:
-        if value is None:  # in a list: ``{**x}`` has no key, a keyword-only argument no default
-            return "-"
-        if isinstance(value, list):
-            return f"[{' '.join(map(self._value, value))}]"
         if isinstance(value, ast.AST):
             return self.node(value)
+        if isinstance(value, list):
+            return f"[{' '.join([self._value(item) for item in value])}]"
         if isinstance(value, _Written):
             return value
         if isinstance(value, str):
             # A name, whose letters JSON writes in ASCII.
-            return json.dumps(value)[1:-1]
+            return value if value.isascii() and value.isidentifier() else json.dumps(value)[1:-1]
+        if value is None:  # in a list: ``{**x}`` has no key, a keyword-only argument no default
+            return "-"
         return _constant(value)
 
     def definition(self, node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -462,11 +485,14 @@ def _computed_in_text(expression: ast.expr) -> list[ast.expr] | None:
     return None
 
 
-def _warn_names(tree: ast.Module) -> frozenset[str]:
+def _warn_names(tree: ast.Module, source: str) -> frozenset[str]:
     """Give the names, of ``warn`` and ``warnings.warn``, by which the source can only mean the latter.
 
     It must import them and bind them in no other way: another ``warn`` may do anything with its text.
     """
+    # Python reads names in this form; most sources have no such one.
+    if "warn" not in unicodedata.normalize("NFKC", source):
+        return frozenset()
     imported: set[str] = set()
     other: set[str] = set()
     for node in ast.walk(tree):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 import re
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -26,6 +27,10 @@ MOST_ITEMS = 100_000
 ODD_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 T = TypeVar("T")
+
+# Where a value lies: a text, or the place of what holds it with a name or a number. It is written out only
+# for a message, because a recording has thousands of places.
+Place = str | tuple[Any, str | int]
 
 
 def to_json(obj: Any) -> dict[str, Any]:
@@ -90,7 +95,7 @@ def from_json(cls: type[T], data: Any, where: str) -> T:
     gpuguide.errors.RecordingError: study.traffic.bytes_written: expected an integer from 0 to 2**63, got -4
     """
     # The colon tells `_error` where the file ends and the path of fields begins.
-    result: T = _read(cls, data, f"{where}: " if where.endswith(".json") else where, {})
+    result: T = _reader(cls, {})(data, f"{where}: " if where.endswith(".json") else where)
     return result
 
 
@@ -178,7 +183,7 @@ the gpuguide that wrote it
     return data
 
 
-def _plain(value: Any, path: str) -> Any:
+def _plain(value: Any, path: Place) -> Any:
     """Return a value as dicts, lists and Python scalars."""
     if isinstance(value, np.generic):
         return value.item()
@@ -186,84 +191,124 @@ def _plain(value: Any, path: str) -> Any:
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = {
-            field.name: getattr(value, field.name)
-            for field in dataclasses.fields(value)
-            if not (field.metadata.get("optional") and getattr(value, field.name) == field.default)
+            name: getattr(value, name)
+            for name, optional, default in _fields(type(value))
+            if not (optional and getattr(value, name) == default)
         }
     if isinstance(value, Mapping):
-        return {_key(key, path): _plain(item, _join(path, key)) for key, item in value.items()}
+        return {_key(key, path): _plain(item, (path, key)) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item, f"{path}[{i}]") for i, item in enumerate(value)]
+        # Samples are most of a recording.
+        if set(map(type, value)) <= {int}:
+            return list(value)
+        return [_plain(item, (path, i)) for i, item in enumerate(value)]
     raise _error(path, f"expected a record, dict, list, text or number, got {type(value).__name__}")
 
 
-def _read(kind: Any, value: Any, path: str, limits: Mapping[str, Any]) -> Any:
-    """Return a value as its annotation wants it; ``limits`` is the field's metadata."""
+@cache
+def _fields(cls: Any) -> tuple[tuple[str, bool, Any], ...]:
+    """Give name and default of each field, and between them whether a default is left out."""
+    return tuple((f.name, bool(f.metadata.get("optional")), f.default) for f in dataclasses.fields(cls))
+
+
+Reader = Callable[[Any, Place], Any]
+
+
+def _reader(kind: Any, limits: Mapping[str, Any]) -> Reader:
+    """Give what returns a value as an annotation wants it; ``limits`` is the field's metadata."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
-        return _read_union(arguments, value, path, limits)
+        return _union_reader(arguments, limits)
     if origin is tuple:
-        return _read_tuple(arguments, value, path, limits)
+        return _tuple_reader(arguments, limits)
     if origin is dict:
-        _expect(isinstance(value, dict), "an object", value, path)
-        return {_key(k, path): _read(arguments[1], v, _join(path, k), limits) for k, v in value.items()}
+        return _dict_reader(arguments[1], limits)
     if dataclasses.is_dataclass(kind):
-        return _read_record(kind, value, path)
-    _expect(_fits(kind, value, limits), _words(kind, limits), value, path)
-    return value  # also an int where a float stands: what is read back must be what was written
+        return lambda value, path: _read_record(kind, value, path)
+
+    def read(value: Any, path: Place) -> Any:
+        if not _fits(kind, value, limits):
+            raise _error(path, f"expected {_words(kind, limits)}, got {_shown(value)}")
+        return value  # also an int where a float stands: what is read back must be what was written
+
+    return read
 
 
-def _read_union(kinds: Sequence[Any], value: Any, path: str, limits: Mapping[str, Any]) -> Any:
-    """Return a value as the first kind that takes it: a record if it is an object, else a scalar."""
-    if value is None and type(None) in kinds:
-        return None
+def _dict_reader(kind: Any, limits: Mapping[str, Any]) -> Reader:
+    read = _reader(kind, limits)
+
+    def read_dict(value: Any, path: Place) -> dict[str, Any]:
+        _expect(isinstance(value, dict), "an object", value, path)
+        return {_key(k, path): read(v, (path, k)) for k, v in value.items()}
+
+    return read_dict
+
+
+def _union_reader(kinds: Sequence[Any], limits: Mapping[str, Any]) -> Reader:
+    """Give what returns a value if it is of one of the kinds: a record, or one of several scalars."""
+    with_none = type(None) in kinds
     kinds = [kind for kind in kinds if kind is not type(None)]
-    if len(kinds) == 1:
-        return _read(kinds[0], value, path, limits)
-    # An int stays one although a float would take it: 3 is read back as 3, not 3.0.
-    for kind in sorted(kinds, key=lambda kind: kind is float):
-        if _fits(kind, value, limits):
+    read = _reader(kinds[0], limits) if len(kinds) == 1 else None
+
+    def read_union(value: Any, path: Place) -> Any:
+        if value is None and with_none:
+            return None
+        if read is not None:
+            return read(value, path)
+        if any(_fits(kind, value, limits) for kind in kinds):
             return value
-    raise _error(path, f"expected {' or '.join(_words(kind, limits) for kind in kinds)}, got {_shown(value)}")
+        words = " or ".join(_words(kind, limits) for kind in kinds)
+        raise _error(path, f"expected {words}, got {_shown(value)}")
+
+    return read_union
 
 
-def _read_tuple(kinds: Sequence[Any], value: Any, path: str, limits: Mapping[str, Any]) -> tuple[Any, ...]:
-    if kinds[-1] is Ellipsis:
+def _tuple_reader(kinds: Sequence[Any], limits: Mapping[str, Any]) -> Reader:
+    readers = [_reader(kind, limits) for kind in kinds if kind is not Ellipsis]
+
+    def read_many(value: Any, path: Place) -> tuple[Any, ...]:
         fits = isinstance(value, list) and len(value) <= MOST_ITEMS
         _expect(fits, f"a list of at most {MOST_ITEMS} items", value, path)
         # Seven of ten values of a recording are samples and rounds; one by one they take most of the time.
         if kinds[0] in (int, float) and _are_numbers(value, kinds[0], limits.get("minimum", 0)):
             return tuple(value)
-        kinds = [kinds[0]] * len(value)
-    else:
+        read = readers[0]
+        return tuple([read(item, (path, i)) for i, item in enumerate(value)])
+
+    def read_each(value: Any, path: Place) -> tuple[Any, ...]:
         fits = isinstance(value, list) and len(value) == len(kinds)
         _expect(fits, f"a list of {len(kinds)} items", value, path)
-    pairs = zip(kinds, value, strict=True)
-    return tuple(_read(kind, item, f"{path}[{i}]", limits) for i, (kind, item) in enumerate(pairs))
+        pairs = enumerate(zip(readers, value, strict=True))
+        return tuple([read(item, (path, i)) for i, (read, item) in pairs])
+
+    return read_many if kinds[-1] is Ellipsis else read_each
 
 
-def _read_record(cls: Any, value: Any, path: str) -> Any:
+def _read_record(cls: Any, value: Any, path: Place) -> Any:
     _expect(isinstance(value, dict), f"an object ({cls.__name__})", value, path)
-    kinds = _kinds(cls)
+    readers = _field_readers(cls)
     for name in value:
-        if name not in kinds:
-            raise _error(path, str(unknown("field", name, kinds)))
-    fields = [f for f in dataclasses.fields(cls) if f.name in value or not f.metadata.get("optional")]
-    for f in fields:
-        if f.name not in value:
-            raise _error(path, f"expected the field {f.name!r}, got none")
-    read = {f.name: _read(kinds[f.name], value[f.name], _join(path, f.name), f.metadata) for f in fields}
+        if name not in readers:
+            raise _error(path, str(unknown("field", name, readers)))
+    for name, (_, optional) in readers.items():
+        if name not in value and not optional:
+            raise _error(path, f"expected the field {name!r}, got none")
+    found = {name: read(value[name], (path, name)) for name, (read, _) in readers.items() if name in value}
     try:
-        return cls(**read)
+        return cls(**found)
     except ArgumentError as error:
         raise _error(path, str(error)) from error
 
 
 # `get_type_hints` evaluates the text of every annotation, which takes long for thousands of records.
 @cache
-def _kinds(cls: Any) -> dict[str, Any]:
+def _field_readers(cls: Any) -> dict[str, tuple[Reader, bool]]:
+    """Give for each field what reads it, and whether it may be missing."""
     hints = typing.get_type_hints(cls)
-    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+    return {
+        field.name: (_reader(hints[field.name], field.metadata), bool(field.metadata.get("optional")))
+        for field in dataclasses.fields(cls)
+    }
 
 
 def _fits(kind: Any, value: Any, limits: Mapping[str, Any]) -> bool:
@@ -279,8 +324,12 @@ def _fits(kind: Any, value: Any, limits: Mapping[str, Any]) -> bool:
 
 def _are_numbers(values: list[Any], kind: type = float, least: float = -LARGEST) -> bool:
     """Tell at once whether all are numbers within limits: samples are many, and one by one takes long."""
-    kinds = (int,) if kind is int else (int, float)
-    return all(type(value) in kinds and least <= value <= LARGEST for value in values)
+    found = set(map(type, values))
+    if not found <= ({int} if kind is int else {int, float}):
+        return False
+    # A NaN, which differs from itself, would hide from `min` and `max`.
+    no_nan = float not in found or all(map(operator.eq, values, values))
+    return not values or (no_nan and least <= min(values) and max(values) <= LARGEST)
 
 
 def _is_sane(text: str) -> bool:
@@ -311,34 +360,43 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]}... ({len(value)} characters)"
 
 
-def _expect(fits: bool, words: str, value: Any, path: str) -> None:
+def _expect(fits: bool, words: str, value: Any, path: Place) -> None:
     if not fits:
         raise _error(path, f"expected {words}, got {_shown(value)}")
 
 
-def _error(path: str, message: str) -> RecordingError:
-    file, colon, field = path.rpartition(": ")
+def _error(path: Place, message: str) -> RecordingError:
+    file, colon, field = _written(path).rpartition(": ")
     return RecordingError(message, file=file if colon else "", field=field)
 
 
-def _join(path: str, name: object) -> str:
-    return f"{path}{name}" if not path or path.endswith(": ") else f"{path}.{name}"
+def _written(path: Place) -> str:
+    parts: list[str | int] = []
+    while not isinstance(path, str):
+        path, part = path
+        parts.append(part)
+    for part in reversed(parts):
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += part if not path or path.endswith(": ") else f".{part}"
+    return path
 
 
-def _key(key: object, path: str) -> str:
+def _key(key: object, path: Place) -> str:
     if not isinstance(key, str) or len(key) > 200 or not _is_sane(key):
         raise _error(path, f"expected names of at most 200 characters, got {str(key)[:60]!r}")
     return key
 
 
-def _refuse_numbers(value: Any, path: str) -> None:
+def _refuse_numbers(value: Any, path: Place) -> None:
     """Raise where plain data holds a number that is not finite or too large."""
     if isinstance(value, dict):
         for key, item in value.items():
-            _refuse_numbers(item, _join(path, key))
+            _refuse_numbers(item, (path, key))
     elif isinstance(value, list) and not _are_numbers(value):
         for i, item in enumerate(value):
-            _refuse_numbers(item, f"{path}[{i}]")
+            _refuse_numbers(item, (path, i))
     elif isinstance(value, int | float):
         _expect(-LARGEST <= value <= LARGEST, "a number from -2**63 to 2**63", value, path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
+import functools
 import hashlib
 import os
 import re
@@ -454,20 +455,23 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield path, value
     elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from _texts(getattr(value, field.name), f"{path}.{field.name}" if path else field.name)
+        for name in _field_names(value.__class__):
+            item = getattr(value, name)
+            # Numbers are most of a recording, and hold no text.
+            if not isinstance(item, int | float):
+                yield from _texts(item, f"{path}.{name}" if path else name)
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield path, key
             yield from _texts(item, f"{path}.{key}")
-    # Samples are most of a recording, and hold no text.
-    elif isinstance(value, tuple) and not _are_samples(value):
+    elif isinstance(value, tuple) and not set(map(type, value)) <= {int}:
         for i, item in enumerate(value):
             yield from _texts(item, f"{path}[{i}]")
 
 
-def _are_samples(values: tuple[Any, ...]) -> bool:
-    return all(type(value) is int for value in values)
+@functools.cache
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
 
 
 def _check_date(text: str, owner: str, place: _Place) -> None:

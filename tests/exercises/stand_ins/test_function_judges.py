@@ -60,6 +60,25 @@ def normalise(cp, image):
     limit = 2 * np.mean(np.absolute(x))
     return cp.asnumpy(np.clip(x, -limit, limit) / limit)
 """,
+    "windows, with an index": """
+import numpy as np
+def window_means(cp, signal, starts, length):
+    begin, end = min(starts), max(starts) + length
+    part = cp.array(signal[begin:end])
+    places = (np.array(starts) - begin).tolist()
+    return cp.asnumpy(cp.stack([part[at : at + length] for at in places]).mean(axis=1))
+""",
+    "within_the_limit, with new arrays in small chunks": """
+import numpy as np
+def loudness(cp, x, limit):
+    n = max(1, limit // x.itemsize // 8)
+    parts = []
+    for at in range(0, x.size, n):
+        chunk = cp.asarray(x[at : at + n])
+        parts.append(cp.asnumpy(cp.log(1 + chunk * chunk) if n > 1 else cp.log1p(chunk * chunk)))
+        del chunk
+    return np.concatenate(parts) if parts else np.empty_like(x)
+""",
     "one_launch, into a new array": """
 def scale_rows(cp, x, factors):
     return cp.multiply(x, factors.reshape(-1, 1), out=cp.empty_like(x))
@@ -229,6 +248,11 @@ TOLD = {
         ("copied to the GPU 5 times", "centred"),
         ("copied back to the host 5 times", "mean"),
     ],
+    "windows": [
+        ("copied to the GPU 3 times", "signal[start"),
+        ("copied back to the host 3 times", "float(cp.mean"),
+    ],
+    "within_the_limit": [("raised OutOfMemoryError: Out of memory allocating 4,004 bytes", "cp.asarray(x)")],
     "one_launch": [("there were 8 launches", "out[row]")],
     "copy_and_work": [
         ("still going on: a copy of 200000 bytes had", "copied = clock()"),
@@ -328,7 +352,7 @@ def pretend(monkeypatch):
 
 def test_the_lane_gpu_and_its_judge_go_together():
     assert [name for name in FUNCTIONS if "gpu" in get(name).lanes] == ON_GPU
-    assert ON_GPU == ["cpu_or_gpu", "count_transfers", "one_launch"]
+    assert ON_GPU == ["cpu_or_gpu", "count_transfers", "windows", "within_the_limit", "one_launch"]
 
 
 @pytest.mark.parametrize("name", ON_GPU)

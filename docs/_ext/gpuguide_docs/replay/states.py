@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from gpuguide_docs.pages.files import file_digest
+from gpuguide_docs.pages.files import file_digest, write_if_changed
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
 
@@ -103,6 +103,32 @@ class States:
         """The guide's files that what a drawn cell puts out may depend on."""
         return self.guide.drawing_code(self.layout.source)
 
+    @cached_property
+    def _code(self) -> str:
+        """Digest of all code and of the notes on what is equivalent, by which a page is current or stale."""
+        from gpuguide.recordings.equivalent import FILE
+
+        source = self.layout.source
+        whole = hashlib.sha256(file_digest(source / "gpuguide" / "recorded" / FILE).encode())
+        for root in (source / "gpuguide", source.parent / "docs" / "_ext"):
+            for path in sorted(root.rglob("*.py")):
+                whole.update(f"{path.relative_to(root)} {file_digest(path)}\n".encode())
+        return whole.hexdigest()
+
+    def _changes(self, page: Page, recording: Recording, digest: str) -> tuple[str, ...]:
+        """Say what changed since a page was recorded, but for one that was current with the same files."""
+        from gpuguide.recordings import store as recordings
+
+        script = page.script(self.layout)
+        kept = self.layout.cache / "current" / page.name
+        files = f"{self._code} {file_digest(script)} {digest}"
+        if kept.is_file() and kept.read_text(encoding="utf-8") == files:
+            return ()
+        changed = recordings.staleness(recording, script, self.layout.source)
+        if not changed:
+            write_if_changed(kept, files)
+        return changed
+
     def __getitem__(self, name: str) -> PageState:
         """Give the state of a page.
 
@@ -140,9 +166,9 @@ class States:
             return PageState(page.name, "missing")
         folder = recording.folder or Path()
         digest = file_digest(folder / "run.json")
+        changed = self._changes(page, recording, digest)
         # Beside the runs and not in their manifest: they are counted later.
         digest += file_digest(folder / COUNTERS) if recording.counters else ""
-        changed = recordings.staleness(recording, page.script(self.layout), self.layout.source)
         reason = pending[page.name].reason if page.name in pending else ""
         status: Status = "current" if not changed else "pending" if reason else "stale"
         return PageState(page.name, status, recording, changed, reason, digest)

@@ -97,6 +97,7 @@ METHODS = (
 
 OF_ARRAYS = (
     "broadcast_to",
+    "convolve",
     "expand_dims",
     "flip",
     "moveaxis",

@@ -49,7 +49,7 @@ def _pinned(_: Callable[[], Any]) -> Iterator[None]:
 
 @contextmanager
 def _warmed(launch_all: Callable[[], Any]) -> Iterator[None]:
-    """Launch for a tenth of a second beforehand."""
+    """Keep launching for a while beforehand."""
     end = time.perf_counter() + WARM_S
     while time.perf_counter() < end:
         launch_all()

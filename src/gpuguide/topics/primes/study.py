@@ -42,6 +42,7 @@ SQUARE = "left out: the work of trial division up to half of each number grows w
 ROOT = (
     "left out: the work of trial division up to the root grows with the limit to the power 3/2"
 )
+SHORT = "left out above 10^7 numbers to keep the run short"
 LAUNCHES = "left out: it would be a hundred thousand launches and more"
 
 
@@ -158,6 +159,21 @@ def primes_with_copy(limit: int, out: np.ndarray) -> None:
     out_device.get(out=out)
 
 
+def sieve_numpy(root: int, is_prime: np.ndarray) -> None:
+    """Cross off the multiples of each odd prime up to a root, a slice at a time."""
+    is_prime[:] = True
+    is_prime[0] = False  # 1 is not a prime
+    for step in range(3, root + 1, 2):
+        if is_prime[step // 2]:
+            is_prime[step * step // 2 :: step] = False
+
+
+def primes_numpy(limit: int, out: np.ndarray) -> None:
+    """Sieve with NumPy, which uses one thread."""
+    if n_odd(limit, out):
+        sieve_numpy(isqrt(limit - 1), out)
+
+
 def primes_cpu(limit: int, out: np.ndarray) -> None:
     """Sieve segments that fit into a core's cache, on all CPU threads."""
     if n_odd(limit, out):
@@ -190,7 +206,7 @@ def marks_per_second(device: DeviceInfo) -> float:
 def study(kernels: Kernels = None) -> Study:
     """Describe the ladder from a loop in Python to a sieve in shared memory.
 
-    Eleven variants for limits of 10**4 to 10**9, each as far as it can go.
+    Twelve variants for limits of 10**4 to 10**9, each as far as it can go.
     """
     marking: dict[str, Any] = {"marks": counts.marks}
 
@@ -249,6 +265,9 @@ def study(kernels: Kernels = None) -> Study:
                 primes_with_copy,
                 "The same with a pinned copy",
                 arrays="pinned",
+            ),
+            cpu_variant(
+                "numpy_sieve", primes_numpy, "Sieve, NumPy, one thread", **to(10**7, SHORT)
             ),
             cpu_variant(
                 "cpu_sieve", primes_cpu, f"Sieve, CPU, {THREADS} threads", threads=THREADS

@@ -1,4 +1,4 @@
-"""Looking up keys in a sparse dictionary of two arrays: a dict, NumPy, CuPy, and kernels."""
+"""Looking up keys in a sparse dictionary of two arrays: a dict, NumPy, a loop, CuPy, and kernels."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from gpuguide.topics.sparse_lookup.dictionary import (
     example_dictionary,
     lookup_cupy,
     lookup_inputs,
+    lookup_numpy,
     lookup_numpy_threads,
     lookup_python_dict,
     sorted_inputs,
@@ -39,10 +40,15 @@ from gpuguide.topics.sparse_lookup.kernels import (
     four_per_thread,
     shared_top,
 )
+from gpuguide.topics.sparse_lookup.kernels_cpu import bucket_cpu_loop
 
 THREADS_PER_BLOCK = 256
 MAX_BLOCKS = 1024
 SIZES = (10, 10**3, 10**4, 10**5, 10**6, 10**7)
+SHORT: dict[str, Any] = {
+    "max_size": 10**6,
+    "max_size_reason": "left out above 10^6 queries to keep the run short",
+}
 
 
 def lookup_branching(
@@ -165,7 +171,7 @@ def lookup_traffic(n: int, dtype: Any) -> Traffic:
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of a dict, NumPy, CuPy and kernels."""
+    """Describe the comparison of a dict, NumPy, a loop on the CPU, CuPy and kernels."""
     moved: dict[str, Any] = {"traffic": lookup_traffic}
     return Study(
         name="lookup",
@@ -175,10 +181,13 @@ def study(kernels: Kernels = None) -> Study:
                 "python_dict",
                 lookup_python_dict,
                 "Python dict",
-                max_size=10**6,
-                max_size_reason="left out above 10^6 queries to keep the run short",
+                **SHORT,
             ),
+            cpu_variant("numpy", lookup_numpy, "NumPy, one thread", allocates=True, **SHORT),
             cpu_variant("numpy_threads", lookup_numpy_threads, "NumPy, all threads", THREADS),
+            cpu_variant(
+                "cpu_buckets", bucket_cpu_loop, "CPU buckets of 8, all threads", THREADS
+            ),
             cupy_variant("cupy", lookup_cupy, "CuPy's searchsorted", allocates=True, **moved),
             kernel_variant("branching", lookup_branching, "textbook search", **moved),
             kernel_variant("branchless", lookup_branchless, "without branches", **moved),

@@ -1,0 +1,313 @@
+"""
+Convolution
+===========
+
+Which of four ways to blur an image on the GPU is the fastest, and what do the copies cost?
+"""
+# %%
+# A Gaussian of 15 by 15 pixels blurs an image of 2048 by 2048 on the GPU in
+# :measured:`image[separable, 2048**2].time`, in two passes along the axes. With pinned copies it takes
+# :measured:`image[with_copies_pinned, 2048**2].time`, on all threads of the CPU
+# :measured:`image[separable_threads, 2048**2].time`, and by SciPy's ``convolve2d``
+# :measured:`scipy_direct`.
+#
+# .. list-table:: An image of 2048 by 2048 in single precision, a kernel of 15 by 15
+#    :header-rows: 1
+#
+#    * - way
+#      - CPU
+#      - threads
+#      - GPU
+#    * - direct, ``convolve2d``
+#      - :measured:`scipy_direct`
+#      - one
+#      - :measured:`image[convolve2d, 2048**2].time`
+#    * - direct, ``ndimage``
+#      - :measured:`image[direct_threads, 2048**2].time`
+#      - all
+#      - :measured:`image[ndimage, 2048**2].time`
+#    * - FFT
+#      - :measured:`image[fft_scipy, 2048**2].time`
+#      - one
+#      -
+#    * - FFT
+#      - :measured:`image[fft_threads, 2048**2].time`
+#      - all
+#      - :measured:`image[fft, 2048**2].time`
+#    * - two passes
+#      - :measured:`image[separable_threads, 2048**2].time`
+#      - all
+#      - :measured:`image[separable, 2048**2].time`
+
+# %%
+# convolve2d on the GPU: SciPy's function under CuPy's name
+# ---------------------------------------------------------
+#
+# A convolution replaces each pixel by a weighted sum of its neighbours. The table of weights is called the
+# *kernel*; it has nothing to do with the :term:`kernels <kernel>` that run on a GPU. ``cupyx.scipy`` has
+# SciPy's functions for CuPy's arrays, with the same names and arguments.
+#
+# The image below is black but for single white pixels, 16 apart. Such an image shows what a kernel does: each
+# white pixel becomes a picture of the kernel.
+
+import warnings
+
+import cupy as cp
+import numpy as np
+import scipy.signal
+
+# The import warns of a part of CuPy that nothing here uses.
+warnings.filterwarnings("ignore", "cupyx.jit")
+from cupyx.scipy.signal import convolve2d
+
+image_host = np.zeros((512, 512), dtype=np.float32)
+image_host[8::16, 8::16] = 1
+x = np.linspace(-2, 2, 15, dtype=np.float32)
+gauss_host = np.exp(-(x[:, None] ** 2) - x**2)
+
+image, gauss = cp.asarray(image_host), cp.asarray(gauss_host)
+blurred = convolve2d(image, gauss, mode="same")
+expected = scipy.signal.convolve2d(image_host, gauss_host, mode="same")
+print("as in SciPy:", np.allclose(blurred.get(), expected))
+print("types:", blurred.dtype, expected.dtype)
+print("full:", convolve2d(image, gauss).shape, " same:", blurred.shape)
+
+# %%
+# .. try-it::
+#
+#    Leave out ``dtype=np.float32`` where ``x`` is made, and run the cell again. The kernel is now in double
+#    precision, and so is SciPy's result: the wider type of the two wins. CuPy's result is
+#    :measured:`mixed_dtype`; there the image decides. So give both arrays one type, and both sides the same
+#    two arrays, before you compare results or times.
+
+# %%
+
+# record: The studies: two sizes of the image, five of the kernel, every pixel checked; SciPy's direct call
+import gpuguide as gg
+from gpuguide.topics.convolution import study as convolution
+
+results = convolution.study().run()
+by_kernel = convolution.by_kernel_study().run()
+
+calls = convolution.time_scipy()
+_ = gg.fact("scipy_direct", float(np.median(calls)), unit="s", samples=calls)
+for name, error in convolution.rounding_errors().items():
+    gg.fact(f"error_{name}", error, unit="1")
+
+mixed = convolve2d(image, gauss.astype(np.float64), mode="same")
+_ = gg.fact("mixed_dtype", str(mixed.dtype), unit="text")
+
+_ = gg.keep("delta", image[:48, :48])
+_ = gg.keep("gauss", gauss)
+_ = gg.keep("blurred", blurred[:48, :48])
+
+# %%
+
+# draw
+gg.claim(results, "separable", faster_than="separable_threads", at=2048**2, by=5)
+gg.claim(results, "fft", faster_than="fft_threads", at=2048**2, by=10)
+gg.claim(results, "ndimage", faster_than="direct_threads", at=2048**2, by=10)
+gg.claim(results, "separable", faster_than="with_copies_pinned", at=2048**2, by=2)
+gg.claim(by_kernel, "separable", faster_than="ndimage", at=31**2, by=2)
+gg.claim(by_kernel, "fft", faster_than="ndimage", at=63**2, by=2)
+
+for name in ("dark_fft", "fft", "ndimage"):
+    parts = 1 / facts[f"error_{name}"].value
+    gg.fact(f"parts_{name}", int(float(f"{parts:.1e}")), unit="1")  # two digits will do
+
+# %%
+
+# draw: The three pictures
+import matplotlib.pyplot as plt
+from gpuguide.charts.style import describe, style
+
+with style():
+    _, axes = plt.subplots(1, 3, figsize=(7.2, 2.7))
+    pictures = {"image": "delta", "kernel": "gauss", "result": "blurred"}
+    for ax, (title, name) in zip(axes, pictures.items(), strict=True):
+        ax.imshow(arrays[name], cmap="gray", vmin=0, vmax=1)
+        ax.set_title(title)
+        ax.grid(visible=False)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    describe(
+        axes[0],
+        "Three pictures in grey. Left, a corner of the image, 48 by 48 pixels: nine are white, 16 apart. "
+        f"Middle, the kernel, 15 by 15: a round spot, {arrays['gauss'].max():.0f} in its middle and "
+        f"{arrays['gauss'][0, 7]:.2f} at the middle of an edge. Right, the same corner of the result: nine "
+        "spots.",
+    )
+
+# %%
+# .. finding::
+#
+#    Each white pixel becomes a copy of the kernel. For that the direct sum multiplies every pixel by every
+#    weight:
+#    :measured:`image[convolve2d, 2048**2].work(multiply_adds)` for an image of 2048 by 2048.
+
+# %%
+# Full and same: what happens at the border
+# -----------------------------------------
+#
+# The kernel also touches the image from outside. ``mode="full"``, which is the default, has a pixel for every
+# such place, so the result is 14 pixels wider and higher than the image. ``mode="same"`` keeps the middle of
+# it. What lies outside of the image counts as zero in both, so the border of the result is too dark.
+# ``cupyx.scipy.ndimage.convolve`` always keeps the size; it reflects the image at its border unless you
+# say ``mode="constant"``.
+#
+# The time hardly differs: the full result takes
+# :measured:`image[convolve2d_full, 2048**2].time`, that of the image's size
+# :measured:`image[convolve2d, 2048**2].time`.
+#
+# .. kernel:: gpuguide.topics.convolution.study
+#    :names: convolve2d_same, convolve2d_full
+#    :fold: The two calls as they were timed
+
+# %%
+# Direct convolution: one sum, two functions
+# ------------------------------------------
+#
+# ``ndimage`` has a function for images of any number of axes. On the GPU it does the same products.
+#
+# .. rung:: ndimage
+
+from cupyx.scipy import ndimage
+
+again = ndimage.convolve(image, gauss, mode="constant")
+print("the same:", bool(cp.allclose(again, blurred)))
+
+# %%
+# ``convolve2d`` needs :measured:`image[convolve2d, 2048**2].time` for them, ``ndimage``
+# :measured:`image[ndimage, 2048**2].time`. ``convolve2d`` walks through the kernel backwards, by a view with
+# negative strides, and ``ndimage`` makes a turned copy first. Turn the kernel around yourself, copy it, and
+# call ``correlate2d``, which walks forwards: :measured:`image[correlate2d, 2048**2].time`.
+#
+# .. kernel:: gpuguide.topics.convolution.study
+#    :names: correlate2d_turned
+#    :fold: correlate2d with a turned kernel
+
+# %%
+# FFT convolution: a price that hardly depends on the kernel
+# ----------------------------------------------------------
+#
+# After a Fourier transform of image and kernel, the convolution is one product for each frequency. Then it is
+# transformed back.
+#
+# .. rung:: fft
+
+from cupyx.scipy.signal import fftconvolve
+
+by_fft = fftconvolve(image, gauss, mode="same")
+print("close:", bool(cp.allclose(by_fft, blurred, atol=1e-5)))
+
+# %%
+# It hardly matters how large the kernel is: for an image of 1024 by 1024 it takes
+# :measured:`by_kernel[fft, 3**2].time` with a kernel of 3 by 3, and :measured:`by_kernel[fft, 63**2].time`
+# with one of 63 by 63.
+#
+# The cell allows a small difference, and has to. We blurred an image that is black in its right half. There
+# the direct sum is exactly zero, and the FFT is off by up to one part in :measured:`parts_dark_fft` of the
+# brightest pixel. For a picture that is nothing. Where a small number stands beside a large one and
+# matters, take the direct sum. Elsewhere the largest error is one part in :measured:`parts_fft` by FFT, and
+# one in :measured:`parts_ndimage` for the direct sum.
+
+# %%
+# Separable kernels: two passes of 15 products
+# --------------------------------------------
+#
+# A Gaussian is the product of a column and a row. So blur along the columns first, and then along the rows.
+# That takes 30 products for each pixel instead of 225.
+#
+# .. rung:: separable
+
+column = row = cp.exp(-(cp.asarray(x) ** 2))
+down = ndimage.convolve1d(image, column, axis=0, mode="constant")
+twice = ndimage.convolve1d(down, row, axis=1, mode="constant")
+print("the same:", bool(cp.allclose(twice, blurred)))
+
+# %%
+# For a kernel of 31 by 31 there are :measured:`by_kernel[separable, 31**2].gain(multiply_adds)` fewer
+# products than in the direct sum, and the two passes are
+# :measured:`by_kernel[separable, 31**2].speedup(ndimage)` as fast as ``ndimage.convolve``:
+# :measured:`by_kernel[separable, 31**2].time` instead of
+# :measured:`by_kernel[ndimage, 31**2].time`, for an image of 1024 by 1024. Not every kernel can be split like
+# this. Gaussians can, and so can boxes and the usual filters for edges; ``ndimage.gaussian_filter`` does it
+# by itself.
+
+# %%
+# Copies: pageable and pinned
+# ---------------------------
+#
+# If the image comes from the host, and the result must go back, two copies come on top. For 2048 by 2048
+# pixels each is 16 MiB.
+#
+# .. rung:: with_copies_pinned
+
+import cupyx
+
+image_pinned = cupyx.empty_pinned(image_host.shape, np.float32)  # once, for many images
+out_pinned = cupyx.empty_pinned(image_host.shape, np.float32)
+image_pinned[:] = image_host
+
+image.set(image_pinned)
+down = ndimage.convolve1d(image, column, axis=0, mode="constant")
+ndimage.convolve1d(down, row, axis=1, mode="constant").get(out=out_pinned)
+print("the same:", np.allclose(out_pinned, expected))
+
+# %%
+# From pinned memory and back, the two passes take :measured:`image[with_copies_pinned, 2048**2].time`; from
+# NumPy's ordinary, :term:`pageable <pageable memory>` memory :measured:`image[with_copies, 2048**2].time`.
+# All threads of the CPU take :measured:`image[separable_threads, 2048**2].time` for the same two passes. A
+# small image of 256 by 256 takes :measured:`image[with_copies_pinned, 256**2].time` with pinned copies, and
+# :measured:`image[separable_threads, 256**2].time` on the CPU.
+#
+# .. kernel:: gpuguide.topics.convolution.study
+#    :names: with_copies
+#    :fold: With pageable copies
+
+# %%
+# Result: the kernel decides which way is the fastest
+# ---------------------------------------------------
+
+# draw
+ax = gg.plot_time(by_kernel)
+ax.set_xlabel("kernel, for an image of 1024 by 1024")
+_ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
+
+# %%
+# .. finding::
+#
+#    The image is on the GPU already. The FFT overtakes the direct sum of ``ndimage``
+#    :measured:`by_kernel.crossover(ndimage, fft)`. Two passes take
+#    :measured:`by_kernel[separable, 63**2].time` for a kernel of 63 by 63, the FFT
+#    :measured:`by_kernel[fft, 63**2].time`, and ``ndimage`` :measured:`by_kernel[ndimage, 63**2].time`.
+#
+# The direct sum has a product for each pixel and weight, and two passes have one for each pixel and each
+# row and column of the kernel. For the FFT the kernel just adds a few pixels to the image.
+#
+# If the kernel can be split, make two passes. If it cannot and is small, take ``ndimage.convolve``; if it is
+# large, ``fftconvolve``. And compare with the CPU by the same way: *SciPy FFT, all threads* and *two passes,
+# all threads* are in the chart, too. The GPU makes the two passes
+# :measured:`image[separable, 2048**2].speedup(separable_threads)` as fast as all threads of the CPU. What is
+# gained beyond that over ``convolve2d`` on one thread is the gain of another method.
+#
+# .. kernel:: gpuguide.topics.convolution.cpu
+#    :names: direct_threads, fft_threads, separable_threads, in_strips
+#    :fold: The CPU on all threads
+#
+# .. results:: image
+
+# %%
+# Your turn: can it be split?
+# ---------------------------
+#
+# Write the function that finds the two vectors of a kernel, or says that there are none. It needs no GPU.
+#
+# .. exercise:: split_kernel
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`Random numbers </gallery/cupy/random_numbers>`, made on the GPU. Sideways:
+# :doc:`Sort and search </gallery/cupy/sort_search>`, on another task with the same copies.

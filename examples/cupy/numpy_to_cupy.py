@@ -1,0 +1,302 @@
+"""
+NumPy to CuPy
+=============
+
+How much of a NumPy program runs on the GPU as it stands, and what has to change?
+"""
+# %%
+# Often two lines change: import CuPy, and put the arrays on the GPU. Then the program below takes
+# :measured:`cells[cupy, 10**7].time` for ten million points, and NumPy on one thread
+# :measured:`cells[numpy, 10**7].time`. But a loop over rows that takes NumPy
+# :measured:`rows[numpy_loop, 1024**2].time` takes CuPy :measured:`rows[cupy_loop, 1024**2].time`.
+
+# %%
+# The same function for NumPy and CuPy
+# ------------------------------------
+#
+# The function was written for NumPy and knows nothing of a GPU. It measures how far points are from the
+# origin: the distance squared, in cells of a grid whose cell has two given edges.
+
+import cupy as cp
+import numpy as np
+
+
+def in_cells(x, y, cell):
+    distance = np.linalg.norm(np.vstack([x, y]), axis=0)
+    return np.square(distance) / np.linalg.det(cell)
+
+
+x_host = np.array([3.0, 6.0, 9.0])
+y_host = np.array([4.0, 8.0, 12.0])
+cell_host = np.array([[2.0, 0.5], [0.0, 2.0]])
+print("NumPy:", in_cells(x_host, y_host, cell_host))
+
+x, y, cell = map(cp.asarray, (x_host, y_host, cell_host))  # copies on the GPU
+result = in_cells(x, y, cell)
+print("CuPy: ", result, type(result))
+print("back: ", cp.asnumpy(result), type(result.get()))
+
+# %%
+# .. try-it::
+#
+#    Leave ``cell`` on the host: ``in_cells(x, y, cell_host)``. It works all the same: ``det`` then runs on
+#    the CPU, and its result is a number, which may be mixed with either kind of array. Then try
+#    ``x + y_host``, which does not work. The rules are below.
+#
+# In a program of your own the difference is two lines, and a third where the result goes back to NumPy:
+#
+# .. code-block:: diff
+#
+#     import numpy as np
+#    +import cupy as cp
+#
+#    -x, y, cell = read_points()
+#    +x, y, cell = map(cp.asarray, read_points())
+#     result = in_cells(x, y, cell)
+#    -save(result)
+#    +save(result.get())
+#
+# ``cp.asarray`` copies to the GPU. ``cp.asnumpy(result)`` and ``result.get()`` copy back, and do the same.
+
+# %%
+
+# record: Three studies: a program, a convolution, a loop over rows; and how many functions CuPy has
+import gpuguide as gg
+from gpuguide.topics.numpy_to_cupy import study as numpy_to_cupy
+
+results = numpy_to_cupy.study().run()
+convolve = numpy_to_cupy.convolve_study().run()
+rows = numpy_to_cupy.rows_study().run()
+
+# Those that ask their arguments who is to do the work.
+asking = [
+    name
+    for name, each in vars(np).items()
+    if isinstance(each, np.ufunc) or hasattr(each, "_implementation")
+]
+gg.fact("numpy_functions", len(asking), unit="1")
+gg.fact("shared_functions", sum(hasattr(cp, name) for name in asking), unit="1")
+
+# %%
+# What works unchanged: ``__array_function__`` and ``__array_ufunc__``
+# --------------------------------------------------------------------
+#
+# How does ``np.square`` come to work on the GPU? Before it begins, it asks its arguments whether their class
+# wants to do it. A class says so by a method: ``__array_ufunc__`` for ufuncs such as ``np.square``, and
+# ``__array_function__`` for others, such as ``np.linalg.norm``. CuPy's arrays have both, so NumPy hands the
+# call to ``cp.square``. Of NumPy's :measured:`numpy_functions` functions that ask,
+# :measured:`shared_functions` are in CuPy. Or call CuPy's yourself, under the same names:
+
+v = cp.array([1, 2, 3, 4, 5])
+a = cp.asarray(np.array([[1, 2, 3], [4, 5, 6]], np.int32))
+print(cp.square(a))
+print(cp.linalg.norm(v), cp.linalg.det(cp.vstack([v] * 5)))
+print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
+
+# %%
+# A function that *makes* an array has no argument to ask: ``np.zeros(5)`` is always on the host. On the GPU
+# write ``cp.zeros(5)``; or ``np.zeros_like(v)``, which asks ``v``.
+
+# %%
+# What raises TypeError, and why
+# ------------------------------
+#
+# An array is in the memory of the CPU or in that of the GPU. To mix them, one has to be copied, and copies
+# are slow. So arithmetic with both raises an error, as does all that would turn a CuPy array into a NumPy
+# array without saying so. Here is what CuPy says:
+
+for code in (
+    "x + x_host",
+    "np.asarray(x)",
+    "x_host[x > 4]",
+    "x[:] = x_host",
+    "np.linalg.multi_dot([a, a.T])",
+    "cp.array(['text'])",
+):
+    try:
+        exec(code)
+    except Exception as error:
+        print(f"{code}\n    {type(error).__name__}: {error}")
+
+# %%
+# The cures, in the same order:
+#
+# - Bring both to one side: ``x + cp.asarray(x_host)``.
+# - Say that you want a copy: ``x.get()``. SciPy and Matplotlib need that, too.
+# - Use a mask from the same side: ``x_host[x.get() > 4]``, or ``x[x > 4]``.
+# - ``x.set(x_host)`` copies into an array that exists.
+# - CuPy does not have this function, so NumPy finds nobody to call. Write ``a @ a.T``.
+# - There are only numbers on the GPU: no text, no objects, no dates.
+
+# %%
+# What differs without an error
+# -----------------------------
+#
+# More dangerous is what runs and does something else than you think.
+
+for code in (
+    "cp.sum(x_host)",
+    "cp.vstack([x, x_host])",
+    "x[cp.array([0, 5])]",
+    "cp.sum(x)",
+):
+    value = eval(code)
+    print(f"{code:24} {type(value).__module__}: {value!r}")
+
+# %%
+# - Given a NumPy array, ``cp.sum`` calls the array's own method: the sum was made by NumPy, on the CPU.
+# - ``vstack`` copies arrays from the host by itself. In a loop, that is a copy in each round.
+# - An index beyond the end wraps around; NumPy raises ``IndexError``.
+# - A sum stays on the GPU, as an array without dimensions. ``float(...)``, ``if`` and ``print`` fetch it, and
+#   wait until the GPU is done.
+#
+# Two more: the same seed gives other random numbers than in NumPy, and the last digits of a float may differ.
+# CuPy's `list of differences <https://docs.cupy.dev/en/stable/user_guide/difference.html>`__ has the rest.
+
+# %%
+# A 1-D convolution with ``np.convolve``
+# --------------------------------------
+#
+# ``np.convolve`` asks its arguments as well. Here is a running average of a signal, on the GPU:
+
+signal_host = np.random.default_rng(0).random(1_000_000)
+window_host = np.hanning(225) / np.hanning(225).sum()
+smooth = np.convolve(cp.asarray(signal_host), cp.asarray(window_host), "same")
+expected = np.convolve(signal_host, window_host, "same")
+print(type(smooth), "as NumPy's:", np.allclose(smooth.get(), expected))
+
+# %%
+# With :measured:`convolve[cupy, 2048**2].time` for 2048 times 2048 samples it is
+# :measured:`convolve[cupy, 2048**2].speedup(numpy)` as fast as NumPy, and
+# :measured:`convolve[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads, which we gave a
+# part of the signal each. Floats go
+# `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__ in CuPy; NumPy adds up the
+# products. So small results next to large ones have fewer correct digits. Integers are exact.
+#
+# It is tempting to convolve an image in this way, too, after ``ravel()``. It runs, and the result is wrong:
+
+image = cp.zeros((5, 6), dtype=cp.int64)
+image[2, 2] = 1
+weights = cp.arange(1, 10).reshape(3, 3)
+print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
+
+# %%
+# A single bright pixel should become the nine weights, three in each of three rows. In one dimension all nine
+# follow one another, and run over the ends of the row into the rows above and below.
+#
+# .. drawing:: numpy_to_cupy
+#
+#     Two grids of five rows and six columns. In the left one, called 1-D after ravel, the weights 1 to 9
+#     stand in one line that begins in row 1, fills row 2 and ends in row 3. In the right one, called 2-D,
+#     they stand in a square of three by three around the bright pixel.
+#
+# For images there is ``cupyx.scipy.signal.convolve2d``.
+#
+# .. kernel:: gpuguide.topics.numpy_to_cupy.study
+#    :names: convolve_numpy, convolve_threads, convolve_cupy
+#    :fold: What is timed: NumPy on one thread and on all, CuPy
+
+# %%
+# Find the slow line of your own code
+# -----------------------------------
+#
+# The program runs on the GPU and is slow. Which line is it? Put each step into a function, and time the steps
+# one by one. Here the rows of a table get the length one, in a loop and in a single call:
+
+import gpuguide as gg
+from cupyx.profiler import benchmark
+
+
+def row_by_row(table):
+    out = np.empty_like(table)
+    for i in range(len(table)):
+        out[i] = table[i] / np.linalg.norm(table[i])
+    return out
+
+
+def at_once(table):
+    return table / np.linalg.norm(table, axis=1, keepdims=True)
+
+
+table = cp.random.default_rng(0).random((1024, 1024), dtype=cp.float32)
+print("the same:", bool(cp.allclose(row_by_row(table), at_once(table))))
+for step in (row_by_row, at_once):
+    print(benchmark(step, (table,), n_repeat=10, n_warmup=1))
+
+# %%
+# ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
+# are nearly the same, the GPU is waiting for Python, as it does for each row of the loop. A call that does
+# little work costs as much of Python's time as one that does much. So the same loop takes CuPy
+# :measured:`rows[cupy_loop, 1024**2].time` and NumPy :measured:`rows[numpy_loop, 1024**2].time`; for all rows
+# at once they take :measured:`rows[cupy_once, 1024**2].time` and :measured:`rows[numpy_once, 1024**2].time`.
+# :evidence:`variant cupy_once`
+#
+# ``gg.benchmark`` of this guide shows the same, with the work on the GPU apart:
+
+print(gg.benchmark(at_once, table))
+
+# %%
+# For a whole program ``cupyx.profiler.time_range("name")``, used in a ``with`` statement, names a step in the
+# picture that NVIDIA's profiler Nsight Systems draws.
+# :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains these clocks, and why they must
+# :term:`synchronise`.
+
+# %%
+# Result: small arrays stay on the CPU
+# ------------------------------------
+
+# draw
+_ = gg.plot_time(
+    results,
+    variants=["numpy", "cpu_threads", "cupy", "with_copies_pinned"],
+    crossover=("numpy", "cupy"),
+)
+
+# %%
+# .. finding::
+#
+#    With the points on the GPU, CuPy overtakes NumPy on one thread
+#    :measured:`cells.crossover(numpy, cupy)`. At a hundred points NumPy takes
+#    :measured:`cells[numpy, 10**2].time`, and CuPy :measured:`cells[cupy, 10**2].time`.
+#
+# At a hundred points the GPU itself works for :measured:`cells[gpu_alone, 10**2].time`; the rest of CuPy's
+# time is Python's, for the calls. :evidence:`variant gpu_alone` The line "CuPy, pinned copies" begins and
+# ends in NumPy's memory, which is :term:`pinned <pinned memory>` for that: ten million points take
+# :measured:`cells[with_copies_pinned, 10**7].time`. With :term:`pageable <pageable memory>` copies they take
+# :measured:`cells[with_copies, 10**7].time`.
+#
+# Before you buy a GPU: a loop that Numba compiles for all CPU threads takes
+# :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy and CuPy write an array
+# for each step. So keep data on the GPU for many steps, or leave them on the CPU.
+#
+# .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
+#    :names: cpu_threads
+#    :fold: The compiled loop on all CPU threads
+#
+# .. kernel:: gpuguide.topics.numpy_to_cupy.study
+#    :names: in_cells_cupy, in_cells_with_copies, in_cells_pinned
+#    :fold: What is timed for CuPy, with copies and without
+
+# draw: Five claims
+gg.claim(results, "cupy", faster_than="numpy", at=10**7, by=10)
+gg.claim(results, "with_copies_pinned", faster_than="numpy", at=10**7, by=2)
+gg.claim(results, "numpy", faster_than=("cupy", "with_copies_pinned"), at=10**2, by=2)
+gg.claim(convolve, "cupy", faster_than=("numpy", "numpy_threads"), at=2048**2, by=4)
+gg.claim(rows, "numpy_loop", faster_than="cupy_loop", at=1024**2, by=2)
+gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2, by=2)
+
+# %%
+# Your turn: an image with a 1-D convolution
+# ------------------------------------------
+#
+# The convolution after ``ravel()`` was wrong, and yet a single call of ``convolve`` can do what
+# ``convolve2d`` does. What has to lie between the rows?
+#
+# .. exercise:: rows_apart
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`Sort and search </gallery/cupy/sort_search>`, where the type of the call decides the speed.
+# Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on what a GPU is good for.

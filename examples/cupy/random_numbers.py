@@ -1,0 +1,269 @@
+"""
+Random numbers
+==============
+
+How fast does a GPU make random numbers, and which generator should you take?
+"""
+# %%
+# Fifty million random numbers in double precision take :measured:`float64[xorwow, 5*10**7].time` on the GPU
+# by ``cp.random.default_rng``, :measured:`float64[cupy_random, 5*10**7].time` by the older
+# ``cp.random.random``, and :measured:`float64[numpy_threads, 5*10**7].time` by NumPy on all threads of the
+# CPU. So call ``default_rng``, and make the numbers where you need them.
+#
+# .. list-table:: Uniform random numbers, made where they are needed
+#    :header-rows: 1
+#
+#    * - generator
+#      - single precision
+#      - double precision
+#    * - NumPy, one thread
+#      - :measured:`float32[numpy, 5*10**7].rate(numbers)`
+#      - :measured:`float64[numpy, 5*10**7].rate(numbers)`
+#    * - NumPy, all threads
+#      - :measured:`float32[numpy_threads, 5*10**7].rate(numbers)`
+#      - :measured:`float64[numpy_threads, 5*10**7].rate(numbers)`
+#    * - ``cp.random.random``
+#      - :measured:`float32[cupy_random, 5*10**7].rate(numbers)`
+#      - :measured:`float64[cupy_random, 5*10**7].rate(numbers)`
+#    * - ``cp.random.default_rng``, XORWOW
+#      - :measured:`float32[xorwow, 5*10**7].rate(numbers)`
+#      - :measured:`float64[xorwow, 5*10**7].rate(numbers)`
+#    * - Philox
+#      - :measured:`float32[philox, 5*10**7].rate(numbers)`
+#      - :measured:`float64[philox, 5*10**7].rate(numbers)`
+#    * - MRG32k3a
+#      - :measured:`float32[mrg, 5*10**7].rate(numbers)`
+#      - :measured:`float64[mrg, 5*10**7].rate(numbers)`
+
+# %%
+# default_rng: NumPy's interface, other numbers
+# ---------------------------------------------
+#
+# CuPy's random numbers come from a generator object, as in NumPy. Its :term:`seed <random seed>` decides
+# them all: the same seed and the same calls give the same numbers again.
+
+import cupy as cp
+import numpy as np
+
+for xp in (np, cp):
+    rng = xp.random.default_rng(2026)
+    print(xp.__name__, rng.random(3))
+    again = xp.random.default_rng(2026)
+    print("  same seed:   ", again.random(3))
+    in_parts = xp.random.default_rng(2026)
+    print("  two and one: ", in_parts.random(2), in_parts.random(1))
+
+# %%
+# .. try-it::
+#
+#    Take another seed than 2026 in the line that makes ``again``, and run the cell once more. Its numbers
+#    no longer equal those of the first line, in either library.
+#
+# Two things differ from NumPy. The same seed gives other numbers, for the generators are not the same. And
+# CuPy's numbers depend on how they are drawn: two and then one are not the same as three at once. If a test
+# must compare both libraries, make the numbers once, on the host, and copy them. CuPy does not promise the
+# same numbers across its major versions, either.
+
+# %%
+
+# record: The studies: generators in double and in single precision, a sum of two vectors, errors of pi
+import gpuguide as gg
+from gpuguide.topics.random_numbers import study as random_numbers
+
+results = random_numbers.study().run()
+single = random_numbers.float32_study().run()
+sums = random_numbers.add_study().run()
+
+_ = gg.keep("pi_errors", random_numbers.pi_errors(range(2, 9), 32))
+
+# %%
+
+# draw
+gg.claim(results, "xorwow", faster_than="numpy_threads", at=5 * 10**7, by=10)
+gg.claim(results, "xorwow", faster_than="cupy_random", at=5 * 10**7, by=2)
+gg.claim(single, "xorwow", faster_than="cupy_random", at=5 * 10**7, by=2)
+gg.claim(sums, "cupy", faster_than="numpy_threads", at=5 * 10**7, by=10)
+
+exponents, errors = range(2, 9), arrays["pi_errors"]
+typical = np.sqrt((errors**2).mean(axis=1))
+for exponent in (2, 4, 6, 8):
+    gg.fact(f"pi_error_{exponent}", float(typical[exponent - 2]), unit="1")
+_ = gg.fact("pi_shrinks", float(typical[0] / typical[-1]), unit="ratio")
+
+# %%
+# Which generator: XORWOW, Philox or MRG32k3a
+# -------------------------------------------
+#
+# ``cp.random.default_rng`` has the generator XORWOW inside. For the two others that CuPy has, you put the
+# object together yourself:
+#
+# .. rung:: philox
+
+philox = cp.random.Generator(cp.random.Philox4x3210(2026))
+x = philox.random(1_000_000, dtype=cp.float32)
+print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
+
+# %%
+# In double precision 5 · 10\ :sup:`7` numbers take XORWOW :measured:`float64[xorwow, 5*10**7].time`, Philox
+# :measured:`float64[philox, 5*10**7].time` and MRG32k3a :measured:`float64[mrg, 5*10**7].time`. XORWOW
+# writes at :measured:`float64[xorwow, 5*10**7].share` of the :term:`ceiling` for writing, so there is little
+# left to gain. In single precision there is half as much to write, and it takes
+# :measured:`float32[xorwow, 5*10**7].time`, :measured:`float32[philox, 5*10**7].time` and
+# :measured:`float32[mrg, 5*10**7].time`.
+#
+# The older function ``cp.random.random``, which has one seed for the whole program, takes
+# :measured:`float64[cupy_random, 5*10**7].time` and :measured:`float32[cupy_random, 5*10**7].time`. Replace
+# it by a generator object, and say ``dtype=cp.float32`` where that is enough.
+#
+# .. kernel:: gpuguide.topics.random_numbers.study
+#    :names: cupy_random, xorwow, mrg
+#    :fold: The other calls as they were timed
+
+# %%
+# NumPy on all threads: a generator for each
+# ------------------------------------------
+#
+# A fair CPU has more than one thread. NumPy's generators make their numbers without Python's lock, and
+# ``spawn`` derives generators from one seed that have nothing to do with one another. Do not give several
+# threads the same seed: they would all make the same numbers.
+#
+# .. kernel:: gpuguide.topics.random_numbers.study
+#    :names: numpy_random, numpy_threads
+#    :fold: NumPy on one thread, and on all
+#
+# *NumPy, all threads*, is :measured:`float64[numpy_threads, 5*10**7].speedup(numpy)` as fast as on one. Below
+# 2\ :sup:`16` numbers it uses one thread.
+
+# draw
+gg.plot_time(results, variants=["numpy", "numpy_threads", "cupy_random", "xorwow"])
+
+# %%
+# .. finding::
+#
+#    A thousand numbers take NumPy :measured:`float64[numpy, 10**3].time` and the GPU
+#    :measured:`float64[xorwow, 10**3].time`; ten million take NumPy on all threads
+#    :measured:`float64[numpy_threads, 10**7].time`, and the GPU :measured:`float64[xorwow, 10**7].time`.
+#    Double precision; the numbers stay where they were made, and the launch is not counted.
+#
+# To call the generator takes Python :measured:`float64[xorwow, 10**3].launch`, however few numbers there
+# are. A few numbers that you need on the host are best made there.
+
+# %%
+# Adding two vectors of random numbers
+# ------------------------------------
+#
+# A vector of 5 · 10\ :sup:`7` numbers takes :measured:`float64[xorwow, 5*10**7].time` to make. What does it
+# take to add two of them? There are three ways to write it: ``a + b``, ``cp.add`` with an array for the
+# result, and a function of one's own in C.
+
+# %%
+
+# fold: The three ways to add two vectors
+rng = cp.random.default_rng(1)
+a, b = rng.random(1_000_000), rng.random(1_000_000)
+c = cp.empty_like(a)
+add_elementwise = cp.ElementwiseKernel(
+    "float64 x, float64 y", "float64 z", "z = x + y", "add_elementwise"
+)
+
+new = a + b
+cp.add(a, b, out=c)
+print("the same:", bool((new == c).all()))
+add_elementwise(a, b, c)
+print("the same:", bool((new == c).all()))
+
+# %%
+# .. list-table:: The sum of two vectors of 5 · 10\ :sup:`7` numbers in double precision
+#    :header-rows: 1
+#
+#    * - way
+#      - time
+#    * - ``np.add``, a new array, one thread
+#      - :measured:`add[numpy_new, 5*10**7].time`
+#    * - ``np.add`` with ``out=``, one thread
+#      - :measured:`add[numpy, 5*10**7].time`
+#    * - ``np.add``, all threads
+#      - :measured:`add[numpy_threads, 5*10**7].time`
+#    * - ``a + b`` in CuPy
+#      - :measured:`add[cupy_new, 5*10**7].time`
+#    * - ``cp.add`` with ``out=``
+#      - :measured:`add[cupy, 5*10**7].time`
+#    * - ElementwiseKernel
+#      - :measured:`add[elementwise, 5*10**7].time`
+#
+# All three move three arrays through the memory: the ElementwiseKernel at
+# :measured:`add[elementwise, 5*10**7].share` of its :term:`ceiling`, ``cp.add`` at
+# :measured:`add[cupy, 5*10**7].share`. A function of one's own is worth writing where it does several
+# operations in one.
+
+# %%
+# Result: the error of pi falls as one over the root of n
+# -------------------------------------------------------
+#
+# Throw random points into a square. The share that falls into a quarter of a circle is a quarter of pi. All
+# of it stays on the GPU but one number, the count.
+
+n = 10_000_000
+rng = cp.random.default_rng(1)
+x, y = rng.random(n, dtype=cp.float32), rng.random(n, dtype=cp.float32)
+inside = cp.count_nonzero(x * x + y * y < 1)
+print("pi is about", 4 * int(inside) / n)
+
+# %%
+# One such estimate says little about its error, which may be small by luck. So we made 32 of them for each
+# number of points.
+
+# draw
+import matplotlib.pyplot as plt
+from gpuguide.charts.style import MUTED, SERIES, describe, style
+
+points = 10.0 ** np.array(exponents)
+with style():
+    ax = plt.subplots()[1]
+    for column in np.abs(errors).T:
+        ax.plot(points, column, ".", color=MUTED, markersize=3)
+    expected = np.sqrt(np.pi * (4 - np.pi) / points)
+    ax.plot(points, expected, color=MUTED, label=r"expected, $1.64 / \sqrt{n}$")
+    ax.plot(points, typical, "o", color=SERIES[0], label="typical error of 32 runs")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_ylim(1e-7, 1)
+    ax.set_xlabel("random points")
+    ax.set_ylabel("error of pi")
+    ax.legend(loc="lower left")
+    describe(
+        ax,
+        f"Error of pi against the number of points, both logarithmic. The typical error falls from "
+        f"{typical[0]:.2g} at a hundred points to {typical[-1]:.2g} at 10 to the 8, along the expected line. "
+        "Grey dots show the single runs.",
+    )
+
+# %%
+# .. finding::
+#
+#    The typical error is :measured:`pi_error_2` with a hundred points and :measured:`pi_error_8` with 10\
+#    :sup:`8`. A million times the points made it :measured:`pi_shrinks` smaller; the root of a million is a
+#    thousand.
+#
+# For one more digit you need a hundred times the points. So being fast buys few digits, and a GPU does not
+# change that. If your errors do not fall like this, look at your random numbers: a seed that is set again
+# in a loop makes the same points again.
+#
+# .. results:: float64
+
+# %%
+# Your turn: pi in pieces
+# -----------------------
+#
+# More points than fit into the memory have to be made in pieces. Write the function that adds the pieces up
+# without a mistake, and says how far off its result may be.
+#
+# .. exercise:: pi_in_pieces
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these numbers.
+# Sideways:
+# :doc:`Convolution </gallery/cupy/convolution>`, which smooths what is noisy.

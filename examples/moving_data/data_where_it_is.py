@@ -1,0 +1,251 @@
+"""
+Data where it is
+================
+
+Does a GPU pay for one operation, and how much depends on where its numbers are made?
+"""
+# %%
+# On the GPU the scalar product of 10\ :sup:`8` pairs takes :measured:`dot[on_gpu, 10**8].time`, and on all
+# threads of the CPU :measured:`dot[numpy_threads, 10**8].time`. Copied from pinned memory first, it takes
+# :measured:`dot[with_copies_pinned, 10**8].time`. Most time goes into making the numbers: on one thread of
+# the CPU, :measured:`both_random_numpy`.
+#
+# .. list-table:: Two vectors of 10\ :sup:`8` numbers
+#    :header-rows: 1
+#
+#    * -
+#      - random numbers
+#      - scalar product
+#    * - NumPy, one thread
+#      - :measured:`both_random_numpy`
+#      - :measured:`dot[numpy, 10**8].time`
+#    * - NumPy, all threads
+#      - :measured:`both_random_numpy_threads`
+#      - :measured:`dot[numpy_threads, 10**8].time`
+#    * - made by NumPy on all threads, pageable copies, CuPy
+#      - :measured:`both_random_numpy_threads`
+#      - :measured:`dot[with_copies, 10**8].time`
+#    * - the same, pinned copies
+#      - :measured:`both_random_numpy_threads`
+#      - :measured:`dot[with_copies_pinned, 10**8].time`
+#    * - made by CuPy on the GPU
+#      - :measured:`both_random_cupy`
+#      - :measured:`dot[on_gpu, 10**8].time`
+
+# %%
+# Random numbers that are born on the GPU
+# ---------------------------------------
+#
+# CuPy draws random numbers where it needs them. Nothing crosses :term:`PCIe` but the result, one number.
+
+import cupy as cp
+import numpy as np
+
+rng = cp.random.default_rng(0)
+a = rng.random(1_000_000, dtype=cp.float32)
+b = rng.random(1_000_000, dtype=cp.float32)
+product = cp.dot(a, b)  # an array without axes, still on the GPU
+print("CuPy: ", float(product))  # float() fetches the number
+
+a_host, b_host = a.get(), b.get()
+print("NumPy:", float(np.dot(a_host, b_host)))
+
+# %%
+# .. try-it::
+#
+#    Write ``rng = np.random.default_rng(0)`` and print ``type(product)``. ``cp.dot`` does not complain: it
+#    calls ``a.dot``, and for NumPy's arrays that is NumPy's, on the CPU. Only ``a.get()`` raises, because
+#    NumPy's arrays have no such method. Where an array lies decides where the work is done, and not the name
+#    in front.
+#
+# The two sums may differ in their last digits, for they are added up in another order.
+#
+# .. drawing:: data_where_it_is
+#
+#     Two ways to a scalar product. In the first row random numbers are drawn on the host, and two vectors
+#     cross PCIe before the GPU multiplies them. In the second row they are drawn on the GPU and multiplied
+#     there, and one number crosses.
+
+# %%
+
+# record: The study, every product compared, and the random numbers, timed apart
+import gpuguide as gg
+from gpuguide.topics.data_where_it_is import random_numbers
+from gpuguide.topics.data_where_it_is import study as data_where_it_is
+
+free, total = cp.cuda.Device().mem_info
+print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
+results = data_where_it_is.study().run()
+n = max(results.sizes)
+if n < 10**8:
+    print(f"That is enough for {n:,} pairs of numbers.")
+for name, samples in random_numbers.time_drawing(n).items():
+    gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+for name, value in data_where_it_is.rounding(n).items():
+    gg.fact(name, value, unit="1")
+
+# %%
+# The same numbers, brought from the host
+# ---------------------------------------
+#
+# If the vectors are on the host, they are copied first. From pinned memory the GPU fetches them directly.
+#
+# .. rung:: with_copies_pinned
+
+import cupyx
+
+a_pinned = cupyx.empty_pinned(1_000_000, dtype=np.float32)
+b_pinned = cupyx.empty_pinned(1_000_000, dtype=np.float32)
+rng_host = np.random.default_rng(0)
+for x_pinned in (a_pinned, b_pinned):
+    rng_host.random(out=x_pinned, dtype=np.float32)  # made in pinned memory at once
+
+a.set(a_pinned)
+b.set(b_pinned)
+print("CuPy: ", float(cp.dot(a, b)))
+print("NumPy:", float(np.dot(a_pinned, b_pinned)))
+
+# %%
+# With ``cp.asarray`` and :term:`pageable memory` the copies and the product of 10\ :sup:`8` pairs take
+# :measured:`dot[with_copies, 10**8].time`, and so
+# :measured:`dot[with_copies_pinned, 10**8].speedup(with_copies)` as long as with pinned copies.
+# :doc:`Transfers </gallery/moving_data/transfers>` says why.
+#
+# .. kernel:: gpuguide.topics.data_where_it_is.study
+#    :names: dot_with_copies, dot_on_gpu, dot_cupy
+#    :fold: The scalar products on the GPU, as they are timed
+#
+# A scalar product reads each number once and does next to nothing with it. So the CPU is soon done with what
+# is in its own memory. ``np.dot`` takes a single thread for vectors: :measured:`dot[numpy, 10**8].time`. If
+# every thread gets a part, it takes :measured:`dot[numpy_threads, 10**8].time`.
+#
+# .. kernel:: gpuguide.topics.data_where_it_is.study
+#    :names: dot_numpy, dot_numpy_threads
+#    :fold: The scalar products on the CPU
+
+# %%
+# Result: bars instead of one speed-up
+# ------------------------------------
+
+# draw: The bars, of which the copies are what remains of the time with copies
+from gpuguide.charts.shapes import plot_decomposition
+
+n = max(results.sizes)
+on_gpu = results.time("on_gpu", n)
+bars = {}
+for bar, (draw, dot) in {
+    "NumPy, one thread": ("random_numpy", "numpy"),
+    "NumPy, all threads": ("random_numpy_threads", "numpy_threads"),
+    "CuPy, pageable copies": ("random_numpy_threads", "with_copies"),
+    "CuPy, pinned copies": ("random_numpy_threads", "with_copies_pinned"),
+    "born on the GPU": ("random_cupy", "on_gpu"),
+}.items():
+    whole = results.time(dot, n).value
+    copies = whole - on_gpu.value if dot.startswith("with_copies") else 0.0
+    # Two vectors.
+    bars[bar] = {
+        "random numbers": 2 * facts[draw].value,
+        "copies": max(copies, 0.0),
+        "product": whole - max(copies, 0.0),
+    }
+_ = plot_decomposition(bars)
+
+# %%
+# .. finding::
+#
+#    From random numbers to the product, NumPy takes :measured:`whole_numpy` on one thread and
+#    :measured:`whole_numpy_threads` on all. With pinned copies the GPU takes :measured:`whole_pinned`, and
+#    with numbers of its own :measured:`whole_gpu`.
+#
+# How many times faster is the GPU, then? By these bars :measured:`born_one_thread`, if you compare one
+# thread with numbers born on the GPU. Against all threads, with numbers from the host, it is
+# :measured:`from_host_threads` with pinned copies and :measured:`from_host_pageable` with pageable ones.
+# None of these is wrong, and a single one says little. Ask for the bars.
+#
+# On one thread nearly all the time goes into the random numbers. If a speed-up includes them, it compares
+# generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector with the
+# conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
+# :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On the
+# GPU the same two ways take :measured:`rand_cupy` and :measured:`random_cupy`.
+#
+# .. kernel:: gpuguide.topics.data_where_it_is.random_numbers
+#    :names: rand_numpy, random_numpy, random_numpy_threads, rand_cupy, random_cupy
+#    :fold: The random numbers, as they are timed
+
+# draw
+ways = {
+    "whole_numpy": "NumPy, one thread",
+    "whole_numpy_threads": "NumPy, all threads",
+    "whole_pageable": "CuPy, pageable copies",
+    "whole_pinned": "CuPy, pinned copies",
+    "whole_gpu": "born on the GPU",
+}
+wholes = {name: sum(bars[bar].values()) for name, bar in ways.items()}
+for name, seconds in wholes.items():
+    gg.fact(name, seconds, unit="s", note="random numbers, copies and product")
+for name in ("random_numpy", "random_numpy_threads", "random_cupy"):
+    gg.fact(f"both_{name}", 2 * facts[name].value, unit="s", note="two vectors")
+ratios = {
+    "born_one_thread": ("whole_numpy", "whole_gpu"),
+    "from_host_threads": ("whole_numpy_threads", "whole_pinned"),
+    "from_host_pageable": ("whole_numpy_threads", "whole_pageable"),
+}
+for name, (slower, faster) in ratios.items():
+    gg.fact(name, wholes[slower] / wholes[faster], unit="ratio")
+
+# %%
+# Where the product alone is worth the copies
+# -------------------------------------------
+
+# draw
+_ = gg.plot_time(
+    results,
+    variants=["numpy", "numpy_threads", "with_copies", "with_copies_pinned", "on_gpu"],
+)
+
+# %%
+# .. finding::
+#
+#    With the vectors on the GPU, it overtakes NumPy on one thread
+#    :measured:`dot.crossover(numpy, on_gpu)`. With pinned copies it needs
+#    :measured:`dot[with_copies_pinned, 10**8].time` for 10\ :sup:`8` pairs, and NumPy on all threads
+#    :measured:`dot[numpy_threads, 10**8].time`.
+#
+# So the question is not whether a GPU is faster, but where the data are and where the result is needed. If an
+# array comes from a file or from a sensor, it starts on the host, and must be used often enough on the GPU to
+# pay for its way. If it comes from a formula, from a random generator or from the step before, make it on the
+# GPU and leave it there.
+
+# draw
+gg.claim(results, "on_gpu", faster_than=["numpy", "numpy_threads"], at=10**8, by=3)
+gg.claim(results, "with_copies_pinned", faster_than="with_copies", at=10**8, by=2)
+gg.claim(results, "on_gpu", faster_than="with_copies_pinned", at=10**8, by=5)
+gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**3)
+
+# %%
+# When float32 sums drift
+# -----------------------
+#
+# Look at the sum before you praise the speed. For 10\ :sup:`8` pairs it is :measured:`right` in ``float64``.
+# ``np.dot`` in ``float32`` is off by :measured:`off_numpy`, and ``cp.dot`` by :measured:`off_cupy`. A long
+# sum grows, and each product that is added to it is rounded to the spacing of its digits. Sums of parts stay
+# smaller: the version for all threads is off by :measured:`off_numpy_threads`.
+# :evidence:`variant numpy_threads`
+#
+# .. results:: dot
+
+# %%
+# Your turn: where should each step run?
+# --------------------------------------
+#
+# A program has several steps, and its data have one place at a time. Find the side for each step. The faster
+# side alone is not the answer.
+#
+# .. exercise:: best_sides
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these bars.
+# Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on a formula that does more with each number.

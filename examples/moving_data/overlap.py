@@ -1,0 +1,321 @@
+"""
+Overlap copies and work
+=======================
+
+How much time is saved when copies and work run at the same time, and why does it sometimes fail?
+"""
+# %%
+# 256 MiB go to the GPU, are multiplied by a matrix, and come back. From pinned memory one stream takes
+# :measured:`overlap[one_stream, 32768].time` and three take :measured:`overlap[three_streams, 32768].time`,
+# which is :measured:`won` of what overlap can save. From pageable memory three streams are
+# :measured:`overlap[three_streams_pageable, 32768].speedup(one_stream_pageable)` as fast as one.
+
+# %%
+# Chunks from pinned memory, one stream
+# -------------------------------------
+#
+# Data that do not fit into the GPU's memory, or that arrive bit by bit, go there in chunks. Each chunk is
+# copied in, worked on and copied out. Here a chunk is 2048 rows of 2048 numbers, 16 MiB, and the work is a
+# matrix product, which takes about as long as a copy.
+#
+# All arrays exist before the loop begins: on the host in :term:`pinned memory`, on the GPU as a pair for what
+# comes in and what goes out. Each pair has a :term:`stream` of its own.
+#
+# .. rung:: one_stream
+
+import cupy as cp
+import cupyx
+import numpy as np
+
+
+def in_chunks(x_host, weights, out_host, buffers):
+    """Multiply all rows by the weights, each chunk of them in the next stream."""
+    rows = len(buffers[0][1])
+    for i, start in enumerate(range(0, len(x_host), rows)):
+        stream, x, out = buffers[i % len(buffers)]
+        chunk = slice(start, start + rows)
+        n = len(x_host[chunk])  # the last chunk may be shorter
+        with stream:
+            x[:n].set(x_host[chunk])
+            x[:n].dot(weights, out=out[:n])
+            out[:n].get(out=out_host[chunk], blocking=False)
+    for stream, _, _ in buffers:
+        stream.synchronize()
+
+
+def make_buffers(n_streams, shape):
+    return [
+        (
+            cp.cuda.Stream(non_blocking=True),
+            cp.empty(shape, cp.float32),
+            cp.empty(shape, cp.float32),
+        )
+        for _ in range(n_streams)
+    ]
+
+
+rows, width = 2048, 2048
+x_host, out_host = (cupyx.empty_pinned((4 * rows, width), np.float32) for _ in range(2))
+rng = np.random.default_rng(0)
+x_host[:] = rng.integers(-2, 3, x_host.shape)
+weights_host = rng.integers(-2, 3, (width, width)).astype(np.float32)
+weights = cp.asarray(weights_host)
+cp.cuda.Device().synchronize()  # the weights have arrived
+
+in_chunks(x_host, weights, out_host, make_buffers(1, (rows, width)))
+print("GPU:  ", out_host[-1, :4])
+print("NumPy:", (x_host[-1] @ weights_host)[:4])
+
+# %%
+# .. try-it::
+#
+#    Remove the last two lines of ``in_chunks``, the loop that synchronises. ``out_host[-1]`` is now printed
+#    before the last copy has arrived, and shows what was in that memory before. None of the three calls in
+#    the loop waits for the GPU.
+
+# %%
+
+# record: Five studies, a timeline by events, and each step of a chunk alone
+import gpuguide as gg
+from gpuguide.measure.timing import time_device
+from gpuguide.measure.turns import gpu_clock, launches_in_turns
+from gpuguide.topics.overlap import study as overlap
+from gpuguide.topics.overlap import timeline
+
+gg.machine_ceilings()
+results = overlap.study().run()
+chunks = overlap.chunks_study().run()
+hindered = overlap.hindered_study().run()
+sums = overlap.sums_study().run()
+chain = overlap.chain_study().run()
+
+with gpu_clock().use():
+    steps, asked = timeline.parts(), timeline.asking()
+taken = {
+    name: time_device(call, gpu_clock(), n_samples=30).seconds
+    for name, call in steps.items()
+}
+for name, seconds in {**taken, **launches_in_turns(asked)}.items():
+    gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
+for name, n_streams in (("one", 1), ("three", 3)):
+    _ = gg.keep(f"timeline_{name}", timeline.timeline(n_streams))
+
+# %%
+# Three streams: copy in, work and copy out at once
+# -------------------------------------------------
+#
+# The GPU has a copy engine for each direction, and both work beside its arithmetic units. But a stream does
+# one thing after the other, so with a single stream two of the three are always idle. Hand the chunks to
+# three streams in turn. The function stays as it is:
+#
+# .. rung:: three_streams
+
+out_host[:] = 0
+in_chunks(x_host, weights, out_host, make_buffers(3, (rows, width)))
+print("GPU:  ", out_host[-1, :4])
+
+# %%
+
+# draw
+from gpuguide.charts.timeline import plot_timeline
+
+_ = plot_timeline(
+    {"one stream": arrays["timeline_one"], "three streams": arrays["timeline_three"]},
+    ("copy in", "work", "copy out"),
+)
+
+# %%
+# .. finding::
+#
+#    Eight chunks, with CUDA events around each step. In one stream a chunk takes :measured:`copy_in` to copy
+#    in, :measured:`work` of work and :measured:`copy_out` to copy out. In three streams these steps run
+#    beside those of the chunks before and after it.
+#
+# No :term:`event` is needed to keep the data right. Chunk 4 uses the arrays of chunk 1, and it is in the same
+# stream, so its copy in waits until the copy out of chunk 1 has read everything.
+#
+# With two streams the method is called *double buffering*. It takes
+# :measured:`overlap[two_streams, 32768].time`, against :measured:`overlap[three_streams, 32768].time` with
+# three: there are three steps, and two streams can only do two of them at a time.
+# :evidence:`variant three_streams`
+#
+# .. rung:: two_streams
+#    :beside:
+
+out_host[:] = 0
+in_chunks(x_host, weights, out_host, make_buffers(2, (rows, width)))
+print("GPU:  ", out_host[-1, :4])
+
+# %%
+# The ideal: what overlap can save at most
+# ----------------------------------------
+#
+# Once the pipeline is full, the slowest of three sets the pace: the work, the copy in, or the copy out. The
+# two copies disturb each other a little. Alone, each direction reaches :measured:`ceiling_in`; both together
+# reach :measured:`ceiling_both`, so a pair of copies of one chunk takes :measured:`pair`. The first copy in
+# and the last copy out have nothing beside them: the pipeline has to *fill* and to *drain*.
+
+# draw: The ideal, and how much of it is reached
+n, n_chunks, n_bytes = 32768, 16, 2048 * 2048 * 4
+h2d, d2h, both = (ceilings.get(mix).value for mix in ("h2d", "d2h", "both_ways"))
+work, one_in, one_out = facts["work"].value, n_bytes / h2d, n_bytes / d2h
+pair = 2 * n_bytes / both
+ideal = one_in + max(one_in, work) + (n_chunks - 2) * max(pair, work)
+ideal += max(work, one_out) + one_out
+serial, overlapped = (
+    results.time(name, n).value for name in ("one_stream", "three_streams")
+)
+gg.fact("ceiling_in", h2d, unit="B/s", note="pinned copies to the GPU")
+gg.fact("ceiling_both", both, unit="B/s", note="pinned copies both ways at once")
+gg.fact("pair", pair, unit="s", note="16 MiB in and 16 MiB out at once, by the ceiling")
+gg.fact("ideal", ideal, unit="s", note="by the ceilings, with fill and drain")
+won = (serial - overlapped) / (serial - ideal)
+gg.fact("won", won, unit="share", note="(serial - overlapped) / (serial - ideal)")
+smallest = chunks.time("rows_16", 16384).value
+asked = 1024 * facts["asking"].value
+gg.fact("asking_share", asked / smallest, unit="share", note="asking 1024 times / all")
+gg.claim(results, "three_streams", faster_than="one_stream", at=32768, by=2)
+gg.claim(results, "three_streams", faster_than="two_streams", at=32768, by=1.1)
+gg.claim(
+    hindered,
+    "overlapped",
+    faster_than=("waiting", "default_stream", "without_pool"),
+    at=16384,
+    by=1.5,
+)
+gg.claim(results, "three_streams", faster_than="three_streams_pageable", at=32768, by=3)
+gg.claim(chunks, "rows_2048", faster_than=("rows_16", "rows_16384"), at=16384, by=1.5)
+
+# %%
+# For 16 chunks this makes :measured:`ideal`. One stream takes :measured:`overlap[one_stream, 32768].time`,
+# and three streams win :measured:`won` of the difference.
+#
+# With one chunk there is nothing to overlap, and three streams are
+# :measured:`overlap[three_streams, 2048].speedup(one_stream)` as fast as one. With two chunks they are
+# :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast, with 16
+# :measured:`overlap[three_streams, 32768].speedup(one_stream)`. If all three steps take equally long, the
+# time per chunk comes down to that of one step. The further apart they are, the less there is to win, for the
+# slowest one always remains.
+#
+# .. results:: overlap
+
+# %%
+# The size of a chunk: not too small, not too large
+# -------------------------------------------------
+
+# draw
+from gpuguide.charts.shapes import plot_dots
+
+sizes = {
+    16: "128 KiB",
+    128: "1 MiB",
+    512: "4 MiB",
+    2048: "16 MiB",
+    8192: "64 MiB",
+    16384: "128 MiB",
+}
+dots = {f"{size}, three streams": f"rows_{rows}" for rows, size in sizes.items()}
+dots["4 MiB, four streams"] = "rows_512_four"
+_ = plot_dots(
+    {name: chunks.time(variant, 16384) for name, variant in dots.items()},
+    "time of 128 MiB there and back, by the size of a chunk",
+)
+
+# %%
+# .. finding::
+#
+#    In three streams, 128 MiB take :measured:`chunks[rows_2048, 16384].time` in chunks of 16 MiB,
+#    :measured:`chunks[rows_16, 16384].time` in chunks of 128 KiB, and
+#    :measured:`chunks[rows_16384, 16384].time` in one piece.
+#
+# One piece has nothing to overlap with. Many small ones cost Python's time. It needs :measured:`asking` to
+# ask for the three steps of a chunk, and for the 1024 smallest chunks that adds up to
+# :measured:`asking_share` of the whole. :evidence:`count asking`
+#
+# In between, chunks of 4 MiB take :measured:`chunks[rows_512, 16384].time` in three streams and
+# :measured:`chunks[rows_512_four, 16384].time` in four. We think that with three, a hold-up between two steps
+# stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So try
+# one stream more than there are steps.
+#
+# .. kernel:: gpuguide.topics.overlap.study
+#    :names: three_streams, four_streams
+#    :fold: The chunks of this chart
+#
+# .. kernel:: gpuguide.topics.overlap.timeline
+#    :names: asking
+#    :fold: How long Python takes to ask for a chunk
+
+# %%
+# Why copies do not overlap: waiting, the default stream, new arrays
+# ------------------------------------------------------------------
+#
+# Small changes to the code undo all of this without an error. These are times for 128 MiB:
+#
+# .. list-table::
+#    :header-rows: 1
+#
+#    * - pinned memory
+#      - time
+#    * - three streams, as above
+#      - :measured:`hindered[overlapped, 16384].time`
+#    * - ``get`` without ``blocking=False``
+#      - :measured:`hindered[waiting, 16384].time`
+#    * - ``cp.cuda.Stream()``, and one line per chunk in the default stream
+#      - :measured:`hindered[default_stream, 16384].time`
+#    * - ``dot`` without ``out=``, memory from CuPy's pool
+#      - :measured:`hindered[new_arrays, 16384].time`
+#    * - ``dot`` without ``out=``, memory from the driver
+#      - :measured:`hindered[without_pool, 16384].time`
+#    * - one stream
+#      - :measured:`hindered[serial, 16384].time`
+#
+# - **Waiting.** Unless it is told not to, ``get`` waits for its copy. Python then asks for a chunk only when
+#   the one before is finished. :evidence:`variant waiting` ``float(x.sum())`` and ``print(x)`` wait, too.
+# - **The default stream.** A stream made by ``cp.cuda.Stream()`` waits for work in the default stream, and
+#   that work waits for all such streams. A single line outside of ``with stream:`` is enough.
+#   :evidence:`variant default_stream` Streams made with ``non_blocking=True`` take no part in this.
+# - **New arrays.** The driver waits for the GPU when it hands out memory or takes it back.
+#   :evidence:`variant without_pool` CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>` keeps it
+#   from being asked, as long as the pool has a block that fits.
+# - **Pageable memory.** From :term:`pageable memory` the GPU cannot fetch anything by itself. With ordinary
+#   NumPy arrays, 256 MiB take :measured:`overlap[one_stream_pageable, 32768].time` in one stream,
+#   :measured:`overlap[two_streams_pageable, 32768].time` in two and
+#   :measured:`overlap[three_streams_pageable, 32768].time` in three.
+#   :evidence:`variant three_streams_pageable`
+#
+# .. kernel:: gpuguide.topics.overlap.study
+#    :names: waiting, default_stream, new_arrays, without_pool
+#    :fold: The four loops
+
+# %%
+# When nothing can be saved: one direction, or a chain
+# ----------------------------------------------------
+#
+# If only a sum per row comes back, there is one long copy and hardly anything to hide behind it. One stream
+# takes :measured:`sums[sums_one, 16384].time`, three take :measured:`sums[sums_three, 16384].time`.
+#
+# In a chain each step needs the result of the one before. One block goes to the GPU and back eight times, and
+# each round takes what the last one brought. One stream takes :measured:`chain[chain_one, 2048].time`, three
+# take :measured:`chain[chain_three, 2048].time`. No arrangement of streams changes that. The cure for a chain
+# is to :doc:`leave the data where it is </gallery/moving_data/data_where_it_is>`, on the GPU.
+#
+# .. kernel:: gpuguide.topics.overlap.study
+#    :names: sums, chain
+#    :fold: The sums and the chain
+
+# %%
+# Your turn: reuse a buffer in time
+# ---------------------------------
+#
+# Another way is a stream for each kind of work: one for copies in, one for products, one for copies out. Then
+# nothing but events keeps a copy from overwriting what is still being read. The exercise has such a pipeline
+# without any; put them in.
+#
+# .. exercise:: reuse_a_buffer
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks for work that goes on while
+# Python does something else. Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on when a copy is worth it.

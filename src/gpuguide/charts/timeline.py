@@ -1,0 +1,98 @@
+"""What ran when: a lane for each kind of work, a bar for each piece of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpuguide.charts.marks import new_axes
+from gpuguide.charts.style import GRID, INK, MUTED, SERIES, describe, style
+from gpuguide.errors import ArgumentError
+from gpuguide.results.units import format_quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_timeline"]
+
+# Of the whole width: a bar below it has no room for its number.
+_LEAST_NUMBERED = 0.02
+
+
+def plot_timeline(
+    runs: Mapping[str, Any], lanes: tuple[str, ...], *, piece: str = "chunk", ax: Axes | None = None
+) -> Axes:
+    """Draw runs below each other on one axis of time, each with a lane for each kind of work.
+
+    Parameters
+    ----------
+    runs : mapping of str to array_like, shape (pieces, lanes, 2)
+        What a run is called -> begin and end of each piece in each lane, in seconds.
+    lanes : tuple of str
+        What the lanes are called.
+    piece : str
+        What a bar is a piece of, for the description.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Every run begins at 0; bars have the number of their piece, from 1 on, where there is room.
+
+    Raises
+    ------
+    ArgumentError
+        There is no run, or one has another shape.
+
+    Examples
+    --------
+    >>> from gpuguide.charts.timeline import plot_timeline
+    >>> ax = plot_timeline({"one stream": [[[0, 1], [1, 2]], [[2, 3], [3, 4]]]}, ("copy", "work"))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['copy', 'work']
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    drawn = {name: np.asarray(run, float) for name, run in runs.items()}
+    if not drawn or any(run.ndim != 3 or run.shape[1:] != (len(lanes), 2) for run in drawn.values()):
+        raise ArgumentError(
+            f"plot_timeline: expected runs of the shape (pieces, {len(lanes)}, 2); got "
+            f"{ {name: run.shape for name, run in drawn.items()} }."
+        )
+    shifted = {name: run - run.min() for name, run in drawn.items()}
+    longest = max(float(run.max()) for run in shifted.values())
+    with style():
+        rows = len(drawn) * (len(lanes) + 1)
+        ax = new_axes(ax, 0.9 + 0.3 * rows)
+        ticks = []
+        for i, (name, run) in enumerate(shifted.items()):
+            top = i * (len(lanes) + 1)
+            ax.text(0, top - 0.05, name, color=INK, weight="bold", va="center")
+            for lane in range(len(lanes)):
+                ticks.append(top + 1 + lane)
+                _bars(ax, run[:, lane], ticks[-1], SERIES[lane % len(SERIES)], longest)
+        ax.set_yticks(ticks, list(lanes) * len(drawn))
+        ax.set_ylim(rows - 0.4, -0.6)
+        ax.set_xlim(0, 1.02 * longest)
+        ax.grid(visible=False, axis="y")
+        ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+        ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
+        ax.set_xlabel("time on the GPU")
+        words = "; ".join(
+            f"{name}: {len(run)} {piece}s in {format_quantity(float(run.max()), 's')}"
+            for name, run in shifted.items()
+        )
+        describe(ax, f"Bars along an axis of time, a lane each for {', '.join(lanes)}. {words}.")
+    return ax
+
+
+def _bars(ax: Axes, spans: Any, row: int, colour: str, longest: float) -> None:
+    for number, (begin, end) in enumerate(spans, start=1):
+        # A narrow gap, so that bars that touch can be told apart.
+        ax.barh(row, end - begin, left=begin, height=0.78, color=colour, edgecolor=MUTED, linewidth=0.5)
+        if end - begin > _LEAST_NUMBERED * longest:
+            # Light on the light theme's dark bars, dark on the dark theme's light ones.
+            ax.text((begin + end) / 2, row, str(number), ha="center", va="center", color=GRID, fontsize=8)

@@ -1,0 +1,69 @@
+"""Standard scores of columns, for arrays of a library that has the standard and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
+from gpuguide.exercises.stand_ins.judging import attempt, shown
+from gpuguide.exercises.stand_ins.other_library import OtherArray, OtherLibrary
+from gpuguide.exercises.trace.findings import Finding
+
+# Rows, columns, dtype; the second column of each table always reads the same.
+CASES = ((4, 3, np.float64), (2, 2, np.float32), (100, 5, np.float32), (33, 2, np.float64))
+TOLERANCE = 1e-5
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Call it with tables of a library that refuses what the standard does not have."""
+    for rows, columns, dtype in CASES:
+        if found := _findings(function, rows, columns, dtype):
+            yield found
+            return
+
+
+def _findings(function: Callable[..., Any], rows: int, columns: int, dtype: type) -> Finding | None:
+    table, expected = _table(rows, columns, dtype)
+    readings = OtherArray(OtherLibrary(), table.copy())
+    case = f"For {rows} readings of {columns} sensors in {np.dtype(dtype)}"
+    result, finding = attempt(function, case, readings)
+    if finding is not None:
+        return finding
+    if not isinstance(result, OtherArray):
+        return Finding(
+            "wrong", f"{case} the result must be an array of the readings' library; got {shown(result)}."
+        )
+    return compare_values(case, result._data, expected, TOLERANCE) or unchanged(
+        case, "readings", readings._data, table
+    )
+
+
+def _table(rows: int, columns: int, dtype: type) -> tuple[Any, Any]:
+    rng = np.random.default_rng(rows)
+    # Whole numbers, so that the mean of equal ones is exact.
+    table: Any = rng.integers(-50, 50, (rows, columns)).astype(dtype)
+    table[0], table[1] = -7, 9  # so that all sensors but the second differ
+    table[:, 0] /= 64  # their spread is below one
+    table[:, 1] = 12
+    exact = table.astype(np.float64)
+    centred = exact - exact.sum(axis=0) / rows
+    spread = np.sqrt((centred**2).sum(axis=0) / (rows - 1))
+    spread[1] = 1
+    return table, (centred / spread).astype(dtype)
+
+
+EXERCISE = Exercise(
+    name="any_library",
+    title="A library you do not know",
+    level="intermediate",
+    minutes=15,
+    teaches="The array API standard has functions, not methods, and names of its own for a few arguments.",
+    task=FunctionTask(judge=judge, parameters=("readings",)),
+    lanes=("simulator",),
+    pages=("agnostic",),
+    tags=("array API", "NumPy", "CuPy"),
+)

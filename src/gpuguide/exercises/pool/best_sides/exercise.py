@@ -1,0 +1,84 @@
+"""On which side each step of a program should run, when the data must be there and copies take time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.judging import attempt, shown
+from gpuguide.exercises.trace.findings import Finding
+
+Steps = list[tuple[int, int]]
+
+# What it shows; the steps; the copies. Made up, not measured.
+CASES: tuple[tuple[str, Steps, list[int]], ...] = (
+    ("a program without steps", [], [3]),
+    ("one step that is worth two copies", [(9, 1)], [2, 2]),
+    ("one step that is not worth two copies", [(4, 1)], [2, 2]),
+    ("three steps that only together are worth the copies", [(4, 1), (4, 1), (4, 1)], [4, 9, 9, 4]),
+    ("a slow step on the GPU between two fast ones", [(20, 1), (1, 3), (20, 1)], [5, 5, 5, 5]),
+    ("a step that leaves few data", [(20, 1), (1, 6)], [5, 1, 1]),
+    ("a step that is given few data", [(1, 9), (20, 1)], [9, 1, 9]),
+    ("a large result", [(20, 1), (8, 1)], [2, 2, 30]),
+)
+_N_RANDOM, _MOST_STEPS = 60, 8
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Compare the time of each plan with that of the best one."""
+    for title, steps, copy_ms in (*CASES, *_random_cases()):
+        given = list(steps), list(copy_ms)
+        case = f"For {title}, steps = {steps}, copy_ms = {copy_ms},"
+        result, finding = attempt(function, case, *given)
+        finding = finding or _finding(case, steps, copy_ms, result)
+        if finding is None and given != (steps, copy_ms):
+            finding = Finding("input_changed", f"{case} the lists were changed; they belong to the caller.")
+        if finding is not None:
+            yield finding
+            return
+
+
+def _finding(case: str, steps: Steps, copy_ms: list[int], result: Any) -> Finding | None:
+    is_plan = isinstance(result, list | tuple) and len(result) == len(steps)
+    if not is_plan or not all(isinstance(side, str) and side in ("cpu", "gpu") for side in result):
+        return Finding(
+            "wrong", f"{case} a list with 'cpu' or 'gpu' for each step was expected; got {shown(result)}."
+        )
+    plans = product(("cpu", "gpu"), repeat=len(steps))
+    best = min(plans, key=lambda plan: _time(plan, steps, copy_ms))
+    took, least = _time(tuple(result), steps, copy_ms), _time(best, steps, copy_ms)
+    if took == least:
+        return None
+    return Finding("wrong", f"{case} {list(best)} takes {least} ms; {list(result)} takes {took} ms.")
+
+
+def _time(plan: tuple[str, ...], steps: Steps, copy_ms: list[int]) -> int:
+    places = ("cpu", *plan, "cpu")
+    moves = zip(copy_ms, places, places[1:], strict=False)
+    copies = sum(ms for ms, before, after in moves if before != after)
+    return copies + sum(step[side == "gpu"] for step, side in zip(steps, plan, strict=True))
+
+
+def _random_cases() -> Iterator[tuple[str, Steps, list[int]]]:
+    rng = np.random.default_rng(0)
+    for number in range(_N_RANDOM):
+        n = 1 + number % _MOST_STEPS
+        steps = [(int(cpu), int(gpu)) for cpu, gpu in rng.integers(1, 20, (n, 2))]
+        yield f"program {number + 1}", steps, [int(ms) for ms in rng.integers(1, 12, n + 1)]
+
+
+EXERCISE = Exercise(
+    name="best_sides",
+    title="Where each step should run",
+    level="intermediate",
+    minutes=20,
+    teaches="Which side is best for a step depends on where its data are, and on where they are needed next.",
+    task=FunctionTask(judge=judge, parameters=("steps", "copy_ms")),
+    lanes=("simulator",),
+    pages=("data_where_it_is", "transfers"),
+    tags=("copies", "planning"),
+)

@@ -1,0 +1,76 @@
+"""Two numbers that describe how long copies take: their latency, and the rate at which bytes cross."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.trace.findings import Finding
+
+_NOISE, _CLOSE = 0.02, 0.05
+_SIZES = [2**k for k in range(8, 34)]
+
+# The machine in words, its latency in seconds, its rate in bytes per second, noise, sizes. Made up.
+CASES: tuple[tuple[str, float, float, float, list[int]], ...] = (
+    ("a table without noise", 1e-5, 5e10, 0.0, [2**k for k in range(10, 31, 4)]),
+    ("two rows", 2e-6, 4e9, 0.0, [1000, 1_000_000]),
+    ("a noisy table", 9e-6, 5.5e10, _NOISE, _SIZES),
+    ("a noisy table in no order", 4e-5, 1.2e10, _NOISE, _SIZES[::2] + _SIZES[1::2]),
+    ("a noisy table from the largest size down", 3e-6, 4e11, _NOISE, _SIZES[::-1]),
+)
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Compare both numbers with those that the table was made from."""
+    for title, latency_s, rate, noise, sizes in CASES:
+        times_s = _times(sizes, latency_s, rate, noise)
+        columns = list(sizes), list(times_s)
+        case = f"For {title} of {len(sizes)} rows"
+        result, finding = attempt(function, case, *columns)
+        finding = finding or _not_two_numbers(case, result) or _off(case, result, latency_s, rate)
+        if finding is None and columns != (sizes, times_s):
+            finding = Finding("input_changed", f"{case} the lists were changed; they belong to the caller.")
+        if finding is not None:
+            yield finding
+            return
+
+
+def _times(sizes: list[int], latency_s: float, rate: float, noise: float) -> list[float]:
+    off = np.random.default_rng(len(sizes)).uniform(-noise, noise, len(sizes))
+    return [(latency_s + n / rate) * (1 + float(share)) for n, share in zip(sizes, off, strict=True)]
+
+
+def _not_two_numbers(case: str, result: Any) -> Finding | None:
+    if isinstance(result, tuple | list) and len(result) == 2 and all(map(is_seconds, result)):
+        return None
+    return Finding("wrong", f"{case} two numbers were expected, latency and rate; got {shown(result)}.")
+
+
+def _off(case: str, result: Any, latency_s: float, rate: float) -> Finding | None:
+    found_s, found_rate = map(float, result)
+    if not is_near(found_s, latency_s, _CLOSE):
+        return Finding(
+            "wrong", f"{case} the latency is {seconds(latency_s)}; the figure is {seconds(found_s)}."
+        )
+    if not is_near(found_rate, rate, _CLOSE):
+        return Finding(
+            "wrong", f"{case} the rate is {rate:.3g} bytes per second; the figure is {found_rate:.3g}."
+        )
+    return None
+
+
+EXERCISE = Exercise(
+    name="latency_and_rate",
+    title="Latency and rate from a table",
+    level="beginner",
+    minutes=15,
+    teaches="A line fitted to shares, and not to seconds, finds the latency of copies as well as their rate.",
+    task=FunctionTask(judge=judge, parameters=("sizes", "times_s")),
+    lanes=("simulator",),
+    pages=("transfers", "slicing", "overlap"),
+    tags=("measuring", "copies", "latency", "bandwidth"),
+)

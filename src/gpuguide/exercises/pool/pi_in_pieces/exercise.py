@@ -1,0 +1,93 @@
+"""Pi by random points that do not fit into memory at once, with its standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import isclose, sqrt
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.judging import attempt, count, shown
+from gpuguide.exercises.trace.findings import Finding
+
+# n, piece; several pieces, a rest, one piece, a piece that is not full, one point at a time.
+CASES = ((1000, 100), (1000, 300), (64, 64), (50, 64), (7, 1), (1, 1), (1, 100), (10_001, 5000), (999, 1000))
+# The square of their distance is exactly 1, so they do not lie inside.
+ON_THE_CIRCLE = (0.6, 0.8)
+
+
+class Points:
+    """Makes points, and notes how many were asked for each time.
+
+    Parameters
+    ----------
+    n, piece : int
+        The case.
+    """
+
+    def __init__(self, n: int, piece: int) -> None:
+        self.piece = piece
+        self.asked: list[int] = []
+        self.inside = 0
+        self._rng = np.random.default_rng((n, piece))
+
+    def draw(self, m: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Make points; the third, and every fifth from there on, lies on the circle."""
+        m = int(m)
+        self.asked.append(m)
+        if not 0 < m <= self.piece:
+            raise MemoryError(f"draw takes 1 to {self.piece} points here; got {m}")
+        x, y = self._rng.random(m), self._rng.random(m)
+        x[2::5], y[2::5] = ON_THE_CIRCLE
+        self.inside += int(np.count_nonzero(x**2 + y**2 < 1))
+        return x, y
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Compare both numbers with those of the points that were drawn."""
+    for n, piece in CASES:
+        case, points = f"With n = {n} and piece = {piece}", Points(n, piece)
+        result, finding = attempt(function, case, points.draw, n, piece)
+        finding = finding or _drawn(case, points, n) or _numbers(case, result, points, n)
+        if finding is not None:
+            yield finding
+            return
+
+
+def _drawn(case: str, points: Points, n: int) -> Finding | None:
+    if sum(points.asked) != n:
+        return Finding("wrong", f"{case} {n} points must be drawn; it was {sum(points.asked)}.")
+    fewest = -(-n // points.piece)
+    if len(points.asked) > fewest:
+        return Finding(
+            "wrong", f"{case} {count(fewest, 'call')} of draw would do; there were {len(points.asked)}."
+        )
+    return None
+
+
+def _numbers(case: str, result: Any, points: Points, n: int) -> Finding | None:
+    try:
+        estimate, error = (float(each) for each in result)
+    except (TypeError, ValueError):
+        return Finding("wrong", f"{case} the answer must be two numbers; got {shown(result)}.")
+    p = points.inside / n
+    wanted = {"estimate": (estimate, 4 * p), "error": (error, 4 * sqrt(p * (1 - p) / n))}
+    for name, (got, right) in wanted.items():
+        if not isclose(got, right, rel_tol=1e-9, abs_tol=1e-12):
+            return Finding("wrong", f"{case} the {name} must be {right:.9g}; got {got:.9g}.")
+    return None
+
+
+EXERCISE = Exercise(
+    name="pi_in_pieces",
+    title="Pi in pieces",
+    level="beginner",
+    minutes=15,
+    teaches="Add up counts, not averages; an estimate without its error says little.",
+    task=FunctionTask(judge=judge, parameters=("draw", "n", "piece")),
+    lanes=("simulator",),
+    pages=("random_numbers",),
+    tags=("random numbers", "memory"),
+)

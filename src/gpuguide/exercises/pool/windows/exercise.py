@@ -1,0 +1,113 @@
+"""Overlapping windows of a recording: what no window needs stays, and the rest crosses once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text
+from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
+from gpuguide.exercises.trace.findings import Finding
+from gpuguide.machine.backends import cupy
+
+# Numbers of the recording, where the windows begin, and how long they are.
+CASES = (
+    (1000, (300, 350, 400), 100),
+    (1000, (450, 300, 380, 300), 100),
+    (64, (10,), 5),
+    (200, (0, 60, 100), 100),
+    (257, (100, 101, 103), 1),
+)
+TOLERANCE = 1e-5
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Compare the means of several recordings, and look at what crossed over."""
+    for case in CASES:
+        cp = FakeCupy(VirtualGpu(source=source_of(function)))
+        if found := list(_findings(function, case, cp)) or list(_crossings(case, cp)):
+            yield from found
+            return
+
+
+def judge_on_gpu(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Call it with the real CuPy."""
+    cp = cupy()
+    for case in CASES:
+        if found := list(_findings(function, case, cp)):
+            yield from found
+            return
+
+
+def praise(function: Callable[..., Any]) -> str:
+    """Say what a right answer moved."""
+    cp = FakeCupy()
+    n, starts, length = CASES[0]
+    function(cp, _recording(n), list(starts), length)
+    (there,) = cp.gpu.events("to_device")
+    return f"One copy of {there.nbytes} bytes out of {4 * n}, for {count(len(starts), 'window')}."
+
+
+def _findings(function: Callable[..., Any], case: tuple[Any, ...], cp: Any) -> Iterator[Finding]:
+    n, starts, length = case
+    signal = _recording(n)
+    copy = signal.copy()
+    said = _said(case)
+    result, finding = attempt(function, said, cp, signal, list(starts), length)
+    if finding is None and isinstance(result, cp.ndarray):
+        finding = Finding("wrong", f"{said} the result must be an array of NumPy; it was left on the GPU.")
+    expected = np.array([copy[at : at + length].mean(dtype=np.float64) for at in starts], np.float32)
+    finding = finding or compare_values(said, result, expected, TOLERANCE)
+    yield from (found for found in (finding, unchanged(said, "signal", signal, copy)) if found)
+
+
+def _crossings(case: tuple[Any, ...], cp: FakeCupy) -> Iterator[Finding]:
+    _, starts, length = case
+    said, needed = _said(case), 4 * (max(starts) + length - min(starts))
+    for kind, where in (("to_device", "to the GPU"), ("to_host", "back to the host")):
+        copies = cp.gpu.events(kind)
+        if not copies:
+            yield Finding("limit", f"{said} nothing was copied {where}: the means belong on the GPU.")
+        elif len(copies) > 1:
+            lines = [event.line for event in copies]
+            message = f"{said} data were copied {where} {count(len(copies), 'time')}{lines_text(lines)}"
+            yield Finding(
+                "limit", f"{message}; once is enough.", line=copies[1].line, lines=known_lines(lines)
+            )
+        elif kind == "to_device" and copies[0].nbytes > needed:
+            yield Finding(
+                "limit",
+                f"{said} {copies[0].nbytes} bytes were copied to the GPU; from the first window to the end "
+                f"of the last one there are {needed}.",
+                line=copies[0].line,
+            )
+
+
+def _said(case: tuple[Any, ...]) -> str:
+    n, starts, length = case
+    return f"For windows of {count(length, 'number')} at {', '.join(map(str, starts))} of {n}"
+
+
+def _recording(n: int) -> Any:
+    return np.random.default_rng(n).integers(-99, 100, n).astype(np.float32)
+
+
+EXERCISE = Exercise(
+    name="windows",
+    title="Copy what the windows cover",
+    level="beginner",
+    minutes=10,
+    teaches="Leave on the host what no slice needs, copy the rest once, and cut it on the GPU.",
+    task=FunctionTask(
+        judge=judge, parameters=("cp", "signal", "starts", "length"), praise=praise, on_gpu=judge_on_gpu
+    ),
+    lanes=("simulator", "gpu"),
+    pages=("slicing", "transfers"),
+    tags=("CuPy", "copies", "slicing"),
+)

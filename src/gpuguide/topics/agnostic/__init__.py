@@ -1,0 +1,1 @@
+"""The pipeline and the study of the page agnostic."""

@@ -1,0 +1,182 @@
+"""One image pipeline on NumPy's arrays and on CuPy's, and the same steps written for CuPy alone."""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+
+from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.machine import launch
+from gpuguide.machine.backends import array_module, cupy, is_device_array
+from gpuguide.machine.cpu import thread_pool
+from gpuguide.measure.edited import Kernels
+from gpuguide.measure.plan import Variant, cpu_variant, end_to_end_variant
+from gpuguide.measure.random_inputs import whole_numbers
+from gpuguide.measure.study import Study
+from gpuguide.topics.agnostic.functions import local_contrast
+
+SIZES = (32**2, 64**2, 256**2, 512**2, 1024**2, 2048**2)
+THREADS = int(get_num_threads())
+MARGIN = 2  # rows of its neighbours that a strip needs on each side
+STRIP = 32  # rows: what a thread works on stays in its cache
+# What a call gets is on the GPU already, and its time ends when the result is there.
+ON_THE_GPU: dict[str, Any] = {
+    "clock": "end_to_end",
+    "arrays": "numba",
+    "allocates": True,
+    "simulatable": False,
+}
+
+
+class ContrastCheck:
+    """Each pixel's contrast, worked out in float64 from slices of a padded image, to within 32 eps.
+
+    >>> check = ContrastCheck()
+    >>> photo = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+    >>> largest, tolerance = check.compare(local_contrast(photo), check.prepare((photo,)))
+    >>> largest <= tolerance
+    True
+    """
+
+    def prepare(self, inputs: tuple[Any, ...]) -> Any:
+        """Return the contrast in float64."""
+        return contrast_reference(*inputs)
+
+    def compare(self, output: Any, prepared: Any) -> tuple[float, float]:
+        """Return the largest difference; a contrast is between -1 and 1."""
+        if output.shape != prepared.shape:
+            raise MismatchError(
+                f"The contrast should have shape {prepared.shape}; it has {output.shape}."
+            )
+        largest = float(abs(output - prepared).max()) if prepared.size else 0.0
+        return largest, 32 * float(np.finfo(np.float32).eps)
+
+
+def contrast_reference(photo: Any) -> Any:
+    """Blur by slices of an image whose edges continue on the other side.
+
+    >>> contrast_reference(np.full((2, 3, 3), 7, np.uint8)).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    xp = array_module(photo)
+    rows, columns, _ = photo.shape
+    if not photo.size:
+        return xp.zeros((rows, columns))
+    grey = (photo[..., 0].astype(xp.float64) + photo[..., 1] + photo[..., 2]) / 3
+    down = xp.arange(-MARGIN, rows + MARGIN) % rows
+    across = xp.arange(-MARGIN, columns + MARGIN) % columns
+    padded = grey[down][:, across]
+    around = xp.zeros((rows, columns))
+    weights = (1 / 16, 1 / 4, 3 / 8, 1 / 4, 1 / 16)
+    for i, by_row in enumerate(weights):
+        for j, by_column in enumerate(weights):
+            around += by_row * by_column * padded[i : i + rows, j : j + columns]
+    return xp.tanh((grey - around) / (around + 1))
+
+
+def contrast_threads(photo: np.ndarray) -> np.ndarray:
+    """Hand the same function strips of the photo, on all threads, each with two rows of its neighbours."""
+    rows = photo.shape[0]
+    out = np.empty(photo.shape[:2], np.float32)
+
+    def one(start: int) -> None:
+        stop = min(start + STRIP, rows)
+        strip = photo.take(range(start - MARGIN, stop + MARGIN), axis=0, mode="wrap")
+        out[start:stop] = local_contrast(strip)[MARGIN:-MARGIN]
+
+    list(thread_pool().map(one, range(0, rows, STRIP)))
+    return out
+
+
+def contrast_cupy(photo: Any) -> Any:
+    """Hand the same function a photo on the GPU."""
+    if not _pixels(photo):
+        return _no_pixels(photo)
+    return local_contrast(cupy().asarray(photo))
+
+
+def contrast_by_hand(photo: Any) -> Any:
+    """Take the same steps with CuPy's own functions and methods."""
+    if not _pixels(photo):
+        return _no_pixels(photo)
+    cp = cupy()
+    grey = cp.asarray(photo).astype(cp.float32).mean(axis=2)
+    around = grey
+    for axis in (0, 1):
+        a, b, c, d, e = (cp.roll(around, shift, axis=axis) for shift in (-2, -1, 0, 1, 2))
+        around = (a + 4 * b + 6 * c + 4 * d + e) / 16
+    return cp.tanh((grey - around) / (around + 1))
+
+
+def contrast_with_copies(photo: np.ndarray, out: np.ndarray) -> None:
+    """Copy the photo to the GPU, call the same function, and copy the result back."""
+    if _pixels(photo):
+        local_contrast(cupy().asarray(photo)).get(out=out)
+
+
+def contrast_pinned(photo: np.ndarray, out: np.ndarray) -> None:
+    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
+    if _pixels(photo):
+        on_gpu = cupy().empty(photo.shape, photo.dtype)
+        # asarray would first copy it into pinned memory of CuPy's own.
+        on_gpu.set(photo, stream=cupy().cuda.get_current_stream())
+        local_contrast(on_gpu).get(out=out)
+
+
+def study(kernels: Kernels = None) -> Study:
+    """Describe the comparison of one pipeline on both libraries' arrays, with copies and without."""
+    return Study(
+        name="contrast",
+        title="The local contrast of a photo in colour",
+        variants=(
+            cpu_variant("numpy", local_contrast, "NumPy, one thread", allocates=True),
+            cpu_variant(
+                "numpy_threads",
+                contrast_threads,
+                "NumPy, all threads",
+                THREADS,
+                allocates=True,
+            ),
+            Variant("cupy", contrast_cupy, "CuPy", **ON_THE_GPU),
+            Variant("cupy_by_hand", contrast_by_hand, "CuPy, by hand", **ON_THE_GPU),
+            end_to_end_variant("with_copies", contrast_with_copies, "CuPy, pageable copies"),
+            end_to_end_variant(
+                "with_copies_pinned", contrast_pinned, "CuPy, pinned copies", arrays="pinned"
+            ),
+        ),
+        sizes=SIZES,
+        inputs=_photo,
+        check=ContrastCheck(),
+        output=lambda n, dtype: ((isqrt(n), isqrt(n)), np.dtype(np.float32)),
+        dtype="uint8",
+        size_name="pixels",
+        input_note="square photos of random colours; few colours for the exact check",
+        baseline="numpy",
+        kernels=kernels,
+    )
+
+
+def _pixels(photo: Any) -> int:
+    shape = launch.check(photo=photo, ndim=3, dtype="uint8")
+    if shape[2] != 3:
+        raise ArgumentError(
+            f"photo must be a uint8 array of shape (rows, columns, 3); got shape {shape}."
+        )
+    return int(shape[0] * shape[1])
+
+
+def _no_pixels(photo: Any) -> Any:
+    xp = cupy() if is_device_array(photo) else np
+    return xp.empty(photo.shape[:2], np.float32)
+
+
+def _photo(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
+    edge = isqrt(n)
+    if edge * edge != n:
+        raise ArgumentError(f"The photo is square; {n} is no square of a whole number.")
+    return (whole_numbers(rng, 3 * n, 4 if exact else 256, dtype).reshape(edge, edge, 3),)

@@ -1,0 +1,145 @@
+"""A hundred million random numbers, drawn on the host and on the GPU, and how long that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuguide.errors import MismatchError
+from gpuguide.machine.backends import cupy
+from gpuguide.machine.cpu import cpu_info, thread_pool
+from gpuguide.measure.clocks import SystemClock
+from gpuguide.measure.turns import gpu_clock
+
+__all__ = ["DRAWS", "check_uniform", "time_drawing"]
+
+THREADS = cpu_info().n_cpus
+
+
+def rand_numpy(n: int, out: NDArray[Any]) -> Any:
+    """Draw in float64 with np.random.rand, on one thread, and convert."""
+    return np.random.rand(n).astype(np.float32)
+
+
+def random_numpy(n: int, out: NDArray[Any]) -> Any:
+    """Draw float32 with a generator of NumPy, on one thread, into an array that exists."""
+    return np.random.default_rng(0).random(out=out, dtype=np.float32)
+
+
+def random_numpy_threads(n: int, out: NDArray[Any]) -> Any:
+    """Do the same on all threads, each with a generator of its own."""
+    starts = [n * i // THREADS for i in range(THREADS + 1)]
+
+    def draw(i: int, rng: np.random.Generator) -> None:
+        rng.random(out=out[starts[i] : starts[i + 1]], dtype=np.float32)
+
+    list(thread_pool().map(draw, range(THREADS), np.random.default_rng(0).spawn(THREADS)))
+    return out
+
+
+def rand_cupy(n: int, out: NDArray[Any]) -> Any:
+    """Draw in float64 with cp.random.rand and convert, on the GPU."""
+    return cupy().random.rand(n).astype(np.float32)
+
+
+def random_cupy(n: int, out: NDArray[Any]) -> Any:
+    """Draw float32 with a generator of CuPy, on the GPU."""
+    return cupy_generator().random(n, dtype=np.float32)
+
+
+_generators: list[Any] = []
+
+
+def cupy_generator() -> Any:
+    # Made once: setting up its state takes longer than drawing.
+    if not _generators:
+        _generators.append(cupy().random.default_rng(0))
+    return _generators[0]
+
+
+DRAWS: dict[str, Callable[[int, NDArray[Any]], Any]] = {
+    "rand_numpy": rand_numpy,
+    "random_numpy": random_numpy,
+    "random_numpy_threads": random_numpy_threads,
+    "rand_cupy": rand_cupy,
+    "random_cupy": random_cupy,
+}
+#: How many samples of each: the slowest takes over a second.
+_TURNS = {"rand_numpy": 1, "random_numpy": 2}
+_MOST_TURNS = 10
+
+
+def check_uniform(x: Any, n: int) -> None:
+    """Raise MismatchError unless `x` looks like `n` uniform random numbers of float32 from 0 to 1.
+
+    Mean, variance and the correlation of neighbours must be within six standard deviations of what they
+    should be.
+
+    >>> check_uniform(np.random.default_rng(0).random(10_000, dtype="f4"), 10_000)
+    >>> check_uniform(np.zeros(10_000, "f4"), 10_000)
+    Traceback (most recent call last):
+        ...
+    gpuguide.errors.MismatchError: The mean of 10,000 random numbers should be 0.5; it is 0.
+    """
+    if x.shape != (n,) or x.dtype != np.float32:
+        raise MismatchError(
+            f"Expected {n:,} numbers of float32; got shape {x.shape}, {x.dtype}."
+        )
+    if not n:
+        return
+    # cp.random.rand is converted from float64, and may round up to 1.
+    if not (float(x.min()) >= 0 and float(x.max()) <= 1):
+        raise MismatchError("Random numbers should lie from 0 to 1.")
+    centred = x - np.float32(0.5)
+    mean = float(centred.mean(dtype=np.float64))
+    variance = float((centred * centred).mean(dtype=np.float64))
+    neighbours = float((centred[1:] * centred[:-1]).mean(dtype=np.float64)) if n > 1 else 0.0
+    expected = (
+        ("mean", 0.5 + mean, 0.5, np.sqrt(1 / 12)),
+        ("variance", variance, 1 / 12, np.sqrt(1 / 180)),
+        ("product of neighbours", neighbours, 0.0, 1 / 12),
+    )
+    for name, got, right, deviation in expected:
+        if abs(got - right) > 6 * deviation / np.sqrt(n):
+            raise MismatchError(
+                f"The {name} of {n:,} random numbers should be {right:.4g}; it is {got:.4g}."
+            )
+
+
+def time_drawing(n: int) -> dict[str, list[float]]:
+    """Draw `n` numbers in each way, check them, and time it until they are there.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+
+    Returns
+    -------
+    dict of str to list of float
+        Seconds of each sample, by the names of `DRAWS`; of the slow ones there are fewer.
+
+    Raises
+    ------
+    MismatchError
+        What was drawn does not look like uniform random numbers.
+    """
+    gpu, clock = gpu_clock(), SystemClock()
+    out = np.zeros(n, np.float32)
+    out += 1  # so that its memory has been touched
+    taken: dict[str, list[float]] = {}
+    with gpu.use():
+        for draw in DRAWS.values():
+            check_uniform(draw(n, out), n)
+        for turn in range(_MOST_TURNS):
+            for name, draw in DRAWS.items():
+                if turn < _TURNS.get(name, _MOST_TURNS):
+                    gpu.synchronize()
+                    start = clock.now_ns()
+                    draw(n, out)
+                    gpu.synchronize()
+                    taken.setdefault(name, []).append((clock.now_ns() - start) / 1e9)
+    return taken

@@ -1,0 +1,1 @@
+"""Functions and studies of the page numpy_to_cupy."""

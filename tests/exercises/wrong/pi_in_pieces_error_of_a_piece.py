@@ -1,0 +1,15 @@
+"""Gives the error that one piece would have.
+
+Found: wrong.
+"""
+
+from math import sqrt
+
+
+def pi_in_pieces(draw, n, piece):
+    inside = 0
+    for start in range(0, n, piece):
+        x, y = draw(min(piece, n - start))
+        inside += int((x * x + y * y < 1).sum())
+    p = inside / n
+    return 4 * p, 4 * sqrt(p * (1 - p) / min(n, piece))

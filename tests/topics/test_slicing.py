@@ -1,0 +1,94 @@
+"""Slices before and after a copy, with NumPy in CuPy's place: both orders give the same numbers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuguide.measure.study import Study
+from gpuguide.topics.slicing import study as slicing
+from gpuguide.topics.slicing import views
+
+STUDIES = (slicing.study, slicing.picked_study, slicing.block_study)
+
+
+class OnDevice(np.ndarray):
+    """As much of a CuPy array as the copies need; it is filled by `set` alone."""
+
+    def set(self, values: Any, stream: Any = None) -> None:
+        assert not isinstance(values, OnDevice)
+        assert values.flags.c_contiguous
+        assert stream == "the current stream"
+        self[...] = values
+
+
+@pytest.fixture
+def on_host(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Put NumPy in CuPy's place, and note from which memory parts are copied."""
+    seen: list[str] = []
+    fake = SimpleNamespace(
+        empty=lambda shape, dtype: np.full(shape, -9, dtype).view(OnDevice),
+        asarray=lambda out: out.view(OnDevice),
+        take=lambda x, index, out: np.take(np.asarray(x), np.asarray(index), out=np.asarray(out)),
+        cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
+    )
+
+    def part(is_pinned: bool) -> np.ndarray:
+        seen.append("pinned" if is_pinned else "pageable")
+        return np.full(2**16, -9, np.float32)
+
+    monkeypatch.setattr(slicing, "cupy", lambda: fake)
+    monkeypatch.setattr(slicing, "_part", part)
+    return seen
+
+
+@pytest.mark.parametrize("make", STUDIES)
+@pytest.mark.parametrize("n", [0, 1, 33, 257, 2**15 + 1])
+def test_both_orders_give_the_numbers_that_are_wanted(make: Any, n: int, on_host: list[str]) -> None:
+    study: Study = make()
+    for variant in study.variants:
+        if variant.clock != "end_to_end":
+            continue
+        inputs = study.make_inputs(n, exact=False)
+        out = np.full(n, -9, np.float32)
+        variant.call(*inputs, out)
+        assert study.reference is not None
+        assert (out == study.reference(*inputs)).all(), variant.name
+
+
+def test_a_block_is_copied_from_where_it_lies(on_host: list[str]) -> None:
+    """A buffer between is for what has to be gathered, and lies in the memory that the label names."""
+    study = slicing.block_study()
+    study.variant("block_slice_first").call(*study.make_inputs(33, exact=False), np.empty(33, np.float32))
+    assert on_host == []
+    study = slicing.study()
+    for name in ("strided_slice_first", "strided_slice_first_pinned"):
+        study.variant(name).call(*study.make_inputs(33, exact=False), np.empty(33, np.float32))
+    assert on_host == ["pageable", "pinned"]
+
+
+@pytest.mark.parametrize("n", [1, 33, *slicing.SIZES[:2]])
+def test_sectors_are_those_in_which_the_numbers_lie(n: int) -> None:
+    whole = slicing.total(n)
+    places = np.arange(whole)[slicing.every(n, whole)]
+    assert len(places) == n
+    assert slicing.sectors(n) == len(np.unique(places // 8))
+
+
+def test_a_short_step_reads_all_sectors() -> None:
+    assert slicing.sectors(slicing.SIZES[-1]) == slicing.sectors(2**22) == slicing.TOTAL // 8
+
+
+def test_mask_and_index_must_pick_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = SimpleNamespace(zeros=np.zeros, asarray=np.asarray, flatnonzero=np.flatnonzero)
+    monkeypatch.setattr(views, "cupy", lambda: fake)
+    monkeypatch.setattr(views, "N", 100)
+    monkeypatch.setattr(
+        views, "launches_in_turns", lambda calls, n: {k: [call()] for k, call in calls.items()}
+    )
+    assert [len(view) for (view,) in views.views().values()] == [50, 50]
+    (index,), (mask,) = views.waits().values()
+    assert (index == mask).all()

@@ -1,0 +1,259 @@
+"""Copies: what their checks accept and reject, and which calls of CuPy each of them makes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuguide.errors import MismatchError
+from gpuguide.topics.transfers import convolution, numbers, product, study
+
+N_BYTES = 8 * 1009
+
+
+class OnDevice(np.ndarray):
+    """As much of a CuPy array as the copies need, with a note of each copy."""
+
+    calls: list[str]
+
+    def set(self, arr: Any, stream: Any = None) -> None:
+        assert not isinstance(arr, OnDevice)
+        assert stream is not None
+        fake.calls.append("set")
+        self[...] = arr
+
+    def get(self, stream: Any = None, out: Any = None, *, blocking: bool = True) -> Any:
+        fake.calls.append("get" if blocking else "get without waiting")
+        if out is None:
+            return np.array(self)
+        assert not isinstance(out, OnDevice)
+        out[...] = self
+        return out
+
+
+class Stream:
+    def __init__(self, name: str = "a stream of ours", non_blocking: bool = False) -> None:
+        self.name = name
+
+    def synchronize(self) -> None:
+        fake.calls.append("wait")
+
+
+def on_device(function: Any) -> Any:
+    return lambda *args, **options: np.asarray(function(*args, **options)).view(OnDevice)
+
+
+fake = SimpleNamespace(
+    calls=[],
+    empty=on_device(np.empty),
+    asarray=on_device(np.array),
+    arange=on_device(np.arange),
+    add=np.add,
+    prod=on_device(np.prod),
+    cuda=SimpleNamespace(
+        get_current_stream=lambda: Stream("the current stream"),
+        Stream=Stream,
+        alloc_pinned_memory=lambda n: bytearray(2 * n),
+        UnownedMemory=lambda pointer, n_bytes, owner: owner,
+        MemoryPointer=lambda memory, offset: memory,
+        runtime=SimpleNamespace(
+            hostRegister=lambda pointer, n_bytes, flags: fake.calls.append(f"register {n_bytes}"),
+            hostUnregister=lambda pointer: fake.calls.append("unregister"),
+        ),
+    ),
+    ndarray=lambda shape, dtype, memory: memory.view(OnDevice),
+)
+
+
+@pytest.fixture(autouse=True)
+def with_fake_cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """CuPy's part is played by NumPy, and no array is left over from another test."""
+    for module in (numbers, product, study, convolution):
+        monkeypatch.setattr(module, "cupy", lambda: fake)
+    fake.calls.clear()
+    numbers.release()
+    study.two_streams.cache_clear()
+    yield
+    numbers.release()
+
+
+def names(made: Any, space: str) -> list[str]:
+    return [variant.name for variant in made.variants if variant.space == space]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 8, 31, 257, N_BYTES])
+def test_each_copy_to_the_gpu_brings_all_numbers(n_bytes: int) -> None:
+    made = study.to_device_study()
+    check = made.check
+    assert check is not None
+    for variant in made.variants:
+        out = np.full(n_bytes // 8, np.nan).view(OnDevice)
+        returned = variant.call(n_bytes, *([out] if variant.takes_output else []))
+        found = out if variant.takes_output else returned
+        assert check.compare(found, check.prepare((n_bytes,))) == (0.0, 0.0), variant.name
+
+
+def test_the_pageable_array_is_registered_for_one_copy_only() -> None:
+    study.register_and_set(N_BYTES, np.empty(1009).view(OnDevice))
+    assert fake.calls == [f"register {N_BYTES}", "set", "wait", "unregister"]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 8, N_BYTES])
+def test_each_copy_to_the_host_brings_all_numbers(n_bytes: int) -> None:
+    made = study.to_host_study()
+    check = made.check
+    assert check is not None
+    for variant in made.variants:
+        out = np.full(n_bytes // 8, np.nan)
+        returned = variant.call(n_bytes, *([out] if variant.takes_output else []))
+        found = out if variant.takes_output else returned
+        assert check.compare(found, check.prepare((n_bytes,))) == (0.0, 0.0), variant.name
+
+
+@pytest.mark.parametrize(
+    ("at_once", "calls"),
+    [
+        (False, ["set", "wait", "get without waiting", "wait", "wait"]),
+        (True, ["set", "get without waiting", "wait", "wait"]),
+    ],
+)
+def test_both_ways_at_once_waits_for_nothing_in_between(at_once: bool, calls: list[str]) -> None:
+    out = np.full(1009, np.nan)
+    numbers.on_gpu(1009)
+    fake.calls.clear()
+    study.there_and_back(numbers.pageable, at_once, N_BYTES, out)
+    assert fake.calls == calls
+    check = study.BothWaysCheck()
+    assert check.compare(out, 1009) == (0.0, 0.0)
+
+
+def test_what_did_not_arrive_on_the_gpu_is_seen() -> None:
+    """What was there before is spoiled by the check, so that the next copy must bring all of it."""
+    out = np.empty(1009)
+    check = study.BothWaysCheck()
+    study.there_and_back(numbers.pageable, True, N_BYTES, out)
+    assert check.compare(out, 1009) == (0.0, 0.0)
+    study.sent.append(1009)
+    with pytest.raises(MismatchError, match=r"at 0 is wrong: expected 0\.5, got nan"):
+        check.compare(out, 1009)
+    study.sent.clear()
+
+
+@pytest.mark.parametrize("place", [0, 500, 1008])
+@pytest.mark.parametrize("wrong", [np.nan, 1.5, 0.0])
+def test_one_wrong_number_is_seen(place: int, wrong: float) -> None:
+    x = numbers.numbers(np, 0, 1009)
+    check = numbers.NumbersCheck()
+    assert check.compare(x, check.prepare((N_BYTES,))) == (0.0, 0.0)
+    x[place] = wrong
+    with pytest.raises(MismatchError, match=f"The element at {place:,} is wrong"):
+        check.compare(x, 1009)
+
+
+def test_a_copy_of_another_length_is_rejected() -> None:
+    with pytest.raises(MismatchError, match=r"should have shape \(1009,\); it has \(3,\)"):
+        numbers.NumbersCheck().compare(np.ones(3), 1009)
+
+
+def test_numbers_vary_and_do_not_repeat_soon() -> None:
+    x = numbers.numbers(np, 0, 10_000)
+    assert sorted(set(x.tolist())) == [0.5, 1.0, 2.0]
+    assert all((x[shift:] != x[:-shift]).any() for shift in range(1, 2000))
+    assert (numbers.numbers(np, 7000, 7100) == x[7000:7100]).all()
+
+
+def test_one_array_serves_all_lengths() -> None:
+    made = []
+    held = numbers.Held(lambda n: made.append(n) or np.zeros(n), made.clear and made.append)
+    assert held(5).size == 5
+    assert held(3).base is held(5).base
+    held(9)
+    assert [each if isinstance(each, int) else "let go" for each in made] == [5, "let go", 9]
+
+
+@pytest.mark.parametrize("n_layers", [0, 1, 3, 65])
+def test_each_product_multiplies_all_layers(n_layers: int) -> None:
+    right = product.product_reference(n_layers)
+    layers = numbers.numbers(np, 0, n_layers * right.size).reshape(n_layers, *right.shape)
+    assert (right == np.prod(layers, axis=0)).all()
+    for variant in study.product_study().variants:
+        out = np.full(product.LAYER, np.nan)
+        returned = variant.call(n_layers, *([out] if variant.takes_output else []))
+        assert ((out if variant.takes_output else returned) == right).all(), variant.name
+    product.product_numpy(n_layers, out)
+    assert (out == right).all()
+
+
+def test_the_convolution_by_bands_is_scipy_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convolution, "_BAND", 7)
+    rng = np.random.default_rng(0)
+    for edge in (1, 6, 33):
+        image, kernel = convolution.image_and_kernel(edge**2, np.dtype("f8"), rng, exact=False)
+        right = convolution.convolve_direct(image, kernel)
+        assert np.abs(convolution.blur(image, kernel) - right).max() < 1e-13
+
+
+def test_the_convolution_from_pinned_memory_copies_straight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        convolution,
+        "convolve_on_gpu",
+        lambda image, kernel: on_device(convolution.convolve_direct)(image, kernel),
+    )
+    rng = np.random.default_rng(0)
+    image, kernel = convolution.image_and_kernel(17**2, np.dtype("f8"), rng, exact=True)
+    right = convolution.convolve_direct(image, kernel)
+    for call, calls in (
+        (convolution.convolve_with_copies, ["get"]),
+        (convolution.convolve_with_copies_pinned, ["set", "set", "get"]),
+    ):
+        fake.calls.clear()
+        out = np.full(right.shape, np.nan)
+        call(image, kernel, out)
+        assert (out == right).all()
+        assert fake.calls == calls
+
+
+def test_a_result_that_is_not_a_number_is_rejected() -> None:
+    check = convolution.ConvolutionCheck()
+    rng = np.random.default_rng(0)
+    image, kernel = convolution.image_and_kernel(9, np.dtype("f8"), rng, exact=False)
+    right, tolerance = prepared = check.prepare((image, kernel))
+    assert check.compare(right, prepared)[0] == 0
+    assert 0 < tolerance < 1e-9
+    assert not check.compare(right * np.nan, prepared)[0] <= tolerance
+
+
+def test_the_source_s_sizes_and_dtypes_are_measured() -> None:
+    assert study.SIZES[0] == 2**10
+    assert study.SIZES[-1] == 8 * 4096 * 512 * 512
+    for made in (study.to_device_study(), study.convolution_study(), study.product_study()):
+        assert made.dtype == "float64"
+    assert study.convolution_study().sizes == (2048**2,)
+    assert study.product_study().sizes == (4096,)
+
+
+def test_less_memory_means_a_smaller_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = SimpleNamespace(Device=lambda: SimpleNamespace(mem_info=(8 * 2**30, 16 * 2**30)))
+    monkeypatch.setattr(numbers, "cupy", lambda: SimpleNamespace(cuda=device))
+    monkeypatch.setattr(numbers, "has_gpu", lambda: True)
+    assert numbers.most_bytes(2**33) == 2**31
+    assert study.to_device_study().sizes[-1] == 2**30
+    assert study.product_study().sizes == (1024,)
+
+
+def test_a_host_without_the_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numbers, "available_bytes", lambda: 8000)
+    assert numbers.pageable(250).size == 250
+    with pytest.raises(MemoryError, match="2,008 bytes are more than a quarter of the 8,000"):
+        numbers.pageable(251)
+
+
+@pytest.mark.gpu
+def test_all_copies_pass_the_gate_on_the_gpu() -> None:
+    for make in (study.to_device_study, study.to_host_study, study.both_ways_study):
+        make().check_all((0, 8, 31, 257, 2**20))
+    study.product_study().check_all((1, 7))
+    study.convolution_study().check_all((1, 33**2))
