@@ -112,9 +112,7 @@ gg.plot_decomposition(bars)
 # Some of these kernels use CUB, a library of C++ templates for sums and the like. With
 # ``CUPY_ACCELERATORS=`` (nothing behind the sign) in the environment CuPy takes kernels of its own instead,
 # and the first determinant takes :measured:`plain_det_1`. That helps where no cache can be kept, but then all
-# sums of the process do without CUB. CuPy's documentation also names ``CUPY_NVRTC_USE_PCH=1``, by which the
-# compiler keeps headers that it has read. With it the first determinant takes :measured:`headers_det_1` in
-# the version of CuPy that we measured.
+# sums of the process do without CUB.
 #
 # With everything compiled, the first determinant still takes :measured:`filled_det_1`, and the second
 # :measured:`filled_det_2`. We think that cuSOLVER's own code has to come to the GPU first.

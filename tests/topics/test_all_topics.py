@@ -541,6 +541,7 @@ def test_launches_name_no_stream(path: Path) -> None:
 # On the GPU -------------------------------------------------------------------------------------------------
 
 ON_THE_GPU = {
+    "first_call.kernel": (0, 1, 33, 512**2),
     "convolution.image": (0, 1, 9, 33**2, 257**2),
     "convolution.by_kernel": (1, 9, 15**2),
     "agnostic.contrast": (0, 1, 4, 31**2, 33**2, 512**2),

@@ -29,14 +29,7 @@ from gpuguide.topics.linear_algebra.checks import (
 from gpuguide.topics.linear_algebra.cpu import one_thread
 
 QR_SIZES = tuple(rows**2 for rows in (64, 128, 512, 1024, 2048, 4096))
-NOT_2048: dict[str, Any] = {
-    "max_size": 1024**2,
-    "max_size_reason": "left out above 1024 * 1024 elements to keep the run short",
-}
-NOT_4096: dict[str, Any] = {
-    "max_size": 2048**2,
-    "max_size_reason": "left out above 2048 * 2048 elements to keep the run short",
-}
+
 COMPUTE_TYPE_TF32 = 7  # as CuPy numbers it
 RANDOM = "normally distributed random numbers; whole numbers from -3 to 3 for the exact check"
 
@@ -70,16 +63,18 @@ def qr_study(kernels: Kernels = None) -> Study:
         name="qr",
         title="QR factorisation of a square matrix",
         variants=(
-            _numpy("numpy_one_thread", qr_numpy_one_thread, 1, **NOT_2048),
-            _numpy("numpy", qr_numpy, **NOT_4096),
+            _numpy("numpy_one_thread", qr_numpy_one_thread, 1, **_up_to(1024)),
+            _numpy("numpy", qr_numpy, **_up_to(1024)),
             cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
-            end_to_end_variant("with_copies", qr_copied, "CuPy, pageable copies", **NOT_4096),
+            end_to_end_variant(
+                "with_copies", qr_copied, "CuPy, pageable copies", **_up_to(512)
+            ),
             end_to_end_variant(
                 "with_copies_pinned",
                 qr_copied_pinned,
                 "CuPy, pinned copies",
                 arrays="pinned",
-                **NOT_4096,
+                **_up_to(2048),
             ),
         ),
         sizes=QR_SIZES,
@@ -100,7 +95,7 @@ def qr_single_study(kernels: Kernels = None) -> Study:
         name="qr_single",
         title="QR factorisation in single precision",
         variants=(
-            _numpy("qr_single_numpy", qr_numpy, **NOT_2048),
+            _numpy("qr_single_numpy", qr_numpy, **_up_to(1024)),
             cupy_variant("qr_single_cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
         ),
         sizes=(1024**2, 2048**2),
@@ -404,6 +399,12 @@ def to_gpu(x: np.ndarray) -> Any:
     x_device = cupy().empty(x.shape, x.dtype)
     x_device.set(x, stream=cupy().cuda.get_current_stream())
     return x_device
+
+
+def _up_to(rows: int) -> dict[str, Any]:
+    """Limit a variant to matrices of so many rows."""
+    why = f"left out above {rows} * {rows} elements to keep the run short"
+    return {"max_size": rows**2, "max_size_reason": why}
 
 
 def _rows(n: int) -> int:
