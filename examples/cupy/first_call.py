@@ -199,5 +199,6 @@ print("ready")
 # Next
 # ----
 #
-# Onward: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, the same for Numba's compiler.
-# Sideways: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, on the calls after the first.
+# Onward: :doc:`Code for both libraries </gallery/cupy/agnostic>`, NumPy and CuPy.
+# Sideways: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, the same question for Numba's
+# compiler.
