@@ -5,9 +5,9 @@ The first call
 Why is the first call so slow, and how do you avoid paying for it every time?
 """
 # %%
-# A fresh process has its first determinant after :measured:`empty_whole`. Nearly all of that is compiling
-# kernels: with a filled cache on disk it is :measured:`filled_whole`. The fifth determinant takes
-# :measured:`empty_det_5`. So keep the cache, and warm a process up before somebody waits for it.
+# A fresh process has its first determinant after :measured:`empty_whole`. Most of that is compiling: with a
+# filled cache of kernels on disk it is :measured:`filled_whole`. The fifth determinant takes
+# :measured:`empty_det_5`. So keep the cache, and let a process make its first calls before somebody waits.
 #
 # .. csv-table:: A process, up to its first determinant
 #    :header: step | cache empty | cache filled
@@ -87,13 +87,12 @@ _ = gg.fact("kernels_det", left, unit="1", note="in the cache after it, beside t
 steps = {
     "import": "imports",
     "context": "context",
-    "copy": "copy",
     "ufunc": "ufunc",
+    "cuSOLVER": "library",
     "det": "det_1",
 }
 ways = {
     "empty cache": "empty",
-    "kept headers": "headers",
     "no CUB": "plain",
     "filled cache": "filled",
     "a copy of it": "copied",
@@ -108,14 +107,12 @@ gg.plot_decomposition(bars)
 # .. finding::
 #
 #    Up to the first determinant, a process with an empty cache takes :measured:`empty_whole`, and one with a
-#    filled cache :measured:`filled_whole`. If the compiler keeps headers, an empty cache costs
-#    :measured:`headers_whole`; without CUB it costs :measured:`plain_whole`.
+#    filled cache :measured:`filled_whole`. Without CUB an empty cache costs :measured:`plain_whole`.
 #
-# Where no cache can be kept, two variables of CuPy shorten the compiling. Most kernels include the same
-# headers, and with ``CUPY_NVRTC_USE_PCH=1`` the compiler reads each of them once: the first determinant takes
-# :measured:`headers_det_1`. Some kernels use CUB, a library of C++ templates for sums and the like. With
-# ``CUPY_ACCELERATORS=`` (nothing behind the sign) CuPy takes kernels of its own instead:
-# :measured:`plain_det_1`. But then all sums of the process do without CUB.
+# Some of these kernels use CUB, a library of C++ templates for sums and the like. With
+# ``CUPY_ACCELERATORS=`` (nothing behind the sign) in the environment CuPy takes kernels of its own instead,
+# and the first determinant takes :measured:`plain_det_1`. That helps where no cache can be kept, but then all
+# sums of the process do without CUB.
 #
 # With everything compiled, the first determinant still takes :measured:`filled_det_1`, and the second
 # :measured:`filled_det_2`. We think that cuSOLVER's own code has to come to the GPU first.
@@ -130,12 +127,7 @@ gg.plot_decomposition(bars)
 # them compiles anew. Inside a process, what was loaded stays in memory.
 
 # draw
-from gpuguide.charts.shapes import plot_dots
-
-plot_dots(
-    {info.label: results.time(info.name, 512**2) for info in results.variants},
-    "one call of a short kernel, until it is done",
-)
+gg.plot_samples(results, 512**2)
 
 # %%
 # .. finding::
@@ -207,5 +199,6 @@ print("ready")
 # Next
 # ----
 #
-# Onward: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, the same for Numba's compiler.
-# Sideways: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, on the calls after the first.
+# Onward: :doc:`Code for both libraries </gallery/cupy/agnostic>`, NumPy and CuPy.
+# Sideways: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, the same question for Numba's
+# compiler.

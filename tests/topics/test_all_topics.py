@@ -547,6 +547,7 @@ ON_THE_GPU = {
     # The kernel of 15 by 15 is never larger than the image.
     "convolution.image": (0, 17**2, 33**2, 257**2),
     "convolution.small": (0, 33**2, 257**2),
+    "first_call.kernel": (0, 1, 33, 512**2),
     "convolution.by_kernel": (1, 9, 15**2),
     "agnostic.contrast": (0, 1, 4, 31**2, 33**2, 512**2),
     "compile_cost.compiling": (1, 5 * 6 * 7, 32**3),

@@ -88,12 +88,11 @@ def _check(a: np.ndarray, squares: np.ndarray, determinant: float) -> None:
 
 
 def measure_first_calls(n_turns: int = 1) -> tuple[Samples, dict[str, int]]:
-    """Time first calls in fresh processes, five in a turn.
+    """Time first calls in fresh processes, four in a turn.
 
     The first process of a turn finds an empty kernel cache and fills it. The second finds it filled. The
-    third finds a copy of it in another place, as in a container that was made from an image. The last two
-    have an empty one again: for one CuPy may not use CUB, a library whose code takes long to compile, for the
-    other the compiler keeps headers that it has read.
+    third finds a copy of it in another place, as in a container that was made from an image. The fourth has
+    an empty one again, and CuPy may not use CUB, a library whose code takes long to compile.
 
     None of them is the first on its machine: call the same functions in this process beforehand, so that
     files of libraries and compiler are in memory.
@@ -120,13 +119,12 @@ def measure_first_calls(n_turns: int = 1) -> tuple[Samples, dict[str, int]]:
 
     def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:
         cache = Path(environment["CUPY_CACHE_DIR"])
-        image, second, third = (cache.with_name(name) for name in ("image", "second", "third"))
+        image, other = cache.with_name("image"), cache.with_name("other")
         changes = {
             "empty": {},
             "filled": {},
             "copied": {"CUPY_CACHE_DIR": str(image)},
-            "plain": {"CUPY_CACHE_DIR": str(second), "CUPY_ACCELERATORS": ""},
-            "headers": {"CUPY_CACHE_DIR": str(third), "CUPY_NVRTC_USE_PCH": "1"},
+            "plain": {"CUPY_CACHE_DIR": str(other), "CUPY_ACCELERATORS": ""},
         }
         for name, changed in changes.items():
             if name == "copied":

@@ -12,7 +12,6 @@ from gpuguide.errors import ArgumentError
 from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
 from gpuguide.machine.cpu import cpu_info
-from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, cpu_variant, cupy_variant, end_to_end_variant
 from gpuguide.measure.random_inputs import whole_numbers
@@ -29,15 +28,8 @@ from gpuguide.topics.linear_algebra.checks import (
 )
 from gpuguide.topics.linear_algebra.cpu import one_thread
 
-QR_SIZES = tuple(rows**2 for rows in (64, 128, 256, 512, 1024, 2048, 4096))
-ONE_THREAD: dict[str, Any] = {
-    "max_size": 1024**2,
-    "max_size_reason": "left out above 1024 * 1024 elements to keep the run short",
-}
-NOT_4096: dict[str, Any] = {
-    "max_size": 2048**2,
-    "max_size_reason": "left out above 2048 * 2048 elements to keep the run short",
-}
+QR_SIZES = tuple(rows**2 for rows in (64, 128, 512, 1024, 2048, 4096))
+
 COMPUTE_TYPE_TF32 = 7  # as CuPy numbers it
 RANDOM = "normally distributed random numbers; whole numbers from -3 to 3 for the exact check"
 
@@ -71,15 +63,18 @@ def qr_study(kernels: Kernels = None) -> Study:
         name="qr",
         title="QR factorisation of a square matrix",
         variants=(
-            _numpy("numpy_one_thread", qr_numpy_one_thread, 1, **ONE_THREAD),
-            _numpy("numpy", qr_numpy, **NOT_4096),
+            _numpy("numpy_one_thread", qr_numpy_one_thread, 1, **_up_to(1024)),
+            _numpy("numpy", qr_numpy, **_up_to(1024)),
             cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
-            end_to_end_variant("with_copies", qr_copied, "CuPy, pageable copies", **NOT_4096),
+            end_to_end_variant(
+                "with_copies", qr_copied, "CuPy, pageable copies", **_up_to(512)
+            ),
             end_to_end_variant(
                 "with_copies_pinned",
                 qr_copied_pinned,
                 "CuPy, pinned copies",
                 arrays="pinned",
+                **_up_to(2048),
             ),
         ),
         sizes=QR_SIZES,
@@ -100,10 +95,10 @@ def qr_single_study(kernels: Kernels = None) -> Study:
         name="qr_single",
         title="QR factorisation in single precision",
         variants=(
-            _numpy("qr_single_numpy", qr_numpy),
+            _numpy("qr_single_numpy", qr_numpy, **_up_to(1024)),
             cupy_variant("qr_single_cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
         ),
-        sizes=(2048**2,),
+        sizes=(1024**2, 2048**2),
         inputs=_uniform_matrix,
         check=FactorsCheck(),
         output=_two_matrices,
@@ -144,20 +139,6 @@ def solve_checked(a: Any, b: Any) -> Any:
         return cupy().linalg.solve(a, b)
 
 
-def solve_copied(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Copy matrix and right side to the GPU, solve there, and copy the solution back."""
-    launch.check(b=b, out=out, ndim=1)
-    if b.size:
-        cupy().linalg.solve(cupy().asarray(a), cupy().asarray(b)).get(out=out)
-
-
-def solve_copied_pinned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
-    launch.check(b=b, out=out, ndim=1)
-    if b.size:
-        cupy().linalg.solve(to_gpu(a), to_gpu(b)).get(out=out)
-
-
 def solve_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of solving one system of equations."""
     return Study(
@@ -169,13 +150,6 @@ def solve_study(kernels: Kernels = None) -> Study:
             cupy_variant("solve_cupy", solve_cupy, "CuPy", allocates=True, batchable=False),
             cupy_variant(
                 "solve_checked", solve_checked, "CuPy, checked", allocates=True, batchable=False
-            ),
-            end_to_end_variant("solve_copied", solve_copied, "CuPy, pageable copies"),
-            end_to_end_variant(
-                "solve_copied_pinned",
-                solve_copied_pinned,
-                "CuPy, pinned copies",
-                arrays="pinned",
             ),
         ),
         sizes=(1024**2,),
@@ -283,12 +257,6 @@ def matmul_numpy(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     np.matmul(a, b, out=out)
 
 
-def matmul_numpy_one_thread(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Multiply with np.matmul while its library may use one thread."""
-    with one_thread():
-        np.matmul(a, b, out=out)
-
-
 def matmul_cupy(a: Any, b: Any, out: Any) -> None:
     """Multiply with cp.matmul."""
     cupy().matmul(a, b, out=out)
@@ -313,12 +281,6 @@ def operations(n: int) -> int:
     return 2 * isqrt(n) ** 3
 
 
-def fp64_units(device: DeviceInfo) -> float:
-    """Return the most that the ordinary FP64 units can do per second, tensor cores not counted."""
-    # A GPU that the tables lack is taken for a small one: two such units per multiprocessor.
-    return device.peak_flops("fp64") or 4.0 * device.sm_count * device.sm_clock_hz
-
-
 def single_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of products in single precision."""
     flops = _product_traffic("fp32")
@@ -326,13 +288,6 @@ def single_study(kernels: Kernels = None) -> Study:
         name="matmul",
         title="Product of two matrices in single precision",
         variants=(
-            _numpy(
-                "matmul_numpy_one_thread",
-                matmul_numpy_one_thread,
-                1,
-                allocates=False,
-                **ONE_THREAD,
-            ),
             _numpy("matmul_numpy", matmul_numpy, allocates=False),
             cupy_variant("matmul_cupy", matmul_cupy, "CuPy", batchable=False, traffic=flops),
             end_to_end_variant("matmul_copied", matmul_copied, "CuPy, pageable copies"),
@@ -343,7 +298,7 @@ def single_study(kernels: Kernels = None) -> Study:
                 arrays="pinned",
             ),
         ),
-        sizes=(1024**2, 4096**2),
+        sizes=(4096**2,),
         inputs=_two_factors,
         check=ProductCheck(),
         dtype="float32",
@@ -368,7 +323,6 @@ def double_study(kernels: Kernels = None) -> Study:
                 batchable=False,
                 traffic=_product_traffic("fp64_tensor"),
                 work={"operations": operations},
-                work_ceilings={"operations": fp64_units},
             ),
         ),
         sizes=(4096**2,),
@@ -445,6 +399,12 @@ def to_gpu(x: np.ndarray) -> Any:
     x_device = cupy().empty(x.shape, x.dtype)
     x_device.set(x, stream=cupy().cuda.get_current_stream())
     return x_device
+
+
+def _up_to(rows: int) -> dict[str, Any]:
+    """Limit a variant to matrices of so many rows."""
+    why = f"left out above {rows} * {rows} elements to keep the run short"
+    return {"max_size": rows**2, "max_size_reason": why}
 
 
 def _rows(n: int) -> int:
