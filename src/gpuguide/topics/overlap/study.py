@@ -23,7 +23,7 @@ CHUNK = 2048
 SIZES = (32, 256, 2048, 4096, 8192, 32768)
 SHORTER = 16384
 """Rows in the studies that compare one size only: 128 MiB each way."""
-CHUNKS = (16, 128, 512, 2048, 8192, 16384)
+CHUNKS = (64, 128, 512, 2048, 8192, 16384)
 FOUR = 512
 """Rows in the chunks that a fourth stream is tried with: 4 MiB."""
 ROUNDS = 8
@@ -218,18 +218,13 @@ def study(kernels: Kernels = None) -> Study:
         "two_streams": two_streams,
         "three_streams": three_streams,
     }
-    pinned = [
-        end_to_end_variant(name, call, f"{name.replace('_', ' ')}, pinned", arrays="pinned")
-        for name, call in calls.items()
-    ]
-    pageable = [
-        end_to_end_variant(f"{name}_pageable", call, f"{name.replace('_', ' ')}, pageable")
-        for name, call in calls.items()
-    ]
     return _study(
         "overlap",
         "Rows to the GPU, times a matrix, and back",
-        (*pinned, *pageable),
+        tuple(
+            end_to_end_variant(name, call, f"{name.replace('_', ' ')}, pinned", **PINNED)
+            for name, call in calls.items()
+        ),
         sizes=SIZES,
         baseline="one_stream",
         kernels=kernels,
@@ -237,7 +232,7 @@ def study(kernels: Kernels = None) -> Study:
 
 
 def chunks_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of chunks from 16 rows to all rows at once, in three streams."""
+    """Describe the comparison of chunks from 64 rows to all rows at once, in three streams."""
     return _study(
         "chunks",
         "The same rows in chunks of different sizes",
@@ -275,9 +270,13 @@ def hindered_study(kernels: Kernels = None) -> Study:
     return _study(
         "hindered",
         "What keeps three streams from overlapping",
-        tuple(
-            end_to_end_variant(name, call, f"{label}, pinned", **PINNED)
-            for name, (call, label) in calls.items()
+        (
+            *(
+                end_to_end_variant(name, call, f"{label}, pinned", **PINNED)
+                for name, (call, label) in calls.items()
+            ),
+            end_to_end_variant("pageable_serial", one_stream, "one stream, pageable"),
+            end_to_end_variant("pageable", three_streams, "three streams, pageable"),
         ),
         baseline="overlapped",
         kernels=kernels,
