@@ -314,4 +314,5 @@ _ = plot_dots(
 # ----
 #
 # Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks for work that goes on while
-# Python does something else. Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on when a copy is worth it.
+# Python does something else. Sideways: :doc:`Transfers </gallery/moving_data/transfers>`, on what a copy of
+# each size costs.
