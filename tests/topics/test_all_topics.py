@@ -418,7 +418,7 @@ COPIES_BESIDE = {
     # Into new memory, which is not there to be pinned.
     ("transfers.to_host", "into_new"),
 }
-# Studies of a page on which pageable memory is one thing among others that hinder: overlap.hindered has both.
+# Studies of a page on which pageable memory is one thing among others that hinder: overlap.changes has both.
 PINNED_FIRST = "overlap."
 
 
@@ -430,7 +430,7 @@ def test_what_copies_does_so_from_pageable_and_from_pinned_memory(name: str) -> 
             assert ("pinned" if variant.space == "pinned" else "pageable") in variant.label
     pairs = [v.space for v in copying if (name, v.name) not in COPIES_BESIDE]
     if name.startswith(PINNED_FIRST):
-        assert pairs.count("host") == 2 * (name == "overlap.hindered")
+        assert pairs.count("host") == 2 * (name == "overlap.changes")
     else:
         assert pairs.count("host") == pairs.count("pinned")
 
@@ -562,6 +562,9 @@ ON_THE_GPU = {
     "launch_sizes.empty": (1, 2, 1000, 2**20),
     "maximum_cpu.maximum_cpu": (32**3,),
     "numpy_to_cupy.rows": (1, 31**2, 33**2, 1024**2),
+    # Rows of 2048 numbers: less than a chunk, one, and the rest of a second or fourth.
+    **dict.fromkeys(("overlap.overlap", "overlap.changes", "overlap.sums"), (0, 1, 33, 2048, 2049, 6150)),
+    "overlap.chain": (0, 1, 33, 2048, 2049),
     "primes.primes": (2, 100, 1000, 10**4),
     "segmented_sieve.segmented": (2, 100, 1000, 10**4),
     "segmented_sieve.count": (2, 100, 1000, 10**4),
