@@ -5,10 +5,10 @@ Overlap copies and work
 How much time is saved when copies and work run at the same time, and why does it sometimes fail?
 """
 # %%
-# 256 MiB go to the GPU, are multiplied by a matrix, and come back. From pinned memory one stream takes
-# :measured:`overlap[one_stream, 32768].time` and three take :measured:`overlap[three_streams, 32768].time`,
+# 128 MiB go to the GPU, are multiplied by a matrix, and come back. From pinned memory one stream takes
+# :measured:`overlap[one_stream, 16384].time` and three take :measured:`overlap[three_streams, 16384].time`,
 # which is :measured:`won` of what overlap can save. From pageable memory three streams are
-# :measured:`overlap[three_streams_pageable, 32768].speedup(one_stream_pageable)` as fast as one.
+# :measured:`changes[pageable, 16384].speedup(pageable_serial)` as fast as one.
 
 # %%
 # Chunks from pinned memory, one stream
@@ -75,7 +75,7 @@ print("NumPy:", (x_host[-1] @ weights_host)[:4])
 
 # %%
 
-# record: Five studies, a timeline by events, and each step of a chunk alone
+# record: Four studies, a timeline by events, and each step of a chunk alone
 import gpuguide as gg
 from gpuguide.measure.timing import time_device
 from gpuguide.measure.turns import gpu_clock, launches_in_turns
@@ -84,8 +84,7 @@ from gpuguide.topics.overlap import timeline
 
 gg.machine_ceilings()
 results = overlap.study().run()
-chunks = overlap.chunks_study().run()
-hindered = overlap.hindered_study().run()
+changes = overlap.changes_study().run()
 sums = overlap.sums_study().run()
 chain = overlap.chain_study().run()
 
@@ -132,19 +131,17 @@ _ = plot_timeline(
 #    beside those of the chunks before and after it.
 #
 # No :term:`event` is needed to keep the data right. Chunk 4 uses the arrays of chunk 1, and it is in the same
-# stream, so its copy in waits until the copy out of chunk 1 has read everything.
+# stream, so its copy in waits until the copy out of chunk 1 has read everything. Between streams there is no
+# order: the GPU may take chunk 3 before chunk 2.
 #
 # With two streams the method is called *double buffering*. It takes
-# :measured:`overlap[two_streams, 32768].time`, against :measured:`overlap[three_streams, 32768].time` with
+# :measured:`changes[two_streams, 16384].time`, against :measured:`changes[overlapped, 16384].time` with
 # three: there are three steps, and two streams can only do two of them at a time.
 # :evidence:`variant three_streams`
 #
-# .. rung:: two_streams
-#    :beside:
-
-out_host[:] = 0
-in_chunks(x_host, weights, out_host, make_buffers(2, (rows, width)))
-print("GPU:  ", out_host[-1, :4])
+# .. kernel:: gpuguide.topics.overlap.study
+#    :names: two_streams, three_streams
+#    :fold: What is timed
 
 # %%
 # The ideal: what overlap can save at most
@@ -156,7 +153,7 @@ print("GPU:  ", out_host[-1, :4])
 # and the last copy out have nothing beside them: the pipeline has to *fill* and to *drain*.
 
 # draw: The ideal, and how much of it is reached
-n, n_chunks, n_bytes = 32768, 16, 2048 * 2048 * 4
+n, n_chunks, n_bytes = 16384, 8, 2048 * 2048 * 4
 h2d, d2h, both = (ceilings.get(mix).value for mix in ("h2d", "d2h", "both_ways"))
 work, one_in, one_out = facts["work"].value, n_bytes / h2d, n_bytes / d2h
 pair = 2 * n_bytes / both
@@ -171,29 +168,23 @@ gg.fact("pair", pair, unit="s", note="16 MiB in and 16 MiB out at once, by the c
 gg.fact("ideal", ideal, unit="s", note="by the ceilings, with fill and drain")
 won = (serial - overlapped) / (serial - ideal)
 gg.fact("won", won, unit="share", note="(serial - overlapped) / (serial - ideal)")
-smallest = chunks.time("rows_16", 16384).value
-asked = 1024 * facts["asking"].value
-gg.fact("asking_share", asked / smallest, unit="share", note="asking 1024 times / all")
-gg.claim(results, "three_streams", faster_than="one_stream", at=32768, by=2)
-gg.claim(results, "three_streams", faster_than="two_streams", at=32768, by=1.1)
-gg.claim(
-    hindered,
-    "overlapped",
-    faster_than=("waiting", "default_stream", "without_pool"),
-    at=16384,
-    by=1.5,
-)
-gg.claim(results, "three_streams", faster_than="three_streams_pageable", at=32768, by=3)
-gg.claim(chunks, "rows_2048", faster_than=("rows_16", "rows_16384"), at=16384, by=1.5)
+smallest = changes.time("rows_64", 16384).value / 256
+gg.fact("smallest", smallest, unit="s", note="128 MiB in 256 chunks / 256")
+gg.fact("small_copy", 2**19 / h2d, unit="s", note="512 KiB to the GPU, by the ceiling")
+hindering = ("waiting", "default_stream", "without_pool", "pageable")
+gg.claim(results, "three_streams", faster_than="one_stream", at=16384, by=1.8)
+gg.claim(changes, "overlapped", faster_than="two_streams", at=16384, by=1.1)
+gg.claim(changes, "overlapped", faster_than=hindering, at=16384, by=1.4)
+gg.claim(changes, "overlapped", faster_than=("rows_64", "rows_16384"), at=16384, by=1.5)
 
 # %%
-# For 16 chunks this makes :measured:`ideal`. One stream takes :measured:`overlap[one_stream, 32768].time`,
+# For 8 chunks this makes :measured:`ideal`. One stream takes :measured:`overlap[one_stream, 16384].time`,
 # and three streams win :measured:`won` of the difference.
 #
 # With one chunk there is nothing to overlap, and three streams are
 # :measured:`overlap[three_streams, 2048].speedup(one_stream)` as fast as one. With two chunks they are
-# :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast, with 16
-# :measured:`overlap[three_streams, 32768].speedup(one_stream)`. If all three steps take equally long, the
+# :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast, with 8
+# :measured:`overlap[three_streams, 16384].speedup(one_stream)`. If all three steps take equally long, the
 # time per chunk comes down to that of one step. The further apart they are, the less there is to win, for the
 # slowest one always remains.
 #
@@ -206,68 +197,70 @@ gg.claim(chunks, "rows_2048", faster_than=("rows_16", "rows_16384"), at=16384, b
 # draw
 from gpuguide.charts.shapes import plot_dots
 
-sizes = {
-    16: "128 KiB",
-    128: "1 MiB",
-    512: "4 MiB",
-    2048: "16 MiB",
-    8192: "64 MiB",
-    16384: "128 MiB",
+variants = {
+    "512 KiB, three streams": "rows_64",
+    "4 MiB, three streams": "rows_512",
+    "4 MiB, four streams": "rows_512_four",
+    "16 MiB, three streams": "overlapped",
+    "64 MiB, three streams": "rows_8192",
+    "128 MiB, three streams": "rows_16384",
 }
-dots = {f"{size}, three streams": f"rows_{rows}" for rows, size in sizes.items()}
-dots["4 MiB, four streams"] = "rows_512_four"
 _ = plot_dots(
-    {name: chunks.time(variant, 16384) for name, variant in dots.items()},
+    {name: changes.time(variant, 16384) for name, variant in variants.items()},
     "time of 128 MiB there and back, by the size of a chunk",
 )
 
 # %%
 # .. finding::
 #
-#    In three streams, 128 MiB take :measured:`chunks[rows_2048, 16384].time` in chunks of 16 MiB,
-#    :measured:`chunks[rows_16, 16384].time` in chunks of 128 KiB, and
-#    :measured:`chunks[rows_16384, 16384].time` in one piece.
+#    In three streams, 128 MiB take :measured:`changes[overlapped, 16384].time` in chunks of 16 MiB,
+#    :measured:`changes[rows_64, 16384].time` in chunks of 512 KiB, and
+#    :measured:`changes[rows_16384, 16384].time` in one piece.
 #
-# One piece has nothing to overlap with. Many small ones cost Python's time. It needs :measured:`asking` to
-# ask for the three steps of a chunk, and for the 1024 smallest chunks that adds up to
-# :measured:`asking_share` of the whole. :evidence:`count asking`
+# One piece has nothing to overlap with. Small chunks have another price. Each of the 256 smallest takes
+# :measured:`smallest`, although its copy in takes only :measured:`small_copy`. Python alone needs
+# :measured:`asking` to ask for its three steps.
 #
-# In between, chunks of 4 MiB take :measured:`chunks[rows_512, 16384].time` in three streams and
-# :measured:`chunks[rows_512_four, 16384].time` in four. We think that with three, a hold-up between two steps
-# stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So try
-# one stream more than there are steps.
+# In between, chunks of 4 MiB take :measured:`changes[rows_512, 16384].time` in three streams and
+# :measured:`changes[rows_512_four, 16384].time` in four. We think that with three, a hold-up between two
+# steps stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So
+# try one stream more than there are steps.
 #
 # .. kernel:: gpuguide.topics.overlap.study
-#    :names: three_streams, four_streams
+#    :names: four_streams
 #    :fold: The chunks of this chart
 #
 # .. kernel:: gpuguide.topics.overlap.timeline
 #    :names: asking
-#    :fold: How long Python takes to ask for a chunk
+#    :fold: What is asked for
 
 # %%
 # Why copies do not overlap: waiting, the default stream, new arrays
 # ------------------------------------------------------------------
 #
-# Small changes to the code undo all of this without an error. These are times for 128 MiB:
+# Small changes to the code undo most of this without an error. These are times for 128 MiB:
 #
 # .. list-table::
 #    :header-rows: 1
 #
-#    * - pinned memory
+#    * - three streams
 #      - time
-#    * - three streams, as above
-#      - :measured:`hindered[overlapped, 16384].time`
+#    * - as above
+#      - :measured:`changes[overlapped, 16384].time`
 #    * - ``get`` without ``blocking=False``
-#      - :measured:`hindered[waiting, 16384].time`
+#      - :measured:`changes[waiting, 16384].time`
 #    * - ``cp.cuda.Stream()``, and one line per chunk in the default stream
-#      - :measured:`hindered[default_stream, 16384].time`
+#      - :measured:`changes[default_stream, 16384].time`
 #    * - ``dot`` without ``out=``, memory from CuPy's pool
-#      - :measured:`hindered[new_arrays, 16384].time`
+#      - :measured:`changes[new_arrays, 16384].time`
 #    * - ``dot`` without ``out=``, memory from the driver
-#      - :measured:`hindered[without_pool, 16384].time`
+#      - :measured:`changes[without_pool, 16384].time`
+#    * - host arrays from ``np.empty``
+#      - :measured:`changes[pageable, 16384].time`
 #    * - one stream
-#      - :measured:`hindered[serial, 16384].time`
+#      - :measured:`overlap[one_stream, 16384].time`
+#    * - one stream, host arrays from ``np.empty``
+#      - :measured:`changes[pageable_serial, 16384].time`
 #
 # - **Waiting.** Unless it is told not to, ``get`` waits for its copy. Python then asks for a chunk only when
 #   the one before is finished. :evidence:`variant waiting` ``float(x.sum())`` and ``print(x)`` wait, too.
@@ -277,11 +270,8 @@ _ = plot_dots(
 # - **New arrays.** The driver waits for the GPU when it hands out memory or takes it back.
 #   :evidence:`variant without_pool` CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>` keeps it
 #   from being asked, as long as the pool has a block that fits.
-# - **Pageable memory.** From :term:`pageable memory` the GPU cannot fetch anything by itself. With ordinary
-#   NumPy arrays, 256 MiB take :measured:`overlap[one_stream_pageable, 32768].time` in one stream,
-#   :measured:`overlap[two_streams_pageable, 32768].time` in two and
-#   :measured:`overlap[three_streams_pageable, 32768].time` in three.
-#   :evidence:`variant three_streams_pageable`
+# - **Pageable memory.** From :term:`pageable memory` the GPU cannot fetch anything by itself. The host has to
+#   help with each copy, and so Python does not get on to the next chunk. :evidence:`variant pageable`
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: waiting, default_stream, new_arrays, without_pool
@@ -318,4 +308,5 @@ _ = plot_dots(
 # ----
 #
 # Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks for work that goes on while
-# Python does something else. Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on when a copy is worth it.
+# Python does something else. Sideways: :doc:`Transfers </gallery/moving_data/transfers>`, on what a copy of
+# each size costs.

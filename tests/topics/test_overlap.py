@@ -18,8 +18,7 @@ STUDIES = {
     made.name: made
     for made in (
         overlap.study(),
-        overlap.chunks_study(),
-        overlap.hindered_study(),
+        overlap.changes_study(),
         overlap.sums_study(),
         overlap.chain_study(),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -20,10 +21,10 @@ WIDTH = 2048
 """Numbers in a row. On an H200 a product of such rows takes about as long as a copy of them."""
 CHUNK = 2048
 """Rows in a chunk: 16 MiB."""
-SIZES = (32, 256, 2048, 4096, 8192, 32768)
-SHORTER = 16384
+SIZES = (16, 256, 2048, 4096, 8192, 16384)
+ALL = SIZES[-1]
 """Rows in the studies that compare one size only: 128 MiB each way."""
-CHUNKS = (16, 128, 512, 2048, 8192, 16384)
+CHUNKS = (64, 512, 8192, 16384)
 FOUR = 512
 """Rows in the chunks that a fourth stream is tried with: 4 MiB."""
 ROUNDS = 8
@@ -212,73 +213,49 @@ def sum_of_magnitudes(x: np.ndarray) -> np.ndarray:
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of one stream with two and three, from a few rows to 256 MiB each way."""
-    calls = {
-        "one_stream": one_stream,
-        "two_streams": two_streams,
-        "three_streams": three_streams,
-    }
-    pinned = [
-        end_to_end_variant(name, call, f"{name.replace('_', ' ')}, pinned", arrays="pinned")
-        for name, call in calls.items()
-    ]
-    pageable = [
-        end_to_end_variant(f"{name}_pageable", call, f"{name.replace('_', ' ')}, pageable")
-        for name, call in calls.items()
-    ]
+    """Describe the comparison of one stream with three, from a few rows to 128 MiB each way."""
     return _study(
         "overlap",
         "Rows to the GPU, times a matrix, and back",
-        (*pinned, *pageable),
+        (
+            end_to_end_variant("one_stream", one_stream, "one stream, pinned", **PINNED),
+            end_to_end_variant(
+                "three_streams", three_streams, "three streams, pinned", **PINNED
+            ),
+        ),
         sizes=SIZES,
         baseline="one_stream",
         kernels=kernels,
     )
 
 
-def chunks_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of chunks from 16 rows to all rows at once, in three streams."""
-    return _study(
-        "chunks",
-        "The same rows in chunks of different sizes",
-        (
-            *(
-                end_to_end_variant(
-                    f"rows_{rows}",
-                    partial(three_streams, rows=rows),
-                    f"{rows} rows, pinned",
-                    **PINNED,
-                )
-                for rows in CHUNKS
-            ),
-            end_to_end_variant(
-                f"rows_{FOUR}_four",
-                partial(four_streams, rows=FOUR),
-                f"{FOUR} rows, four streams, pinned",
-                **PINNED,
-            ),
-        ),
-        kernels=kernels,
-    )
-
-
-def hindered_study(kernels: Kernels = None) -> Study:
-    """Describe what keeps copies and work from overlapping, beside one stream and three that do overlap."""
-    calls = {
-        "serial": (one_stream, "one stream"),
+def changes_study(kernels: Kernels = None) -> Study:
+    """Describe three streams, and what becomes of them with other chunks, and of what hinders them."""
+    pinned: dict[str, tuple[Callable[..., Any], str]] = {
         "overlapped": (three_streams, "three streams"),
+        "two_streams": (two_streams, "two streams"),
+        **{
+            f"rows_{rows}": (partial(three_streams, rows=rows), f"chunks of {rows} rows")
+            for rows in CHUNKS
+        },
+        f"rows_{FOUR}_four": (partial(four_streams, rows=FOUR), f"{FOUR} rows, four streams"),
         "waiting": (waiting, "without blocking=False"),
         "default_stream": (default_stream, "default stream between"),
         "new_arrays": (new_arrays, "new arrays from the pool"),
         "without_pool": (without_pool, "new arrays without the pool"),
     }
     return _study(
-        "hindered",
-        "What keeps three streams from overlapping",
-        tuple(
-            end_to_end_variant(name, call, f"{label}, pinned", **PINNED)
-            for name, (call, label) in calls.items()
+        "changes",
+        "Three streams, with one thing changed",
+        (
+            *(
+                end_to_end_variant(name, call, f"{label}, pinned", **PINNED)
+                for name, (call, label) in pinned.items()
+            ),
+            end_to_end_variant("pageable_serial", one_stream, "one stream, pageable"),
+            end_to_end_variant("pageable", three_streams, "three streams, pageable"),
         ),
+        sizes=(ALL,),
         baseline="overlapped",
         kernels=kernels,
     )
@@ -300,7 +277,7 @@ def sums_study(kernels: Kernels = None) -> Study:
                 **PINNED,
             ),
         ),
-        sizes=(SHORTER,),
+        sizes=(ALL,),
         inputs=_rows,
         reference=sum_reference,
         tolerance=Tolerance(c=4, serial=8, scale=row_magnitudes),
@@ -362,7 +339,6 @@ def largest(x: np.ndarray) -> float:
 
 
 def _study(name: str, title: str, variants: tuple[Variant, ...], **options: Any) -> Study:
-    given: dict[str, Any] = {"sizes": (SHORTER,), **options}
     return Study(
         name=name,
         title=title,
@@ -373,7 +349,7 @@ def _study(name: str, title: str, variants: tuple[Variant, ...], **options: Any)
         dtype="float32",
         size_name="rows",
         input_note=INPUT_NOTE,
-        **given,
+        **options,
     )
 
 

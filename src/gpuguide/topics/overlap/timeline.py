@@ -21,7 +21,7 @@ from gpuguide.topics.overlap.study import (
 
 __all__ = ["asking", "parts", "pinned_rows", "spans", "timeline"]
 
-SMALL = 16
+SMALL = 64
 """Rows in a chunk that is asked for to see how long asking takes."""
 
 
