@@ -20,7 +20,7 @@ def _sides(d: Drawing, height: float) -> None:
 
 
 def transfers() -> Drawing:
-    """Draw a pageable copy in two steps, a pinned one in one, and a kernel that reads pinned memory itself."""
+    """Draw a pageable copy in two steps, a pinned one in one, and a kernel that reads pinned memory."""
     d = Drawing(720, 290)
     _sides(d, 290)
     d.box(14, 46, 150, 56, ORANGE, "pageable array", size=17)
@@ -42,7 +42,7 @@ def transfers() -> Drawing:
 
 
 def data_where_it_is() -> Drawing:
-    """Draw random numbers that cross PCIe before they are used, and others that are made where they are used."""
+    """Draw random numbers that cross PCIe before they are used, and others made where they are used."""
     d = Drawing(720, 220)
     _sides(d, 220)
     d.box(14, 50, 130, 70, ORANGE, "random", size=17)
