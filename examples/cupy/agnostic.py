@@ -150,8 +150,8 @@ _ = gg.plot_time(
 #    :measured:`contrast[cupy, 2048**2].speedup(numpy)` as fast, and
 #    :measured:`contrast[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads.
 #
-# For "NumPy, all threads" each thread calls the same function for strips of the photo. A function that only
-# looks at its argument can be used in this way, too.
+# For "NumPy, all threads" each thread calls the same function for a strip of the photo; a small photo is left
+# to one thread. A function that only looks at its argument can be used in this way, too.
 #
 # The line "CuPy, pinned copies" has the photo copied there and the contrast back, from and to :term:`pinned
 # memory`: :measured:`contrast[with_copies_pinned, 2048**2].time`. From and to :term:`pageable memory` it is

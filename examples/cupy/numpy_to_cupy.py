@@ -75,7 +75,7 @@ asking = [
     if isinstance(each, np.ufunc) or hasattr(each, "_implementation")
 ]
 gg.fact("numpy_functions", len(asking), unit="1")
-gg.fact("shared_functions", sum(hasattr(cp, name) for name in asking), unit="1")
+_ = gg.fact("shared_functions", sum(hasattr(cp, name) for name in asking), unit="1")
 
 # %%
 # What works unchanged: ``__array_function__`` and ``__array_ufunc__``

@@ -18,9 +18,16 @@ def photo(rows: int, columns: int) -> np.ndarray:
     return np.random.default_rng(rows).integers(0, 256, (rows, columns, 3), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 31, 32, 33, 100])
-def test_strips_are_put_together_without_a_seam(rows: int) -> None:
+@pytest.mark.parametrize("rows", [1, 2, 63, 64, 65, 200])
+def test_strips_are_put_together_without_a_seam(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agnostic, "ALONE_BELOW", 0)
     x = photo(rows, 17)
+    np.testing.assert_array_equal(agnostic.contrast_threads(x), local_contrast(x))
+
+
+def test_a_small_photo_is_left_to_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agnostic, "thread_pool", lambda: pytest.fail("it asked for threads"))
+    x = photo(32, 32)
     np.testing.assert_array_equal(agnostic.contrast_threads(x), local_contrast(x))
 
 

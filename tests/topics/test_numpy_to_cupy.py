@@ -65,19 +65,6 @@ def test_copies_go_there_and_back_once_for_each_array(cupy: Any) -> None:
         assert cupy.noted == [there] * 3 + ["back"]
 
 
-def test_a_convolution_is_copied_once_each_way(cupy: Any) -> None:
-    signal, weights = numpy_to_cupy.convolve_study().make_inputs(1000, exact=True)
-    for call, there in (
-        (numpy_to_cupy.convolve_with_copies, "asarray"),
-        (numpy_to_cupy.convolve_pinned, "from pinned"),
-    ):
-        cupy.noted.clear()
-        out = np.full(1000 + weights.size - 1, np.nan)
-        call(signal, weights, out)
-        assert (out == np.convolve(signal, weights)).all()
-        assert cupy.noted == [there] * 2 + ["back"]
-
-
 def test_calls_on_arrays_of_the_gpu_return_what_numpy_does(cupy: Any) -> None:
     assert (numpy_to_cupy.in_cells_cupy(*points(33)) == in_cells(*points(33))).all()
     (table,) = numpy_to_cupy.rows_study().make_inputs(16**2, exact=False)
@@ -87,7 +74,6 @@ def test_calls_on_arrays_of_the_gpu_return_what_numpy_does(cupy: Any) -> None:
 
 def test_nothing_is_copied_for_no_points_and_no_signal(cupy: Any) -> None:
     numpy_to_cupy.in_cells_with_copies(*points(0), np.empty(0, np.float32))
-    numpy_to_cupy.convolve_pinned(np.empty(0), np.ones(3), np.empty(0))
     assert numpy_to_cupy.convolve_cupy(np.empty(0), np.ones(3)).size == 0
     assert cupy.noted == []
 
@@ -97,7 +83,7 @@ def test_the_cell_must_have_two_edges() -> None:
     with pytest.raises(ArgumentError, match=r"cell must be a float32 array of shape \(2, 2\)"):
         numpy_to_cupy.in_cells_pinned(x, y, cell[0], np.empty_like(x))
     with pytest.raises(ArgumentError, match="weights must be a one-dimensional float64 array"):
-        numpy_to_cupy.convolve_with_copies(np.ones(4), np.ones((2, 2)), np.empty(5))
+        numpy_to_cupy.convolve_cupy(np.ones(4), np.ones((2, 2)))
 
 
 @pytest.mark.parametrize("n", [1, 224, 225, 226, 2**16 - 1, 2**16 + 7, 200_003])

@@ -21,7 +21,7 @@ from gpuguide.topics.numpy_to_cupy.functions import at_once, in_cells, row_by_ro
 from gpuguide.topics.numpy_to_cupy.kernels_cpu import cpu_threads
 
 SIZES = (10**2, 10**3, 10**4, 10**5, 10**6, 10**7)
-SIGNAL_SIZES = (300, 10**3, 10**4, 10**5, 10**6, 2048**2)
+SIGNAL_SIZES = (10**3, 2048**2)
 N_WEIGHTS = 15 * 15
 THREADS = int(get_num_threads())
 # With less, the threads wait for Python; with more, some of them have nothing to do.
@@ -140,27 +140,11 @@ def convolve_threads(signal: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return out
 
 
-def _convolved(signal: Any, weights: Any) -> Any:
-    return np.convolve(signal, weights)  # CuPy's, through __array_function__
-
-
 def convolve_cupy(signal: Any, weights: Any) -> Any:
     """Hand np.convolve arrays of CuPy's."""
     if not _signal(signal, weights):
         return signal
-    return _convolved(*map(cupy().asarray, (signal, weights)))
-
-
-def convolve_with_copies(signal: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
-    """Copy the signal to the GPU, call np.convolve there, and copy the result back."""
-    if _signal(signal, weights):
-        _convolved(*map(cupy().asarray, (signal, weights))).get(out=out)
-
-
-def convolve_pinned(signal: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
-    """Do the same between arrays in pinned memory, which the GPU copies by itself."""
-    if _signal(signal, weights):
-        _convolved(*map(_from_pinned, (signal, weights))).get(out=out)
+    return np.convolve(*map(cupy().asarray, (signal, weights)))  # CuPy's, by __array_function__
 
 
 def rows_reference(table: np.ndarray) -> np.ndarray:
@@ -231,10 +215,6 @@ def convolve_study(kernels: Kernels = None) -> Study:
                 allocates=True,
             ),
             Variant("cupy", convolve_cupy, "CuPy", **ON_THE_GPU),
-            end_to_end_variant("with_copies", convolve_with_copies, "CuPy, pageable copies"),
-            end_to_end_variant(
-                "with_copies_pinned", convolve_pinned, "CuPy, pinned copies", arrays="pinned"
-            ),
         ),
         sizes=SIGNAL_SIZES,
         inputs=_signal_and_weights,
