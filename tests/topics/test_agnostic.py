@@ -54,7 +54,7 @@ def test_photos_are_copied_once_each_way(monkeypatch: pytest.MonkeyPatch) -> Non
 
         def get(self, out: np.ndarray | None = None) -> np.ndarray:
             noted.append("back")
-            return super().get(out)
+            return super().get(out=out)
 
         def __array_function__(self, *call: Any) -> Any:
             return np.array(super().__array_function__(*call)).view(Array)

@@ -35,7 +35,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
 
         def get(self, out: np.ndarray | None = None) -> np.ndarray:
             noted.append("back")
-            return super().get(out)
+            return super().get(out=out)
 
     def asarray(values: np.ndarray) -> Array:
         noted.append("asarray")
