@@ -14,6 +14,7 @@ import pytest
 import gpuguide as gg
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import ArgumentError
+from gpuguide.machine import default_stream
 from gpuguide.machine.backends import cuda, simulated
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure import benchmark as module
@@ -215,7 +216,7 @@ class Streams:
         default = Stream(0)
         monkeypatch.setattr(dispatcher.driver, "_to_core_stream", lambda stream: stream or default)
         monkeypatch.setattr(dispatcher.CUDADispatcher, "call", self.launch)
-        monkeypatch.setattr(module, "current_stream", lambda: Stream(142))
+        monkeypatch.setattr(default_stream, "current_stream", lambda: Stream(142))
         self.launched, self.work = [], gpu.kernel(MS)
 
     def launch(self, args, configured):

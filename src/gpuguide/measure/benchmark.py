@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
-from importlib import import_module
-from types import FrameType
 from typing import Any
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import current_stream, simulated
+from gpuguide.machine.backends import simulated
+from gpuguide.machine.default_stream import launches_leave_it
 from gpuguide.measure.clocks import GpuClock, HostClock
 from gpuguide.measure.session import Machine, current
 from gpuguide.measure.stopping import median
@@ -33,8 +31,6 @@ from gpuguide.results.benchmark import Benchmark, Timing
 __all__ = ["benchmark"]
 
 _FLOOR_SAMPLES = 11
-# As the driver numbers them: none given, the one for all threads, and the one for each thread.
-_DEFAULT_STREAMS = (0, 1, 2)
 # Many calls in one sample would keep the host busy for longer than the budget.
 _SLOW_LAUNCH_NS = 200_000
 _SPAN = (
@@ -139,7 +135,7 @@ def _warm_up(call: Call, gpu: GpuClock, host: HostClock, moved: ExitStack) -> tu
     """Call until nothing compiles; return the time of a call with its work, and whether it allocates."""
     with gpu.use():
         # The call that compiles is the one that is watched, so `known_ns` is a plain call's.
-        with _moving_launches(moved):
+        with launches_leave_it(moved):
             call()
             gpu.synchronize()
         start_ns = host.now_ns()
@@ -149,41 +145,6 @@ def _warm_up(call: Call, gpu: GpuClock, host: HostClock, moved: ExitStack) -> tu
     # A returned array was most likely allocated by the call, and memory in a graph must not go back to a
     # pool.
     return known_ns, returned is not None
-
-
-@contextmanager
-def _moving_launches(moved: ExitStack) -> Iterator[None]:
-    """Move what is launched into the default stream to CuPy's current one, until `moved` closes.
-
-    A kernel that was configured beforehand, ``add_one = kernel[blocks, threads]``, keeps the default stream,
-    and so does ``kernel.forall``; the clock would not see their work. Each launch is looked at only here, in
-    the warm-up: in the samples, looking would make it longer.
-    """
-    if simulated() or "numba.cuda" not in sys.modules:  # then no kernel of Numba can be launched
-        yield
-        return
-    configuration = import_module("numba.cuda.dispatcher")._LaunchConfiguration
-    launch = configuration.__call__
-
-    def moving(configured: Any, *args: Any) -> None:
-        if int(configured.stream.handle) in _DEFAULT_STREAMS and not _is_numbas_own(sys._getframe(1)):
-            shape = configured.griddim, configured.blockdim, current_stream(), configured.sharedmem
-            moved.callback(setattr, configured, "stream", configured.stream)
-            configured.stream = configured.dispatcher[shape].stream
-        launch(configured, *args)
-
-    configuration.__call__ = moving
-    try:
-        yield
-    finally:
-        configuration.__call__ = launch
-
-
-def _is_numbas_own(frame: FrameType | None) -> bool:
-    """Say whether Numba launches for itself: a ufunc does, and copies its arrays in the same stream."""
-    while frame and frame.f_globals.get("__name__") == "numba.cuda.dispatcher":  # where `forall` launches
-        frame = frame.f_back
-    return frame is not None and str(frame.f_globals.get("__name__")).startswith("numba.")
 
 
 def _device(
