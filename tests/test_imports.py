@@ -156,9 +156,6 @@ def test_no_modules_import_each_other() -> None:
 
 
 ACCELERATORS = {"cupy", "cupyx", "numba", "pynvml"}
-# It looks at Numba's launches where Numba is loaded already, so that nothing can be missing. It moves to
-# machine/ when the page that uses it is recorded again.
-LOADED_ALREADY = {("gpuguide.measure.benchmark", "numba.cuda.dispatcher")}
 
 
 def test_only_machine_and_topics_import_numba_or_cupy() -> None:
@@ -168,7 +165,6 @@ def test_only_machine_and_topics_import_numba_or_cupy() -> None:
         for each in IMPORTS
         if each.name.partition(".")[0] in ACCELERATORS
         and room(each.module) not in ("gpuguide.machine", "gpuguide.topics")
-        and (each.module, each.name) not in LOADED_ALREADY
     ]
     assert not wrong, "\n".join(wrong)
 
