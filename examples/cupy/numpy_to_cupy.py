@@ -15,7 +15,7 @@ How much of a NumPy program runs on the GPU as it stands, and what has to change
 # ------------------------------------
 #
 # The function was written for NumPy and knows nothing of a GPU. It measures how far points are from the
-# origin: the distance squared, in cells of a grid whose cell has two given edges.
+# origin: the distance squared, in cells of a lattice whose cell has two given edges.
 
 import cupy as cp
 import numpy as np
@@ -98,8 +98,8 @@ print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
 # write ``cp.zeros(5)``; or ``np.zeros_like(v)``, which asks ``v``.
 
 # %%
-# What raises TypeError, and why
-# ------------------------------
+# What raises TypeError or ValueError, and why
+# --------------------------------------------
 #
 # An array is in the memory of the CPU or in that of the GPU. To mix them, one has to be copied, and copies
 # are slow. So arithmetic with both raises an error, as does all that would turn a CuPy array into a NumPy
@@ -190,7 +190,8 @@ print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 #     stand in one line that begins in row 1, fills row 2 and ends in row 3. In the right one, called 2-D,
 #     they stand in a square of three by three around the bright pixel.
 #
-# For images there is ``cupyx.scipy.signal.convolve2d``.
+# For images there is ``cupyx.scipy.signal.convolve2d``, and there are faster ways:
+# :doc:`Convolution </gallery/cupy/convolution>` compares them.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: convolve_numpy, convolve_threads, convolve_cupy
@@ -221,7 +222,9 @@ def at_once(table):
 table = cp.random.default_rng(0).random((1024, 1024), dtype=cp.float32)
 print("the same:", bool(cp.allclose(row_by_row(table), at_once(table))))
 for step in (row_by_row, at_once):
-    print(benchmark(step, (table,), n_repeat=10, n_warmup=1))
+    times = benchmark(step, (table,), n_repeat=10, n_warmup=1)
+    cpu, gpu = 1e3 * times.cpu_times.mean(), 1e3 * times.gpu_times.mean()
+    print(f"{step.__name__:11} CPU {cpu:7.3f} ms, GPU-0 {gpu:7.3f} ms")
 
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
@@ -298,5 +301,5 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # Next
 # ----
 #
-# Onward: :doc:`Sort and search </gallery/cupy/sort_search>`, where the type of the call decides the speed.
-# Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on what a GPU is good for.
+# Onward: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, where the GPU has most to gain. Sideways:
+# :doc:`Code for both libraries </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.
