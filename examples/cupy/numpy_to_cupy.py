@@ -234,6 +234,8 @@ for step in (row_by_row, at_once):
 # at once they take :measured:`rows[cupy_once, 1024**2].time` and :measured:`rows[numpy_once, 1024**2].time`.
 # :evidence:`variant cupy_once`
 #
+# .. results:: rows
+#
 # ``gg.benchmark`` of this guide shows the same, with the work on the GPU apart:
 
 print(gg.benchmark(at_once, table))
@@ -275,6 +277,8 @@ _ = gg.plot_time(
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
 #    :fold: The compiled loop on all CPU threads
+#
+# .. results:: cells
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: in_cells_cupy, in_cells_with_copies, in_cells_pinned
