@@ -228,15 +228,27 @@ for step in (row_by_row, at_once):
 
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
-# are nearly the same, the GPU is waiting for Python, as it does for each row of the loop. A call that does
-# little work costs as much of Python's time as one that does much. So the same loop takes CuPy
-# :measured:`rows[cupy_loop, 1024**2].time` and NumPy :measured:`rows[numpy_loop, 1024**2].time`; for all rows
-# at once they take :measured:`rows[cupy_once, 1024**2].time` and :measured:`rows[numpy_once, 1024**2].time`.
+# are nearly the same, the GPU is waiting for Python, as it does for each row of the loop, and in this small
+# table even for ``at_once``. A call that does little work costs as much of Python's time as one that does much.
+# So a loop that is harmless in NumPy is the slow line in CuPy, and one call for all rows is the cure.
 # :evidence:`variant cupy_once`
+#
+# .. list-table::
+#    :header-rows: 1
+#
+#    * - 1024 rows
+#      - in a loop
+#      - at once
+#    * - NumPy, one thread
+#      - :measured:`rows[numpy_loop, 1024**2].time`
+#      - :measured:`rows[numpy_once, 1024**2].time`
+#    * - CuPy
+#      - :measured:`rows[cupy_loop, 1024**2].time`
+#      - :measured:`rows[cupy_once, 1024**2].time`
 #
 # .. results:: rows
 #
-# ``gg.benchmark`` of this guide shows the same, with the work on the GPU apart:
+# ``gg.benchmark`` of this guide shows the same, and the work on the GPU apart, as ``device``:
 
 print(gg.benchmark(at_once, table))
 
@@ -270,9 +282,10 @@ _ = gg.plot_time(
 # :measured:`cells[with_copies_pinned, 10**7].time`. With :term:`pageable <pageable memory>` copies they take
 # :measured:`cells[with_copies, 10**7].time`.
 #
-# Before you buy a GPU: a loop that Numba compiles for all CPU threads takes
-# :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy and CuPy write an array
-# for each step. So keep data on the GPU for many steps, or leave them on the CPU.
+# Before you buy a GPU, see what the CPU can do. A loop that Numba compiles for all CPU threads takes
+# :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy writes an array for each
+# step, on one thread. So most of the distance between NumPy and CuPy is what NumPy leaves undone, and not
+# what only a GPU can do. :evidence:`variant cpu_threads` The GPU pays off when data stay there for many steps.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
