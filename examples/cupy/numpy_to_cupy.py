@@ -229,8 +229,8 @@ for step in (row_by_row, at_once):
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
 # are nearly the same, the GPU is waiting for Python, as it does for each row of the loop, and in this small
-# table even for ``at_once``. A call that does little work costs as much of Python's time as one that does much.
-# So a loop that is harmless in NumPy is the slow line in CuPy, and one call for all rows is the cure.
+# table even for ``at_once``. A call that does little work costs as much of Python's time as one that does
+# much. So a loop that is harmless in NumPy is the slow line in CuPy, and one call for all rows is the cure.
 # :evidence:`variant cupy_once`
 #
 # .. list-table::
@@ -285,7 +285,8 @@ _ = gg.plot_time(
 # Before you buy a GPU, see what the CPU can do. A loop that Numba compiles for all CPU threads takes
 # :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy writes an array for each
 # step, on one thread. So most of the distance between NumPy and CuPy is what NumPy leaves undone, and not
-# what only a GPU can do. :evidence:`variant cpu_threads` The GPU pays off when data stay there for many steps.
+# what only a GPU can do. :evidence:`variant cpu_threads` The GPU pays off when data stay there for many
+# steps.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
