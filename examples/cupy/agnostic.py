@@ -207,5 +207,5 @@ gg.claim(results, "numpy", faster_than="cupy", at=32**2, by=1.5)
 # Next
 # ----
 #
-# Onward: :doc:`Sort and search </gallery/cupy/sort_search>`, where CuPy's choice of method decides. Sideways:
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these numbers.
+# Onward: :doc:`Transfers </gallery/moving_data/transfers>`, on what the copies cost. Sideways:
+# :doc:`Convolution </gallery/cupy/convolution>`, on better ways to blur than adding up shifted copies.

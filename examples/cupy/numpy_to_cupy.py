@@ -15,7 +15,7 @@ How much of a NumPy program runs on the GPU as it stands, and what has to change
 # ------------------------------------
 #
 # The function was written for NumPy and knows nothing of a GPU. It measures how far points are from the
-# origin: the distance squared, in cells of a grid whose cell has two given edges.
+# origin: the distance squared, in cells of a lattice whose cell has two given edges.
 
 import cupy as cp
 import numpy as np
@@ -98,8 +98,8 @@ print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
 # write ``cp.zeros(5)``; or ``np.zeros_like(v)``, which asks ``v``.
 
 # %%
-# What raises TypeError, and why
-# ------------------------------
+# What raises TypeError or ValueError, and why
+# --------------------------------------------
 #
 # An array is in the memory of the CPU or in that of the GPU. To mix them, one has to be copied, and copies
 # are slow. So arithmetic with both raises an error, as does all that would turn a CuPy array into a NumPy
@@ -190,7 +190,8 @@ print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 #     stand in one line that begins in row 1, fills row 2 and ends in row 3. In the right one, called 2-D,
 #     they stand in a square of three by three around the bright pixel.
 #
-# For images there is ``cupyx.scipy.signal.convolve2d``.
+# For images there is ``cupyx.scipy.signal.convolve2d``, and there are faster ways:
+# :doc:`Convolution </gallery/cupy/convolution>` compares them.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: convolve_numpy, convolve_threads, convolve_cupy
@@ -221,17 +222,33 @@ def at_once(table):
 table = cp.random.default_rng(0).random((1024, 1024), dtype=cp.float32)
 print("the same:", bool(cp.allclose(row_by_row(table), at_once(table))))
 for step in (row_by_row, at_once):
-    print(benchmark(step, (table,), n_repeat=10, n_warmup=1))
+    times = benchmark(step, (table,), n_repeat=10, n_warmup=1)
+    cpu, gpu = 1e3 * times.cpu_times.mean(), 1e3 * times.gpu_times.mean()
+    print(f"{step.__name__:11} CPU {cpu:7.3f} ms, GPU-0 {gpu:7.3f} ms")
 
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
-# are nearly the same, the GPU is waiting for Python, as it does for each row of the loop. A call that does
-# little work costs as much of Python's time as one that does much. So the same loop takes CuPy
-# :measured:`rows[cupy_loop, 1024**2].time` and NumPy :measured:`rows[numpy_loop, 1024**2].time`; for all rows
-# at once they take :measured:`rows[cupy_once, 1024**2].time` and :measured:`rows[numpy_once, 1024**2].time`.
+# are nearly the same, the GPU is waiting for Python, as it does for each row of the loop, and in this small
+# table even for ``at_once``. A call that does little work costs as much of Python's time as one that does
+# much. So a loop that is harmless in NumPy is the slow line in CuPy, and one call for all rows is the cure.
 # :evidence:`variant cupy_once`
 #
-# ``gg.benchmark`` of this guide shows the same, with the work on the GPU apart:
+# .. list-table::
+#    :header-rows: 1
+#
+#    * - 1024 rows
+#      - in a loop
+#      - at once
+#    * - NumPy, one thread
+#      - :measured:`rows[numpy_loop, 1024**2].time`
+#      - :measured:`rows[numpy_once, 1024**2].time`
+#    * - CuPy
+#      - :measured:`rows[cupy_loop, 1024**2].time`
+#      - :measured:`rows[cupy_once, 1024**2].time`
+#
+# .. results:: rows
+#
+# ``gg.benchmark`` of this guide shows the same, and the work on the GPU apart, as ``device``:
 
 print(gg.benchmark(at_once, table))
 
@@ -265,13 +282,17 @@ _ = gg.plot_time(
 # :measured:`cells[with_copies_pinned, 10**7].time`. With :term:`pageable <pageable memory>` copies they take
 # :measured:`cells[with_copies, 10**7].time`.
 #
-# Before you buy a GPU: a loop that Numba compiles for all CPU threads takes
-# :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy and CuPy write an array
-# for each step. So keep data on the GPU for many steps, or leave them on the CPU.
+# Before you buy a GPU, see what the CPU can do. A loop that Numba compiles for all CPU threads takes
+# :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy writes an array for each
+# step, on one thread. So most of the distance between NumPy and CuPy is what NumPy leaves undone, and not
+# what only a GPU can do. :evidence:`variant cpu_threads` The GPU pays off when data stay there for many
+# steps.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
 #    :fold: The compiled loop on all CPU threads
+#
+# .. results:: cells
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: in_cells_cupy, in_cells_with_copies, in_cells_pinned
@@ -298,5 +319,5 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # Next
 # ----
 #
-# Onward: :doc:`Sort and search </gallery/cupy/sort_search>`, where the type of the call decides the speed.
-# Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on what a GPU is good for.
+# Onward: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, where the GPU has most to gain. Sideways:
+# :doc:`Code for both libraries </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.

@@ -18,7 +18,7 @@ from gpuguide.measure.random_inputs import whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.topics.agnostic.functions import local_contrast
 
-SIZES = (32**2, 64**2, 256**2, 512**2, 1024**2, 2048**2)
+SIZES = (32**2, 64**2, 128**2, 256**2, 1024**2, 2048**2)
 THREADS = int(get_num_threads())
 MARGIN = 2  # rows of its neighbours that a strip needs on each side
 # With shorter strips the threads wait for Python more than they compute. A recording showed that small photos

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def in_cells(x, y, cell):
-    """Measure how far points are from the origin: the distance squared, in cells of a grid.
+    """Measure how far points are from the origin: the distance squared, in cells of a lattice.
 
     >>> in_cells(np.array([3.0]), np.array([4.0]), np.array([[2.0, 0.0], [0.0, 2.0]])).tolist()
     [6.25]

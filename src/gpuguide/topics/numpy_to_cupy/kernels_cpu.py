@@ -1,4 +1,4 @@
-"""Points in cells of a grid, on all threads of the CPU."""
+"""Points in cells of a lattice, on all threads of the CPU."""
 
 import numpy as np
 from numba import njit, prange
