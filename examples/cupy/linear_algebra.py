@@ -6,9 +6,9 @@ At what size does a GPU win, and is its answer as good?
 """
 # %%
 # With pinned copies there and back, CuPy's QR overtakes NumPy on all threads
-# :measured:`qr.crossover(numpy, with_copies_pinned)` matrix elements. At 1024 by 1024 it is
-# :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast. Residuals are a few roundings on both
-# sides. Singular values gain least.
+# :measured:`qr.crossover(numpy, with_copies_pinned)`. At 1024 by 1024 it is
+# :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast. Its answers are about as good. Singular
+# values gain least: ``svd`` is :measured:`svd[svd_cupy, 512**2].speedup(svd_numpy)` as fast.
 #
 # .. list-table:: Time in ``float64``, the matrix where it is needed
 #    :header-rows: 1
@@ -90,8 +90,8 @@ for name, value in residuals.residuals().items():
 _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 
 # %%
-# Residuals: a few roundings on both sides
-# ----------------------------------------
+# Residuals say how good both answers are
+# ---------------------------------------
 #
 # A comparison with NumPy says that two answers differ; a residual says how good each of them is. We give it
 # in *eps*, the distance from 1 to the next number: 2.2e-16 in ``float64``, 1.2e-7 in ``float32``.
@@ -107,12 +107,15 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 #    product, 2048|``float32``|:measured:`residual_matmul_numpy`|:measured:`residual_matmul_cupy`
 #    ``qr``, 1024|``float32``|:measured:`residual_qr_single_numpy`|:measured:`residual_qr_single_cupy`
 #
-# One row is odd: in ``float32`` NumPy's QR is better than eps. ``np.linalg`` computes in ``float64`` whatever
-# it gets, and rounds at the end. The factors of a ``float32`` matrix equal the rounded ones of the same
-# matrix in ``float64`` in :measured:`widened` of their elements. :evidence:`count widened` So ``float32``
-# saves NumPy no time: at 1024 by 1024 its QR takes :measured:`qr_single[qr_single_numpy, 1024**2].time`, and
-# :measured:`qr[numpy, 1024**2].time` in ``float64``. CuPy computes in the dtype of the array. At 2048 by 2048
-# it takes :measured:`qr_single[qr_single_cupy, 2048**2].time` and :measured:`qr[cupy, 2048**2].time`.
+# CuPy's residuals are somewhat larger. Either way only the last digit or two are lost.
+#
+# The last row is odd: in ``float32`` NumPy's QR is better than eps. ``np.linalg`` computes in ``float64``
+# whatever it gets, and rounds at the end. The factors of a ``float32`` matrix equal the rounded ones of the
+# same matrix in ``float64`` in :measured:`widened` of their elements. :evidence:`count widened` So
+# ``float32`` saves NumPy no time: at 1024 by 1024 its QR takes
+# :measured:`qr_single[qr_single_numpy, 1024**2].time`, and :measured:`qr[numpy, 1024**2].time` in
+# ``float64``. CuPy computes in the dtype of the array, and its residual shows it. At 2048 by 2048 that takes
+# :measured:`qr_single[qr_single_cupy, 2048**2].time`, in ``float64`` :measured:`qr[cupy, 2048**2].time`.
 #
 # .. kernel:: gpuguide.topics.linear_algebra.residuals
 #    :names: of_factors, of_solution, of_singular_values, of_product, share_widened
@@ -198,7 +201,7 @@ for label, (results, variant, size) in calls.items():
     share = min(1.0, asked / results.time(variant, size).value)
     held[label] = gg.fact(f"held_{variant}", share, unit="share", note="launch / whole")
     spans.append(results.measurement(variant, size).host_bound)
-ax = plot_ratios(held, "share of its time in which a call holds Python")
+ax = plot_ratios(held, "Python is held for")
 for dot in (line for line in ax.lines if line.get_marker() == "o"):
     if spans[int(dot.get_ydata()[0])]:
         dot.set(markerfacecolor="none", markersize=10)  # a span
@@ -209,11 +212,11 @@ for dot in (line for line in ax.lines if line.get_marker() == "o"):
 #    ``svd`` holds Python for :measured:`held_svd_cupy` of its time, ``solve`` for
 #    :measured:`held_solve_cupy`. Hollow: a time that is a span.
 #
-# A call that waits inside cannot be timed without the host: its time is a *span*, and contains whatever
-# Python does between two kernels. The table on top has one, that of ``svd``.
+# The time of a call that waits inside is a *span*: it contains what Python does between two kernels. So does
+# the time of a call with so many launches that Python cannot stay ahead of the GPU.
 #
 # That ``solve`` does not wait has a price. If the matrix is singular, NumPy raises ``LinAlgError``, and CuPy
-# returns ``nan`` and ``inf``. To find out, it would have to look at a number that is still on the GPU. You
+# returns ``nan`` or ``inf``. To find out, it would have to look at a number that is still on the GPU. You
 # can ask for that.
 
 import cupyx
@@ -240,19 +243,18 @@ except np.linalg.LinAlgError as error:
 # --------------------------------------------
 
 # draw
-gg.plot_time(
-    qr,
-    variants=["numpy_one_thread", "numpy", "with_copies", "with_copies_pinned"],
-    crossover=("numpy", "with_copies_pinned"),
-)
+gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
 
 # %%
 # .. finding::
 #
-#    From host memory to host memory, CuPy with pinned copies overtakes **NumPy, one thread**
-#    :measured:`qr.crossover(numpy_one_thread, with_copies_pinned)` matrix elements, and
+#    From host memory to host memory, **CuPy, pinned copies** overtakes **NumPy, one thread**
+#    :measured:`qr.crossover(numpy_one_thread, with_copies_pinned)`, and
 #    **NumPy, all threads** :measured:`qr.crossover(numpy, with_copies_pinned)`. A matrix with 2\ :sup:`12`
 #    elements has 64 rows, one with 2\ :sup:`22` has 2048.
+#
+# **CuPy, pageable copies** takes :measured:`qr[with_copies, 512**2].time` for 512 rows, the pinned ones
+# :measured:`qr[with_copies_pinned, 512**2].time`: next to the factorisation the copies are short.
 #
 # More threads do not always help NumPy: with 128 rows QR takes :measured:`qr[numpy_one_thread, 128**2].time`
 # on one thread and :measured:`qr[numpy, 128**2].time` on all. ``OPENBLAS_NUM_THREADS=1`` in the environment
