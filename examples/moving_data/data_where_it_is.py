@@ -251,5 +251,5 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # Next
 # ----
 #
-# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these bars.
+# Onward: :doc:`Slicing </gallery/moving_data/slicing>`, on copying a part of an array, or all of it.
 # Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on a formula that does more with each number.

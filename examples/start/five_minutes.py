@@ -84,6 +84,7 @@ print("CuPy with copies: ", milliseconds(with_copies))
 # Next
 # ----
 #
+# - :doc:`NumPy to CuPy </gallery/cupy/numpy_to_cupy>`: what else of a NumPy program runs on the GPU.
 # - :doc:`Why a GPU </gallery/start/why_gpu>`: at what size the GPU wins.
 # - :doc:`How to time a GPU </gallery/measuring/how_to_time>`: what a clock that does not wait shows.
 # - :doc:`First kernel </gallery/first_kernels/first_kernel>`: what to do when no NumPy function does what you

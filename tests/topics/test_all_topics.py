@@ -577,6 +577,8 @@ ON_THE_GPU = {
     "sort_search.sort": (*SIZES, 4096**2),
     "sort_search.argsort": (*SIZES, 4096**2),
     "sort_search.rows": (1, 31**2, 33**2, 4096**2),
+    "transfers.convolution": (0, 1, 31**2, 33**2),
+    "transfers.product": (0, 1, 3, 8),
     "ufuncs.distance": (*SIZES[1:], 32**3, 10**6 + 3),  # Numba's generalized ufunc refuses no rows
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -40,7 +41,10 @@ INPUT_NOTE = "random pixels and weights; whole numbers for the exact check. The 
 @cache
 def cupyx_scipy(name: str) -> Any:
     """Import a part of cupyx.scipy when it is first needed."""
-    return import_module(f"cupyx.scipy.{name}")
+    with warnings.catch_warnings():
+        # Of cupyx.jit, which cupyx.scipy.signal imports: an experimental interface, not used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        return import_module(f"cupyx.scipy.{name}")
 
 
 def check_arrays(image: Any, weights: Any, column: Any, row: Any) -> bool:
