@@ -14,8 +14,8 @@ How fast does a GPU make random numbers, and which generator should you take?
 #    :header-rows: 1
 #
 #    * - generator
-#      - single precision
-#      - double precision
+#      - float32
+#      - float64
 #    * - NumPy, one thread
 #      - :measured:`float32[numpy, 5*10**7].rate(numbers)`
 #      - :measured:`bits[numpy, 5*10**7].rate(numbers)`
@@ -25,7 +25,7 @@ How fast does a GPU make random numbers, and which generator should you take?
 #    * - ``cp.random.random``
 #      - :measured:`float32[cupy_random, 5*10**7].rate(numbers)`
 #      - :measured:`float64[cupy_random, 5*10**7].rate(numbers)`
-#    * - ``cp.random.default_rng``, XORWOW
+#    * - ``default_rng``: XORWOW
 #      - :measured:`float32[xorwow, 5*10**7].rate(numbers)`
 #      - :measured:`float64[xorwow, 5*10**7].rate(numbers)`
 #    * - Philox
