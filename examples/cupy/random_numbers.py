@@ -10,30 +10,30 @@ How fast does a GPU make random numbers, and which generator should you take?
 # ``cp.random.random``, and :measured:`float64[numpy_threads, 5*10**7].time` by NumPy on all threads of the
 # CPU. So call ``default_rng``, and make the numbers where you need them.
 #
-# .. list-table:: Uniform random numbers, 5 · 10\ :sup:`7` in a call
+# .. list-table:: Fifty million uniform random numbers
 #    :header-rows: 1
 #
 #    * - generator
 #      - float32
 #      - float64
 #    * - NumPy, one thread
-#      - :measured:`float32[numpy, 5*10**7].rate(numbers)`
-#      - :measured:`bits[numpy, 5*10**7].rate(numbers)`
+#      - :measured:`float32[numpy, 5*10**7].time`
+#      - :measured:`bits[numpy, 5*10**7].time`
 #    * - NumPy, all threads
-#      - :measured:`float32[numpy_threads, 5*10**7].rate(numbers)`
-#      - :measured:`float64[numpy_threads, 5*10**7].rate(numbers)`
+#      - :measured:`float32[numpy_threads, 5*10**7].time`
+#      - :measured:`float64[numpy_threads, 5*10**7].time`
 #    * - ``cp.random.random``
-#      - :measured:`float32[cupy_random, 5*10**7].rate(numbers)`
-#      - :measured:`float64[cupy_random, 5*10**7].rate(numbers)`
+#      - :measured:`float32[cupy_random, 5*10**7].time`
+#      - :measured:`float64[cupy_random, 5*10**7].time`
 #    * - ``default_rng``: XORWOW
-#      - :measured:`float32[xorwow, 5*10**7].rate(numbers)`
-#      - :measured:`float64[xorwow, 5*10**7].rate(numbers)`
+#      - :measured:`float32[xorwow, 5*10**7].time`
+#      - :measured:`float64[xorwow, 5*10**7].time`
 #    * - Philox
-#      - :measured:`float32[philox, 5*10**7].rate(numbers)`
-#      - :measured:`bits[philox, 5*10**7].rate(numbers)`
+#      - :measured:`float32[philox, 5*10**7].time`
+#      - :measured:`bits[philox, 5*10**7].time`
 #    * - MRG32k3a
-#      - :measured:`float32[mrg, 5*10**7].rate(numbers)`
-#      - :measured:`bits[mrg, 5*10**7].rate(numbers)`
+#      - :measured:`float32[mrg, 5*10**7].time`
+#      - :measured:`bits[mrg, 5*10**7].time`
 
 # %%
 # default_rng: NumPy's interface, other numbers
@@ -105,16 +105,16 @@ x = philox.random(1_000_000, dtype=cp.float32)
 print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 
 # %%
-# In double precision 5 · 10\ :sup:`7` numbers take XORWOW :measured:`float64[xorwow, 5*10**7].time`, Philox
-# :measured:`bits[philox, 5*10**7].time` and MRG32k3a :measured:`bits[mrg, 5*10**7].time`. They write at
-# :measured:`float64[xorwow, 5*10**7].share`, :measured:`bits[philox, 5*10**7].share` and
+# In double precision XORWOW makes :measured:`float64[xorwow, 5*10**7].rate(numbers)`, Philox
+# :measured:`bits[philox, 5*10**7].rate(numbers)` and MRG32k3a :measured:`bits[mrg, 5*10**7].rate(numbers)`.
+# They write at :measured:`float64[xorwow, 5*10**7].share`, :measured:`bits[philox, 5*10**7].share` and
 # :measured:`bits[mrg, 5*10**7].share` of the rate that the memory allows, which leaves little room for a
-# faster one. In single precision there is half as much to write, and it takes
-# :measured:`float32[xorwow, 5*10**7].time`, :measured:`float32[philox, 5*10**7].time` and
-# :measured:`float32[mrg, 5*10**7].time`.
+# faster one. In single precision there is half as much to write. Then they make
+# :measured:`float32[xorwow, 5*10**7].rate(numbers)`, :measured:`float32[philox, 5*10**7].rate(numbers)` and
+# :measured:`float32[mrg, 5*10**7].rate(numbers)`.
 #
-# The older function ``cp.random.random``, which has one seed for the whole program, takes
-# :measured:`float64[cupy_random, 5*10**7].time` and :measured:`float32[cupy_random, 5*10**7].time`. Replace
+# The older function ``cp.random.random``, which has one seed for the whole program, makes
+# :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double precision. Replace
 # it by a generator object for large arrays, and say ``dtype=cp.float32`` where that is enough.
 #
 # Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall evenly
