@@ -108,7 +108,9 @@ gg.claim(results, "separable", faster_than="with_copies_pinned", at=2048**2, by=
 gg.claim(results, "correlate2d", faster_than="convolve2d", at=2048**2, by=2)
 gg.claim(by_kernel, "separable", faster_than="ndimage", at=63**2, by=5)
 gg.claim(by_kernel, "fft", faster_than="ndimage", at=63**2, by=5)
-gg.claim(by_kernel, "ndimage", faster_than="fft", at=3**2, by=2)
+gg.claim(by_kernel, "ndimage", faster_than=("fft", "separable"), at=3**2, by=1.1)
+gg.claim(by_kernel, "separable", faster_than=("fft", "ndimage"), at=15**2, by=1.5)
+gg.claim(by_kernel, "fft", faster_than="separable", at=63**2, by=1.1)
 
 for name in ("dark_fft", "fft", "ndimage"):
     parts = 1 / facts[f"error_{name}"].value
@@ -263,7 +265,7 @@ print("the same:", np.allclose(out_pinned, expected))
 # NumPy's ordinary, :term:`pageable <pageable memory>` memory :measured:`image[with_copies, 2048**2].time`.
 # All threads of the CPU take :measured:`image[separable_threads, 2048**2].time` for the same two passes. An
 # image of 256 by 256 takes :measured:`small[with_copies_pinned, 256**2].time` with pinned copies, and
-# :measured:`small[separable_threads, 256**2].time` on the CPU, where one thread is enough for it.
+# :measured:`small[fft_scipy, 256**2].time` by SciPy's FFT on one thread.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: with_copies
@@ -281,19 +283,21 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # %%
 # .. finding::
 #
-#    The image is on the GPU already. The FFT overtakes the direct sum of ``ndimage``
-#    :measured:`by_kernel.crossover(ndimage, fft)`. Two passes take
-#    :measured:`by_kernel[separable, 63**2].time` for a kernel of 63 by 63, the FFT
-#    :measured:`by_kernel[fft, 63**2].time`, and ``ndimage`` :measured:`by_kernel[ndimage, 63**2].time`.
+#    A kernel of 63 by 63 takes the direct sum :measured:`by_kernel[ndimage, 63**2].time`, two passes
+#    :measured:`by_kernel[separable, 63**2].time` and the FFT :measured:`by_kernel[fft, 63**2].time`. The
+#    image is on the GPU already.
 #
 # The direct sum has a product for each pixel and weight, and two passes have one for each pixel and each
-# row and column of the kernel. For the FFT the kernel just adds a few pixels to the image.
+# row and column of the kernel. For the FFT the kernel just adds a few pixels to the image. So the smallest
+# kernel is best left to ``ndimage.convolve``, a larger one to two passes if it can be split, and a very
+# large one to ``fftconvolve``. For a kernel that cannot be split, the FFT overtakes the direct sum
+# :measured:`by_kernel.crossover(ndimage, fft)`.
 #
-# If the kernel can be split, make two passes. If it cannot and is small, take ``ndimage.convolve``; if it is
-# large, ``fftconvolve``. And compare with the CPU by the same way: *SciPy FFT, all threads* and *two passes,
-# all threads* are in the chart, too. The GPU makes the two passes
-# :measured:`image[separable, 2048**2].speedup(separable_threads)` as fast as all threads of the CPU. What is
-# gained beyond that over ``convolve2d`` on one thread is the gain of another method.
+# Compare with the CPU by the same way: *SciPy FFT, all threads* and *two passes, all threads* are in the
+# chart, too. The GPU makes the two passes over 15 by 15 pixels
+# :measured:`image[separable, 2048**2].speedup(separable_threads)` as fast as all threads of the CPU, if
+# nothing is copied. What is gained beyond that over ``convolve2d`` on one thread is the gain of another
+# method.
 #
 # .. kernel:: gpuguide.topics.convolution.cpu
 #    :names: direct_threads, fft_threads, separable_threads, in_strips

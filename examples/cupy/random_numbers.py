@@ -10,30 +10,30 @@ How fast does a GPU make random numbers, and which generator should you take?
 # ``cp.random.random``, and :measured:`float64[numpy_threads, 5*10**7].time` by NumPy on all threads of the
 # CPU. So call ``default_rng``, and make the numbers where you need them.
 #
-# .. list-table:: Uniform random numbers, made where they are needed
+# .. list-table:: Fifty million uniform random numbers
 #    :header-rows: 1
 #
 #    * - generator
-#      - single precision
-#      - double precision
+#      - float32
+#      - float64
 #    * - NumPy, one thread
-#      - :measured:`float32[numpy, 5*10**7].rate(numbers)`
-#      - :measured:`bits[numpy, 5*10**7].rate(numbers)`
+#      - :measured:`float32[numpy, 5*10**7].time`
+#      - :measured:`bits[numpy, 5*10**7].time`
 #    * - NumPy, all threads
-#      - :measured:`float32[numpy_threads, 5*10**7].rate(numbers)`
-#      - :measured:`float64[numpy_threads, 5*10**7].rate(numbers)`
+#      - :measured:`float32[numpy_threads, 5*10**7].time`
+#      - :measured:`float64[numpy_threads, 5*10**7].time`
 #    * - ``cp.random.random``
-#      - :measured:`float32[cupy_random, 5*10**7].rate(numbers)`
-#      - :measured:`float64[cupy_random, 5*10**7].rate(numbers)`
-#    * - ``cp.random.default_rng``, XORWOW
-#      - :measured:`float32[xorwow, 5*10**7].rate(numbers)`
-#      - :measured:`float64[xorwow, 5*10**7].rate(numbers)`
+#      - :measured:`float32[cupy_random, 5*10**7].time`
+#      - :measured:`float64[cupy_random, 5*10**7].time`
+#    * - ``default_rng``: XORWOW
+#      - :measured:`float32[xorwow, 5*10**7].time`
+#      - :measured:`float64[xorwow, 5*10**7].time`
 #    * - Philox
-#      - :measured:`float32[philox, 5*10**7].rate(numbers)`
-#      - :measured:`bits[philox, 5*10**7].rate(numbers)`
+#      - :measured:`float32[philox, 5*10**7].time`
+#      - :measured:`bits[philox, 5*10**7].time`
 #    * - MRG32k3a
-#      - :measured:`float32[mrg, 5*10**7].rate(numbers)`
-#      - :measured:`bits[mrg, 5*10**7].rate(numbers)`
+#      - :measured:`float32[mrg, 5*10**7].time`
+#      - :measured:`bits[mrg, 5*10**7].time`
 
 # %%
 # default_rng: NumPy's interface, other numbers
@@ -59,7 +59,7 @@ for xp in (np, cp):
 #    Take another seed than 2026 in the line that makes ``again``, and run the cell once more. Its numbers
 #    no longer equal those of the first line, in either library.
 #
-# Two things differ from NumPy. The same seed gives other numbers, for the generators are not the same. And
+# Two things differ from NumPy. The same seed gives other numbers: the generators are not the same. And
 # CuPy's numbers depend on how they are drawn: two and then one are not the same as three at once. If a test
 # must compare both libraries, make the numbers once, on the host, and copy them. CuPy does not promise the
 # same numbers across its major versions, either.
@@ -105,16 +105,16 @@ x = philox.random(1_000_000, dtype=cp.float32)
 print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 
 # %%
-# In double precision 5 · 10\ :sup:`7` numbers take XORWOW :measured:`float64[xorwow, 5*10**7].time`, Philox
-# :measured:`bits[philox, 5*10**7].time` and MRG32k3a :measured:`bits[mrg, 5*10**7].time`. That is
-# :measured:`float64[xorwow, 5*10**7].share`, :measured:`bits[philox, 5*10**7].share` and
-# :measured:`bits[mrg, 5*10**7].share` of the rate at which the memory can be written, so a better generator
-# would gain little. In single precision there is half as much to write, and it takes
-# :measured:`float32[xorwow, 5*10**7].time`, :measured:`float32[philox, 5*10**7].time` and
-# :measured:`float32[mrg, 5*10**7].time`.
+# In double precision XORWOW makes :measured:`float64[xorwow, 5*10**7].rate(numbers)`, Philox
+# :measured:`bits[philox, 5*10**7].rate(numbers)` and MRG32k3a :measured:`bits[mrg, 5*10**7].rate(numbers)`.
+# They write at :measured:`float64[xorwow, 5*10**7].share`, :measured:`bits[philox, 5*10**7].share` and
+# :measured:`bits[mrg, 5*10**7].share` of the rate that the memory allows, which leaves little room for a
+# faster one. In single precision there is half as much to write. Then they make
+# :measured:`float32[xorwow, 5*10**7].rate(numbers)`, :measured:`float32[philox, 5*10**7].rate(numbers)` and
+# :measured:`float32[mrg, 5*10**7].rate(numbers)`.
 #
-# The older function ``cp.random.random``, which has one seed for the whole program, takes
-# :measured:`float64[cupy_random, 5*10**7].time` and :measured:`float32[cupy_random, 5*10**7].time`. Replace
+# The older function ``cp.random.random``, which has one seed for the whole program, makes
+# :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double precision. Replace
 # it by a generator object for large arrays, and say ``dtype=cp.float32`` where that is enough.
 #
 # Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall evenly
@@ -155,11 +155,11 @@ gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
 # For small arrays the order is another one. However few numbers there are, the GPU needs
 # :measured:`float64[xorwow, 10**3].time` for a call of ``default_rng``, and
 # :measured:`float64[cupy_random, 10**3].time` for one of ``cp.random.random``. We think that
-# ``default_rng`` always starts all of its parallel generators. :evidence:`opinion` On top of that comes the
-# call itself, which takes Python :measured:`float64[xorwow, 10**3].launch` and
-# :measured:`float64[cupy_random, 10**3].launch`. NumPy makes a thousand numbers in
-# :measured:`float64[numpy_threads, 10**3].time`. So draw many numbers at once, and make a few numbers that
-# you need on the host there.
+# ``default_rng`` always starts all of its parallel generators. :evidence:`opinion` Python takes
+# :measured:`float64[xorwow, 10**3].launch` to make the one call, and
+# :measured:`float64[cupy_random, 10**3].launch` to make the other. NumPy is done with a thousand numbers in
+# :measured:`float64[numpy_threads, 10**3].time`. So draw many numbers at once, and if you need only a few
+# on the host, make them there.
 
 # %%
 # Adding two vectors of random numbers
@@ -202,8 +202,8 @@ print("the same:", bool((new == c).all()))
 #    * - ElementwiseKernel
 #      - :measured:`add[elementwise, 5*10**7].time`
 #
-# All three move three arrays through the memory: the ElementwiseKernel at
-# :measured:`add[elementwise, 5*10**7].share` of its :term:`ceiling`, ``cp.add`` at
+# On the GPU all three ways read two arrays and write one: the ElementwiseKernel at
+# :measured:`add[elementwise, 5*10**7].share` of the memory's :term:`ceiling`, ``cp.add`` at
 # :measured:`add[cupy, 5*10**7].share`. A function of one's own is worth writing where it does several
 # operations in one.
 

@@ -583,6 +583,8 @@ ON_THE_GPU = {
 }
 
 
+# Importing cupyx.scipy.signal warns of a part of CuPy that no study uses.
+@pytest.mark.filterwarnings("ignore:cupyx.jit.rawkernel is experimental:FutureWarning")
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", STUDIES)
 def test_all_variants_equal_the_reference_on_the_gpu(name: str) -> None:

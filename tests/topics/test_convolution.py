@@ -225,8 +225,9 @@ def test_scipy_is_timed_on_the_image_of_the_source(monkeypatch: pytest.MonkeyPat
     assert len(convolution.time_scipy(2)) == 2
 
 
+# Importing cupyx.scipy.signal warns of a part of CuPy that is not used here.
+@pytest.mark.filterwarnings("ignore:cupyx.jit.rawkernel is experimental:FutureWarning")
 @pytest.mark.gpu
 def test_all_ways_agree_on_the_gpu_at_awkward_sizes() -> None:
-    sizes = (0, 1, 9, 33**2, 100**2, 257**2)
-    assert not convolution.study().check_all(sizes).skipped
+    assert not convolution.study().check_all((0, 15**2, 33**2, 100**2, 257**2)).skipped
     assert not convolution.by_kernel_study().check_all((1, 9, 17**2)).skipped
