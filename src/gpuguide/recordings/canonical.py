@@ -13,7 +13,6 @@ versions. Only the standard library is imported, so that the file also runs alon
 from __future__ import annotations
 
 import ast
-import functools
 import hashlib
 import json
 import re
@@ -245,8 +244,6 @@ def reads_docstrings(source: str) -> bool:
     return bool(_DOCSTRING_READERS.search(_read(source)[2]))
 
 
-# A build asks of each module whether it reads docstrings, then for its form, and of many pages the same.
-@functools.lru_cache(maxsize=512)
 def _read(source: str) -> tuple[ast.Module, _Writer, str]:
     """Parse, and write all but the docstrings: one that mentions `__doc__` reads nothing."""
     tree = _parse(source)
