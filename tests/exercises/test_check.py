@@ -14,7 +14,7 @@ from gpuguide.exercises import check as check_module_or_function
 from gpuguide.exercises import get, lanes, names, pool, progress
 from gpuguide.exercises.check import check, check_file
 from gpuguide.exercises.model import FunctionTask
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
 
 SIMULATOR = ["simulator"]
 

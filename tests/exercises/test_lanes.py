@@ -13,7 +13,7 @@ from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
 from gpuguide.exercises.model import FunctionTask, KernelTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.verdict import Verdict
 from gpuguide.exercises.wording import LOOK_AT
 from gpuguide.exercises.worker_process import WorkerProcess

@@ -11,7 +11,7 @@ import pytest
 from gpuguide.exercises import gpu_lane
 from gpuguide.exercises.gpu_lane import read_ending
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
-from gpuguide.exercises.trace.findings import Finding, ThreadId
+from gpuguide.exercises.simulator.findings import Finding, ThreadId
 from gpuguide.exercises.worker_process import Ended, WorkerProcess
 
 REPORT = LaneReport(

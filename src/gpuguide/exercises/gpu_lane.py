@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.worker_process import Ended
 
 __all__ = ["LIMIT_S", "read_ending"]

@@ -11,7 +11,7 @@ from typing import Any
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.machine.memory import is_out_of_memory
 
 __all__ = ["judge_function"]

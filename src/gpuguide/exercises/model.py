@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpuguide.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from gpuguide.exercises.trace.findings import Finding
+    from gpuguide.exercises.simulator.findings import Finding
 
 __all__ = ["LANES", "LEVELS", "POOL", "Call", "Exercise", "FunctionTask", "KernelTask", "Limits"]
 
@@ -165,7 +165,7 @@ class FunctionTask:
 
     Examples
     --------
-    >>> from gpuguide.exercises.trace import Finding
+    >>> from gpuguide.exercises.simulator.findings import Finding
     >>> def judge(function):
     ...     if function(3) != 9:
     ...         yield Finding("wrong", f"The square of 3 is 9; got {function(3)}.")

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gpuguide.exercises.trace.drawing import draw_svg, draw_text
-from gpuguide.exercises.trace.findings import Finding, ThreadId
-from gpuguide.exercises.trace.trace import Trace, TraceStats
+from gpuguide.exercises.simulator.drawing_svg import draw_svg
+from gpuguide.exercises.simulator.drawing_text import draw_text
+from gpuguide.exercises.simulator.findings import Finding, ThreadId
+from gpuguide.exercises.simulator.trace import Trace, Work
 
 __all__ = ["FAILED", "NOT_AT_HAND", "PASSED", "LaneReport"]
 
@@ -37,7 +38,7 @@ class LaneReport:
         Sentences on what was found and what could not be judged.
     printed : str
         What the reader's own code printed in a worker process.
-    stats : TraceStats or None
+    stats : Work or None
         Figures of the launch with the most work (simulator).
     stats_call : str
         That launch, in words.
@@ -58,7 +59,7 @@ class LaneReport:
     n_calls: int = 0
     notes: tuple[str, ...] = ()
     printed: str = ""
-    stats: TraceStats | None = None
+    stats: Work | None = None
     stats_call: str = ""
     trace: Trace | None = field(default=None, repr=False, compare=False)
 

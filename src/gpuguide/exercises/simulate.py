@@ -11,19 +11,16 @@ import numpy as np
 
 from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.cases import poisoned
-from gpuguide.exercises.compare import changed_inputs, snapshot, wrong_results
-from gpuguide.exercises.limits import over_limits
+from gpuguide.exercises.constants import evaluate
 from gpuguide.exercises.model import Call, Exercise, KernelTask
+from gpuguide.exercises.numpy_views import as_constant, as_launched, values
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
-from gpuguide.exercises.trace import prepare, run
-from gpuguide.exercises.trace.findings import KINDS, Finding
-from gpuguide.exercises.trace.prepare import TracedKernel
-from gpuguide.exercises.trace.trace import Trace
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.judge import Launch, judge_launch
+from gpuguide.exercises.simulator.source import prepare
+from gpuguide.exercises.simulator.trace import Figures, Trace
 
 __all__ = ["judge_simulated", "with_line"]
-
-# After these, missing results are no news.
-_ENDS_THE_LAUNCH = ("endless", "exception")
 
 
 def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
@@ -51,27 +48,37 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     task = exercise.task
     assert isinstance(task, KernelTask)
     check_parameters(exercise.name, task.parameters, answer)
-    kernel = prepare(answer.source, answer.name, answer.constants)
-    report, most = LaneReport("simulator", PASSED), (0, 0)
+    constants = {name: as_constant(value) for name, value in answer.constants.items()}
+    kernel = prepare(
+        answer.source, answer.name, constants, lambda node, known: as_constant(evaluate(node, known))
+    )
+    report, most, figures = LaneReport("simulator", PASSED), (-1, 0), None
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
-        trace, findings = _launch(kernel, task, call, order)
+        trace, findings = judge_launch(kernel, _as_data(call), task.limits, order)
         unknown = next((finding for finding in findings if finding.kind == "unsupported"), None)
         if unknown is not None:
             return LaneReport("simulator", NOT_AT_HAND, unknown.message)
         if findings:
             located = [with_line(finding, answer) for finding in findings]
             return _failed(trace, located, call, order, n_calls - 1)
-        if _size(trace) >= most:
-            most = _size(trace)
-            report = replace(report, stats=trace.stats, stats_call=call.label)
+        if _size(trace.figures) >= most:
+            most, figures = _size(trace.figures), trace.figures
+            report = replace(report, stats_call=call.label)
         report = replace(report, n_calls=n_calls)
-    return report
+    return replace(report, stats=figures.work if figures else None)
 
 
-def _size(trace: Trace) -> tuple[int, int]:
+def _size(figures: Figures) -> tuple[int, int]:
     """Return the key by which launches are compared: one whose threads mostly lack an element says little."""
-    stats = trace.stats
-    return stats.reads + stats.writes + stats.atomics, stats.threads
+    return figures.reads + figures.writes + figures.atomics, figures.threads
+
+
+def _as_data(call: Call) -> Launch:
+    """Return a launch as the simulator takes it."""
+    expected = {name: values(contents) for name, contents in call.expected.items()}
+    unset = [name for name in call.expected if _holds_nothing(call.arguments[name])]
+    arguments = as_launched(call.arguments, unset)
+    return Launch(call.label, call.grid, call.block, arguments, expected, call.tolerance, call.shared_bytes)
 
 
 def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]:
@@ -83,25 +90,6 @@ def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]
     for position, call in enumerate(calls()):
         if position in last.values():
             yield call, "reverse"
-
-
-def _launch(kernel: TracedKernel, task: KernelTask, call: Call, order: str) -> tuple[Trace, list[Finding]]:
-    before = snapshot(call.arguments)
-    trace = run(
-        kernel,
-        call.grid,
-        call.block,
-        call.arguments,
-        order=order,
-        shared_bytes=call.shared_bytes,
-        outputs=[name for name in call.expected if _holds_nothing(before[name])],
-    )
-    findings = [*trace.findings, *changed_inputs(call, before, call.arguments, trace.names)]
-    if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
-        findings += wrong_results(call, call.arguments, trace.names)
-    if not findings:
-        findings = over_limits(task.limits, call, trace)
-    return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
 
 
 def _holds_nothing(x: np.ndarray[Any, Any]) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from gpuguide.exercises.answer import Answer
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
 
 __all__ = ["unsupported"]
 

@@ -10,8 +10,9 @@ from html import escape
 from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
-from gpuguide.exercises.trace.findings import Finding
-from gpuguide.exercises.trace.trace import TraceStats
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.judge import never_written
+from gpuguide.exercises.simulator.trace import Work
 from gpuguide.exercises.wording import advice
 
 __all__ = ["LANE_NAMES", "Verdict"]
@@ -73,7 +74,7 @@ class Verdict:
         }
 
     @property
-    def stats(self) -> TraceStats | None:
+    def stats(self) -> Work | None:
         """Figures of the launch with the most work in the simulator; None if it did not pass."""
         return next((report.stats for report in self.reports if report.stats is not None), None)
 
@@ -233,11 +234,8 @@ def _where(report: LaneReport) -> str:
 
 def _kind(finding: Finding, report: LaneReport) -> str:
     """Return what to advise on: a wrong element that was never written needs another question."""
-    if finding.kind == "wrong" and report.trace is not None:
-        unwritten = report.trace.never_written(finding.array)
-        if unwritten is not None and unwritten.index == finding.index:
-            return unwritten.kind
-    return finding.kind
+    is_missing = finding.kind == "wrong" and report.trace is not None and never_written(report.trace, finding)
+    return "never_written" if is_missing else finding.kind
 
 
 def _quote(finding: Finding, answer: Answer | None) -> str:
@@ -250,7 +248,7 @@ def _quote(finding: Finding, answer: Answer | None) -> str:
     return "\n".join(f"{line:>{width}} | {text}" for line, text in shown)
 
 
-def _figures(stats: TraceStats, call: str) -> str:
+def _figures(stats: Work, call: str) -> str:
     """Say how a launch used memory."""
     said = [
         f"The launch with the most work ({call}): {stats.threads:,} threads made {_accesses(stats)} global "
@@ -274,7 +272,7 @@ def _figures(stats: TraceStats, call: str) -> str:
     return " ".join(said)
 
 
-def _accesses(stats: TraceStats) -> str:
+def _accesses(stats: Work) -> str:
     counted = [(stats.reads, "read"), (stats.writes, "write"), (stats.atomics, "atomic operation")]
     words = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counted if n or noun != "atomic operation"]
     joined = " and ".join(words) if len(words) == 2 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -8,8 +8,8 @@ from numbers import Real
 from reprlib import Repr
 from typing import Any
 
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
-from gpuguide.exercises.trace.findings import Finding
 from gpuguide.results.units import format_quantity
 
 __all__ = [

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, shown
-from gpuguide.exercises.trace.findings import Finding
 
 EPS = float(np.finfo(np.float32).eps)
 Vector = np.ndarray[Any, np.dtype[np.float32]]

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import (
     attempt,
     count,
@@ -22,7 +23,6 @@ from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.operations import VirtualOperation
 from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 
 MS = 1_000_000
 
