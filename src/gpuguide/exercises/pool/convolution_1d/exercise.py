@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.cases import eighths, launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 WIDTHS = (1, 5, 9, 17)
@@ -18,9 +18,9 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Whole numbers: the sum is exact in any order.
-    x = rng.integers(1, 99, n).astype(np.float32)
-    weights = rng.permutation(17)[: 17 if n > 256 else rng.choice(WIDTHS)].astype(np.float32) + 1
+    # Multiples of 1/8: the sum is exact in any order.
+    x = eighths(rng, 1, 99, n)
+    weights = rng.permutation(17)[: 17 if n > 256 else rng.choice(WIDTHS)].astype(np.float32) / 8 + 1
     radius = weights.size // 2
     expected = np.convolve(np.pad(x, radius), weights, mode="valid") if n else x
     return {"x": x, "weights": weights, "out": poisoned(n)}, {"out": expected}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d
+from gpuguide.exercises.cases import eighths, launches_1d
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
@@ -16,9 +16,9 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Whole numbers: the sum is exact in any order.
-    a, b = (rng.integers(-9, 99, n).astype(np.float32) for _ in range(2))
-    total = rng.integers(1, 99, 1).astype(np.float32)
+    # Multiples of 1/8, and small ones: the sum is exact in any order.
+    a, b = (eighths(rng, -3, 16, n) for _ in range(2))
+    total = eighths(rng, 1, 99, 1)
     return {"a": a, "b": b, "total": total}, {"total": total + (a * b).sum()}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.cases import eighths, launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
@@ -16,7 +16,7 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    x, y, weight = (rng.integers(-9, 10, n).astype(np.float32) for _ in range(3))
+    x, y, weight = (eighths(rng, -9, 10, n) for _ in range(3))
     expected = (x - y) ** 2 * weight
     return {"x": x, "y": y, "weight": weight, "out": poisoned(n)}, {"out": expected}
 

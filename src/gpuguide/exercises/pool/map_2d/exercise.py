@@ -17,8 +17,8 @@ def calls() -> list[Call]:
 
 def _build(shape: tuple[int, int], rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     # Few different values, so that many pixels are exactly at the level.
-    image = rng.integers(0, 5, shape).astype(np.float32)
-    level = np.float32(2)
+    image = rng.integers(0, 10, shape).astype(np.float32) / 2
+    level = np.float32(2.5)
     arguments = {"image": image, "level": level, "mask": poisoned(shape, np.uint8)}
     return arguments, {"mask": (image >= level).astype(np.uint8)}
 
