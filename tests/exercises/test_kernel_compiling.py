@@ -110,35 +110,18 @@ def test_double_precision_is_counted_and_limited() -> None:
 
 
 @needs_ptxas
-def test_registers_and_local_memory_are_limited() -> None:
+def test_registers_and_local_memory_are_told_of() -> None:
     local = "a = cuda.local.array(64, float32)\nfor k in range(64):\n    a[int(x[k])] = k\nout[i] = a[i]"
-    report = judged(local, registers=4, local_bytes=0)
-    assert [finding.kind for finding in report.findings] == ["limit", "limit"]
-    assert re.fullmatch(r"A thread takes \d+ registers; the exercise allows 4.", str(report.findings[0]))
-    assert str(report.findings[1]) == (
-        "A thread takes 256 bytes of local memory, which lies in the GPU's main memory; the exercise allows "
-        "0."
-    )
-    assert judged(local, registers=255, local_bytes=256).passed
-
-
-def test_without_ptxas_the_lane_says_what_was_not_judged(monkeypatch) -> None:
-    monkeypatch.setattr(ptxas, "find", lambda: None)
-    report = judged("out[i] = x[i]", registers=1)
+    report = judged(local)
     assert report.passed
-    assert report.notes[-1] == (
-        "ptxas is not installed (pip install 'cuda-toolkit[nvcc]' brings it), so registers and local memory "
-        "were not judged."
-    )
+    assert re.fullmatch(r"A thread takes \d+ registers and 256 bytes of local memory\.", report.notes[-1])
 
 
-@needs_ptxas
-def test_a_ptxas_that_fails_is_not_called_missing(monkeypatch) -> None:
-    monkeypatch.setattr(ptxas, "assemble", lambda ptx, capability: None)
-    assert judged("out[i] = x[i]", registers=1).notes[-1] == (
-        "The ptxas of this machine cannot make code for compute capability 9.0, so registers and local "
-        "memory were not judged."
-    )
+def test_without_ptxas_nothing_is_said_of_registers(monkeypatch) -> None:
+    monkeypatch.setattr(ptxas, "find", lambda: None)
+    report = judged("out[i] = x[i]")
+    assert report.passed
+    assert not [note for note in report.notes if "registers" in note]
 
 
 def test_in_the_simulator_nothing_is_compiled(monkeypatch) -> None:

@@ -119,7 +119,8 @@ def eighths(rng: np.random.Generator, low: int, high: int, shape: Any) -> np.nda
     >>> eighths(np.random.default_rng(1), -1, 2, 4)
     array([0.375, 0.5  , 1.25 , 1.75 ], dtype=float32)
     """
-    return rng.integers(8 * low, 8 * high, shape).astype(np.float32) / np.float32(8)
+    numbers: np.ndarray[Any, Any] = rng.integers(8 * low, 8 * high, shape).astype(np.float32)
+    return numbers / np.float32(8)
 
 
 def strided(array: np.ndarray[Any, Any], step: int = 2) -> np.ndarray[Any, Any]:

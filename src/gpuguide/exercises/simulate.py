@@ -55,9 +55,8 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     report, most, figures = LaneReport("simulator", PASSED), (-1, 0), None
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
         trace, findings = judge_launch(kernel, _as_data(call), task.limits, order)
-        unknown = next((finding for finding in findings if finding.kind == "unsupported"), None)
-        if unknown is not None:
-            return LaneReport("simulator", NOT_AT_HAND, unknown.message)
+        if findings and findings[0].kind == "unsupported":
+            return LaneReport("simulator", NOT_AT_HAND, findings[0].message)
         if findings:
             located = [with_line(finding, answer) for finding in findings]
             return _failed(trace, located, call, order, n_calls - 1)

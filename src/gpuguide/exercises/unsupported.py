@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.rewriting import own_nodes
 
 __all__ = ["unsupported"]
 
@@ -23,8 +24,6 @@ _WHAT: dict[type[ast.AST], str] = {
     ast.SetComp: "a set: a kernel cannot make one; use arrays",
     ast.GeneratorExp: "a generator expression: a kernel needs a loop instead",
     ast.JoinedStr: "an f-string: a kernel cannot make strings; print takes the values themselves",
-    ast.Lambda: "a lambda: define a device function with @cuda.jit(device=True) instead",
-    ast.FunctionDef: "a function within it: define it outside, with @cuda.jit(device=True)",
     ast.ClassDef: "a class: a kernel cannot make objects",
     ast.Import: "an import: imports stand outside of a kernel",
     ast.ImportFrom: "an import: imports stand outside of a kernel",
@@ -64,11 +63,9 @@ def _found(function: ast.FunctionDef, kernel: str) -> Iterator[tuple[int, str]]:
         for node in ast.walk(statement):
             if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
                 yield node.lineno, _WHAT[type(node)]
-            elif isinstance(node, ast.Return) and function.name == kernel and _is_something(node.value):
-                yield (
-                    node.lineno,
-                    "a return with a value: a kernel returns nothing, it writes to its arguments",
-                )
+    for node in own_nodes(function):
+        if isinstance(node, ast.Return) and function.name == kernel and _is_something(node.value):
+            yield node.lineno, "a return with a value: a kernel returns nothing, it writes to its arguments"
 
 
 def _is_something(value: ast.expr | None) -> bool:

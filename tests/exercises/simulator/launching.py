@@ -38,7 +38,8 @@ def ramp(n: int, dtype: Any = np.float32) -> np.ndarray:
 def prepare(text: str, name: str = "", constants: Mapping[str, Any] | None = None) -> Kernel:
     """Prepare a kernel with constants of NumPy."""
     known = {key: as_constant(value) for key, value in (constants or {}).items()}
-    return source.prepare(text, name, known, lambda node, others: as_constant(evaluate(node, others)))
+    constant = lambda node, others: as_constant(evaluate(node, others))  # noqa: E731
+    return source.prepare(text, name, known, constant, usual_imports=True)
 
 
 def run(

@@ -5,6 +5,7 @@ import pytest
 from launching import findings, kinds, launch, poisoned, ramp
 
 from gpuguide.errors import UnknownNameError
+from gpuguide.exercises.simulator import machine
 from gpuguide.exercises.simulator.findings import KINDS, Finding, ThreadId
 
 MESSAGES = [
@@ -348,3 +349,13 @@ def test_a_finding_names_its_kind_and_lines() -> None:
 
 def test_threads_are_named_with_their_axes() -> None:
     assert str(ThreadId((0, 1), (2, 3))) == "thread (2, 3) of block (0, 1)"
+
+
+def test_a_launch_ends_even_if_every_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many threads that each stay below their limit would keep the simulator busy for minutes."""
+    monkeypatch.setattr(machine, "MOST_STEPS", 1000)
+    source = "def kernel(x):\n    for k in range(50):\n        x[cuda.grid(1)] = k\n"
+    assert kinds(source, 1, 20, x=ramp(20)) == []
+    (finding,) = findings(source, 1, 32, x=ramp(32))
+    assert (finding.kind, finding.line) == ("endless", 2)
+    assert "turns of loops together, most of them in line 2" in finding.message

@@ -52,7 +52,7 @@ def draw_svg(trace: Trace, finding: Finding) -> str:
     >>> from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
     >>> from gpuguide.exercises.simulator.scheduler import run
     >>> from gpuguide.exercises.simulator.source import prepare
-    >>> kernel = prepare("def shift(x): x[cuda.grid(1)] = x[cuda.grid(1) + 1]")
+    >>> kernel = prepare("def shift(x): x[cuda.grid(1)] = x[cuda.grid(1) + 1]", usual_imports=True)
     >>> trace = run(kernel, 1, 4, {"x": View.of(NUMBER_TYPES["int64"], range(5), (5,))})
     >>> svg = draw_svg(trace, trace.findings[0])
     >>> svg.partition("<title>")[2].partition("</title>")[0]

@@ -42,7 +42,7 @@ def draw_text(trace: Trace, finding: Finding, width: int = 78) -> str:
     ...     i = cuda.grid(1)
     ...     if i < x.size - 1:
     ...         x[i] = x[i + 1]
-    ... ''')
+    ... ''', usual_imports=True)
     >>> trace = run(kernel, 1, 4, {"x": View.of(NUMBER_TYPES["int64"], range(4), (4,))})
     >>> print(draw_text(trace, trace.findings[0]))
     Which threads touch x in line 5

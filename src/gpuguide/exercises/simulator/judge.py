@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gpuguide.exercises.simulator.findings import KINDS, Finding, count
-from gpuguide.exercises.simulator.machine import READ, Event
+from gpuguide.exercises.simulator.machine import READ, WRITE, Event
 from gpuguide.exercises.simulator.memory import View, c_steps
 from gpuguide.exercises.simulator.results import first_changed, first_wrong
 from gpuguide.exercises.simulator.scheduler import run
@@ -158,9 +158,12 @@ def _over_limits(limits: Limits, launch: Launch, trace: Trace) -> Iterator[Findi
         yield from uncoalesced(trace, limits.sectors_per_request)
     if limits.bank_conflicts is not None:
         yield from bank_conflicts(trace, limits.bank_conflicts)
-    if limits.reads_per_element is not None or limits.writes_per_element is not None:
-        yield from _repeated(limits, figures)
-    yield from _waiting(limits, figures)
+    yield from _repeated(limits, figures)
+    yield from _atomics(limits, figures, trace)
+    if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
+        turns = count(figures.loop_turns, "turn")
+        message = f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work."
+        yield Finding("limit", message, line=trace.machine.busiest_loop)
     sizes = {math.prod(view.shape) for view in launch.views.values()}
     if figures.threads > _WARP and figures.threads in sizes:
         yield from _threads(limits, figures)
@@ -235,35 +238,39 @@ def _of_example(kind: str, message: str, instruction: Instruction, trace: Trace)
 
 def _repeated(limits: Limits, figures: Figures) -> Iterator[Finding]:
     """Yield arrays of global memory whose elements are read or written too often."""
-    # An atomic operation counts as a read and a write, and repeating it on one element is its purpose.
-    for array in (array for array in figures.arrays if array.space == "global" and not array.atomics):
-        for verb, times, most in (
-            ("read", array.reads_per_element, limits.reads_per_element),
-            ("written", array.writes_per_element, limits.writes_per_element),
-        ):
-            if most is not None and times > most:
-                yield Finding(
-                    "limit",
-                    f"An element of {array.name} is {verb} {_times(times)}, where {_times(most)} "
-                    f"{'is' if most == 1 else 'are'} allowed.",
-                    array=array.name,
+    for verb, who, most, counted in (
+        ("read", "", limits.reads_per_element, figures.times_touched(READ)),
+        ("written", "", limits.writes_per_element, figures.times_touched(WRITE)),
+        ("read", " by one block", limits.reads_per_block, figures.times_touched(READ, by_block=True)),
+    ):
+        for array, touches in counted.items() if most is not None else ():
+            if most is not None and len(touches) > most:
+                lines = tuple(sorted({figures.line_of(event) for event in touches}))
+                message = (
+                    f"An element of {array.name} is {verb} {_times(len(touches))}{who}, where {_times(most)} "
+                    f"{'is' if most == 1 else 'are'} allowed."
                 )
+                index = array.index_of(touches[0][1])
+                yield Finding("limit", message, lines[0], lines, array=array.name, index=index)
 
 
-def _waiting(limits: Limits, figures: Figures) -> Iterator[Finding]:
-    """Yield whatever makes threads wait longer than needed: barriers, atomics, one long loop."""
-    if limits.barriers is not None and figures.barriers > limits.barriers:
-        passed = count(figures.barriers, "barrier")
-        yield Finding("limit", f"A block passes {passed}, where {_allowed(limits.barriers)}.")
-    if limits.atomics is not None and figures.atomics > limits.atomics:
-        done = count(figures.atomics, "atomic operation")
-        yield Finding("limit", f"The launch makes {done} on global memory, where {_allowed(limits.atomics)}.")
-    if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
-        turns = count(figures.loop_turns, "turn")
-        yield Finding(
-            "limit",
-            f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work.",
-        )
+def _atomics(limits: Limits, figures: Figures, trace: Trace) -> Iterator[Finding]:
+    """Yield too long a queue of atomic operations on global memory: of a launch, a block, or a warp."""
+    geometry = trace.geometry
+    for who, most, unit in (
+        ("The launch", limits.atomics, lambda thread: 0),
+        ("A block", limits.atomics_per_block, geometry.block_of),
+        ("A warp", limits.atomics_per_warp, geometry.warp_of),
+    ):
+        if most is not None:
+            queues: dict[int, list[int]] = {}
+            for event in figures.atomic_events:
+                queues.setdefault(unit(event[5].thread), []).append(figures.line_of(event))
+            longest = max(queues.values(), key=len, default=[])
+            if len(longest) > most:
+                done = count(len(longest), "atomic operation")
+                message = f"{who} makes {done} on global memory, where {_allowed(most)}."
+                yield Finding("limit", message, line=max(set(longest), key=longest.count))
 
 
 def _threads(limits: Limits, figures: Figures) -> Iterator[Finding]:
@@ -281,6 +288,7 @@ def _threads(limits: Limits, figures: Figures) -> Iterator[Finding]:
             "limit",
             f"The threads of a warp diverge at {figures.divergent_branches:.0%} of the branches that they "
             f"meet; at most {most:.0%} are allowed.",
+            line=figures.most_divergent_line,
         )
 
 

@@ -11,6 +11,7 @@ A branch has no region; its cell says which way it went, and its site is its lin
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +38,8 @@ class Segment(NamedTuple):
     clock: int
 
 
+#: Turns of loops that all threads of a launch may make together: a few seconds' work for the simulator.
+MOST_STEPS = 4_000_000
 Event = tuple[Any, int, int, int, int, Segment]
 
 
@@ -45,10 +48,10 @@ class UnsupportedError(Exception):
 
 
 class EndlessError(Exception):
-    """A thread made more turns of loops than the launch allows."""
+    """A thread, or all threads together, made more turns of loops than the launch allows."""
 
-    def __init__(self, line: int) -> None:
-        self.line = line
+    def __init__(self, line: int, *, of_all: bool = False) -> None:
+        self.line, self.of_all = line, of_all
         super().__init__(f"the loop in line {line} does not end")
 
 
@@ -91,6 +94,8 @@ class Machine:
         self.clocks: list[tuple[int, ...]] = [(0,) * 32]
         self.segment = Segment(0, 0, 0, 0)
         self.path, self.fuel = 0, step_limit
+        self._turns: Counter[int] = Counter()
+        self._left = MOST_STEPS
 
     def begin(self, segment: Segment, path: int, fuel: int) -> None:
         """Let a thread run from here on."""
@@ -101,6 +106,11 @@ class Machine:
         what = (fault.kind, line, self.segment.thread, fault.what, fault.array, fault.index)
         self.remarks.append(Remark(*what))
 
+    @property
+    def busiest_loop(self) -> int | None:
+        """The line of the loop with the most turns, of all threads together."""
+        return max(self._turns, key=lambda line: (self._turns[line], -line), default=None)
+
     def enter(self) -> int:
         """Return the path of a loop's turn 0."""
         return (self.path * _PATH_FACTOR) & _LARGEST_PATH
@@ -108,9 +118,11 @@ class Machine:
     def turn(self, path: int, line: int) -> int:
         """Count a turn of a loop; return its path."""
         self.path = path = path + 1
+        self._turns[line] += 1
         self.fuel -= 1
-        if self.fuel < 0:
-            raise EndlessError(line)
+        self._left -= 1
+        if self.fuel < 0 or self._left < 0:
+            raise EndlessError(line, of_all=self.fuel >= 0)
         return path
 
     def leave(self, path: int) -> None:

@@ -15,6 +15,7 @@ from gpuguide.exercises.simulator import number_rules as rules
 from gpuguide.exercises.simulator.findings import Finding, count, numbers, with_capital
 from gpuguide.exercises.simulator.geometry import WARP_SIZE, Geometry, place
 from gpuguide.exercises.simulator.machine import (
+    MOST_STEPS,
     AccessError,
     EndlessError,
     Machine,
@@ -23,7 +24,7 @@ from gpuguide.exercises.simulator.machine import (
     UnsupportedError,
 )
 from gpuguide.exercises.simulator.memory import Region, View, whole
-from gpuguide.exercises.simulator.names import Cuda, Wait, namespace
+from gpuguide.exercises.simulator.names import USUAL_IMPORTS, Cuda, Wait, namespace
 from gpuguide.exercises.simulator.races import races, unset_reads
 from gpuguide.exercises.simulator.source import Kernel
 from gpuguide.exercises.simulator.trace import Trace
@@ -170,7 +171,10 @@ class _Launch:
         trace = Trace(machine, names, self.barriers, self.loop_turns, frozenset(self.loose_warps))
         if endless is not None:
             message = (
-                f"The loop at line {endless.line} does not end: one thread was stopped there after "
+                f"The threads of the launch made more than {MOST_STEPS:,} turns of loops together, most of "
+                f"them in line {machine.busiest_loop}; a right answer needs far fewer."
+                if endless.of_all
+                else f"The loop at line {endless.line} does not end: one thread was stopped there after "
                 f"{machine.step_limit} steps."
             )
             trace.findings = (*self.kernel.findings, Finding("endless", message, line=endless.line))
@@ -496,11 +500,9 @@ def _line_of(error: Exception, file: str) -> int:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, NameError) and hasattr(builtins, error.name or ""):
-        return f"{error.name} is not available in a kernel"
-    if isinstance(error, NameError) and error.name in _OF_NUMBA:
-        return f"{error}; Numba has it as cuda.{_OF_NUMBA[error.name]}"
-    if isinstance(error, TypeError | NameError):
+    if isinstance(error, NameError):
+        return _unknown_name(error)
+    if isinstance(error, TypeError):
         return str(error)
     if isinstance(error, RecursionError):
         return "it calls itself endlessly"
@@ -508,6 +510,22 @@ def _reason(error: Exception) -> str:
     if isinstance(error, _SILENT):
         return f"{said}; a GPU reports nothing and continues with a useless value"
     return said
+
+
+def _unknown_name(error: NameError) -> str:
+    name = error.name or ""
+    if hasattr(builtins, name):
+        return f"{name} is not available in a kernel"
+    if name in USUAL_IMPORTS:
+        return f"{error}; import it at the top of the file{_import_of(name)}"
+    return f"{error}; Numba has it as cuda.{_OF_NUMBA[name]}" if name in _OF_NUMBA else str(error)
+
+
+def _import_of(name: str) -> str:
+    module, _, last = USUAL_IMPORTS[name].rpartition(".")
+    if module:
+        return f": from {module} import {name}"
+    return f": import {last}" + (f" as {name}" if name != last else "")
 
 
 def _findings_of(remarks: Iterable[Remark], geometry: Geometry) -> dict[Finding, tuple[Remark, ...]]:

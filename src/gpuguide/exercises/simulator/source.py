@@ -52,6 +52,8 @@ def prepare(
     name: str = "",
     constants: Mapping[str, object] = _NOTHING,
     evaluate: Callable[[ast.expr, Mapping[str, object]], object] | None = None,
+    *,
+    usual_imports: bool = False,
 ) -> Kernel:
     """Find the kernel in a source text, rewrite it for tracing and compile it; nothing of it is run.
 
@@ -67,6 +69,8 @@ def prepare(
     evaluate : callable, optional
         Makes a constant of an expression at the top level of the source, or raises ValueError; by default
         such constants are left out.
+    usual_imports : bool
+        Whether a source without any import has those that kernels usually have.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def prepare(
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     kernel = _chosen(functions, name)
     parameters = tuple(argument.arg for argument in (*kernel.args.posonlyargs, *kernel.args.args))
-    imports = _imports(tree) or names.USUAL_IMPORTS
+    imports = _imports(tree) or (names.USUAL_IMPORTS if usual_imports else {})
     own_constants = _constants(tree, constants, evaluate) if evaluate else {}
     findings = [*_look_over(kernel, functions.values()), *_unknown(functions.values(), imports)]
     rewritten = rewrite(functions.values(), imports, names.ATTRIBUTES)

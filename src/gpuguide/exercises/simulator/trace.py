@@ -333,6 +333,34 @@ class Figures:
         """What the threads of a warp do when they meet a branch together."""
         return list(self._requests(event for event in self._log if event[2] == BRANCH).values())
 
+    @property
+    def most_divergent_line(self) -> int | None:
+        """The line of the branch at which the threads of a warp part most often."""
+        lines = [request[0][3] for request in self.branches if len({event[1] for event in request}) > 1]
+        return max(sorted(set(lines)), key=lines.count, default=None)
+
+    @cached_property
+    def atomic_events(self) -> list[Event]:
+        """Atomic operations on global memory."""
+        return [event for event in self._in("global") if event[2] in _CHANGES]
+
+    def line_of(self, event: Event) -> int:
+        """Return the line of an access."""
+        return self._trace.machine.sites.line(event[3])
+
+    def times_touched(self, kind: int, *, by_block: bool = False) -> dict[Region, list[Event]]:
+        """Return, for each array of global memory, the accesses to its most touched element.
+
+        Arrays on which an atomic operation works are left out: to repeat it on one element is its purpose.
+        """
+        changed = {event[0] for event in self.atomic_events}
+        found: dict[Region, dict[tuple[int, int], list[Event]]] = {}
+        for event in self._in("global"):
+            if event[2] == kind and event[0] not in changed:
+                block = self._geometry.block_of(event[5].thread) if by_block else 0
+                found.setdefault(event[0], {}).setdefault((event[1], block), []).append(event)
+        return {region: max(touches.values(), key=len) for region, touches in found.items()}
+
     @cached_property
     def arrays(self) -> tuple[ArrayFigures, ...]:
         """The arguments in order, then the shared arrays from the top of the source down."""

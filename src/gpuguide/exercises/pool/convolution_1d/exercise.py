@@ -34,7 +34,7 @@ EXERCISE = Exercise(
     teaches="What neighbouring threads share is fetched once into shared memory, with a margin at both ends.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, reads_per_element=10, loop_turns=40, float64_instructions=0),
+        limits=Limits(reads_per_block=1, loop_turns=40, float64_instructions=0),
         signature=("float32[::1]", "float32[::1]", "float32[::1]"),
         parameters=("x", "weights", "out"),
     ),

@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     teaches="Add up in registers first, then across the warp, and go to memory once per warp.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(atomics=24, loop_turns=16, float64_instructions=0),
+        limits=Limits(atomics_per_warp=1, loop_turns=16, float64_instructions=0),
         signature=("float32[::1]", "float32[::1]", "float32[::1]"),
         parameters=("a", "b", "total"),
     ),

@@ -31,7 +31,7 @@ EXERCISE = Exercise(
     teaches="A grid can have two axes: x counts the columns, y the rows, and both need a guard.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, loop_turns=2),
+        limits=Limits(loop_turns=2),
         signature=("float32[:, ::1]", "float32", "uint8[:, ::1]"),
         parameters=("image", "level", "mask"),
     ),

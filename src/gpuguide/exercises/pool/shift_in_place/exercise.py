@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     teaches="Reading what another thread overwrites is a race; in a loop all threads must reach the barrier.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, loop_turns=8),
+        limits=Limits(loop_turns=8),
         signature=("float32[::1]",),
         parameters=("x",),
     ),
