@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.exercises.source_file import load_function, read_file, read_source
+from gpuguide.exercises.source_file import execute, read_file, read_source
 
 KERNEL = '''\
 """My answer."""
@@ -124,18 +124,6 @@ def test_an_unknown_function_names_the_nearest() -> None:
     assert str(caught.value) == "Unknown function of mine.py: 'kernal'. Did you mean 'kernel'?"
 
 
-def test_a_host_function_s_file_is_executed_with_its_folder_on_the_path(tmp_path: Path) -> None:
-    (tmp_path / "beside.py").write_text("FACTOR = 3\n")
-    file = tmp_path / "mine.py"
-    file.write_text(
-        "from beside import FACTOR\ndef scale(x):\n    return FACTOR * x\n"
-        "if __name__ == '__main__':\n    raise SystemExit\n"
-    )
-    function, answer = load_function(file)
-    assert function(2) == 6
-    assert answer.line(3) == "    return FACTOR * x"
-
-
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
@@ -148,5 +136,5 @@ def test_a_file_that_stops_is_named_with_its_line(tmp_path: Path, statement: str
     file = tmp_path / "mine.py"
     file.write_text(f"def f(x):\n    return x\n{statement}\n")
     with pytest.raises(ArgumentError) as caught:
-        load_function(file)
+        execute(file.read_text(), "f", file)
     assert str(caught.value) == f"mine.py stops at line 3 when it is executed: {said}"

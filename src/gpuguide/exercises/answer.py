@@ -26,6 +26,8 @@ class Answer:
         Values that the functions refer to, by name.
     place : str
         Name of the file where it stands, for messages; empty for a cell.
+    folder : str
+        Folder of that file, from which it may import; empty if it is not to be executed.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class Answer:
     name: str
     constants: Mapping[str, object] = field(default_factory=dict)
     place: str = ""
+    folder: str = ""
 
     def line(self, number: int) -> str:
         """Return one line of the source, counted from 1; empty where there is none."""

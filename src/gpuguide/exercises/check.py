@@ -18,7 +18,7 @@ from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
 from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.report import NOT_AT_HAND, LaneReport
 from gpuguide.exercises.source import plain_function, quotable, read
-from gpuguide.exercises.source_file import load_function, read_file
+from gpuguide.exercises.source_file import read_file, read_host_file
 from gpuguide.exercises.verdict import LANE_NAMES, Verdict
 
 __all__ = ["check", "check_file", "judge"]
@@ -110,7 +110,7 @@ def check_file(
     path : pathlib.Path
         A Python file. For a kernel nothing in it is executed: the kernel, the functions it calls, and the
         imports and constants they use are read from the source text. For a host function the file is
-        executed, with the rights of this process.
+        executed in a process of its own, with your rights.
     function : str
         Name of the function; by default that of the exercise's stub, or else the last one in the file.
     lanes, quiet
@@ -130,8 +130,8 @@ def check_file(
     chosen = choose_lanes(exercise, lanes)
     if isinstance(exercise.task, KernelTask):
         return _judge(exercise, read_file(path, function, exercise.function_name), chosen, quiet)
-    loaded, answer = load_function(path, function, exercise.function_name)
-    return _judge(exercise, answer, chosen, quiet, partial(judge_function, exercise, loaded))
+    answer = read_host_file(path, function, exercise.function_name)
+    return _judge(exercise, answer, chosen, quiet)
 
 
 def _judge(

@@ -8,7 +8,7 @@ from gpuguide.exercises.worker_process import Ended
 
 __all__ = ["LIMIT_S", "read_ending"]
 
-LIMIT_S = {"compile": 60.0, "gpu": 20.0}
+LIMIT_S = {"simulator": 60.0, "compile": 60.0, "gpu": 20.0}
 """Seconds that a worker of each lane may take; for the GPU, this limit ends kernels that never end."""
 
 _OUT_OF_MEMORY = ("CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "OutOfMemoryError")
@@ -48,6 +48,8 @@ def read_ending(lane: str, ended: Ended) -> LaneReport:
     if ended.code == _KILLED:
         return LaneReport(lane, NOT_AT_HAND, _KILLED_FROM_OUTSIDE)
     call = ended.last("at")
+    if lane == "simulator" and call is not None:
+        return LaneReport(lane, FAILED, findings=(_left(ended.code),))
     if isinstance(call, str) and (ended.code is None or ended.code < 0):
         return LaneReport(lane, FAILED, findings=(_died(ended.code),), call=call)
     return LaneReport(lane, NOT_AT_HAND, _no_verdict(lane, ended))
@@ -69,6 +71,13 @@ def _died(code: int | None) -> Finding:
         message = f"The kernel had not ended after {LIMIT_S['gpu']:.0f} s, and was stopped."
         return Finding("endless", message)
     return Finding("gpu", f"The process that launched the kernel died in the launch (signal {-code}).")
+
+
+def _left(code: int | None) -> Finding:
+    if code is None:
+        return Finding("endless", f"The function had not ended after {LIMIT_S['simulator']:.0f} s.")
+    status = f"signal {-code}" if code < 0 else f"exit status {code}"
+    return Finding("exception", f"The code ended the process ({status}) before there was a result.")
 
 
 def _no_verdict(lane: str, ended: Ended) -> str:

@@ -104,11 +104,13 @@ def judge_in_lanes(
     reports: list[LaneReport] = []
     with ExitStack() as workers:
         missing = {**{lane: reason for lane in lanes if (reason := _why_not(lane))}, **missing}
+        # A reader's file is executed where it can do no harm to a verdict.
+        needs_process = isinstance(exercise.task, FunctionTask) and judge_here is None
         # Started before the first lane judges, so that their imports run meanwhile.
         started = {
             lane: workers.enter_context(start(lane))
             for lane in lanes
-            if lane != "simulator" and lane not in missing
+            if lane not in missing and (lane != "simulator" or needs_process)
         }
         for lane in lanes:
             tell(lane)
@@ -116,6 +118,8 @@ def judge_in_lanes(
                 reports.append(LaneReport(lane, NOT_AT_HAND, missing[lane]))
             elif lane in started:
                 ended = started[lane].finish(describe(exercise, answer, lane), LIMIT_S[lane])
+                if refused := ended.last("refused"):
+                    raise ArgumentError(refused)
                 reports.append(read_ending(lane, ended))
             else:
                 reports.append(judge_here() if judge_here else judge_simulated(exercise, answer))

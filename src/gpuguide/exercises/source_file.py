@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import sys
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -12,10 +12,12 @@ from typing import Any
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.exercises.answer import Answer, Piece, arrange, free_names
 from gpuguide.exercises.constants import evaluate
+from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 
-__all__ = ["execute", "last_function", "load_function", "parse", "read_file", "read_source"]
+__all__ = ["execute", "last_function", "parse", "read_file", "read_host_file", "read_source"]
 
 _Import = ast.Import | ast.ImportFrom
+_LIMIT_S = float(os.environ.get("GPUGUIDE_TIME_LIMIT", "20"))
 
 
 def read_file(path: Path, name: str = "", preferred: str = "") -> Answer:
@@ -244,38 +246,31 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
         yield node.target.id, node.value
 
 
-def load_function(path: Path, name: str = "", preferred: str = "") -> tuple[Callable[..., Any], Answer]:
-    """Execute a file and return its function, as a function that runs on the host needs.
+def read_host_file(path: Path, name: str = "", preferred: str = "") -> Answer:
+    """Read a file that holds a function of the host; a worker process will execute it.
 
     Parameters
     ----------
     path : pathlib.Path
-        A Python file. It is executed with the rights of this process; ``__name__`` is that of the file.
-    name, preferred : str
-        As for `read_file`.
+        A Python file.
+    name : str
+        Name of the function, at its top level.
+    preferred : str
+        Name of the function where none is asked for; if there is none of that name, the last one counts.
 
     Returns
     -------
-    function : callable
-        The function.
-    answer : Answer
-        The whole file.
+    Answer
+        The whole text.
 
     Raises
     ------
-    ArgumentError
-        The file cannot be read or is not Python, or raises an error of its own.
-    UnknownNameError
-        There is no function of this name.
+    ArgumentError, UnknownNameError
+        The file cannot be read, is no Python, or has no such function.
     """
     text = _text(path)
     chosen = _choose(_functions(parse(text, path.name)), name, preferred, path.name)
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)
-    try:
-        return execute(text, chosen, path), Answer(text, chosen, place=path.name)
-    finally:
-        sys.path.remove(folder)
+    return Answer(text, chosen, place=path.name, folder=str(path.resolve().parent))
 
 
 def execute(
@@ -311,8 +306,9 @@ def execute(
     """
     namespace: dict[str, Any] = {**constants, "__name__": path.stem, "__file__": str(path)}
     try:
-        exec(compile(text, str(path), "exec"), namespace)
-    except (Exception, SystemExit) as error:
+        with time_limit(_LIMIT_S):
+            exec(compile(text, str(path), "exec"), namespace)
+    except (Exception, SystemExit, TooLongError) as error:
         line = _line_of(error, str(path))
         raise ArgumentError(
             f"{path.name} stops{f' at line {line}' if line else ''} when it is executed: "

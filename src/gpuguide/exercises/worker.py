@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+from gpuguide.errors import ArgumentError
 from gpuguide.exercises import pool
 from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.compile_lane import judge_compile
@@ -51,10 +52,11 @@ def perform(job: Mapping[str, Any], say: Callable[[str], None]) -> LaneReport:
     """
     exercise = pool.get(job["exercise"])
     constants = {name: decode(value) for name, value in job["constants"].items()}
-    answer = Answer(job["source"], job["name"], constants, job["place"])
+    answer = Answer(job["source"], job["name"], constants, job["place"], job["folder"])
     if isinstance(exercise.task, FunctionTask):
-        say("real arrays")
-        path = Path(answer.place or "answer.py")
+        say("real arrays" if job["lane"] == "gpu" else "stand-ins")
+        path = Path(answer.folder, answer.place or "answer.py")
+        sys.path[:0] = [answer.folder] if answer.folder else []
         return judge_function(exercise, execute(answer.source, answer.name, path, constants), job["lane"])
     if job["lane"] == "compile":
         return judge_compile(exercise, answer)
@@ -78,12 +80,17 @@ def main(arguments: Sequence[str]) -> int:
     # Imports take longer than judging, so they run while the session still simulates. An import that fails
     # here fails again where it is needed, with its own message.
     with contextlib.suppress(Exception):
-        numba_cuda()
+        if arguments[:1] != ["simulator"]:
+            numba_cuda()
         if arguments[:1] == ["gpu"]:
             cupy()
     job = json.load(sys.stdin)
-    report = perform(job, lambda label: _write(answers, {"at": label}))
-    _write(answers, {"report": report.as_json()})
+    try:
+        report = perform(job, lambda label: _write(answers, {"at": label}))
+    except ArgumentError as error:
+        _write(answers, {"refused": str(error)})
+    else:
+        _write(answers, {"report": report.as_json()})
     return 0
 
 

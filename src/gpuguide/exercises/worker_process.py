@@ -78,6 +78,7 @@ def describe(exercise: Exercise, answer: Answer, lane: str) -> dict[str, Any]:
         "name": answer.name,
         "constants": constants,
         "place": answer.place,
+        "folder": answer.folder,
     }
 
 

@@ -1,6 +1,5 @@
 """The square as a power, and the arrays unpacked by another name."""
 
-import numba
 from numba import cuda as gpu
 
 
