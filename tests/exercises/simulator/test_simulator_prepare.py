@@ -106,7 +106,10 @@ def test_a_source_with_imports_has_no_others() -> None:
     (finding,) = launch(
         "import math\ndef kernel(out):\n    out[cuda.grid(1)] = 1\n", 1, 1, out=poisoned(1)
     ).findings
-    assert str(finding) == "Thread 0 of block 0 fails in line 3: name 'cuda' is not defined."
+    assert str(finding) == (
+        "Thread 0 of block 0 fails in line 3: name 'cuda' is not defined; import it at the top of the file: "
+        "from numba import cuda."
+    )
 
 
 def test_a_module_without_a_stand_in_complains_when_it_is_used() -> None:
