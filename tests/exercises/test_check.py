@@ -312,3 +312,12 @@ print(check("guard", some_kernels.decorated[1, 32], lanes=["simulator"]).passed)
 print(check("guard", some_kernels.rich, lanes=["simulator"]).passed)
 """)
     assert found == "True\nTrue\nFalse\n"
+
+
+def test_what_the_simulator_lacks_is_told_where_there_is_nothing_else(tmp_path: Path, monkeypatch) -> None:
+    """And not that a GPU is missing."""
+    monkeypatch.setattr(lanes, "_why_not", lambda lane: "Not today." if lane != "simulator" else "")
+    file = tmp_path / "mine.py"
+    file.write_text(get("guard").solution.replace("max(a[i], b[i])", "cuda.libdevice.fmaxf(a[i], b[i])"))
+    with pytest.raises(BackendError, match=r"Line 9 uses cuda\.libdevice"):
+        check_file("guard", file)

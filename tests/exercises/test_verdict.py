@@ -72,7 +72,9 @@ GPU        not at hand. This needs a GPU. CuPy is not installed.
 
 The launch with the most work (n = 521, 18 blocks of 32 threads): 576 threads
 made 1,042 reads and 521 writes of global memory, 4,168 bytes read and 2,084
-written. A request of a warp touched 4 sectors of 32 bytes at its worst line."""
+written. A request of a warp touched 4 sectors of 32 bytes at its worst line.
+
+What it shows: A kernel writes to its arguments."""
     )
     assert repr(verdict) == str(verdict), "a prompt shows it, too"
 
@@ -93,7 +95,9 @@ Simulator  passed: 1 launch, with the right results.
 The launch with the most work (one): 64 threads made 1 read, 0 writes and 1
 atomic operation of global memory, 8 bytes read and 4 written. A request of a
 warp touched 1 sector of 32 bytes at its worst line. A block used 1,024 bytes
-of shared memory, with bank conflicts of degree 2 and 1 barrier."""
+of shared memory, with bank conflicts of degree 2 and 1 barrier.
+
+What it shows: A kernel writes to its arguments."""
     )
 
 

@@ -148,7 +148,9 @@ def _judge(
     tell = (lambda lane: None) if quiet else _tell
     reports = judge_in_lanes(exercise, answer, lanes, judge_here=judge_here, missing=missing, tell=tell)
     if all(report.state == NOT_AT_HAND for report in reports):
-        raise _no_lane(exercise, lanes, reports[-1].reason)
+        # The simulator's reason is about the answer, the others' about the machine.
+        told = next((report for report in reports if report.lane == "simulator"), reports[-1])
+        raise _no_lane(exercise, lanes, told.reason)
     return Verdict(exercise, reports, answer)
 
 

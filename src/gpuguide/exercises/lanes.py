@@ -18,10 +18,11 @@ from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
 from gpuguide.exercises.source_file import execute, last_function, read_source
 from gpuguide.exercises.worker_process import WorkerProcess, describe
+from gpuguide.machine import compilers
 from gpuguide.machine.backends import nvml
 from gpuguide.machine.device import require_gpu
 
-__all__ = ["choose_lanes", "judge", "judge_in_lanes"]
+__all__ = ["choose_lanes", "judge", "judge_in_lanes", "why_undecided"]
 
 
 def choose_lanes(exercise: Exercise, lanes: Sequence[str] | None) -> tuple[str, ...]:
@@ -126,6 +127,25 @@ def judge_in_lanes(
             if reports[-1].state == FAILED:
                 break
     return tuple(reports)
+
+
+def why_undecided(exercise: Exercise) -> str:
+    """Say why the lane that decides an exercise is not at hand; empty if it is, or if any lane will do.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        The exercise.
+
+    Returns
+    -------
+    str
+        One or two sentences.
+    """
+    lane = exercise.decided_in
+    if lane == "compile":
+        return _why_not(lane) or compilers.why_not(compilers.capability())
+    return _why_not(lane) if lane else ""
 
 
 def _why_not(lane: str) -> str:

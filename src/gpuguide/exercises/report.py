@@ -43,7 +43,9 @@ class LaneReport:
     stats_call : str
         That launch, in words.
     trace : Trace or None
-        The launch that failed, to draw the first finding from (simulator).
+        The launch that failed, or the one with the most work, to draw from (simulator).
+    result : str
+        An array that the kernel writes, as it calls it (simulator).
 
     Examples
     --------
@@ -62,6 +64,7 @@ class LaneReport:
     stats: Work | None = None
     stats_call: str = ""
     trace: Trace | None = field(default=None, repr=False, compare=False)
+    result: str = ""
 
     @property
     def passed(self) -> bool:
@@ -70,13 +73,17 @@ class LaneReport:
 
     @property
     def drawing(self) -> str:
-        """The first finding drawn as text; empty where there is nothing to draw."""
-        return draw_text(self.trace, self.findings[0]) if self.trace and self.findings else ""
+        """The first finding as a text drawing, or the result if all is right; empty if there is none."""
+        return draw_text(self.trace, self._shown) if self.trace and self._shown else ""
 
     @property
     def svg(self) -> str:
-        """The first finding drawn as SVG; empty where there is nothing to draw."""
-        return draw_svg(self.trace, self.findings[0]) if self.trace and self.findings else ""
+        """The same as SVG."""
+        return draw_svg(self.trace, self._shown) if self.trace and self._shown else ""
+
+    @property
+    def _shown(self) -> Finding | str:
+        return self.findings[0] if self.findings else self.result
 
     def as_json(self) -> dict[str, Any]:
         """Return what `from_json` reads; figures and the trace, which only the simulator has, stay behind."""

@@ -52,7 +52,7 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     kernel = prepare(
         answer.source, answer.name, constants, lambda node, known: as_constant(evaluate(node, known))
     )
-    report, most, figures = LaneReport("simulator", PASSED), (-1, 0), None
+    report, most, largest = LaneReport("simulator", PASSED), (-1, 0), None
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
         trace, findings = judge_launch(kernel, _as_data(call), task.limits, order)
         if findings and findings[0].kind == "unsupported":
@@ -61,10 +61,10 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
             located = [with_line(finding, answer) for finding in findings]
             return _failed(trace, located, call, order, n_calls - 1)
         if _size(trace.figures) >= most:
-            most, figures = _size(trace.figures), trace.figures
-            report = replace(report, stats_call=call.label)
+            most, largest = _size(trace.figures), trace
+            report = replace(report, stats_call=call.label, result=trace.names[next(iter(call.expected))])
         report = replace(report, n_calls=n_calls)
-    return replace(report, stats=figures.work if figures else None)
+    return replace(report, stats=largest.figures.work if largest else None, trace=largest)
 
 
 def _size(figures: Figures) -> tuple[int, int]:
@@ -118,15 +118,19 @@ def with_line(finding: Finding, answer: Answer) -> Finding:
     """
     if finding.line is not None or not finding.array:
         return finding
-    stores = {
-        node.lineno
-        for node in ast.walk(ast.parse(answer.source))
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == finding.array
-    }
+    nodes = (node for node in ast.walk(ast.parse(answer.source)) if isinstance(node, ast.expr))
+    stores = {node.lineno for node in nodes if _changes(node, finding.array)}
     return replace(finding, line=stores.pop(), lines=()) if len(stores) == 1 else finding
+
+
+def _changes(node: ast.expr, array: str) -> bool:
+    """Say whether a node stores into an array, or changes it atomically."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+            return name == array
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="atomic")), args=[ast.Name(id=name), *_]):
+            return name == array
+    return False
 
 
 def _failed(trace: Trace, findings: list[Finding], call: Call, order: str, n_calls: int) -> LaneReport:

@@ -114,10 +114,13 @@ class Verdict:
             yield _paragraph(_DECIDES[self._undecided])
         for report in self.reports:
             if report.stats is not None and self.passed:
+                yield _Part("", report.svg) if html else _Part(report.drawing, "")
                 yield _paragraph(_figures(report.stats, report.stats_call))
             if report.printed:
                 yield _paragraph("Your code printed:")
                 yield _code(report.printed)
+        if self.passed:
+            yield _paragraph(f"What it shows: {self.exercise.teaches}")
 
     def _not_passed(self) -> str:
         if self._failed:

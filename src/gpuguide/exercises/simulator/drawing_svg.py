@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.simulator.pictures import GAP, NEVER_WRITTEN, Link, Picture, picture
+from gpuguide.exercises.simulator.pictures import GAP, NEVER_WRITTEN, Link, Picture, picture_of
 from gpuguide.exercises.simulator.trace import Trace
 
 __all__ = ["draw_svg"]
@@ -30,15 +30,16 @@ _DOES = {"r": "reads", "w": "writes", "a": "atomically changes", "x": "stands at
 _ARROWS = {"r": "arrow up: reads", "w": "arrow down: writes", "a": "diamonds: changes atomically"}
 
 
-def draw_svg(trace: Trace, finding: Finding) -> str:
+def draw_svg(trace: Trace, finding: Finding | str) -> str:
     """Draw the threads and elements around a finding.
 
     Parameters
     ----------
     trace : Trace
         Of the launch.
-    finding : Finding
-        One of its findings, or one that a judge made of an array and an element.
+    finding : Finding or str
+        One of its findings, or one that a judge made of an array and an element; or the name of an array,
+        to see who writes it where nothing is wrong.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def draw_svg(trace: Trace, finding: Finding) -> str:
     >>> svg.partition("<title>")[2].partition("</title>")[0]
     'Which threads touch x in line 1'
     """
-    drawn = picture(trace, finding, _MOST)
+    drawn = picture_of(trace, finding, _MOST)
     return "" if drawn is None else _svg(drawn)
 
 

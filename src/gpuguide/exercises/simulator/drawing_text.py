@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.simulator.pictures import MOST, Picture, picture
+from gpuguide.exercises.simulator.pictures import MOST, Picture, picture_of
 from gpuguide.exercises.simulator.trace import Trace
 
 __all__ = ["draw_text"]
@@ -14,15 +14,16 @@ _WORDS = {"r": "reads", "w": "writes", "a": "changes atomically"}
 _MARK = "!"
 
 
-def draw_text(trace: Trace, finding: Finding, width: int = 78) -> str:
+def draw_text(trace: Trace, finding: Finding | str, width: int = 78) -> str:
     """Draw the threads and elements around a finding: threads above, elements below, what is wrong marked.
 
     Parameters
     ----------
     trace : Trace
         Of the launch.
-    finding : Finding
-        One of its findings, or one that a judge made of an array and an element.
+    finding : Finding or str
+        One of its findings, or one that a judge made of an array and an element; or the name of an array,
+        to see who writes it where nothing is wrong.
     width : int
         Columns of the terminal.
 
@@ -55,7 +56,7 @@ def draw_text(trace: Trace, finding: Finding, width: int = 78) -> str:
     other
     """
     for most in range(MOST, 0, -1):
-        drawn = picture(trace, finding, most)
+        drawn = picture_of(trace, finding, most)
         if drawn is None:
             return ""
         rows = _rows(drawn)

@@ -104,6 +104,22 @@ def picture(trace: Trace, finding: Finding, most: int = MOST) -> Picture | None:
     return drawn if drawn is not None and drawn.above else None  # no thread came near the element
 
 
+def picture_of(trace: Trace, shown: Finding | str, most: int = MOST) -> Picture | None:
+    """Make the picture of a finding, or of who writes an array."""
+    return picture_of_result(trace, shown, most) if isinstance(shown, str) else picture(trace, shown, most)
+
+
+def picture_of_result(trace: Trace, array: str, most: int = MOST) -> Picture | None:
+    """Make the picture of who writes which elements of an array, around its middle."""
+    region = next((each for each in trace.regions if each.name == array and each.elements), None)
+    if region is None:
+        return None
+    labels = list(region.elements.values())
+    scene = _Scene(trace, Finding("wrong", "", array=array, index=labels[len(labels) // 2]), region)
+    drawn = scene.drawn(most, "write", scene.changes, lambda _: False, "")
+    return drawn if drawn.links else None
+
+
 # --- Composing ------------------------------------------------------------------------------------------
 
 
