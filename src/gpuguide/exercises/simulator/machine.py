@@ -13,13 +13,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator.geometry import Geometry
-
-if TYPE_CHECKING:
-    from gpuguide.exercises.simulator.memory import Region
-    from gpuguide.exercises.simulator.rewriting import Sites
+from gpuguide.exercises.simulator.rewriting import Sites
 
 #: Kinds of events; EXCHANGE is an atomic operation that does not mind what was there.
 READ, WRITE, ATOMIC, EXCHANGE, BRANCH, FENCE = range(6)
@@ -88,7 +85,8 @@ class Machine:
     def __init__(self, sites: Sites, geometry: Geometry, step_limit: int) -> None:
         self.sites, self.geometry, self.step_limit = sites, geometry, step_limit
         self.log: list[Event] = []
-        self.regions: list[Region] = []
+        #: A `memory.Region` for each array that was met.
+        self.regions: list[Any] = []
         self.remarks: list[Remark] = []
         #: Rows of a segment's `clock`: how far a lane knows each lane of its warp to be; row 0 is the start.
         self.clocks: list[tuple[int, ...]] = [(0,) * 32]

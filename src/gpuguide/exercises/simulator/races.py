@@ -11,13 +11,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpuguide.exercises.simulator.findings import Finding, element, more, numbers, with_capital
 from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, FENCE, READ, WRITE
-
-if TYPE_CHECKING:
-    from gpuguide.exercises.simulator.trace import Access, Trace
+from gpuguide.exercises.simulator.trace import Access, Trace
 
 # Bits of what was done to a cell: loads, stores and atomic operations.
 _READS, _WRITES, _ATOMICALLY = 1, 2, 4
