@@ -51,9 +51,12 @@ ORDER: tuple[str, ...] = (
     "shift_in_place",
     "shared_sum",
     "block_reduction",
+    "prefix_sum",
     "dot",
+    "row_sums",
     "convolution_1d",
     "transpose",
+    "tiled_matmul",
     "pack_bits",
     "choose_tolerance",
 )
