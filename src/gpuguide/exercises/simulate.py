@@ -19,6 +19,7 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.judge import Launch, judge_launch
 from gpuguide.exercises.simulator.source import prepare
 from gpuguide.exercises.simulator.trace import Figures, Trace
+from gpuguide.exercises.unsupported import unsupported
 
 __all__ = ["judge_simulated", "with_line"]
 
@@ -48,6 +49,8 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     task = exercise.task
     assert isinstance(task, KernelTask)
     check_parameters(exercise.name, task.parameters, answer)
+    if found := unsupported(answer):
+        return LaneReport("simulator", FAILED, findings=tuple(found))
     constants = {name: as_constant(value) for name, value in answer.constants.items()}
     kernel = prepare(
         answer.source, answer.name, constants, lambda node, known: as_constant(evaluate(node, known))

@@ -382,6 +382,12 @@ def _as_argument(value: Any, result: Any) -> Any:
     return type_of(kind).cast(result)
 
 
+def _called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function bear the name that a message about its arguments shows."""
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
 def _checked(name: str, values: tuple[Any, ...]) -> None:
     for value in values:
         if not isinstance(value, int | float):
@@ -402,7 +408,7 @@ def _of_reals(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             result = math.inf
         return rules.common(tuple(reals), float(result))
 
-    return apply
+    return _called(name, apply)
 
 
 _POLES: dict[tuple[object, ...], float] = {
@@ -418,7 +424,7 @@ def _to_integer(name: str, function: Callable[[Any], int]) -> Callable[[Any], in
         _checked(name, (value,))
         return function(value) if math.isfinite(value) else -(2**63)
 
-    return apply
+    return _called(name, apply)
 
 
 def _truth(name: str, function: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -426,7 +432,7 @@ def _truth(name: str, function: Callable[[Any], bool]) -> Callable[[Any], bool]:
         _checked(name, (value,))
         return function(value)
 
-    return apply
+    return _called(name, apply)
 
 
 _CONSTANTS = {name: getattr(math, name) for name in ("pi", "e", "tau", "inf", "nan")}
@@ -485,7 +491,7 @@ def _chosen(
             chosen = a if first_wins(a, b) else b
         return rules.common((a, b), chosen)
 
-    return apply
+    return _called(name, apply)
 
 
 #: Of NumPy's functions only some have an implementation for the GPU.
@@ -534,7 +540,7 @@ def _extremum(name: str, choose: Callable[..., Any]) -> Callable[..., Any]:
         _checked(name, values)
         return rules.common(values, choose(values))
 
-    return apply
+    return _called(name, apply)
 
 
 def _absolute(value: Any) -> Any:
