@@ -15,8 +15,8 @@ from gpuguide.exercises.gpu_judge import judge_launches
 from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.guarded import GUARD_BYTES, GuardedBytes
 from gpuguide.exercises.pool import get, names
+from gpuguide.exercises.reading import read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
-from gpuguide.exercises.source_file import read_source
 from gpuguide.exercises.worker_process import WorkerProcess, describe
 from gpuguide.machine import compilers
 

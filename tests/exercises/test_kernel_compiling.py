@@ -8,15 +8,14 @@ import pytest
 
 from gpuguide.errors import ArgumentError, BackendError
 from gpuguide.exercises import compile_lane, ptxas
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.check import check_file
 from gpuguide.exercises.compile_lane import judge_compile
 from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.kernels import build
 from gpuguide.exercises.model import Limits
 from gpuguide.exercises.pool import get
+from gpuguide.exercises.reading import Answer, read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
-from gpuguide.exercises.source_file import read_source
 from gpuguide.exercises.worker_process import WorkerProcess, describe
 
 pytestmark = pytest.mark.skipif(

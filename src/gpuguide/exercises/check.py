@@ -12,13 +12,19 @@ from typing import Any
 
 from gpuguide.errors import ArgumentError, BackendError, NoGpuError
 from gpuguide.exercises import pool, progress
-from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
 from gpuguide.exercises.model import Exercise, KernelTask
+from gpuguide.exercises.reading import (
+    Answer,
+    check_parameters,
+    plain_function,
+    quotable,
+    read,
+    read_file,
+    read_host_file,
+)
 from gpuguide.exercises.report import NOT_AT_HAND, LaneReport
-from gpuguide.exercises.source import plain_function, quotable, read
-from gpuguide.exercises.source_file import read_file, read_host_file
 from gpuguide.exercises.verdict import LANE_NAMES, Verdict
 
 __all__ = ["check", "check_file", "judge"]

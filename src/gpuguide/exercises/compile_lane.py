@@ -12,12 +12,11 @@ from typing import Any
 
 from gpuguide.errors import BackendError
 from gpuguide.exercises import ptxas
-from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.kernels import Built, build, file_name
 from gpuguide.exercises.model import Exercise, KernelTask, Limits
+from gpuguide.exercises.reading import Answer, check_parameters, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.unsupported import unsupported
 from gpuguide.machine import compilers
 from gpuguide.machine.backends import numba, numba_cuda, simulated
 

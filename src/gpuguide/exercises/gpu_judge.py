@@ -10,19 +10,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpuguide.errors import BackendError
-from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.cases import poisoned
 from gpuguide.exercises.compile_lane import compile_finding, why_nothing_compiles
 from gpuguide.exercises.guarded import GUARD_BYTES, GuardedBytes
 from gpuguide.exercises.kernels import build
 from gpuguide.exercises.model import Call, Exercise, KernelTask
 from gpuguide.exercises.numpy_views import values
+from gpuguide.exercises.reading import Answer, check_parameters, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulate import with_line
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
 from gpuguide.exercises.simulator.results import first_changed, first_wrong
-from gpuguide.exercises.unsupported import unsupported
 from gpuguide.machine import compilers
 from gpuguide.machine.backends import cupy, current_stream, numba_view
 from gpuguide.machine.memory import is_out_of_memory

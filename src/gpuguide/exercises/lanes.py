@@ -9,14 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from gpuguide.errors import ArgumentError, NoGpuError, unknown
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.compile_lane import judge_compile
 from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import LANES, Exercise, FunctionTask
+from gpuguide.exercises.reading import Answer, execute, last_function, read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
-from gpuguide.exercises.source_file import execute, last_function, read_source
 from gpuguide.exercises.worker_process import WorkerProcess, describe
 from gpuguide.machine import compilers
 from gpuguide.machine.backends import nvml

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.cases import poisoned
 from gpuguide.exercises.constants import evaluate
 from gpuguide.exercises.model import Call, Exercise, KernelTask
 from gpuguide.exercises.numpy_views import as_constant, as_launched, values
+from gpuguide.exercises.reading import Answer, check_parameters, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.judge import Launch, judge_launch
 from gpuguide.exercises.simulator.source import prepare
 from gpuguide.exercises.simulator.trace import Figures, Trace
-from gpuguide.exercises.unsupported import unsupported
 
 __all__ = ["judge_simulated", "with_line"]
 

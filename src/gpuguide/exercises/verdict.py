@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.model import Exercise, KernelTask
+from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.judge import never_written

@@ -17,14 +17,13 @@ from typing import Any, NoReturn, TextIO
 
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises import pool
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.compile_lane import judge_compile
 from gpuguide.exercises.constants import decode
 from gpuguide.exercises.gpu_judge import judge_on_gpu
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
+from gpuguide.exercises.reading import Answer, execute
 from gpuguide.exercises.report import LaneReport
-from gpuguide.exercises.source_file import execute
 from gpuguide.machine.backends import cupy, numba_cuda
 
 __all__ = ["main", "perform"]

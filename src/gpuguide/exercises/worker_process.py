@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.constants import encode
 from gpuguide.exercises.model import Exercise
+from gpuguide.exercises.reading import Answer
 
 __all__ = ["Ended", "WorkerProcess", "describe"]
 

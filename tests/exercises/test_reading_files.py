@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.exercises.source_file import execute, read_file, read_source
+from gpuguide.exercises.reading import execute, read_file, read_source
 
 KERNEL = '''\
 """My answer."""

@@ -9,8 +9,7 @@ import some_kernels
 from numba import njit, vectorize
 
 from gpuguide.errors import ArgumentError
-from gpuguide.exercises.answer import Answer, check_parameters
-from gpuguide.exercises.source import plain_function, quotable, read
+from gpuguide.exercises.reading import Answer, check_parameters, plain_function, quotable, read
 
 FILE = Path(some_kernels.__file__).read_text(encoding="utf-8").splitlines()
 
@@ -152,7 +151,7 @@ def test_the_simulator_s_kernels_are_taken_too(simulator_python) -> None:
 import sys
 sys.path.insert(0, {str(folder)!r})
 import some_kernels
-from gpuguide.exercises.source import read
+from gpuguide.exercises.reading import read
 print(type(some_kernels.rich).__name__, sorted(read("guard", some_kernels.rich).constants))
 print(type(some_kernels.decorated[1, 32]).__name__, read("guard", some_kernels.decorated[1, 32]).name)
 try:
