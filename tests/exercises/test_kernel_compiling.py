@@ -10,13 +10,12 @@ from gpuguide.errors import ArgumentError, BackendError
 from gpuguide.exercises import compile_lane, ptxas
 from gpuguide.exercises.check import check_file
 from gpuguide.exercises.compile_lane import judge_compile
-from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.kernels import build
 from gpuguide.exercises.model import Limits
 from gpuguide.exercises.pool import get
 from gpuguide.exercises.reading import Answer, read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
-from gpuguide.exercises.worker_process import WorkerProcess, describe
+from gpuguide.exercises.worker_process import LIMIT_S, WorkerProcess, describe, read_ending
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="NVIDIA's compiler is installed on Linux only"
@@ -236,8 +235,8 @@ def test_what_an_import_prints_does_not_disturb_the_verdict(tmp_path, monkeypatc
     guard = get("guard")
     source = guard.solution.replace("from numba", "from noisy import FACTOR\nfrom numba", 1)
     answer = read_source(source.replace("max(a[i], b[i])", "FACTOR * max(a[i], b[i])"))
-    with WorkerProcess("compile") as worker:
-        ended = worker.finish(describe(guard, answer, "compile"), LIMIT_S["compile"])
+    with WorkerProcess(["compile"]) as worker:
+        ended = worker.judge("compile", describe(guard, answer), LIMIT_S["compile"])
     report = read_ending("compile", ended)
     assert report.passed
     assert sorted(report.printed.splitlines()) == ["noise", "raw noise"]

@@ -10,13 +10,12 @@ from types import MappingProxyType
 
 from gpuguide.errors import ArgumentError, NoGpuError, unknown
 from gpuguide.exercises.compile_lane import judge_compile
-from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import LANES, Exercise, FunctionTask
 from gpuguide.exercises.reading import Answer, execute, last_function, read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
-from gpuguide.exercises.worker_process import WorkerProcess, describe
+from gpuguide.exercises.worker_process import LIMIT_S, WorkerProcess, describe, read_ending
 from gpuguide.machine import compilers
 from gpuguide.machine.backends import nvml
 from gpuguide.machine.device import require_gpu
@@ -75,7 +74,7 @@ def judge_in_lanes(
     judge_here: Callable[[], LaneReport] | None = None,
     missing: Mapping[str, str] = MappingProxyType({}),
     tell: Callable[[str], None] = lambda lane: None,
-    start: Callable[[str], WorkerProcess] = WorkerProcess,
+    start: Callable[[Sequence[str]], WorkerProcess] = WorkerProcess,
 ) -> tuple[LaneReport, ...]:
     """Judge an answer in one lane after the other, until one fails.
 
@@ -94,7 +93,7 @@ def judge_in_lanes(
     tell : callable
         Called with each lane before it judges.
     start : callable
-        Starts the worker process of a lane; for tests.
+        Starts the worker process for some lanes; for tests.
 
     Returns
     -------
@@ -106,18 +105,15 @@ def judge_in_lanes(
         missing = {**{lane: reason for lane in lanes if (reason := _why_not(lane))}, **missing}
         # A reader's file is executed where it can do no harm to a verdict.
         needs_process = isinstance(exercise.task, FunctionTask) and judge_here is None
-        # Started before the first lane judges, so that their imports run meanwhile.
-        started = {
-            lane: workers.enter_context(start(lane))
-            for lane in lanes
-            if lane not in missing and (lane != "simulator" or needs_process)
-        }
+        outside = [lane for lane in lanes if lane not in missing and (lane != "simulator" or needs_process)]
+        # Started before the simulator judges, so that its imports run meanwhile.
+        worker = workers.enter_context(start(outside)) if outside else None
         for lane in lanes:
             tell(lane)
             if lane in missing:
                 reports.append(LaneReport(lane, NOT_AT_HAND, missing[lane]))
-            elif lane in started:
-                ended = started[lane].finish(describe(exercise, answer, lane), LIMIT_S[lane])
+            elif worker is not None and lane in outside:
+                ended = worker.judge(lane, describe(exercise, answer), LIMIT_S[lane])
                 if refused := ended.last("refused"):
                     raise ArgumentError(refused)
                 reports.append(read_ending(lane, ended))
