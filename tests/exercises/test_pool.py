@@ -66,7 +66,7 @@ def test_the_stub_is_refused(name: str) -> None:
 
 # Stubs that give wrong results, or touch what they must not: the statement says so. All others work, slowly.
 DOES_NOT_WORK = {"guard": "out_of_range"}
-SLOW = {"limit", "uncoalesced", "bank_conflict", "written_twice"}
+SLOW = {"limit", "uncoalesced", "bank_conflict"}
 
 
 @pytest.mark.parametrize("name", kernels())

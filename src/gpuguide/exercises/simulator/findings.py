@@ -24,7 +24,6 @@ KINDS = (
     "uninitialised",
     "input_changed",
     "wrong",
-    "written_twice",
     "never_written",
     "uncoalesced",
     "bank_conflict",
