@@ -262,3 +262,23 @@ def test_warnings_stay_inside() -> None:
     """Overflow, division by zero and what Python itself warns of are the kernel's business."""
     source = "def kernel(out):\n    out[0] = float32(1e38) * float32(1e38) + ~(out[1] > 0)\n"
     assert launch(source, 1, 1, out=ramp(2)).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("operation", "dtype", "kinds"),
+    [
+        ("inc", np.int32, "uint32 and uint64"),
+        ("xor", np.float32, "int32, int64, uint32 and uint64"),
+        ("add", np.uint8, "int32, int64, uint32, uint64, float32 and float64"),
+    ],
+)
+def test_atomic_operations_take_the_types_that_numba_gives_them(
+    operation: str, dtype: type, kinds: str
+) -> None:
+    source = f"def kernel(a):\n    cuda.atomic.{operation}(a, 0, 1)\n"
+    (finding,) = launch(source, 1, 1, a=np.ones(1, dtype)).findings
+    name = np.dtype(dtype).name
+    assert str(finding) == (
+        f"Thread 0 of block 0 fails in line 2: cuda.atomic.{operation} works on arrays of {kinds}, "
+        f"not of {name}."
+    )

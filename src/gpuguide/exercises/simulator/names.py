@@ -314,6 +314,13 @@ _CHANGES: dict[str, Callable[[Any, Any], Any]] = {
     "dec": _dec,
     "exch": lambda old, new: new,
 }
+_UNSIGNED = ("uint32", "uint64")
+_INTEGERS = ("int32", "int64", *_UNSIGNED)
+#: Types of arrays that an operation works on; what is not named takes floats as well.
+_WORKS_ON: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), _INTEGERS),
+    **dict.fromkeys(("inc", "dec"), _UNSIGNED),
+}
 
 
 class Atomic:
@@ -323,11 +330,15 @@ class Atomic:
         if name not in _CHANGES:
             raise UnsupportedError(f"cuda.atomic.{name}")
         kind = EXCHANGE if name == "exch" else ATOMIC
-        return lambda array, index, value, *, site: _change(array, index, value, _CHANGES[name], site, kind)
+
+        def operation(array: Any, index: Any, value: Any, *, site: int) -> Any:
+            return _change(_target(array, name), index, value, _CHANGES[name], site, kind)
+
+        return operation
 
     def cas(self, array: Any, index: Any, old: Any, value: Any, *, site: int) -> Any:
         """Replace what equals `old`."""
-        expected = _target(array).kept(old)
+        expected = _target(array, "cas").kept(old)
         return _change(array, index, value, lambda held, new: new if held == expected else held, site)
 
     def compare_and_swap(self, array: Any, old: Any, value: Any, *, site: int) -> Any:
@@ -336,16 +347,20 @@ class Atomic:
 
 
 def _change(
-    array: Any, index: Any, value: Any, new: Callable[[Any, Any], Any], site: int, kind: int = ATOMIC
+    array: Array, index: Any, value: Any, new: Callable[[Any, Any], Any], site: int, kind: int = ATOMIC
 ) -> Any:
-    target = _target(array)
-    converted = target.kept(value)
-    return target.change(index, lambda old: new(old, converted), site, kind)
+    converted = array.kept(value)
+    return array.change(index, lambda old: new(old, converted), site, kind)
 
 
-def _target(array: Any) -> Array:
+def _target(array: Any, operation: str) -> Array:
     if not isinstance(array, Array):
-        raise TypeError(f"an atomic operation takes an array, an index and a value, not {described(array)}")
+        what = described(array)
+        raise TypeError(f"an atomic operation takes an array, an index and a value, not {what}")
+    kinds = _WORKS_ON.get(operation, (*_INTEGERS, "float32", "float64"))
+    if array.dtype.name not in kinds:
+        works = f"{', '.join(kinds[:-1])} and {kinds[-1]}"
+        raise TypeError(f"cuda.atomic.{operation} works on arrays of {works}, not of {array.dtype}")
     return array
 
 
