@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -111,3 +112,29 @@ def test_the_simulator_needs_nothing_but_the_standard_library() -> None:
         assert all(
             name in ("gpuguide.errors", "gpuguide.exercises.model") or name.startswith(own) for name in others
         )
+
+
+def test_a_kernel_is_judged_and_drawn_without_numpy(fresh_python: Callable[..., str]) -> None:
+    """From launches that are data: a browser has no more."""
+    said = fresh_python("""
+import sys
+sys.modules["numpy"] = None
+from gpuguide.exercises.model import Limits
+from gpuguide.exercises.simulator.drawing_svg import draw_svg
+from gpuguide.exercises.simulator.drawing_text import draw_text
+from gpuguide.exercises.simulator.judge import Launch, judge_launch
+from gpuguide.exercises.simulator.memory import View
+from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
+from gpuguide.exercises.simulator.source import prepare
+
+source = "from numba import cuda\\ndef double(x, out):\\n    i = cuda.grid(1)\\n    out[i] = 2 * x[i]\\n"
+kernel = prepare(source)
+single = NUMBER_TYPES["float32"]
+arguments = {"x": View.of(single, [1, 2.5], (2,)), "out": View.of(single, [0, 0], (2,), unset=True)}
+launch = Launch("two elements", (1,), (4,), arguments, {"out": [2.0, 5.0]})
+trace, findings = judge_launch(kernel, launch, Limits())
+print(findings[0], arguments["out"].values(), draw_text(trace, findings[0]).count("!"))
+print(draw_svg(trace, findings[0]).startswith("<svg"))
+""")
+    assert said.startswith("Thread 2 of block 0 reads x[2] in line 4, but x has 2 elements")
+    assert said.endswith("[2.0, 5.0] 3\nTrue\n")
