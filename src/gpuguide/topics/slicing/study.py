@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -21,6 +22,7 @@ from gpuguide.results.records import Traffic
 
 TOTAL = 2**25  # numbers in the array on the host
 SIZES = (2**14, 2**16, 2**18, 2**20, 2**22, 2**24)  # how many of them are wanted
+ALONE_SIZES = (2**22, 2**24)  # every eighth, and every second
 THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
 TAKEN_ALONE_BELOW = 2**17  # as recorded: below, waking the threads takes longer than the work
 _LONGEST_STEP = TOTAL // SIZES[0]
@@ -29,13 +31,22 @@ _SECTOR = 8  # numbers in 32 bytes, the least that the GPU's memory moves
 INPUT_NOTE = "uniform random numbers; whole numbers below 2**24 for the exact check"
 
 
+@cache
+def longest() -> int:
+    """Return how many numbers the array has: 2**25, halved until the GPU has memory for six such arrays."""
+    n, free = TOTAL, int(cupy().cuda.Device().mem_info[0]) if has_gpu() else sys.maxsize
+    while n > SIZES[0] and 6 * 4 * n > free:
+        n //= 2
+    return n
+
+
 def total(n_wanted: int) -> int:
     """Return how many numbers the array has of which so many are wanted; tests want few, of a short array.
 
     >>> total(2**24), total(3), total(0)
     (33554432, 6144, 0)
     """
-    return max(n_wanted, min(TOTAL, _LONGEST_STEP * n_wanted))
+    return max(n_wanted, min(longest(), _LONGEST_STEP * n_wanted))
 
 
 def first(n_wanted: int, n: int) -> slice:
@@ -277,7 +288,7 @@ def _orders(name: str, copy: Any, cut: Any) -> tuple[Variant, ...]:
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe both orders for numbers that lie a step apart, and the slice on one side alone."""
+    """Describe both orders for numbers that lie a step apart."""
     host = Host()
 
     def inputs(
@@ -294,20 +305,6 @@ def study(kernels: Kernels = None) -> Study:
             *_orders(
                 "strided", partial(copy_first, host, every), partial(slice_first, host, every)
             ),
-            cpu_variant("strided_numpy", partial(every_numpy, 1), "NumPy, one thread"),
-            cpu_variant(
-                "strided_numpy_threads",
-                partial(every_numpy, THREADS),
-                "NumPy, all threads",
-                THREADS,
-            ),
-            cupy_variant(
-                "strided_cupy",
-                every_cupy,
-                "CuPy, on the GPU already",
-                traffic=every_traffic,
-                work={"sectors": sectors},
-            ),
         ),
         sizes=SIZES,
         inputs=inputs,
@@ -317,6 +314,46 @@ def study(kernels: Kernels = None) -> Study:
         size_name="numbers wanted",
         input_note=INPUT_NOTE,
         baseline="strided_copy_first_pinned",
+        kernels=kernels,
+    )
+
+
+def alone_study(kernels: Kernels = None) -> Study:
+    """Describe the same slices where the numbers are already: NumPy's on the host, CuPy's on the GPU."""
+    on_host: dict[str, Any] = {
+        "max_size": ALONE_SIZES[0],
+        "max_size_reason": "timed for every eighth number only",
+    }
+    return Study(
+        name="alone",
+        title="Numbers a step apart, copied where they are",
+        variants=(
+            cpu_variant(
+                "strided_numpy", partial(every_numpy, 1), "NumPy, one thread", **on_host
+            ),
+            cpu_variant(
+                "strided_numpy_threads",
+                partial(every_numpy, THREADS),
+                "NumPy, all threads",
+                THREADS,
+                **on_host,
+            ),
+            cupy_variant(
+                "strided_cupy",
+                every_cupy,
+                "CuPy, on the GPU already",
+                traffic=every_traffic,
+                work={"sectors": sectors},
+            ),
+        ),
+        sizes=ALONE_SIZES,
+        inputs=lambda n, dtype, rng, exact: (_numbers(total(n), dtype, rng, exact), n),
+        reference=every_reference,
+        equal=True,
+        output=_vector,
+        size_name="numbers wanted",
+        input_note=INPUT_NOTE,
+        baseline="strided_numpy",
         kernels=kernels,
     )
 
