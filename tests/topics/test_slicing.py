@@ -41,7 +41,7 @@ def on_host(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return np.full(2**16, -9, np.float32)
 
     monkeypatch.setattr(slicing, "cupy", lambda: fake)
-    monkeypatch.setattr(slicing, "_part", part)
+    monkeypatch.setattr(slicing, "part_on_host", part)
     monkeypatch.setattr(slicing, "TAKEN_ALONE_BELOW", 16)
     return seen
 

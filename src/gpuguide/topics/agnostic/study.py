@@ -121,15 +121,15 @@ def contrast_threads(photo: np.ndarray) -> np.ndarray:
 
 def contrast_cupy(photo: Any) -> Any:
     """Hand the same function a photo on the GPU."""
-    if not _pixels(photo):
-        return _no_pixels(photo)
+    if not count_pixels(photo):
+        return no_pixels(photo)
     return local_contrast(cupy().asarray(photo))
 
 
 def contrast_by_hand(photo: Any) -> Any:
     """Take the same steps with CuPy's own functions and methods."""
-    if not _pixels(photo):
-        return _no_pixels(photo)
+    if not count_pixels(photo):
+        return no_pixels(photo)
     cp = cupy()
     grey = cp.asarray(photo).astype(cp.float32).mean(axis=2)
     around = grey
@@ -141,13 +141,13 @@ def contrast_by_hand(photo: Any) -> Any:
 
 def contrast_with_copies(photo: np.ndarray, out: np.ndarray) -> None:
     """Copy the photo to the GPU, call the same function, and copy the result back."""
-    if _pixels(photo):
+    if count_pixels(photo):
         local_contrast(cupy().asarray(photo)).get(out=out)
 
 
 def contrast_pinned(photo: np.ndarray, out: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
-    if _pixels(photo):
+    if count_pixels(photo):
         on_gpu = cupy().empty(photo.shape, photo.dtype)
         # asarray would first copy it into pinned memory of CuPy's own.
         on_gpu.set(photo, stream=cupy().cuda.get_current_stream())
@@ -195,7 +195,8 @@ def most_pixels() -> int:
     return max((size for size in SIZES if _BYTES_A_PIXEL * size <= free), default=SIZES[0])
 
 
-def _pixels(photo: Any) -> int:
+def count_pixels(photo: Any) -> int:
+    """Raise ValueError unless it is a photo in colour; return how many pixels it has."""
     shape = launch.check(photo=photo, ndim=3, dtype="uint8")
     if shape[2] != 3:
         raise ArgumentError(
@@ -204,7 +205,8 @@ def _pixels(photo: Any) -> int:
     return int(shape[0] * shape[1])
 
 
-def _no_pixels(photo: Any) -> Any:
+def no_pixels(photo: Any) -> Any:
+    """Return the contrast of a photo without pixels, in the photo's memory."""
     xp = cupy() if is_device_array(photo) else np
     return xp.empty(photo.shape[:2], np.float32)
 

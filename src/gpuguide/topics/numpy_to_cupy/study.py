@@ -51,7 +51,7 @@ def in_cells_reference(x: np.ndarray, y: np.ndarray, cell: np.ndarray) -> np.nda
 
 def in_cells_cupy(x: Any, y: Any, cell: Any) -> Any:
     """Hand the same function arrays of CuPy's."""
-    if not _points(x, y, cell):
+    if not check_points(x, y, cell):
         return x
     return in_cells(*map(cupy().asarray, (x, y, cell)))
 
@@ -60,14 +60,14 @@ def in_cells_with_copies(
     x: np.ndarray, y: np.ndarray, cell: np.ndarray, out: np.ndarray
 ) -> None:
     """Copy the points to the GPU, call the same function, and copy the result back."""
-    if _points(x, y, cell):
+    if check_points(x, y, cell):
         in_cells(*map(cupy().asarray, (x, y, cell))).get(out=out)
 
 
 def in_cells_pinned(x: np.ndarray, y: np.ndarray, cell: np.ndarray, out: np.ndarray) -> None:
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
-    if _points(x, y, cell):
-        in_cells(*map(_from_pinned, (x, y, cell))).get(out=out)
+    if check_points(x, y, cell):
+        in_cells(*map(from_pinned, (x, y, cell))).get(out=out)
 
 
 def convolve_reference(signal: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -155,7 +155,7 @@ def convolve_threads(signal: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def convolve_cupy(signal: Any, weights: Any) -> Any:
     """Hand np.convolve arrays of CuPy's."""
-    if not _signal(signal, weights):
+    if not check_signal(signal, weights):
         return signal
     return np.convolve(*map(cupy().asarray, (signal, weights)))  # CuPy's, by __array_function__
 
@@ -178,12 +178,12 @@ def size_of_rows(table: np.ndarray) -> np.ndarray:
 
 def rows_cupy_loop(table: Any) -> Any:
     """Hand the loop over the rows an array of CuPy's."""
-    return row_by_row(cupy().asarray(table)) if _table(table) else table
+    return row_by_row(cupy().asarray(table)) if check_table(table) else table
 
 
 def rows_cupy(table: Any) -> Any:
     """Hand the one call for all rows an array of CuPy's."""
-    return at_once(cupy().asarray(table)) if _table(table) else table
+    return at_once(cupy().asarray(table)) if check_table(table) else table
 
 
 def study(kernels: Kernels = None) -> Study:
@@ -281,20 +281,23 @@ def rows_study(kernels: Kernels = None) -> Study:
     )
 
 
-def _points(x: Any, y: Any, cell: Any) -> int:
+def check_points(x: Any, y: Any, cell: Any) -> int:
+    """Raise ValueError unless these are points and a cell; return how many points there are."""
     n: int = launch.check(x=x, y=y, ndim=1, dtype="float64")
     launch.check(cell=cell, shape=(2, 2), dtype="float64")
     return n
 
 
-def _signal(signal: Any, weights: Any) -> int:
+def check_signal(signal: Any, weights: Any) -> int:
+    """Raise ValueError unless both are vectors of float64; return the length of the signal."""
     n: int = launch.check(
         signal=signal, weights=weights, ndim=1, dtype="float64", same_shape=False
     )
     return n
 
 
-def _table(table: Any) -> int:
+def check_table(table: Any) -> int:
+    """Raise ValueError unless it is a matrix of float32; return how many rows it has."""
     rows, _ = launch.check(table=table, ndim=2, dtype="float32")
     return int(rows)
 
@@ -303,7 +306,8 @@ def _on_host(x: Any) -> Any:
     return x.get() if is_device_array(x) else x
 
 
-def _from_pinned(x_host: np.ndarray) -> Any:
+def from_pinned(x_host: np.ndarray) -> Any:
+    """Copy an array straight from pinned memory."""
     x = cupy().empty(x_host.shape, x_host.dtype)
     # asarray would first copy it into pinned memory of CuPy's own.
     x.set(x_host, stream=cupy().cuda.get_current_stream())

@@ -121,7 +121,7 @@ def _pinned(purpose: str, dtype: np.dtype, n: int) -> Any:
 
 
 @cache
-def _part(is_pinned: bool) -> Any:
+def part_on_host(is_pinned: bool) -> Any:
     """Make a buffer on the host for what is taken out, once for all studies."""
     if is_pinned:
         return _pinned("part", np.dtype(np.float32), SIZES[-1])
@@ -132,7 +132,7 @@ def _part(is_pinned: bool) -> Any:
 
 def copy_first(host: Host, where: Callable[..., slice], is_pinned: bool, *arrays: Any) -> None:
     """Copy the whole array to the GPU, and take the slice there."""
-    n_wanted, out = _checked(host, *arrays)
+    n_wanted, out = checked(host, *arrays)
     if not n_wanted:
         return
     x_host = host.pinned if is_pinned else host.pageable
@@ -145,20 +145,20 @@ def slice_first(
     host: Host, where: Callable[..., slice], is_pinned: bool, n_threads: int, *arrays: Any
 ) -> None:
     """Take the slice on the host, and copy it to the GPU."""
-    n_wanted, out = _checked(host, *arrays)
+    n_wanted, out = checked(host, *arrays)
     if not n_wanted:
         return
     x_host = host.pinned if is_pinned else host.pageable
     part = x_host[where(n_wanted, len(x_host))]
     if not part.flags.c_contiguous:
-        part, wanted = _part(is_pinned)[:n_wanted], part
+        part, wanted = part_on_host(is_pinned)[:n_wanted], part
         copy_in_threads(wanted, part, n_threads)
     host.on_gpu(out).set(part, stream=cupy().cuda.get_current_stream())
 
 
 def copy_then_pick(host: Host, is_pinned: bool, *arrays: Any) -> None:
     """Copy the whole array and the index to the GPU, and pick there."""
-    index, out = _checked(host, *arrays)
+    index, out = checked(host, *arrays)
     if not len(out):
         return
     cp, stream = cupy(), cupy().cuda.get_current_stream()
@@ -171,15 +171,18 @@ def copy_then_pick(host: Host, is_pinned: bool, *arrays: Any) -> None:
 
 def pick_then_copy(host: Host, is_pinned: bool, n_threads: int, *arrays: Any) -> None:
     """Pick on the host, and copy what was picked to the GPU."""
-    _, out = _checked(host, *arrays)
+    _, out = checked(host, *arrays)
     if not len(out):
         return
-    x_host, part = host.pinned if is_pinned else host.pageable, _part(is_pinned)[: len(out)]
+    x_host, part = (
+        host.pinned if is_pinned else host.pageable,
+        part_on_host(is_pinned)[: len(out)],
+    )
     pick_in_threads(x_host, host.index, part, n_threads)
     host.on_gpu(out).set(part, stream=cupy().cuda.get_current_stream())
 
 
-def _checked(host: Host, x: Any, wanted: Any, out: Any) -> tuple[Any, Any]:
+def checked(host: Host, x: Any, wanted: Any, out: Any) -> tuple[Any, Any]:
     """Check the arrays; return how many numbers are wanted, or their index, and where they go."""
     launch.check(x=x, ndim=1, dtype="float32", shape=host.pageable.shape)
     is_index = not isinstance(wanted, int)
@@ -200,7 +203,7 @@ def copy_in_threads(wanted: np.ndarray, out: np.ndarray, n_threads: int) -> None
     def some(part: slice) -> None:
         out[part] = wanted[part]
 
-    _share_out(some, len(out), n_threads)
+    share_out(some, len(out), n_threads)
 
 
 def pick_in_threads(x: np.ndarray, index: np.ndarray, out: np.ndarray, n_threads: int) -> None:
@@ -210,10 +213,11 @@ def pick_in_threads(x: np.ndarray, index: np.ndarray, out: np.ndarray, n_threads
         # With a mode other than "raise", take writes to out without a buffer between.
         np.take(x, index[part], out=out[part], mode="clip")
 
-    _share_out(some, len(out), n_threads)
+    share_out(some, len(out), n_threads)
 
 
-def _share_out(some: Callable[[slice], None], n: int, n_threads: int) -> None:
+def share_out(some: Callable[[slice], None], n: int, n_threads: int) -> None:
+    """Give each thread a part of n numbers, or one thread all of them if they are few."""
     if n_threads == 1 or n < TAKEN_ALONE_BELOW:
         some(slice(n))
         return
