@@ -82,6 +82,10 @@ from gpuguide.measure.turns import gpu_clock, launches_in_turns
 from gpuguide.topics.overlap import study as overlap
 from gpuguide.topics.overlap import timeline
 
+free, total = cp.cuda.Device().mem_info
+print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
+if overlap.most_rows() < overlap.ALL:
+    print(f"That is enough for {overlap.most_rows():,} rows.")
 gg.machine_ceilings()
 results = overlap.study().run()
 changes = overlap.changes_study().run()
