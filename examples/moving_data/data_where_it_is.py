@@ -81,7 +81,7 @@ if n < 10**8:
     print(f"That is enough for {n:,} pairs of numbers.")
 for name, samples in random_numbers.time_drawing(n).items():
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-for name, value in data_where_it_is.rounding(n).items():
+for name, value in data_where_it_is.rounding(results).items():
     gg.fact(name, value, unit="1")
 
 # %%
@@ -112,7 +112,7 @@ print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 # :doc:`Transfers </gallery/moving_data/transfers>` says why.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
-#    :names: dot_with_copies, dot_on_gpu, dot_cupy
+#    :names: dot_with_copies, dot_with_copies_pinned, dot_on_gpu
 #    :fold: The scalar products on the GPU, as they are timed
 #
 # A scalar product reads each number once and does next to nothing with it. So the CPU is soon done with what
