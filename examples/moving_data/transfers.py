@@ -223,8 +223,8 @@ print(x[:3], y_pinned[:3])
 #    :fold: Both ways, in turn and at once
 
 # %%
-# The fair comparison: a convolution and a product, with their copies
-# -------------------------------------------------------------------
+# Convolution and product, compared with their copies
+# ---------------------------------------------------
 #
 # A time on the GPU alone says nothing about a program whose numbers are on the host. So here are two whole
 # tasks in ``float64``, from array to array on the host. One convolves an image of 2048 x 2048 with a Gaussian
