@@ -163,8 +163,8 @@ _ = plot_decomposition(bars)
 # below 1, so the GPU loses. None of these is wrong, and a single one says little. Ask for the bars.
 #
 # On one thread the random numbers take :measured:`random_share` of the time. If a speed-up includes them, it
-# compares generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector with the
-# conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
+# compares generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector
+# with the conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
 # :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On the
 # GPU the same two ways take :measured:`rand_cupy` and :measured:`random_cupy`.
 #
