@@ -5,7 +5,7 @@ Transfers
 How long does a copy between host and GPU take, and what makes it faster?
 """
 # %%
-# From an ordinary array of NumPy, 2\ :sup:`28` bytes reach the GPU in
+# From an ordinary array of NumPy, 256 MiB (2\ :sup:`28` bytes) reach the GPU in
 # :measured:`to_device[pageable, 2**28].time`; from :term:`pinned memory`, in
 # :measured:`to_device[pinned, 2**28].time`. For a kilobyte it is :measured:`to_device[pageable, 2**10].time`
 # and :measured:`to_device[pinned, 2**10].time`: every copy has a fixed cost.
@@ -91,10 +91,10 @@ print(x[:3])
 
 # %%
 # 2\ :sup:`28` bytes arrive :measured:`to_device[pinned, 2**28].speedup(pageable)` as fast as from pageable
-# memory. But making the array takes :measured:`pin`, much longer than the copy. So make it once, and create
-# the numbers in it.
+# memory. This has two prices. Making the array takes :measured:`pin`, much longer than the copy. So make it
+# once, and create the numbers in it.
 #
-# The second price is a trap. From pinned memory ``x.set`` returns after :measured:`returns_pinned`, although
+# The other price is a trap. From pinned memory ``x.set`` returns after :measured:`returns_pinned`, although
 # 2\ :sup:`28` bytes arrive only after :measured:`arrives_pinned`. If you change the array meanwhile, the GPU
 # gets a mixture. From pageable memory ``x.set`` returns after :measured:`returns_pageable`, when NumPy's
 # array is no longer needed. Work that you queue on the GPU afterwards is safe in both cases: it waits for
