@@ -167,6 +167,8 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 #
 # No such line describes pageable copies, whose rate falls again for large arrays. We think that the CPU,
 # which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
+#
+# .. results:: to_device
 
 # draw: Latency and bandwidth, fitted to the times with equal weight for equal shares
 sizes = [size for size in results.sizes if results.has("pinned", size)]
@@ -260,8 +262,6 @@ print(x[:3], y_pinned[:3])
 # .. kernel:: gpuguide.topics.transfers.product
 #    :names: product_numpy, product_numpy_threads, product_cupy, product_with_copies
 #    :fold: The products, as they are timed
-#
-# .. results:: to_device
 
 # %%
 # Your turn: latency and bandwidth from a table
