@@ -81,7 +81,7 @@ if n < 10**8:
     print(f"That is enough for {n:,} pairs of numbers.")
 for name, samples in random_numbers.time_drawing(n).items():
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-for name, value in data_where_it_is.rounding(n).items():
+for name, value in data_where_it_is.rounding(results).items():
     gg.fact(name, value, unit="1")
 
 # %%
@@ -112,7 +112,7 @@ print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 # :doc:`Transfers </gallery/moving_data/transfers>` says why.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
-#    :names: dot_with_copies, dot_on_gpu, dot_cupy
+#    :names: dot_with_copies, dot_with_copies_pinned, dot_on_gpu
 #    :fold: The scalar products on the GPU, as they are timed
 #
 # A scalar product reads each number once and does next to nothing with it. So the CPU is soon done with what
@@ -159,12 +159,12 @@ _ = plot_decomposition(bars)
 #
 # How many times faster is the GPU, then? By these bars :measured:`born_one_thread`, if you compare one
 # thread with numbers born on the GPU. Against all threads, with numbers from the host, it is
-# :measured:`from_host_threads` with pinned copies and :measured:`from_host_pageable` with pageable ones.
-# None of these is wrong, and a single one says little. Ask for the bars.
+# :measured:`from_host_threads` with pinned copies and :measured:`from_host_pageable` with pageable ones:
+# below 1, so the GPU loses. None of these is wrong, and a single one says little. Ask for the bars.
 #
-# On one thread nearly all the time goes into the random numbers. If a speed-up includes them, it compares
-# generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector with the
-# conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
+# On one thread the random numbers take :measured:`random_share` of the time. If a speed-up includes them, it
+# compares generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector
+# with the conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
 # :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On the
 # GPU the same two ways take :measured:`rand_cupy` and :measured:`random_cupy`.
 #
@@ -192,6 +192,8 @@ ratios = {
 }
 for name, (slower, faster) in ratios.items():
     gg.fact(name, wholes[slower] / wholes[faster], unit="ratio")
+share = bars["NumPy, one thread"]["random numbers"] / wholes["whole_numpy"]
+_ = gg.fact("random_share", share, unit="share")
 
 # %%
 # Where the product alone is worth the copies
@@ -224,6 +226,7 @@ _ = gg.plot_time(
 gg.claim(results, "on_gpu", faster_than=["numpy", "numpy_threads"], at=10**8, by=3)
 gg.claim(results, "with_copies_pinned", faster_than="with_copies", at=10**8, by=2)
 gg.claim(results, "on_gpu", faster_than="with_copies_pinned", at=10**8, by=5)
+gg.claim(results, "numpy_threads", faster_than="with_copies_pinned", at=10**8, by=1.1)
 gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**3)
 
 # %%

@@ -421,6 +421,8 @@ COPIES_BESIDE = {
     ("primes.primes", "ufunc"),
     # Into new memory, which is not there to be pinned.
     ("transfers.to_host", "into_new"),
+    # From pageable memory it takes a second: its page times that once, apart.
+    ("transfers.product", "with_copies_pinned"),
 }
 # Studies of a page on which pageable memory is one thing among others that hinder: overlap.changes has both.
 PINNED_FIRST = "overlap."
