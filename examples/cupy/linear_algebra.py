@@ -144,10 +144,10 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 # is the :term:`tensor cores <tensor core>` that multiply. :evidence:`count operations` Nothing has to be
 # switched on, and nothing is lost: they compute in ``float64``.
 #
-# In ``float32`` they are off, and so this dtype, elsewhere the faster choice, is not faster here.
-# :evidence:`variant tf32` They would round the factors to *TF32*, ten bits after the point instead of 23. You
-# allow that with ``CUPY_TF32=1`` in the environment; the residual then grows from
-# :measured:`residual_matmul_cupy` to :measured:`residual_tf32_cupy` eps.
+# In ``float32`` they are off, and this dtype, elsewhere the faster choice, is not faster here. They would
+# round the factors to *TF32*, ten bits after the point instead of 23. You allow that with ``CUPY_TF32=1`` in
+# the environment; the residual then grows from :measured:`residual_matmul_cupy` to
+# :measured:`residual_tf32_cupy` eps.
 #
 # NumPy on all threads multiplies in ``float32`` in :measured:`matmul[matmul_numpy, 4096**2].time`. If the
 # factors come from the host and the product goes back, CuPy takes
@@ -238,7 +238,8 @@ gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
 # the environment gives a whole process one.
 #
 # Of CuPy's time for 512 rows, the factorisation is :measured:`qr[cupy, 512**2].time`. With
-# **CuPy, pageable copies** the whole takes :measured:`qr[with_copies, 512**2].time`.
+# **CuPy, pageable copies** the whole takes :measured:`qr[with_copies, 512**2].time`. A matrix of 4096 rows
+# that is on the GPU is factorised in :measured:`qr[cupy, 4096**2].time`.
 
 # draw: Five claims, and float64 beside the ordinary units
 gg.claim(qr, "cupy", faster_than="numpy", at=1024**2, by=5)
