@@ -33,8 +33,8 @@ _DESCRIPTION = """Measure pages on this machine, one process per page.
 
 A page that crashes, hangs, or fails its gate keeps its former recording; the others are recorded, and the
 exit status is 1. When what is left of the budget is too little for the next page, the rest is left out and
-the status is 3. The budget is shared in proportion to what the pages took before. If you interrupt the recorder, it stops the running
-page, and that page keeps its former recording.
+the status is 3. The budget is shared in proportion to what the pages took before. If you interrupt the
+recorder, it stops the running page, and that page keeps its former recording.
 """
 
 
