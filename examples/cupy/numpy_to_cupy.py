@@ -5,17 +5,18 @@ NumPy to CuPy
 How much of a NumPy program runs on the GPU as it stands, and what has to change?
 """
 # %%
-# Often two lines change: import CuPy, and put the arrays on the GPU. Then the program below takes
-# :measured:`cells[cupy, 10**7].time` for ten million points, and NumPy on one thread
-# :measured:`cells[numpy, 10**7].time`. But a loop over rows that takes NumPy
+# Often two lines change. For ten million points a program of four functions takes NumPy
+# :measured:`cells[numpy, 10**7].time` on one thread, and CuPy :measured:`cells[cupy, 10**7].time`, or
+# :measured:`cells[with_copies_pinned, 10**7].time` with pinned copies. But a loop over rows that takes NumPy
 # :measured:`rows[numpy_loop, 1024**2].time` takes CuPy :measured:`rows[cupy_loop, 1024**2].time`.
 
 # %%
 # The same function for NumPy and CuPy
 # ------------------------------------
 #
-# The function was written for NumPy and knows nothing of a GPU. It measures how far points are from the
-# origin: the distance squared, in cells of a lattice whose cell has two given edges.
+# This function was written for NumPy and knows nothing of a GPU. It takes points in a plane, and returns the
+# square of each one's distance from the origin, in units of the area of ``cell``: a parallelogram, given by
+# its two edges.
 
 import cupy as cp
 import numpy as np
@@ -43,7 +44,7 @@ print("back: ", cp.asnumpy(result), type(result.get()))
 #    the CPU, and its result is a number, which may be mixed with either kind of array. Then try
 #    ``x + y_host``, which does not work. The rules are below.
 #
-# In a program of your own the difference is two lines, and a third where the result goes back to NumPy:
+# In a program of your own two lines change, and a third where the result goes back to NumPy:
 #
 # .. code-block:: diff
 #
@@ -88,8 +89,8 @@ _ = gg.fact("shared_functions", sum(hasattr(cp, name) for name in asking), unit=
 # How does ``np.square`` come to work on the GPU? Before it begins, it asks its arguments whether their class
 # wants to do it. A class says so by a method: ``__array_ufunc__`` for ufuncs such as ``np.square``, and
 # ``__array_function__`` for others, such as ``np.linalg.norm``. CuPy's arrays have both, so NumPy hands the
-# call to ``cp.square``. Of NumPy's :measured:`numpy_functions` functions that ask,
-# :measured:`shared_functions` are in CuPy. Or call CuPy's yourself, under the same names:
+# call to ``cp.square``. Of the :measured:`numpy_functions` functions of ``np`` that ask,
+# :measured:`shared_functions` are in CuPy. You can also call CuPy's yourself, under the same names:
 
 v = cp.array([1, 2, 3, 4, 5])
 a = cp.asarray(np.array([[1, 2, 3], [4, 5, 6]], np.int32))
@@ -98,16 +99,16 @@ print(cp.linalg.norm(v), cp.linalg.det(cp.vstack([v] * 5)))
 print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
 
 # %%
-# A function that *makes* an array has no argument to ask: ``np.zeros(5)`` is always on the host. On the GPU
-# write ``cp.zeros(5)``; or ``np.zeros_like(v)``, which asks ``v``.
+# A function that *makes* an array has no argument to ask: ``np.zeros(5)`` is on the host. For an array on the
+# GPU, write ``cp.zeros(5)``, or ``np.zeros_like(v)``, which asks ``v``.
 
 # %%
 # What raises TypeError or ValueError, and why
 # --------------------------------------------
 #
 # An array is in the memory of the CPU or in that of the GPU. To mix them, one has to be copied, and copies
-# are slow. So arithmetic with both raises an error, as does all that would turn a CuPy array into a NumPy
-# array without saying so. Here is what CuPy says:
+# are slow. So arithmetic with both raises an error, and so does anything that would quietly turn a CuPy array
+# into a NumPy array. Here is what CuPy says:
 
 for code in (
     "x + x_host",
@@ -136,7 +137,7 @@ for code in (
 # What differs without an error
 # -----------------------------
 #
-# More dangerous is what runs and does something else than you think.
+# More dangerous is code that runs and does something other than you expect.
 
 for code in (
     "cp.sum(x_host)",
@@ -148,8 +149,8 @@ for code in (
     print(f"{code:24} {type(value).__module__}: {value!r}")
 
 # %%
-# - Given a NumPy array, ``cp.sum`` calls the array's own method: the sum was made by NumPy, on the CPU.
-# - ``vstack`` copies arrays from the host by itself. In a loop, that is a copy in each round.
+# - Given a NumPy array, ``cp.sum`` calls the array's own method: NumPy added up, on the CPU.
+# - ``vstack`` copies arrays from the host without being asked. In a loop, that is a copy in each round.
 # - An index beyond the end wraps around; NumPy raises ``IndexError``.
 # - A sum stays on the GPU, as an array without dimensions. ``float(...)``, ``if`` and ``print`` fetch it, and
 #   wait until the GPU is done.
@@ -170,14 +171,14 @@ expected = np.convolve(signal_host, window_host, "same")
 print(type(smooth), "as NumPy's:", np.allclose(smooth.get(), expected))
 
 # %%
-# With :measured:`convolve[cupy, 2048**2].time` for 2048 times 2048 samples it is
+# For 2048 times 2048 numbers on the GPU it takes :measured:`convolve[cupy, 2048**2].time`, and is
 # :measured:`convolve[cupy, 2048**2].speedup(numpy)` as fast as NumPy, and
-# :measured:`convolve[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads, which we gave a
-# part of the signal each. Floats go
-# `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__ in CuPy; NumPy adds up the
-# products. So small results next to large ones have fewer correct digits. Integers are exact.
+# :measured:`convolve[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads, each with a part
+# of the signal. This compares two methods as well: NumPy adds up the products, and CuPy takes floats
+# `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__, so that small results next
+# to large ones have fewer correct digits. Integers are exact.
 #
-# It is tempting to convolve an image in this way, too, after ``ravel()``. It runs, and the result is wrong:
+# It is tempting to convolve an image in the same way, after ``ravel()``. It runs, and the result is wrong:
 
 image = cp.zeros((5, 6), dtype=cp.int64)
 image[2, 2] = 1
@@ -185,8 +186,8 @@ weights = cp.arange(1, 10).reshape(3, 3)
 print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 
 # %%
-# A single bright pixel should become the nine weights, three in each of three rows. In one dimension all nine
-# follow one another, and run over the ends of the row into the rows above and below.
+# A single bright pixel should become the nine weights, three in each of three rows. In one dimension they
+# follow one another, and run over both ends of the row into the rows above and below.
 #
 # .. drawing:: numpy_to_cupy
 #
@@ -206,7 +207,7 @@ print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 # -----------------------------------
 #
 # The program runs on the GPU and is slow. Which line is it? Put each step into a function, and time the steps
-# one by one. Here the rows of a table get the length one, in a loop and in a single call:
+# one by one. Here each row of a table is divided by its length, in a loop and in one call for all rows:
 
 import gpuguide as gg
 from cupyx.profiler import benchmark
@@ -233,14 +234,14 @@ for step in (row_by_row, at_once):
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
 # are nearly the same, the GPU is waiting for Python, as it does for each row of the loop, and in this small
-# table even for ``at_once``. A call that does little work costs as much of Python's time as one that does
-# much. So a loop that is harmless in NumPy is the slow line in CuPy, and one call for all rows is the cure.
+# table even for ``at_once``. A call that does little work costs Python as much time as one that does much. So
+# a loop that is harmless in NumPy is the slow line in CuPy, and one call for all rows is the cure.
 # :evidence:`variant cupy_once`
 #
 # .. list-table::
 #    :header-rows: 1
 #
-#    * - 1024 rows
+#    * - 1024 rows of 1024 numbers
 #      - in a loop
 #      - at once
 #    * - NumPy, one thread
@@ -257,8 +258,8 @@ for step in (row_by_row, at_once):
 print(gg.benchmark(at_once, table))
 
 # %%
-# For a whole program ``cupyx.profiler.time_range("name")``, used in a ``with`` statement, names a step in the
-# picture that NVIDIA's profiler Nsight Systems draws.
+# In a whole program, ``with cupyx.profiler.time_range("name"):`` names a step in the timeline that NVIDIA's
+# profiler Nsight Systems draws.
 # :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains these clocks, and why they must
 # :term:`synchronise`.
 
@@ -280,17 +281,16 @@ _ = gg.plot_time(
 #    :measured:`cells.crossover(numpy, cupy)`. At a hundred points NumPy takes
 #    :measured:`cells[numpy, 10**2].time`, and CuPy :measured:`cells[cupy, 10**2].time`.
 #
-# At a hundred points the GPU itself works for :measured:`cells[gpu_alone, 10**2].time`; the rest of CuPy's
-# time is Python's, for the calls. :evidence:`variant gpu_alone` The line "CuPy, pinned copies" begins and
-# ends in NumPy's memory, which is :term:`pinned <pinned memory>` for that: ten million points take
-# :measured:`cells[with_copies_pinned, 10**7].time`. With :term:`pageable <pageable memory>` copies they take
-# :measured:`cells[with_copies, 10**7].time`.
+# At a hundred points the GPU itself works for :measured:`cells[gpu_alone, 10**2].time`; most of CuPy's time
+# goes into the calls, in Python. :evidence:`variant gpu_alone` The line "CuPy, pinned copies" begins and ends
+# in arrays of NumPy, in memory that is :term:`pinned <pinned memory>` so that the GPU can fetch from it: ten
+# million points take :measured:`cells[with_copies_pinned, 10**7].time`. From and to ordinary,
+# :term:`pageable <pageable memory>` memory they take :measured:`cells[with_copies, 10**7].time`.
 #
 # Before you buy a GPU, see what the CPU can do. A loop that Numba compiles for all CPU threads takes
-# :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy writes an array for each
-# step, on one thread. So most of the distance between NumPy and CuPy is what NumPy leaves undone, and not
-# what only a GPU can do. :evidence:`variant cpu_threads` The GPU pays off when data stay there for many
-# steps.
+# :measured:`cells[cpu_threads, 10**7].time`, less than CuPy with its copies. It reads each point once, while
+# NumPy writes an array for each step, on one thread. So most of the gap between NumPy and CuPy can be closed
+# on the CPU. :evidence:`variant cpu_threads` The GPU pays off when data stay there for many steps.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
@@ -314,8 +314,8 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # Your turn: an image with a 1-D convolution
 # ------------------------------------------
 #
-# The convolution after ``ravel()`` was wrong, and yet a single call of ``convolve`` can do what
-# ``convolve2d`` does. What has to lie between the rows?
+# The convolution after ``ravel()`` was wrong, and yet one call of ``convolve`` can do what ``convolve2d``
+# does. What has to lie between the rows?
 #
 # .. exercise:: rows_apart
 
