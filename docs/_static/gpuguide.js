@@ -1,5 +1,4 @@
-/* Folded parts that a link opens and a print shows; filters for the table of exercises; the search, which is
-   loaded when someone searches. Nothing else is loaded. */
+/* Folded parts that a link opens and a print shows; filters for the table of exercises. Nothing is loaded. */
 "use strict";
 
 (() => {
@@ -45,35 +44,8 @@
     apply();
   };
 
-  /* The theme's dialog calls Search.performSearch. Until Sphinx's own object stands in its place, the last question
-     is kept. */
-  const loadSearch = () => {
-    const root = document.documentElement.dataset.content_root;
-    const parts = ["_static/searchtools.js", "_static/language_data.js", "searchindex.js"];
-    const next = () => {
-      const part = parts.shift();
-      if (!part) {
-        if (asked) Search.performSearch(asked);
-        return;
-      }
-      const script = document.createElement("script");
-      script.src = root + part;
-      script.onload = next;
-      document.head.append(script);
-    };
-    next();
-  };
-  let asked = "";
-  const connectSearch = () => {
-    const dialog = document.getElementById("pst-search-dialog");
-    if (!dialog || typeof Search !== "undefined") return;
-    window.Search = { performSearch: (question) => { asked = question; } };
-    dialog.addEventListener("focusin", loadSearch, { once: true });
-  };
-
   const begin = () => {
     openTarget();
-    connectSearch();
     document.querySelectorAll("form.gg-filter").forEach(connectFilter);
   };
 
