@@ -73,7 +73,7 @@ print("full:", convolve2d(image, gauss).shape, " same:", blurred.shape)
 #
 #    Leave out ``dtype=np.float32`` where ``x`` is made, and run the cell again. The kernel is now in double
 #    precision, and so are both results: the wider type of the two wins. So before you compare results or
-#    times, give both arrays one type, and both sides the same two arrays.
+#    times, give both arrays one type, and hand both libraries the same two arrays.
 
 # %%
 
