@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator import number_rules as rules
@@ -76,12 +77,12 @@ class Cuda:
         self.laneid = 0
         self.shared, self.local = Shared(machine, shared_bytes), Local(machine)
         self.const, self.atomic = Const(), Atomic()
+        for name in WAITING:
+            setattr(self, name, partial(self._wait, name))
 
     def __getattr__(self, name: str) -> Any:
         if name in NUMBER_TYPES:
             return NUMBER_TYPES[name]
-        if name in WAITING:
-            return lambda *given, **named: self._wait(name, *given, **named)
         raise UnsupportedError(f"cuda.{name}")
 
     def grid(self, ndim: int) -> Any:

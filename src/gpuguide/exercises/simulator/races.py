@@ -21,6 +21,7 @@ from gpuguide.exercises.simulator.trace import Access, Trace
 _READS, _WRITES, _ATOMICALLY = 1, 2, 4
 ROLE = {READ: _READS, WRITE: _WRITES, ATOMIC: _ATOMICALLY, EXCHANGE: _ATOMICALLY}
 _DOES = {_READS: "reads", _WRITES: "writes"}
+_SEVERAL_THREADS_HAVE = ("global", "shared")
 #: Pairs that are checked one by one, at most; beyond that, only those of two units per line and role.
 _MOST_PAIRS = 20_000
 
@@ -57,18 +58,22 @@ def _suspects(trace: Trace) -> list[Access]:
     """Return the accesses that another one of the same cell may race with, whatever the order in a warp."""
     in_block: dict[Any, list[int]] = {}
     across: dict[Any, list[int]] = {}
-    for _, cell, kind, segment in trace.touches("global", "shared"):
+    for _, cell, kind, segment, space in trace.touches:
+        if space not in _SEVERAL_THREADS_HAVE:
+            continue
         block = trace.geometry.block_of(segment.thread)
         _meet(in_block, (cell, block, segment.epoch), segment.thread, ROLE[kind])
-        _meet(across, cell, block, ROLE[kind])
+        if space == "global":  # shared memory is a block's own
+            _meet(across, cell, block, ROLE[kind])
     wanted = {key for key, (several, roles) in in_block.items() if several < 0 and is_harmful(roles)}
     cells = {key for key, (several, roles) in across.items() if several < 0 and is_harmful(roles)}
     if not wanted and not cells:
         return []
     return [
         trace.access(position)
-        for position, cell, _, segment in trace.touches("global", "shared")
-        if cell in cells or (cell, trace.geometry.block_of(segment.thread), segment.epoch) in wanted
+        for position, cell, _, segment, space in trace.touches
+        if space in _SEVERAL_THREADS_HAVE
+        and (cell in cells or (cell, trace.geometry.block_of(segment.thread), segment.epoch) in wanted)
     ]
 
 
@@ -278,7 +283,7 @@ def early_reads(trace: Trace) -> list[Access]:
     if not suspects:
         return []
     by_cell: dict[Any, list[Access]] = {cell: [] for cell in suspects}
-    for position, cell, _, _ in trace.touches():
+    for position, cell, *_ in trace.touches:
         if cell in by_cell:
             by_cell[cell].append(trace.access(position))
     before = _Before(trace)
@@ -291,7 +296,7 @@ def _read_too_early(trace: Trace) -> set[Any]:
     unset = {trace.memory_number(region) for region in trace.regions if region.unset}
     written: dict[Any, Any] = {}
     suspects: set[Any] = set()
-    for _, cell, kind, segment in trace.touches():
+    for _, cell, kind, segment, _ in trace.touches:
         if cell[0] not in unset:
             continue
         first = written.get(cell)

@@ -204,11 +204,10 @@ class _Thread:
     failed: bool = False
     clock: int = 0
     pieces: int = 0
+    lane: int = 0
 
-    @property
-    def lane(self) -> int:
-        """Its number in its warp."""
-        return self.number % WARP_SIZE
+    def __post_init__(self) -> None:
+        self.lane = self.number % WARP_SIZE
 
 
 class _WaitingBlock:

@@ -111,19 +111,20 @@ class Trace:
         """Return the number of the memory that an array lies in."""
         return self._memory_numbers[region.number]
 
-    def touches(self, *spaces: str) -> Iterator[tuple[int, Cell, int, Segment]]:
-        """Yield position, cell, kind and segment of each access to memory, of some spaces or of all."""
+    @cached_property
+    def touches(self) -> list[tuple[int, Cell, int, Segment, str]]:
+        """Position, cell, kind, segment and space of each access to memory."""
         threads, numbers = self.geometry.threads_per_block, self._memory_numbers
+        found = []
         for position, (region, at, kind, _, _, segment) in enumerate(self.machine.log):
-            if region is not None and (not spaces or region.space in spaces):
-                space = region.space
-                owner = (
-                    0 if space == "global"
-                    else segment.thread // threads + 1 if space == "shared"
-                    else segment.thread + 1 if space == "local"
-                    else 0
-                )  # fmt: skip
-                yield position, Cell(numbers[region.number], owner, at), kind, segment
+            if region is not None:
+                space, owner = region.space, 0
+                if space == "shared":
+                    owner = segment.thread // threads + 1
+                elif space == "local":
+                    owner = segment.thread + 1
+                found.append((position, Cell(numbers[region.number], owner, at), kind, segment, space))
+        return found
 
     def access(self, position: int) -> Access:
         """Return what the log says at a position."""
@@ -153,7 +154,7 @@ class Trace:
     @cached_property
     def memory(self) -> list[Access]:
         """All accesses to memory."""
-        return [self.access(position) for position, *_ in self.touches()]
+        return [self.access(position) for position, *_ in self.touches]
 
     def handovers(self) -> list[Access]:
         """Return atomic operations and fences, if there is a fence at all."""
