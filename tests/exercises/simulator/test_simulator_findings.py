@@ -355,7 +355,31 @@ def test_a_launch_ends_even_if_every_thread_ends(monkeypatch: pytest.MonkeyPatch
     """Many threads that each stay below their limit would keep the simulator busy for minutes."""
     monkeypatch.setattr(machine, "MOST_STEPS", 1000)
     source = "def kernel(x):\n    for k in range(50):\n        x[cuda.grid(1)] = k\n"
-    assert kinds(source, 1, 20, x=ramp(20)) == []
+    assert kinds(source, 1, 19, x=ramp(19)) == []
     (finding,) = findings(source, 1, 32, x=ramp(32))
     assert (finding.kind, finding.line) == ("endless", 2)
-    assert "turns of loops together, most of them in line 2" in finding.message
+    assert "turns of loops and calls together; a right answer needs far fewer." in finding.message
+
+
+HOGS = [
+    ("v = (0,) * 10**12", "a kernel multiplies numbers, and repeats nothing"),
+    ("v = tuple(range(10**12))", "a tuple of more than 1000 parts is more than a thread can hold"),
+    ("v = cuda.local.array(10**12, float32)", "does not fit into local memory"),
+    ("v = cuda.shared.array(10**12, float32)", "does not fit into shared memory"),
+    ("v = 'a' * 10**12", "a kernel multiplies numbers, and repeats nothing"),
+]
+
+
+@pytest.mark.parametrize(("statement", "said"), HOGS)
+def test_a_kernel_cannot_take_the_machine_s_memory(statement: str, said: str) -> None:
+    (finding,) = launch(f"def kernel(x):\n    {statement}\n", 1, 1, x=ramp(1)).findings
+    assert (finding.kind, finding.line) == ("exception", 2)
+    assert said in finding.message
+
+
+def test_a_function_that_calls_itself_and_itself_again_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "MOST_STEPS", 1000)
+    source = "def many(n):\n    return n if n < 2 else many(n - 1) + many(n - 2)\n"
+    source += "def kernel(x):\n    x[0] = many(80)\n"
+    (finding,) = findings(source, 1, 1, x=ramp(1))
+    assert (finding.kind, finding.line) == ("endless", 1)

@@ -35,7 +35,7 @@ class Segment(NamedTuple):
     clock: int
 
 
-#: Turns of loops that all threads of a launch may make together: a few seconds' work for the simulator.
+#: Turns of loops, and calls, that all threads of a launch may make together: a few seconds' work.
 MOST_STEPS = 4_000_000
 Event = tuple[Any, int, int, int, int, Segment]
 
@@ -108,6 +108,12 @@ class Machine:
     def busiest_loop(self) -> int | None:
         """The line of the loop with the most turns, of all threads together."""
         return max(self._turns, key=lambda line: (self._turns[line], -line), default=None)
+
+    def called(self, line: int) -> None:
+        """Count a call of a function: one that calls itself needs no loop to go on for long."""
+        self._left -= 1
+        if self._left < 0:
+            raise EndlessError(line, of_all=True)
 
     def enter(self) -> int:
         """Return the path of a loop's turn 0."""

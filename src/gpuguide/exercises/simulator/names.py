@@ -6,6 +6,7 @@ A kernel may use the attributes that are named here and no others, which `source
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -196,6 +197,7 @@ class _Space:
     """A kind of memory; the calls that make arrays in it are told apart by where they stand."""
 
     space = ""
+    most_bytes = 512 * 1024  # of local memory that a thread may have
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -204,6 +206,9 @@ class _Space:
     def _fresh(self, shape: Any, dtype: Any, site: int) -> Array:
         """Return an array that holds nothing yet; a call makes arrays of one shape and type."""
         extents, kind = _extents(shape), type_named(dtype)
+        taken = math.prod(extents) * kind.itemsize
+        if taken > self.most_bytes:
+            raise TypeError(f"an array of {taken} bytes does not fit into {self.space} memory")
         known = self._regions.get(site)
         cells = [kind.poison] * math.prod(extents)
         if known is None:
@@ -572,6 +577,14 @@ def _power_of(a: Any, b: Any) -> Any:
     return rules.power(a, b)
 
 
+def _tuple(values: Any = ()) -> tuple[Any, ...]:
+    found = tuple(itertools.islice(values, _LONGEST_TUPLE + 1))
+    if len(found) > _LONGEST_TUPLE:
+        raise TypeError(f"a tuple of more than {_LONGEST_TUPLE} parts is more than a thread can hold")
+    return found
+
+
+_LONGEST_TUPLE = 1000
 _EXCEPTIONS = {
     name: value
     for name, value in vars(builtins).items()
@@ -580,7 +593,7 @@ _EXCEPTIONS = {
 #: Python's own functions that a kernel has; what it prints is dropped, or thousands of threads would.
 BUILTINS: dict[str, Any] = {
     **_EXCEPTIONS,
-    **{name: getattr(builtins, name) for name in ("enumerate", "len", "range", "slice", "tuple", "zip")},
+    **{name: getattr(builtins, name) for name in ("enumerate", "len", "range", "slice", "zip")},
     "abs": _absolute,
     "bool": bool,
     "divmod": lambda a, b: (rules.floor_quotient(a, b), rules.remainder(a, b)),
@@ -591,6 +604,7 @@ BUILTINS: dict[str, Any] = {
     "pow": _power_of,
     "print": lambda *_, **__: None,
     "round": _rounded,
+    "tuple": _tuple,
 }
 
 

@@ -291,11 +291,17 @@ def _power(a: Any, b: Any) -> Any:
     return math.nan if isinstance(result, complex) else result
 
 
+def _product(a: Any, b: Any) -> Any:
+    if isinstance(a, tuple | list | str) or isinstance(b, tuple | list | str):
+        raise TypeError("a kernel multiplies numbers, and repeats nothing")
+    return a * b
+
+
 def _left_shift(a: Any, b: Any) -> Any:
     return 0 if isinstance(b, int) and b > 63 else a << b
 
 
-plus, minus, times = _ruled(operator.add), _ruled(operator.sub), _ruled(operator.mul)
+plus, minus, times = _ruled(operator.add), _ruled(operator.sub), _ruled(_product)
 quotient = _ruled(_quotient, _of_quotient)
 floor_quotient, remainder = _ruled(_floor_quotient), _ruled(_remainder)
 power = _ruled(_power, _of_power)

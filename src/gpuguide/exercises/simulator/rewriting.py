@@ -234,8 +234,9 @@ class _Rewriter(ast.NodeTransformer):
     # Functions.
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """Drop decorators and annotations; a return out of a loop puts the loops' path back."""
+        """Drop decorators and annotations, count the calls; a return out of a loop puts the path back."""
         node.decorator_list, node.returns = [], None
+        first = node.body[0]
         loops = any(isinstance(inner, ast.For | ast.While) for inner in own_nodes(node))
         self.generic_visit(node)
         if loops:
@@ -243,6 +244,7 @@ class _Rewriter(ast.NodeTransformer):
             put_back: list[ast.stmt] = [ast.Expr(_tell("leave", _name("__entry")))]
             body = ast.Try(body=node.body, handlers=[], orelse=[], finalbody=put_back)
             node.body = [_at(node.body[0], keep), _at(node.body[0], body)]
+        node.body.insert(0, _at(first, ast.Expr(_tell("called", ast.Constant(node.lineno)))))
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.arg:

@@ -171,13 +171,17 @@ class _Launch:
         trace = Trace(machine, names, self.barriers, self.loop_turns, frozenset(self.loose_warps))
         if endless is not None:
             message = (
-                f"The threads of the launch made more than {MOST_STEPS:,} turns of loops together, most of "
-                f"them in line {machine.busiest_loop}; a right answer needs far fewer."
+                f"The threads of the launch made more than {MOST_STEPS:,} turns of loops and calls together; "
+                "a right answer needs far fewer."
                 if endless.of_all
                 else f"The loop at line {endless.line} does not end: one thread was stopped there after "
                 f"{machine.step_limit} steps."
             )
-            trace.findings = (*self.kernel.findings, Finding("endless", message, line=endless.line))
+            line = machine.busiest_loop if endless.of_all else None
+            trace.findings = (
+                *self.kernel.findings,
+                Finding("endless", message, line=line or endless.line),
+            )
             return trace
         trace.remarks = _findings_of(machine.remarks, self.geometry)
         found = [*self.kernel.findings, *trace.remarks, *races(trace)]
