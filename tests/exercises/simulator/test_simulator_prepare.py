@@ -2,6 +2,8 @@
 
 import ast
 import dis
+import math
+import re
 import textwrap
 
 import numpy as np
@@ -10,7 +12,7 @@ from launching import launch, poisoned, prepare, run
 
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.simulator.names import ATTRIBUTES, USUAL_IMPORTS
-from gpuguide.exercises.simulator.rewriting import rewrite
+from gpuguide.exercises.simulator.rewriting import WAITING, rewrite
 
 REFUSED = [
     ("", "", "The source holds no function. Define the kernel with def, at the top level."),
@@ -363,3 +365,17 @@ def test_elements_can_be_set_together() -> None:
     out = poisoned(5)
     assert launch(source, 1, 1, out=out).findings == ()
     assert out.tolist() == [1, 3, 4, 2, 2]
+
+
+def test_no_name_that_numba_has_for_kernels_is_called_mistyped() -> None:
+    """Those that the simulator lacks can be judged by the compiler; a vector of four floats is one."""
+    cuda = pytest.importorskip("numba.cuda")
+    stubs = pytest.importorskip("numba.cuda.stubs")
+    names = {name for name, each in vars(stubs).items() if isinstance(each, type) and hasattr(cuda, name)}
+    names |= {name for name in dir(cuda) if re.search(r"[a-z0-9]x?[1-4]$", name) and name[0].islower()}
+    names |= {"cg", "libdevice", "fp16", "ldca", "stcs", "grid", "gridsize"}
+    names = {name for name in names if name[0].islower()} - {"dim3"}  # a type of the host
+    assert len(names) > 80
+    for name in sorted(names - set(vars(math)) - WAITING):
+        found = prepare(f"def kernel(out):\n    out[0] = cuda.{name}\n").findings
+        assert not [each for each in found if "which no kernel has" in str(each)], name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -247,32 +248,14 @@ def _is_constant(part: ast.expr, computed: set[str]) -> bool:
 
 #: Names of ``cuda`` that Numba has for kernels and this simulator lacks; others are mistyped.
 _LACKING = frozenset(
-    [
-        "activemask",
-        "cg",
-        "libdevice",
-        "ldca",
-        "ldcg",
-        "ldcs",
-        "ldcv",
-        "ldlu",
-        "stcg",
-        "stcs",
-        "stwb",
-        "stwt",
-        "grid_group",
-        "bfloat16",
-        "locks",
-        "jit",
-        "float16x2",
-        "complex64",
-        "complex128",
-        "c8",
-        "c16",
-        "float32x2",
-        "float32x4",
-        "float64x2",
-    ]
+    {
+        *("activemask", "bfloat16", "cache_hints", "cg", "fp16", "grid_group", "jit", "libdevice"),
+        *("literal_unroll", "locks", "vector_types", "complex64", "complex128", "c8", "c16"),
+        *("ldca", "ldcg", "ldcs", "ldcv", "ldlu", "stcg", "stcs", "stwb", "stwt"),
+    }
+)
+_VECTOR = re.compile(
+    r"(u?int(8|16|32|64)|float(32|64))x[1-4]|(u?(char|short|int|long|longlong)|float|double)[1-4]"
 )
 _OF_CUDA = frozenset(
     {*WAITING, *(name for name in vars(names.Cuda) if not name.startswith("_")), *NUMBER_TYPES}
@@ -291,7 +274,7 @@ def _unknown(functions: Iterable[ast.FunctionDef], imports: Mapping[str, str]) -
 def _mistyped(node: ast.Attribute, imports: Mapping[str, str]) -> Finding | None:
     module = imports.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
     known: dict[str, Iterable[str]] = {"numba.cuda": _OF_CUDA | _LACKING, "math": vars(math)}
-    if module not in known or node.attr in known[module]:
+    if module not in known or node.attr in known[module] or _VECTOR.fullmatch(node.attr):
         return None
     near = difflib.get_close_matches(node.attr, sorted(_OF_CUDA if module == "numba.cuda" else vars(math)), 1)
     meant = f" Did you mean {ast.unparse(node.value)}.{near[0]}?" if near else ""
