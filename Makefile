@@ -28,6 +28,7 @@ REFERENCE := $(OUT)/reference/ready
 # browser or for another process.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # All builders share the documents that one of them read, so `make check` after `make html` reads none again.
+AXE_VERSION := 4.14.1
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
 # Compiled modules are kept, also where an environment forbids Python to write them beside their sources: without
@@ -35,7 +36,7 @@ SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 html test doctest check: export PYTHONDONTWRITEBYTECODE :=
 html test doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/bytecode
 
-.PHONY: html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: axe html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -97,6 +98,12 @@ counters: $(READY)  ## read hardware counters of the variants that pages name, b
 
 equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
 	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)" $(if $(PAGES),--pages $(PAGES))
+
+axe: $(READY) .cache/axe/package/axe.min.js  ## hold the built pages against axe-core, in a browser (takes npm and Chromium)
+	@GPUGUIDE_AXE=.cache/axe/package/axe.min.js $(PY) -m pytest -q -n $(JOBS) tests/browser/test_axe_in_browser.py
+
+.cache/axe/package/axe.min.js:
+	@mkdir -p .cache/axe && cd .cache/axe && npm pack --silent axe-core@$(AXE_VERSION) && tar xzf axe-core-$(AXE_VERSION).tgz
 
 redraw: $(READY)  ## forget the drawn figures and draw them all again from the recordings
 	@rm -rf .cache/drawn
