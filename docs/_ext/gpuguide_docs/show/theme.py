@@ -36,7 +36,9 @@ def _name_the_folds(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Say to a screen reader which section an arrow of the sidebar folds."""
-    sidebar = context["generate_toctree_html"]
+    sidebar = context.get("generate_toctree_html")
+    if sidebar is None:  # another theme's
+        return
 
     def named(*args: Any, **options: Any) -> Any:
         found = sidebar(*args, **options)
