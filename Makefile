@@ -29,7 +29,7 @@ REFERENCE := $(OUT)/reference/ready
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # All builders share the documents that one of them read, so `make check` after `make html` reads none again.
 AXE_VERSION := 4.14.1
-SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
+SPHINX := $(PY) -m gpuguide_docs.commands.build -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
 # Compiled modules are kept, also where an environment forbids Python to write them beside their sources: without
 # them, each build and each of the tests' many processes compiles Sphinx and the rest anew.
@@ -65,11 +65,14 @@ $(REFERENCE): $(READY) docs/api/index.rst $(wildcard docs/_templates/autosummary
 	  > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 
-# The wheel is built while Sphinx works; `wait` lets a wheel that failed fail the build.
-html: $(READY) $(REFERENCE)  ## build the guide into docs/_build/html (PAGE=name: that page only)
-	@$(MAKE) -s $(WHEEL) & \
-	  { $(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) \
-	  && wait $$!; }
+# The wheel is built while Sphinx works; `wait` lets a wheel that failed fail the build. The pages of the
+# reference are written while Sphinx starts, which waits until the file says how that ended.
+html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page only)
+	@mkdir -p $(OUT) && rm -f $(OUT)/reference.said
+	@$(MAKE) -s $(WHEEL) & wheel=$$!; \
+	  { $(MAKE) -s $(REFERENCE); echo $$? > $(OUT)/reference.now; mv $(OUT)/reference.now $(OUT)/reference.said; } & \
+	  { GPUGUIDE_REFERENCE=$(OUT)/reference.said $(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) \
+	  && wait $$wheel; }
 	@rm -rf $(OUT)/html/_static/wheels && mkdir -p $(OUT)/html/_static/wheels && cp $(OUT)/wheel/*.whl $(OUT)/html/_static/wheels
 	@echo "The guide is in $(OUT)/html/index.html"
 
