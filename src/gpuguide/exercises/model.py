@@ -77,7 +77,7 @@ class Limits:
         The highest degree of a conflict in shared memory; 1 is no conflict.
     reads_per_element, writes_per_element : int or None
         How often one element of global memory may be read or written, at the worst element of all arrays
-        on which no atomic operation works.
+        on which no atomic operation works. Reads of results do not count.
     reads_per_block : int or None
         How often one block may read one element of such an array.
     atomics, atomics_per_block, atomics_per_warp : int or None
