@@ -93,6 +93,9 @@ def judge_launch(
         findings += _wrong_results(launch, trace)
     if not findings:
         findings = [*_over_limits(limits, launch, trace)]
+    if any(finding.kind == "compile" for finding in findings):
+        # No other lane will judge what Numba cannot compile.
+        findings = [finding for finding in findings if finding.kind != "unsupported"]
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
 
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, MappingProxyType
-from typing import Any, TypeGuard
+from typing import Any
 
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.exercises.simulator import names
@@ -179,7 +179,7 @@ def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) ->
     """Find what Numba would refuse, and what a simulator does not notice."""
     found = [_returned(node) for node in own_nodes(kernel) if isinstance(node, ast.Return) and node.value]
     for function in functions:
-        found += [_calls_itself(node) for node in own_nodes(function) if _is_call_of(function.name, node)][:1]
+        found += [_calls_itself(call) for call in _calls_of(function.name, function)][:1]
         computed = _computed_names(function)
         for call, space in _made_arrays(function):
             found += [
@@ -196,8 +196,11 @@ def _returned(node: ast.Return) -> Finding:
     )
 
 
-def _is_call_of(name: str, node: ast.AST) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+def _calls_of(name: str, function: ast.FunctionDef) -> Iterator[ast.Call]:
+    for node in own_nodes(function):
+        match node:
+            case ast.Call(func=ast.Name(id=called)) if called == name:
+                yield node
 
 
 def _calls_itself(call: ast.Call) -> Finding:
