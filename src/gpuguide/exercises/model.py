@@ -44,6 +44,8 @@ class Call:
         Largest absolute difference; 0 asks for equal values, where NaN equals NaN.
     shared_bytes : int
         Dynamic shared memory of a block, in bytes.
+    loop_turns : int or None
+        The most turns of loops that a thread may make here; None for the limit of the exercise.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Call:
     expected: dict[str, Any]
     tolerance: float = 0.0
     shared_bytes: int = 0
+    loop_turns: int | None = None
 
 
 @dataclass(frozen=True)

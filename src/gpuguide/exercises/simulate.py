@@ -56,7 +56,10 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     )
     report, most, largest = LaneReport("simulator", PASSED), (-1, 0), None
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
-        trace, findings = judge_launch(kernel, _as_data(call), task.limits, order)
+        limits = task.limits
+        if call.loop_turns is not None:
+            limits = replace(limits, loop_turns=call.loop_turns)
+        trace, findings = judge_launch(kernel, _as_data(call), limits, order)
         if findings and findings[0].kind == "unsupported":
             return LaneReport("simulator", NOT_AT_HAND, findings[0].message)
         if findings:

@@ -111,7 +111,7 @@ def _half(value: Any) -> Any:
     if not isinstance(value, int | float):
         raise TypeError(f"one number of type float16 is expected here, not {described(value)}")
     try:
-        return Half(struct.unpack("e", struct.pack("e", value))[0])
+        return Half(struct.unpack("e", struct.pack("e", float(value)))[0])
     except OverflowError:
         return Half(math.copysign(math.inf, value))
 
