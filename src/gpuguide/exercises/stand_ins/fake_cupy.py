@@ -137,7 +137,11 @@ class DeviceArray(NDArrayOperatorsMixin):
         if _is_advanced(key):
             index = self._cp.index(key)
             return self._cp.run("take", lambda: self._data[index], reads=(self,))
-        return self._cp.wrap(self._data[key], self._buffer)
+        part = self._data[key]
+        if not isinstance(part, np.ndarray):
+            # A single element: NumPy copies it, CuPy returns a view of it.
+            part = self._data[(*key, ...) if isinstance(key, tuple) else (key, ...)]
+        return self._cp.wrap(part, self._buffer)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if _is_advanced(key):
@@ -351,6 +355,23 @@ class FakeCupy:
     def linspace(self, *args: Any, dtype: Any = None, **kwargs: Any) -> Any:
         """Return a number of evenly spaced numbers."""
         return self._make("linspace", np.linspace(*map(self._number, args), dtype=dtype, **kwargs))
+
+    def pad(self, array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+        """Return a copy with more elements of one value at the ends of its axes."""
+        if mode != "constant":
+            raise NotImplementedError(
+                f"The stand-in for CuPy pads with constants only, not by mode {mode!r}."
+            )
+        contents = np.pad(self.unwrap(array), pad_width, constant_values=constant_values)
+        padded = self._allocate(contents)
+        self.note_launch("copy", padded, array)
+        for axis in range(contents.ndim):
+            before, after = np.broadcast_to(pad_width, (contents.ndim, 2))[axis]
+            # CuPy fills each end by itself.
+            for width in (before, after):
+                if width:
+                    self.note_launch("fill", padded)
+        return padded
 
     # What the arrays call.
 
