@@ -204,6 +204,13 @@ MESSAGES = [
         ["Thread 0 of block 0 fails in line 2: sorted is not available in a kernel."],
     ),
     (
+        "a truth for a barrier that counts integers",
+        "def kernel(x):\n    x[0] = cuda.syncthreads_count(x[0] > 0)\n",
+        (1, 1, {"x": ramp(4)}),
+        ["Thread 0 of block 0 fails in line 2: Numba's cuda.syncthreads_count takes an integer, not True or "
+         "False; use int32()."],
+    ),
+    (
         "a device function without end",
         "def again(n):\n    return again(n + 1)\ndef kernel(x):\n    x[0] = again(0)\n",
         (1, 1, {"x": ramp(4)}),

@@ -8,5 +8,8 @@ import numpy as np
 
 def split_kernel(weights):
     i, j = np.unravel_index(np.argmax(weights), weights.shape)
-    c, r = weights[:, j].astype(float), weights[i] / weights[i, j]
-    return (c, r) if np.abs(np.outer(c, r) - weights).max() <= 1e-5 * np.abs(weights).max() else None
+    if weights[i, j] == 0:
+        return None
+    column, row = weights[:, j].astype(float), weights[i] / weights[i, j]
+    off = np.abs(np.outer(column, row) - weights).max()
+    return (column, row) if off <= 1e-5 * np.abs(weights).max() else None

@@ -105,6 +105,8 @@ class Cuda:
         """Return what a thread hands to the scheduler: the mask comes first, if the operation has one."""
         if operation.startswith("syncthreads"):
             mask, values = 0, given
+            if any(isinstance(value, bool) for value in values):
+                raise TypeError(f"Numba's cuda.{operation} takes an integer, not True or False; use int32()")
         else:
             mask = (int(given[0]) if given else ALL_LANES) & ALL_LANES | _OF_A_WARP
             values = given[1:]
