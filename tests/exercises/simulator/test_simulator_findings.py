@@ -204,6 +204,19 @@ MESSAGES = [
         ["Thread 0 of block 0 fails in line 2: sorted is not available in a kernel."],
     ),
     (
+        "a function for an index",
+        "def kernel(x):\n    x[cuda.grid] = 1\n",
+        (1, 1, {"x": ramp(4)}),
+        ["Thread 0 of block 0 fails in line 2: x is indexed by a function that is not called, which is no "
+         "integer."],
+    ),
+    (
+        "an operator that floats have not",
+        "def kernel(x):\n    x[0] = x[0] ^ 2\n",
+        (1, 1, {"x": np.ones(4, np.float32)}),
+        ["Thread 0 of block 0 fails in line 2: unsupported operand type(s) for ^: 'float32' and 'int64'."],
+    ),
+    (
         "a truth for a barrier that counts integers",
         "def kernel(x):\n    x[0] = cuda.syncthreads_count(x[0] > 0)\n",
         (1, 1, {"x": ramp(4)}),

@@ -77,11 +77,11 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 
 def _drawn(case: str, points: Points, n: int) -> Finding | None:
     if sum(points.asked) != n:
-        return Finding("wrong", f"{case} {n} points must be drawn; it was {sum(points.asked)}.")
+        return Finding("wrong", f"{case}, {n} points must be drawn; it was {sum(points.asked)}.")
     fewest = -(-n // points.piece)
     if len(points.asked) > fewest:
         return Finding(
-            "wrong", f"{case} {count(fewest, 'call')} of draw would do; there were {len(points.asked)}."
+            "wrong", f"{case}, {count(fewest, 'call')} of draw would do; there were {len(points.asked)}."
         )
     return None
 
