@@ -110,6 +110,7 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, source: str,
         ("N = float('-inf')", -np.inf),
         ("N = np.float32(-np.inf)", -np.inf),
         ("N = np.iinfo(np.uint8).max", 255),
+        ("from math import inf\nN = -inf", -np.inf),
         ("N = np.finfo('float32').eps", 2.0**-23),
     ],
 )
@@ -129,6 +130,10 @@ def test_another_name_for_a_type_is_an_import() -> None:
     answer = read_source(source + "def k(x):\n    x[grid(1)] = real(1)\n")
     assert answer.line(4) == "from numpy import float32 as real"
     assert answer.line(5) == "from numba.cuda import grid as grid"
+    source = "import numba.cuda\nreal = numba.float32\nN = numba + 1\ndef k(x):\n    x[0] = real(1)\n"
+    assert read_source(source).line(2) == "from numba import float32 as real"
+    with pytest.raises(ArgumentError, match="which is known only when"):
+        read_source(source.replace("real(1)", "N"))
 
 
 def test_a_device_function_made_of_a_lambda_is_one() -> None:

@@ -612,11 +612,18 @@ class _Reachable:
         value = self.assigned[name]
         try:
             # A constant may be made of others, each of which is evaluated first.
-            inner = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & set(self.assigned)
-            known = {each: self._constant(each, user) for each in sorted(inner - {name})}
-            return evaluate(value, known)
+            inner = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} - {name}
+            known = {each: self._constant(each, user) for each in sorted(inner & set(self.assigned))}
+            return evaluate(value, known | dict(self._imported_values(inner)))
         except (ValueError, RecursionError):
             raise self._unknown(name, user, value.lineno) from None
+
+    def _imported_values(self, names: set[str]) -> Iterator[tuple[str, object]]:
+        """Yield imports that are values themselves, as ``from math import inf`` is."""
+        for name in names & set(self.imports):
+            full = ast.parse(_full_name(self.imports[name], name), mode="eval").body
+            if _is_value(full):
+                yield name, evaluate(full, {})
 
     def _unknown(self, name: str, user: str, line: int) -> ArgumentError:
         return ArgumentError(
@@ -644,7 +651,7 @@ def _full_name(node: ast.stmt, bound: str) -> str:
     """Return the full name of what an import binds to a name."""
     assert isinstance(node, _Import)
     home = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-    return next((f"{home}{each.name}" for each in node.names if (each.asname or each.name) == bound), "")
+    return next((f"{home}{each.name}" for each in node.names if each.asname == bound), f"{home}{bound}")
 
 
 def _is_value(node: ast.expr) -> bool:
