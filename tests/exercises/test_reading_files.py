@@ -170,9 +170,10 @@ def test_a_name_that_no_thread_came_to_must_be_defined_all_the_same() -> None:
     source = (
         "from numba import cuda\nN = 2\ndef k(x):\n    for i in range(N):\n        x[i] = abs(cuda.grid(1))\n"
     )
+    source += "        match x[i], 0:\n            case first, *_:\n                x[i] = first\n"
     assert not undefined(read_source(source))
     (finding,) = undefined(read_source(source + "    if x.size < 0:\n        x[0] = nothing\n"))
-    assert (finding.kind, finding.line) == ("compile", 7)
+    assert (finding.kind, finding.line) == ("compile", 10)
 
 
 def test_what_numba_cannot_compile_is_not_left_to_the_compiler() -> None:

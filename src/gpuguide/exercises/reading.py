@@ -900,9 +900,11 @@ def undefined(answer: Answer) -> list[Finding]:
         if isinstance(node, _Import)
         for alias in node.names
     }
-    known = {*bound, *answer.constants, *dir(builtins)}
+    assigned = {name for node in tree.body for name, _ in _assigned(node)}
+    known = {*bound, *assigned, *answer.constants, *dir(builtins)}
     known |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     known |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    known |= {str(node.name) for node in ast.walk(tree) if isinstance(node, ast.MatchAs | ast.MatchStar)}
     names = [
         node
         for function in tree.body
