@@ -356,6 +356,15 @@ class FakeCupy:
         """Return a number of evenly spaced numbers."""
         return self._make("linspace", np.linspace(*map(self._number, args), dtype=dtype, **kwargs))
 
+    def average(self, a: Any, axis: Any = None, weights: Any = None) -> Any:
+        """Return the mean, or the mean with weights, for which CuPy asks whether they add up to zero."""
+        if weights is None:
+            return a.mean(axis)
+        total = weights.sum(axis)
+        if (total == 0).any():
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        return (a * weights).sum(axis) / total
+
     def pad(self, array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
         """Return a copy with more elements of one value at the ends of its axes."""
         if mode != "constant":
