@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 
-__all__ = ["cuda_names"]
+__all__ = ["Names", "cuda_names"]
 
 
 def cuda_names(gpu: VirtualGpu) -> Any:
@@ -39,11 +39,11 @@ def cuda_names(gpu: VirtualGpu) -> Any:
         "get_current_stream": lambda: stream,
         "get_elapsed_time": lambda start, stop: stop.elapsed_ms(start),
     }
-    return _Names(
+    return Names(
         "cupy.cuda",
         Device=lambda id=0: _Device(gpu, id),
-        stream=_Names("cupy.cuda.stream", **of_streams),
-        runtime=_Names(
+        stream=Names("cupy.cuda.stream", **of_streams),
+        runtime=Names(
             "cupy.cuda.runtime",
             deviceSynchronize=gpu.synchronize,
             streamSynchronize=lambda stream: gpu.synchronize(),
@@ -52,7 +52,7 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     )
 
 
-class _Names(SimpleNamespace):
+class Names(SimpleNamespace):
     """A module that has these names alone, and says so."""
 
     def __init__(self, _module: str, **names: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from gpuguide.exercises.stand_ins.cuda_names import cuda_names
+from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names
 from gpuguide.exercises.stand_ins.cupy_names import METHODS, OF_ARRAYS, OF_SEQUENCES, UFUNCS, VALUES
 from gpuguide.exercises.stand_ins.host_memory import HostMemory
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
@@ -292,6 +292,10 @@ class FakeCupy:
     def get_array_module(self, *args: Any) -> Any:
         """Return this module if one of the arguments is an array on the device, else NumPy."""
         return self if any(isinstance(a, DeviceArray) for a in args) else np
+
+    def get_default_memory_pool(self) -> Any:
+        """Return what frees memory that no array uses any more, which is free here at once."""
+        return Names("the memory pool of cupy", free_all_blocks=lambda stream=None: None)
 
     def to_host(self, array: DeviceArray, out: Any, order: str) -> Any:
         """Copy to the host, into a new array or into `out`."""
