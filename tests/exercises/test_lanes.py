@@ -43,10 +43,21 @@ def log(monkeypatch):
     FakeWorker.log = []
     monkeypatch.setattr(lanes_module, "require_gpu", lambda: None)
     monkeypatch.setattr(lanes_module.sys, "platform", "linux")
+    monkeypatch.setattr(lanes_module.compilers, "missing_parts", lambda names=(): ())
     return FakeWorker.log
 
 
 ALL = ("simulator", "compile", "gpu")
+
+
+def test_no_process_is_started_for_a_compiler_that_is_not_there(log, monkeypatch) -> None:
+    monkeypatch.setattr(lanes_module.compilers, "missing_parts", lambda names=(): ("NVRTC", "nvJitLink"))
+    reports = judge_in_lanes(answers.exercise(), answers.answer(), ("simulator", "compile"), start=FakeWorker)
+    assert [report.state for report in reports] == [PASSED, NOT_AT_HAND]
+    assert reports[1].reason.startswith(
+        "NVIDIA's compiler is not installed (NVRTC and nvJitLink are missing). 'gpuguide doctor'"
+    )
+    assert log == []
 
 
 def test_the_worker_is_started_before_the_simulator_judges(log) -> None:

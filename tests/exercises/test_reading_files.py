@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.exercises.reading import execute, read_file, read_source
+from gpuguide.exercises import get
+from gpuguide.exercises.check import judge
+from gpuguide.exercises.reading import execute, read_file, read_source, undefined, unsupported
 
 KERNEL = '''\
 """My answer."""
@@ -99,6 +101,90 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, source: str,
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("N, M = 1, (2, 3)", 1),
+        ("M = N = 1", 1),
+        ("N = -np.inf", -np.inf),
+        ("N = float('-inf')", -np.inf),
+        ("N = np.float32(-np.inf)", -np.inf),
+        ("N = np.iinfo(np.uint8).max", 255),
+        ("from math import inf\nN = -inf", -np.inf),
+        ("N = np.finfo('float32').eps", 2.0**-23),
+    ],
+)
+def test_a_constant_may_be_written_in_many_ways(line: str, value: float) -> None:
+    source = f"import numpy as np\n{line}\ndef k(x):\n    x[0] = N\n"
+    assert read_source(source).constants == {"N": value}
+
+
+@pytest.mark.parametrize("line", ["if True:\n    N = 1", "N = 1\nN += 1", "N, M = divmod(7, 2)"])
+def test_what_only_executing_would_settle_is_not_called_undefined(line: str) -> None:
+    with pytest.raises(ArgumentError, match="'k' uses 'N', which is known only when the file is executed"):
+        read_source(f"{line}\ndef k(x):\n    x[0] = N\n")
+
+
+def test_another_name_for_a_type_is_an_import() -> None:
+    source = "import numpy as np\nfrom numba import cuda\n\nreal = np.float32\ngrid = cuda.grid\n"
+    answer = read_source(source + "def k(x):\n    x[grid(1)] = real(1)\n")
+    assert answer.line(4) == "from numpy import float32 as real"
+    assert answer.line(5) == "from numba.cuda import grid as grid"
+    source = "import numba.cuda\nreal = numba.float32\nN = numba + 1\ndef k(x):\n    x[0] = real(1)\n"
+    assert read_source(source).line(2) == "from numba import float32 as real"
+    with pytest.raises(ArgumentError, match="which is known only when"):
+        read_source(source.replace("real(1)", "N"))
+
+
+def test_a_device_function_made_of_a_lambda_is_one() -> None:
+    source = "from numba import cuda\n\ntwice = cuda.jit(device=True)(lambda x: 2 * x)\n"
+    answer = read_source(source + "def k(x):\n    x[0] = twice(x[0])\n")
+    assert answer.line(2) == "@cuda.jit(device=True)"
+    assert answer.line(3) == "def twice(x): return 2 * x"
+    assert not unsupported(answer)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "def half(v):\n    return v / 2\n@cuda.jit\ndef k(x):\n    x[0] = half(x[0])\n",
+            "Line 1: half is a plain Python function; decorate it with @cuda.jit(device=True).",
+        ),
+        (
+            "@numba.njit(fastmath=True)\ndef k(x):\n    x[0] = 1\n",
+            "Line 2: @numba.njit makes no kernel for the GPU; decorate it with @cuda.jit.",
+        ),
+        (
+            "@cuda.jit(device=True)\ndef k(x):\n    x[0] = 1\n",
+            "Line 2: only a kernel can call a device function; decorate it with @cuda.jit, without "
+            "device=True.",
+        ),
+    ],
+)
+def test_decorators_that_numba_could_not_launch_are_refused(source: str, message: str) -> None:
+    assert [str(finding) for finding in unsupported(read_source(source, "k"))] == [message]
+
+
+def test_a_name_that_no_thread_came_to_must_be_defined_all_the_same() -> None:
+    source = (
+        "from numba import cuda\nN = 2\ndef k(x):\n    for i in range(N):\n        x[i] = abs(cuda.grid(1))\n"
+    )
+    source += "        match x[i], 0:\n            case first, *_:\n                x[i] = first\n"
+    assert not undefined(read_source(source))
+    (finding,) = undefined(read_source(source + "    if x.size < 0:\n        x[0] = nothing\n"))
+    assert (finding.kind, finding.line) == ("compile", 10)
+
+
+def test_what_numba_cannot_compile_is_not_left_to_the_compiler() -> None:
+    source = (
+        get("guard").solution.replace("max(", "math.fmax(").replace("from numba", "import math\nfrom numba")
+    )
+    findings = judge(get("guard"), source).findings
+    assert "uses math.fmax, which no kernel has." in str(findings[0])
+    assert not any("this simulator does not have" in str(finding) for finding in findings)
+
+
 def test_a_constant_made_of_itself_is_refused() -> None:
     with pytest.raises(ArgumentError, match="line 1: 'k' uses 'N', which is known only when"):
         read_source("N = N + 1\ndef k(x):\n    x[0] = N\n", place="mine.py")
@@ -122,6 +208,11 @@ def test_an_unknown_function_names_the_nearest() -> None:
     with pytest.raises(UnknownNameError) as caught:
         read_source(KERNEL, "kernal", place="mine.py")
     assert str(caught.value) == "Unknown function of mine.py: 'kernal'. Did you mean 'kernel'?"
+
+
+def test_a_file_may_define_a_dataclass(tmp_path: Path) -> None:
+    text = "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\ndef f(x):\n    return P(x)\n"
+    assert execute(text, "f", tmp_path / "mine.py")(3).x == 3
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -18,6 +19,7 @@ __all__ = [
     "BLOCKS",
     "BLOCKS_2D",
     "SHAPES",
+    "dealt_out",
     "eighths",
     "fortran",
     "in_words",
@@ -98,7 +100,8 @@ def poisoned(shape: int | tuple[int, ...], dtype: Any = np.float32) -> np.ndarra
 def eighths(rng: np.random.Generator, low: int, high: int, shape: Any) -> np.ndarray[Any, Any]:
     """Return random multiples of 1/8 as float32: sums and products of a few are exact in any order.
 
-    An integer type somewhere on their way cuts the fractions off, so it shows.
+    An integer type somewhere on their way cuts the fractions off, so it shows. So does half precision, if
+    they go beyond 256.
 
     Parameters
     ----------
@@ -283,6 +286,36 @@ def launches_1d(
         n_bytes = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
         calls.append(Call(label, (grid,), (threads,), arguments, expected, tolerance, n_bytes))
     return sorted(calls, key=_cost)
+
+
+def dealt_out(build: Build, *, spare_turns: int, blocks: Sequence[int] = BLOCKS) -> list[Call]:
+    """Make the launches of a grid-stride loop, each limited to an even share of turns and some to spare.
+
+    Parameters
+    ----------
+    build : callable
+        As for `launches_1d`.
+    spare_turns : int
+        How many turns a thread may make besides one for each of its elements.
+    blocks : sequence of int
+        Threads per block.
+
+    Returns
+    -------
+    list of Call
+        Those of `launches_1d` with any grid, and one whose 32 threads have 12 elements each: a loop of some
+        fixed number of turns fails in one or another.
+    """
+    n, threads = 372, 32
+    long = Call(f"n = {n}, {in_words((1,), (threads,))}", (1,), (threads,), *build(n, _rng(n, threads)))
+    calls = [*launches_1d(build, grids="any", blocks=blocks), long]
+    return [replace(call, loop_turns=_share(call) + spare_turns) for call in sorted(calls, key=_cost)]
+
+
+def _share(call: Call) -> int:
+    """Return the most elements that a thread gets when they are dealt out evenly."""
+    n = max(x.size for x in call.arguments.values() if isinstance(x, np.ndarray))
+    return -(-n // prod((*call.grid, *call.block)))
 
 
 def launches_2d(

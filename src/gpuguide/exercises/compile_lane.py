@@ -182,9 +182,6 @@ def _reason(text: str) -> str:
     if tried:
         unknown = "it knows no " + re.sub(r"Literal\[(\w+)\]\([^()]*\)", r"\1", tried[1])
         return f"{unknown}: {specific[-1]}" if specific else unknown
-    undecorated = re.search(r"Untyped global name '(\w+)': .*<class 'function'>", text)
-    if undecorated:
-        return f"{undecorated[1]} is a plain Python function; decorate it with @cuda.jit(device=True)"
     if "NRT required" in text:
         return "it would have to allocate memory while the kernel runs, which a kernel cannot do"
     return str(specific[-1]) if specific else _first_line(text).rstrip(".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,6 +21,8 @@ LARGEST_ARRAY = 4096
 
 _PLAIN = (bool, int, float, complex, str, type(None))
 _LARGEST_POWER = 64
+
+_NAMED = {name: getattr(math, name) for name in ("e", "inf", "nan", "pi", "tau")}
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -74,7 +77,8 @@ def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
     Parameters
     ----------
     node : ast.expr
-        An expression: literals, tuples, arithmetic, names in `known`; ``np.array`` and NumPy's types of them.
+        An expression: literals, tuples, arithmetic, names in `known`; ``np.array``, NumPy's types and
+        ``float`` of them; ``math.inf`` and its like, and what ``np.finfo`` and ``np.iinfo`` know.
     known : mapping
         Constants by name.
 
@@ -104,8 +108,24 @@ def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
             return _UNARY[type(op)](_number(operand, known))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             return _arithmetic(_BINARY[type(op)], _number(left, known), _number(right, known))
-        case ast.Call():
-            return _called(node, known)
+        case ast.Call() | ast.Attribute():
+            return _called(node, known) if isinstance(node, ast.Call) else _known_to_a_module(node)
+    raise ValueError(f"not a constant: {ast.unparse(node)}")
+
+
+def _known_to_a_module(node: ast.Attribute) -> object:
+    """Evaluate ``math.inf``, ``np.finfo(np.float32).max`` and the like."""
+    match node.value:
+        case ast.Name(id="np" | "numpy" | "math") if node.attr in _NAMED:
+            return _NAMED[node.attr]
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr="finfo" | "iinfo" as which),
+            args=[kind],
+            keywords=[],
+        ):
+            value = getattr(getattr(np, which)(_dtype(kind)), node.attr, None)
+            if isinstance(value, int | float | np.generic):
+                return value
     raise ValueError(f"not a constant: {ast.unparse(node)}")
 
 
@@ -139,6 +159,9 @@ def _numpy(attr: str, call: ast.Call, known: Mapping[str, object]) -> object:
 
 def _called(node: ast.Call, known: Mapping[str, object]) -> object:
     """Evaluate a call of a type of NumPy's or Numba's, or of ``np.array``."""
+    match node:
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))], keywords=[]):
+            return float(text)  # float("inf")
     match node.func:
         case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name):
             return _numpy(name, node, known)

@@ -15,6 +15,7 @@ from gpuguide.exercises.model import LANES, Exercise, FunctionTask
 from gpuguide.exercises.reading import Answer, execute, last_function, read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
+from gpuguide.exercises.simulator.findings import joined
 from gpuguide.exercises.worker_process import LIMIT_S, WorkerProcess, describe, read_ending
 from gpuguide.machine import compilers
 from gpuguide.machine.backends import nvml
@@ -147,6 +148,11 @@ def _why_not(lane: str) -> str:
     """Say why a lane is not at hand; empty if only its worker can say."""
     if lane == "compile" and sys.platform == "darwin":
         return "NVIDIA's compiler does not exist for macOS."
+    # Nothing compiles without this part, and to look for it is much faster than to import Numba.
+    if lane == "compile" and compilers.missing_parts(("nvrtc",)):
+        missing = compilers.missing_parts()
+        which = f"{joined(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        return f"NVIDIA's compiler is not installed ({which}). 'gpuguide doctor' says what to install."
     return why_no_gpu() if lane == "gpu" else ""
 
 

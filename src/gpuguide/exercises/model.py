@@ -44,6 +44,8 @@ class Call:
         Largest absolute difference; 0 asks for equal values, where NaN equals NaN.
     shared_bytes : int
         Dynamic shared memory of a block, in bytes.
+    loop_turns : int or None
+        The most turns of loops that a thread may make here; None for the limit of the exercise.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Call:
     expected: dict[str, Any]
     tolerance: float = 0.0
     shared_bytes: int = 0
+    loop_turns: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class Limits:
         The highest degree of a conflict in shared memory; 1 is no conflict.
     reads_per_element, writes_per_element : int or None
         How often one element of global memory may be read or written, at the worst element of all arrays
-        on which no atomic operation works.
+        on which no atomic operation works. Reads of results do not count.
     reads_per_block : int or None
         How often one block may read one element of such an array.
     atomics, atomics_per_block, atomics_per_warp : int or None

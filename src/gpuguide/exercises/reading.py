@@ -7,9 +7,11 @@ they use. Only a file that holds a function of the host is executed.
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import os
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,6 +39,7 @@ __all__ = [
     "read_file",
     "read_host_file",
     "read_source",
+    "undefined",
     "unsupported",
 ]
 
@@ -535,6 +538,10 @@ class _Reachable:
         self.functions, self.lines, self.place = functions, text.splitlines(), place
         self.imports = {bound: node for node in tree.body for bound in self._bound(node)}
         self.assigned = dict(assigned for node in tree.body for assigned in _assigned(node))
+        self.imports |= dict(self._aliases())
+        self.functions |= dict(self._lambdas())
+        #: Set or changed by something that only executing the file would settle, on these lines.
+        self.elsewhere = {name: line for node in tree.body for name, line in self._unsettled(node)}
         self.classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
         self.kept: dict[int, ast.stmt] = {}
         self.constants: dict[str, object] = {}
@@ -548,6 +555,35 @@ class _Reachable:
                         f"it imports. Import the names that you use."
                     )
                 yield alias.asname or alias.name.partition(".")[0]
+
+    def _unsettled(self, node: ast.stmt) -> Iterator[tuple[str, int]]:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef | _Import):
+            settled = {name for name, _ in _assigned(node)}
+            for inner in (each for each in ast.walk(node) if isinstance(each, ast.Name)):
+                if isinstance(inner.ctx, ast.Store) and inner.id not in settled:
+                    yield inner.id, inner.lineno
+
+    def _aliases(self) -> Iterator[tuple[str, ast.stmt]]:
+        """Yield names for a part of a module, such as ``real = np.float32``, as the imports that they are."""
+        for name, value in self.assigned.items():
+            match value:
+                case ast.Attribute(value=ast.Name(id=module), attr=part) if module in self.imports:
+                    home = _full_name(self.imports[module], module)
+                    if home in ("math", "numba", "numba.cuda", "numba.types", "numpy") and not _is_value(
+                        value
+                    ):
+                        (line,) = ast.parse(f"from {home} import {part} as {name}").body
+                        yield name, ast.copy_location(line, value)
+
+    def _lambdas(self) -> Iterator[tuple[str, ast.FunctionDef]]:
+        """Yield device functions made of a lambda: ``f = cuda.jit(device=True)(lambda x: 2 * x)``."""
+        for name, value in self.assigned.items():
+            match value:
+                case ast.Call(func=ast.Call() as decorator, args=[ast.Lambda() as made], keywords=[]):
+                    lines = f"@{ast.unparse(decorator)}\ndef {name}({ast.unparse(made.args)}):"
+                    (function,) = ast.parse(f"{lines} return {ast.unparse(made.body)}").body
+                    assert isinstance(function, ast.FunctionDef)
+                    yield name, ast.increment_lineno(function, value.lineno - function.lineno)
 
     def answer(self, name: str) -> Answer:
         """Return the answer whose kernel has this name."""
@@ -565,6 +601,8 @@ class _Reachable:
                 self._keep_function(used)
             elif used in self.imports:
                 self.kept[self.imports[used].lineno] = self.imports[used]
+            elif used in self.elsewhere:
+                raise self._unknown(used, name, self.elsewhere[used])
             elif used in self.assigned:
                 self.constants[used] = self._constant(used, name)
             elif used in self.classes:
@@ -574,14 +612,24 @@ class _Reachable:
         value = self.assigned[name]
         try:
             # A constant may be made of others, each of which is evaluated first.
-            inner = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & set(self.assigned)
-            known = {each: self._constant(each, user) for each in sorted(inner - {name})}
-            return evaluate(value, known)
+            inner = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} - {name}
+            known = {each: self._constant(each, user) for each in sorted(inner & set(self.assigned))}
+            return evaluate(value, known | dict(self._imported_values(inner)))
         except (ValueError, RecursionError):
-            raise ArgumentError(
-                f"{self.place}, line {value.lineno}: {user!r} uses {name!r}, which is known only when the "
-                f"file is executed, and a kernel's file is not. Write a number, or make it an argument."
-            ) from None
+            raise self._unknown(name, user, value.lineno) from None
+
+    def _imported_values(self, names: set[str]) -> Iterator[tuple[str, object]]:
+        """Yield imports that are values themselves, as ``from math import inf`` is."""
+        for name in names & set(self.imports):
+            full = ast.parse(_full_name(self.imports[name], name), mode="eval").body
+            if _is_value(full):
+                yield name, evaluate(full, {})
+
+    def _unknown(self, name: str, user: str, line: int) -> ArgumentError:
+        return ArgumentError(
+            f"{self.place}, line {line}: {user!r} uses {name!r}, which is known only when the file is "
+            f"executed, and a kernel's file is not. Write a number, or make it an argument."
+        )
 
     def _piece(self, node: ast.stmt) -> _Piece:
         """Return the lines of a function, or an import by itself where others share its line."""
@@ -590,15 +638,49 @@ class _Reachable:
         text = self.lines[first - 1 : node.end_lineno]
         if isinstance(node, _Import):
             text = [ast.unparse(node)]
+        elif isinstance(node, ast.FunctionDef) and node.name in self.assigned:  # made of a lambda
+            text = [*(f"@{ast.unparse(each)}" for each in node.decorator_list), _on_one_line(node)]
         return _Piece("\n".join(text), first)
+
+
+def _on_one_line(function: ast.FunctionDef) -> str:
+    return f"def {function.name}({ast.unparse(function.args)}): {ast.unparse(function.body[0])}"
+
+
+def _full_name(node: ast.stmt, bound: str) -> str:
+    """Return the full name of what an import binds to a name."""
+    assert isinstance(node, _Import)
+    home = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+    return next((f"{home}{each.name}" for each in node.names if each.asname == bound), f"{home}{bound}")
+
+
+def _is_value(node: ast.expr) -> bool:
+    """Say whether an expression has a value that a kernel takes as a constant, as ``math.pi`` has."""
+    try:
+        evaluate(node, {})
+    except ValueError:
+        return False
+    return True
 
 
 def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     """Yield the names that a statement assigns, with the expressions."""
     if isinstance(node, ast.Assign):
-        yield from ((each.id, node.value) for each in node.targets if isinstance(each, ast.Name))
+        for target in node.targets:
+            yield from _parts(target, node.value)
     elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
         yield node.target.id, node.value
+
+
+def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each name of a target with its part of the value: of ``A, B = 1, 2`` two."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif (
+        isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts)
+    ):
+        for each, part in zip(target.elts, value.elts, strict=True):
+            yield from _parts(each, part)
 
 
 def read_host_file(path: Path, name: str = "", preferred: str = "") -> Answer:
@@ -659,7 +741,11 @@ def execute(
     >>> execute("def one():\n    return 1", "one", Path("answer.py"))()
     1
     """
-    namespace: dict[str, Any] = {**constants, "__name__": path.stem, "__file__": str(path)}
+    module = ModuleType(f"answer_{path.stem}")
+    namespace = vars(module)
+    namespace.update(constants, __file__=str(path))
+    # A dataclass looks for its module here.
+    sys.modules[module.__name__] = module
     try:
         with time_limit(_LIMIT_S):
             exec(compile(text, str(path), "exec"), namespace)
@@ -765,10 +851,73 @@ def unsupported(answer: Answer) -> list[Finding]:
     >>> print(*unsupported(Answer("def k(x):\n    y = [1, 2]\n    x[0] = y[0]", "k")))
     Line 2 holds a list: a kernel cannot make one; use cuda.local.array or a tuple.
     """
-    for node in ast.parse(answer.source).body:
-        if isinstance(node, ast.FunctionDef):
-            for line, what in sorted(set(_found(node, answer.name))):
-                return [Finding("compile", f"Line {line} holds {what}.", line=line)]
+    functions = [node for node in ast.parse(answer.source).body if isinstance(node, ast.FunctionDef)]
+    for node in functions:
+        for line, what in sorted(set(_found(node, answer.name))):
+            return [Finding("compile", f"Line {line} holds {what}.", line=line)]
+    for node in functions:
+        if message := _decorated_wrongly(node, answer.name):
+            return [Finding("compile", f"Line {node.lineno}: {message}.", line=node.lineno)]
+    return []
+
+
+def _decorated_wrongly(function: ast.FunctionDef, kernel: str) -> str:
+    """Say what is wrong with a function's decorator; a kernel need not have one."""
+    for decorator in function.decorator_list if function.name == kernel else ():
+        made = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if ast.unparse(made).rpartition(".")[2] in ("njit", "vectorize", "guvectorize"):
+            return f"@{ast.unparse(made)} makes no kernel for the GPU; decorate it with @cuda.jit"
+        options = decorator.keywords if isinstance(decorator, ast.Call) else []
+        if any(each.arg == "device" and ast.unparse(each.value) == "True" for each in options):
+            return "only a kernel can call a device function; decorate it with @cuda.jit, without device=True"
+    if function.name != kernel and not function.decorator_list:
+        return f"{function.name} is a plain Python function; decorate it with @cuda.jit(device=True)"
+    return ""
+
+
+def undefined(answer: Answer) -> list[Finding]:
+    r"""Find the first name that nothing defines: a compiler looks at lines, too, that no thread came to.
+
+    Parameters
+    ----------
+    answer : Answer
+        A kernel, and the functions that it calls.
+
+    Returns
+    -------
+    list of Finding
+        At most one, of the kind ``"compile"``.
+
+    Examples
+    --------
+    >>> print(*undefined(Answer("def k(x):\n    if x.size < 0:\n        x[0] = y", "k")))
+    Line 3 uses y, which is not defined.
+    """
+    tree = ast.parse(answer.source)
+    bound = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in tree.body
+        if isinstance(node, _Import)
+        for alias in node.names
+    }
+    assigned = {name for node in tree.body for name, _ in _assigned(node)}
+    known = {*bound, *assigned, *answer.constants, *dir(builtins)}
+    known |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    known |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    known |= {str(node.name) for node in ast.walk(tree) if isinstance(node, ast.MatchAs | ast.MatchStar)}
+    names = [
+        node
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef)
+        for statement in function.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name)
+    ]
+    known |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    for node in sorted(names, key=lambda node: node.lineno):
+        if node.id not in known:
+            message = f"Line {node.lineno} uses {node.id}, which is not defined."
+            return [Finding("compile", message, line=node.lineno)]
     return []
 
 

@@ -13,7 +13,7 @@ from gpuguide.exercises.cases import poisoned
 from gpuguide.exercises.constants import evaluate
 from gpuguide.exercises.model import Call, Exercise, KernelTask
 from gpuguide.exercises.numpy_views import as_constant, as_launched, values
-from gpuguide.exercises.reading import Answer, check_parameters, unsupported
+from gpuguide.exercises.reading import Answer, check_parameters, undefined, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.judge import Launch, judge_launch
@@ -56,7 +56,10 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     )
     report, most, largest = LaneReport("simulator", PASSED), (-1, 0), None
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
-        trace, findings = judge_launch(kernel, _as_data(call), task.limits, order)
+        limits = task.limits
+        if call.loop_turns is not None:
+            limits = replace(limits, loop_turns=call.loop_turns)
+        trace, findings = judge_launch(kernel, _as_data(call), limits, order)
         if findings and findings[0].kind == "unsupported":
             return LaneReport("simulator", NOT_AT_HAND, findings[0].message)
         if findings:
@@ -66,6 +69,8 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
             most, largest = _size(trace.figures), trace
             report = replace(report, stats_call=call.label, result=trace.names[next(iter(call.expected))])
         report = replace(report, n_calls=n_calls)
+    if found := undefined(answer):
+        return replace(report, state=FAILED, findings=tuple(found), n_calls=0)
     return replace(report, stats=largest.figures.work if largest else None, trace=largest)
 
 

@@ -224,8 +224,8 @@ def kernel(x):
 COUNT = """
 def kernel(x, out):
     i = cuda.grid(1)
-    n = cuda.syncthreads_count(x[i] > 0)
-    both = cuda.syncthreads_and(x[i] > -6) + 2 * cuda.syncthreads_or(x[i] > 4)
+    n = cuda.syncthreads_count(int32(x[i] > 0))
+    both = cuda.syncthreads_and(int32(x[i] > -6)) + 2 * cuda.syncthreads_or(int32(x[i] > 4))
     out[i] = 10 * n + both
 """
 DYNAMIC = """

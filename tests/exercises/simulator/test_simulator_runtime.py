@@ -101,9 +101,9 @@ def test_a_lane_that_is_not_there_gives_what_is_of_no_use() -> None:
 
 
 BARRIERS = [
-    ("cuda.syncthreads_count(t < 5)", [5] * 64),
-    ("cuda.syncthreads_and(t < 64)", [1] * 64),
-    ("cuda.syncthreads_or(t == 99)", [0] * 64),
+    ("cuda.syncthreads_count(int32(t < 5))", [5] * 64),
+    ("cuda.syncthreads_and(int32(t < 64))", [1] * 64),
+    ("cuda.syncthreads_or(int32(t == 99))", [0] * 64),
 ]
 
 

@@ -148,7 +148,9 @@ def test_every_way_to_wait_waits():
         lambda cuda: cuda.Stream(non_blocking=True).synchronize(),
         lambda cuda: cuda.get_current_stream().synchronize(),
         lambda cuda: cuda.stream.get_current_stream().synchronize(),
+        lambda cuda: cuda.stream.Stream.null.synchronize(),
         lambda cuda: cuda.runtime.deviceSynchronize(),
+        lambda cuda: cuda.runtime.streamSynchronize(0),
         lambda cuda: cuda.get_current_stream().record().synchronize(),
     ]
     for wait in ways:
@@ -156,6 +158,11 @@ def test_every_way_to_wait_waits():
         done = gpu.launch("a", busy_ns=900).done_ns
         wait(cuda_names(gpu))
         assert gpu.now_ns >= done
+
+
+def test_a_name_that_the_stand_in_lacks_is_named_with_its_module(gpu):
+    with pytest.raises(AttributeError, match=r"The stand-in for cupy\.cuda\.runtime has no 'memGetInfo'"):
+        cuda_names(gpu).runtime.memGetInfo()
 
 
 def test_two_machines_that_do_the_same_agree_to_the_nanosecond():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -113,6 +113,9 @@ def judge_launch(
         findings += _wrong_results(launch, trace)
     if not findings:
         findings = [*_over_limits(limits, launch, trace)]
+    if any(finding.kind == "compile" for finding in findings):
+        # No other lane will judge what Numba cannot compile.
+        findings = [finding for finding in findings if finding.kind != "unsupported"]
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
 
 
@@ -178,7 +181,7 @@ def _over_limits(limits: Limits, launch: Launch, trace: Trace) -> Iterator[Findi
         yield from uncoalesced(trace, limits.sectors_per_request)
     if limits.bank_conflicts is not None:
         yield from bank_conflicts(trace, limits.bank_conflicts)
-    yield from _repeated(limits, figures)
+    yield from _repeated(limits, figures, {trace.names[name] for name in launch.expected})
     yield from _atomics(limits, figures, trace)
     if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
         turns = count(figures.loop_turns, "turn")
@@ -256,14 +259,19 @@ def _of_example(kind: str, message: str, instruction: Instruction, trace: Trace)
     )
 
 
-def _repeated(limits: Limits, figures: Figures) -> Iterator[Finding]:
-    """Yield arrays of global memory whose elements are read or written too often."""
+def _repeated(limits: Limits, figures: Figures, results: Collection[str]) -> Iterator[Finding]:
+    """Yield arrays of global memory whose elements are read or written too often.
+
+    What a kernel itself has written it may read again: the statements limit the reads of its inputs.
+    """
     for verb, who, most, counted in (
         ("read", "", limits.reads_per_element, figures.times_touched(READ)),
         ("written", "", limits.writes_per_element, figures.times_touched(WRITE)),
         ("read", " by one block", limits.reads_per_block, figures.times_touched(READ, by_block=True)),
     ):
         for array, touches in counted.items() if most is not None else ():
+            if verb == "read" and array.name in results:
+                continue
             if most is not None and len(touches) > most:
                 lines = tuple(sorted({figures.line_of(event) for event in touches}))
                 message = (

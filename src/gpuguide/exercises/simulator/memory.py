@@ -276,7 +276,8 @@ class Array:
         part, extent = parts[axis], self.shape[axis]
         if not isinstance(part, int):
             advice = "; use // for an integer quotient" if isinstance(part, float) else ""
-            raise TypeError(f"{self._region.name} is indexed by {part!s}, which is no integer{advice}")
+            shown = str(part) if isinstance(part, float | str) else described(part)
+            raise TypeError(f"{self._region.name} is indexed by {shown}, which is no integer{advice}")
         number = int(part)
         if 0 <= number < extent:
             return number

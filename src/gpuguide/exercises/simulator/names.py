@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator import number_rules as rules
@@ -105,6 +105,8 @@ class Cuda:
         """Return what a thread hands to the scheduler: the mask comes first, if the operation has one."""
         if operation.startswith("syncthreads"):
             mask, values = 0, given
+            if any(isinstance(value, bool) for value in values):
+                raise TypeError(f"Numba's cuda.{operation} takes an integer, not True or False; use int32()")
         else:
             mask = (int(given[0]) if given else ALL_LANES) & ALL_LANES | _OF_A_WARP
             values = given[1:]
@@ -558,10 +560,18 @@ _NUMPY: dict[str, Any] = {
 
 def _extremum(name: str, choose: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*values: Any) -> Any:
+        if len(values) == 1 and isinstance(values[0], tuple):
+            (values,) = values
         _checked(name, values)
         return rules.common(values, choose(values))
 
     return _called(name, apply)
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    if not isinstance(values, tuple):
+        raise TypeError(f"sum takes a tuple, not {described(values)}")
+    return reduce(rules.plus, values, start)
 
 
 def _absolute(value: Any) -> Any:
@@ -604,6 +614,7 @@ BUILTINS: dict[str, Any] = {
     "pow": _power_of,
     "print": lambda *_, **__: None,
     "round": _rounded,
+    "sum": _sum,
     "tuple": _tuple,
 }
 

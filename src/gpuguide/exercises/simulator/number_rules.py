@@ -111,7 +111,7 @@ def _half(value: Any) -> Any:
     if not isinstance(value, int | float):
         raise TypeError(f"one number of type float16 is expected here, not {described(value)}")
     try:
-        return Half(struct.unpack("e", struct.pack("e", value))[0])
+        return Half(struct.unpack("e", struct.pack("e", float(value)))[0])
     except OverflowError:
         return Half(math.copysign(math.inf, value))
 
@@ -196,7 +196,18 @@ def described(value: object) -> str:
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
         return f"a whole array of shape {shape}"
+    if isinstance(value, NumberType):
+        return f"the type {value.name}"
+    if callable(value):
+        return "a function that is not called"
     return "None" if value is None else f"a {type(value).__name__}"
+
+
+def with_numbas_names(message: str) -> str:
+    """Put Numba's names of types into a message of Python's."""
+    for kind, number_type in _BY_CLASS.items():
+        message = message.replace(f"'{kind.__name__}'", f"'{number_type.name}'")
+    return message
 
 
 def shown(value: Any) -> str:

@@ -25,6 +25,7 @@ from gpuguide.exercises.simulator.machine import (
 )
 from gpuguide.exercises.simulator.memory import Region, View, whole
 from gpuguide.exercises.simulator.names import USUAL_IMPORTS, Cuda, Wait, namespace
+from gpuguide.exercises.simulator.number_rules import with_numbas_names
 from gpuguide.exercises.simulator.races import races, unset_reads
 from gpuguide.exercises.simulator.source import Kernel
 from gpuguide.exercises.simulator.trace import Trace
@@ -518,7 +519,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, NameError):
         return _unknown_name(error)
     if isinstance(error, TypeError):
-        return str(error)
+        return with_numbas_names(str(error))
     if isinstance(error, RecursionError):
         return "it calls itself endlessly"
     said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"

@@ -193,6 +193,7 @@ def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) ->
     """Find what Numba would refuse, and what a simulator does not notice."""
     found = [_returned(node) for node in own_nodes(kernel) if isinstance(node, ast.Return) and node.value]
     for function in functions:
+        found += [_calls_itself(call) for call in _calls_of(function.name, function)][:1]
         computed = _computed_names(function)
         for call, space in _made_arrays(function):
             found += [
@@ -207,6 +208,19 @@ def _returned(node: ast.Return) -> Finding:
         f"Line {node.lineno} returns a value, but a kernel cannot: it writes its results into an array.",
         line=node.lineno,
     )
+
+
+def _calls_of(name: str, function: ast.FunctionDef) -> Iterator[ast.Call]:
+    for node in own_nodes(function):
+        match node:
+            case ast.Call(func=ast.Name(id=called)) if called == name:
+                yield node
+
+
+def _calls_itself(call: ast.Call) -> Finding:
+    name = ast.unparse(call.func)
+    message = f"Line {call.lineno} calls {name} in {name} itself, which Numba cannot compile: write a loop."
+    return Finding("compile", message, line=call.lineno)
 
 
 def _shape(call: ast.Call, space: str, part: ast.expr) -> Finding:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 
-__all__ = ["cuda_names"]
+__all__ = ["Names", "cuda_names"]
 
 
 def cuda_names(gpu: VirtualGpu) -> Any:
@@ -22,8 +22,8 @@ def cuda_names(gpu: VirtualGpu) -> Any:
 
     Returns
     -------
-    types.SimpleNamespace
-        The names.
+    object
+        With the names as attributes.
 
     Examples
     --------
@@ -33,15 +33,36 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     ['synchronize']
     """
     stream = _Stream(gpu)
-    return SimpleNamespace(
+    of_streams = {
+        "Stream": _StreamClass(stream),
+        "Event": lambda **_: _Event(gpu),
+        "get_current_stream": lambda: stream,
+        "get_elapsed_time": lambda start, stop: stop.elapsed_ms(start),
+    }
+    return Names(
+        "cupy.cuda",
         Device=lambda id=0: _Device(gpu, id),
-        Stream=_StreamClass(stream),
-        Event=lambda **_: _Event(gpu),
-        get_current_stream=lambda: stream,
-        get_elapsed_time=lambda start, stop: stop.elapsed_ms(start),
-        stream=SimpleNamespace(get_current_stream=lambda: stream),
-        runtime=SimpleNamespace(deviceSynchronize=gpu.synchronize),
+        stream=Names("cupy.cuda.stream", **of_streams),
+        runtime=Names(
+            "cupy.cuda.runtime",
+            deviceSynchronize=gpu.synchronize,
+            streamSynchronize=lambda stream: gpu.synchronize(),
+        ),
+        **of_streams,
     )
+
+
+class Names(SimpleNamespace):
+    """A module that has these names alone, and says so."""
+
+    def __init__(self, _module: str, **names: Any) -> None:
+        super().__init__(**names)
+        self._module = _module
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"The stand-in for {self._module} has no {name!r}: it has only what the exercises need."
+        )
 
 
 class _Waits:

@@ -100,8 +100,12 @@ OF_ARRAYS = (
     "convolve",
     "expand_dims",
     "flip",
+    "inner",
     "moveaxis",
+    "outer",
     "sort",
+    "tensordot",
+    "vdot",
     "where",
 )
 """Other functions of arrays."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from gpuguide.exercises.stand_ins.cuda_names import cuda_names
+from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names
 from gpuguide.exercises.stand_ins.cupy_names import METHODS, OF_ARRAYS, OF_SEQUENCES, UFUNCS, VALUES
 from gpuguide.exercises.stand_ins.host_memory import HostMemory
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
@@ -137,7 +137,11 @@ class DeviceArray(NDArrayOperatorsMixin):
         if _is_advanced(key):
             index = self._cp.index(key)
             return self._cp.run("take", lambda: self._data[index], reads=(self,))
-        return self._cp.wrap(self._data[key], self._buffer)
+        part = self._data[key]
+        if not isinstance(part, np.ndarray):
+            # A single element: NumPy copies it, CuPy returns a view of it.
+            part = self._data[(*key, ...) if isinstance(key, tuple) else (key, ...)]
+        return self._cp.wrap(part, self._buffer)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if _is_advanced(key):
@@ -289,6 +293,10 @@ class FakeCupy:
         """Return this module if one of the arguments is an array on the device, else NumPy."""
         return self if any(isinstance(a, DeviceArray) for a in args) else np
 
+    def get_default_memory_pool(self) -> Any:
+        """Return what frees memory that no array uses any more, which is free here at once."""
+        return Names("the memory pool of cupy", free_all_blocks=lambda stream=None: None)
+
     def to_host(self, array: DeviceArray, out: Any, order: str) -> Any:
         """Copy to the host, into a new array or into `out`."""
         data = array._data
@@ -351,6 +359,32 @@ class FakeCupy:
     def linspace(self, *args: Any, dtype: Any = None, **kwargs: Any) -> Any:
         """Return a number of evenly spaced numbers."""
         return self._make("linspace", np.linspace(*map(self._number, args), dtype=dtype, **kwargs))
+
+    def average(self, a: Any, axis: Any = None, weights: Any = None) -> Any:
+        """Return the mean, or the mean with weights, for which CuPy asks whether they add up to zero."""
+        if weights is None:
+            return a.mean(axis)
+        total = weights.sum(axis)
+        if (total == 0).any():
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        return (a * weights).sum(axis) / total
+
+    def pad(self, array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+        """Return a copy with more elements of one value at the ends of its axes."""
+        if mode != "constant":
+            raise NotImplementedError(
+                f"The stand-in for CuPy pads with constants only, not by mode {mode!r}."
+            )
+        contents = np.pad(self.unwrap(array), pad_width, constant_values=constant_values)
+        padded = self._allocate(contents)
+        self.note_launch("copy", padded, array)
+        for axis in range(contents.ndim):
+            before, after = np.broadcast_to(pad_width, (contents.ndim, 2))[axis]
+            # CuPy fills each end by itself.
+            for width in (before, after):
+                if width:
+                    self.note_launch("fill", padded)
+        return padded
 
     # What the arrays call.
 

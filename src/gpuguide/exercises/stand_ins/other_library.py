@@ -22,6 +22,11 @@ _BINARY = (
 )
 _REDUCTIONS = ("all", "any", "max", "mean", "min", "prod", "sum")
 _SPREADS = ("std", "var")
+_OTHERS = (
+    *("argmax", "argmin", "broadcast_to", "clip", "concat", "cumulative_sum", "flip", "isinf", "log1p"),
+    *("matmul", "matrix_transpose", "permute_dims", "repeat", "reshape", "roll", "round", "sort", "squeeze"),
+    *("stack", "take", "tile", "vecdot"),
+)
 _DTYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
 
 
@@ -132,8 +137,20 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[OtherArray, Any]
     return call
 
 
+def _in_place(name: str) -> Callable[[OtherArray, Any], OtherArray]:
+    function = _operator(name)
+
+    def call(self: OtherArray, other: Any) -> OtherArray:
+        # The array itself changes, and with it the caller's.
+        self._data[...] = function(self, other)._data
+        return self
+
+    return call
+
+
 for _name in _OPERATORS:
     setattr(OtherArray, f"__{_name}__", _operator(_name))
+    setattr(OtherArray, f"__i{_name}__", _in_place(_name))
     setattr(OtherArray, f"__r{_name}__", _operator(_name, swapped=True))
 for _name in _COMPARISONS:
     setattr(OtherArray, f"__{_name}__", _operator(_name))
@@ -150,13 +167,13 @@ class OtherLibrary:
     3.5
     >>> xp.median(x)
     Traceback (most recent call last):
-    AttributeError: This library has no 'median': it has what the array API standard asks for.
+    AttributeError: This library has no 'median': it has names of the array API standard alone, and not all.
     """
 
     __name__ = "other"
 
     def __dir__(self) -> list[str]:
-        tables = (*_UNARY, *_BINARY, *_REDUCTIONS, *_SPREADS, *_DTYPES)
+        tables = (*_UNARY, *_BINARY, *_REDUCTIONS, *_SPREADS, *_OTHERS, *_DTYPES)
         return sorted({*tables, *(name for name in vars(type(self)) if not name.startswith(("_", "unwrap")))})
 
     def __getattr__(self, name: str) -> Any:
@@ -174,7 +191,11 @@ class OtherLibrary:
             return lambda x, /, *, axis=None, correction=0.0, keepdims=False: self._made(
                 getattr(np, name), x, axis=axis, ddof=correction, keepdims=keepdims
             )
-        raise AttributeError(f"This library has no {name!r}: it has what the array API standard asks for.")
+        if name in _OTHERS:
+            return lambda x, /, *others, **options: self._made_of(getattr(np, name), x, *others, **options)
+        raise AttributeError(
+            f"This library has no {name!r}: it has names of the array API standard alone, and not all."
+        )
 
     def asarray(self, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> OtherArray:
         """Make an array of numbers, lists of numbers, or another array of this library."""
@@ -217,6 +238,12 @@ class OtherLibrary:
     def unwrap_key(self, key: Any) -> Any:
         """Return an index as NumPy takes it."""
         return tuple(map(self.unwrap, key)) if isinstance(key, tuple) else self.unwrap(key)
+
+    def _made_of(self, function: Callable[..., Any], x: Any, *others: Any, **options: Any) -> OtherArray:
+        """Apply a function to an array, or to a list of arrays."""
+        if isinstance(x, list | tuple) and all(isinstance(each, OtherArray) for each in x):
+            return OtherArray(self, function([each._data for each in x], *others, **options))
+        return self._made(function, x, *others, **options)
 
     def _made(self, function: Callable[..., Any], x: Any, *others: Any, **options: Any) -> OtherArray:
         if not isinstance(x, OtherArray):

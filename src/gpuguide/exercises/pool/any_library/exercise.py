@@ -47,7 +47,7 @@ def _table(rows: int, columns: int, dtype: type) -> tuple[Any, Any]:
     # Whole numbers, so that the mean of equal ones is exact.
     table: Any = rng.integers(-50, 50, (rows, columns)).astype(dtype)
     table[0], table[1] = -7, 9  # so that all sensors but the second differ
-    table[:, 0] /= 64  # their spread is below one
+    table[:, 0] /= 2**14  # their spread is small
     table[:, 1] = 12
     exact = table.astype(np.float64)
     centred = exact - exact.sum(axis=0) / rows

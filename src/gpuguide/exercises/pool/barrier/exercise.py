@@ -16,7 +16,8 @@ def calls() -> list[Call]:
 def _build(
     n: int, rng: np.random.Generator, _grid: int, threads: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    x = rng.permutation(n).astype(np.float32) / 8
+    # More digits than half precision has.
+    x = (rng.permutation(n) + 2049).astype(np.float32) / 8
     parts = [np.roll(x[start : start + threads], 1) for start in range(0, n, threads)]
     return {"x": x}, {"x": np.concatenate([x[:0], *parts])}
 

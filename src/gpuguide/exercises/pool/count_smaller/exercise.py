@@ -18,8 +18,13 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    values = np.sort(rng.integers(0, 200, int(rng.choice(N_VALUES)), dtype=np.int32))
-    limits = rng.integers(-5, 206, n, dtype=np.int32)
+    values = np.sort(rng.integers(-100, 100, int(rng.choice(N_VALUES)), dtype=np.int32))
+    limits = rng.integers(-105, 106, n, dtype=np.int32)
+    if rng.random() < 0.5:
+        # Neighbours of all magnitudes, for which other types, and differences, are not enough.
+        centre = rng.choice(np.array([-(2**31) + 300, 2**31 - 300, 2**24], np.int64), values.size)
+        values = np.sort(values + centre).astype(np.int32)
+        limits = (limits + rng.choice(np.array([-(2**31) + 300, 2**31 - 300, 2**24]), n)).astype(np.int32)
     smaller = (values[:, None] < limits).sum(axis=0).astype(np.int32)
     arguments = {"values": values, "limits": limits, "counts": poisoned(n, np.int32)}
     return arguments, {"counts": smaller}

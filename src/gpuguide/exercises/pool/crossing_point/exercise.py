@@ -30,6 +30,7 @@ CASES: tuple[tuple[str, list[int], Times, Times, Bracket], ...] = (
     ("a tie after the first crossing", [1, 2, 4, 8], [1, 9, 5, 9], [5, 5, 5, 5], (1, 8)),
     ("a tie at the start, ahead afterwards", [1, 2, 4], [5, 6, 9], [5, 5, 5], None),
     ("a tie at the end", [1, 2, 4], [1, 9, 5], [5, 5, 5], None),
+    ("a GPU that falls back by a little", [1, 2, 4, 8], [1, 9, 100, 200], [5, 5, 101, 100], (4, 8)),
     ("sizes in no order", [1000, 10, 10_000, 100], [100, 1, 1000, 10], [55, 50, 80, 50], (100, 1000)),
     ("times of a few microseconds", [1, 2, 4], [1e-6, 3e-6, 9e-6], [4e-6, 4e-6, 4e-6], (2, 4)),
 )

@@ -16,7 +16,8 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    x, y, weight = (eighths(rng, -9, 10, n) for _ in range(3))
+    # Large and near to each other: half precision would lose what x and y differ by.
+    x, y, weight = (eighths(rng, low, low + 19, n) for low in (300, 300, -9))
     expected = (x - y) ** 2 * weight
     return {"x": x, "y": y, "weight": weight, "out": poisoned(n)}, {"out": expected}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from numbers import Integral
 from typing import Any
 
 from gpuguide.errors import ArgumentError
@@ -27,6 +28,7 @@ CASES: tuple[tuple[Shape, Shape], ...] = (
     ((7, 1), (1, 1024)),
     ((0, 5), (32, 8)),
     ((5, 0), (32, 8)),
+    ((0, 100), (32, 8)),
     ((16, 100, 1000), (32, 4, 2)),
     ((3, 2, 1), (8, 8, 8)),
     ((65, 1, 130), (4, 2, 64)),
@@ -74,12 +76,17 @@ def _blocks(shape: Shape, threads: Shape) -> Shape | None:
 
 
 def _compare(case: str, result: object, expected: Shape) -> Finding | None:
-    if not isinstance(result, tuple) or any(type(blocks) is not int for blocks in result):
+    if not isinstance(result, tuple) or not all(map(_is_whole, result)):
         whole = count(len(expected), "integer")
         return Finding("wrong", f"{case} the result must be a tuple of {whole}; got {shown(result)}.")
     if result != expected:
         return Finding("wrong", f"{case} the grid must be {expected}; got {result}.")
     return None
+
+
+def _is_whole(blocks: object) -> bool:
+    """Say whether Numba takes it for a number of blocks: NumPy's integers will do."""
+    return isinstance(blocks, Integral) and not isinstance(blocks, bool)
 
 
 def _asks_for_error(function: Callable[..., Any], case: str, shape: Shape, threads: Shape) -> Finding | None:

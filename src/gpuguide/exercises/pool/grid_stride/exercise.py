@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import eighths, launches_1d
+from gpuguide.exercises.cases import dealt_out, eighths
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
 def calls() -> list[Call]:
     """Make launches with too few threads, enough, and too many."""
-    return launches_1d(_build, grids="any")
+    return dealt_out(_build, spare_turns=10)
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     # Multiples of 1/8: the result is exact, whether or not product and sum are rounded as one.
     factor = eighths(rng, 2, 9, 1)[0]
-    x, y = (eighths(rng, 1, 99, n) for _ in range(2))
+    x, y = (eighths(rng, 1, 999, n) for _ in range(2))
     return {"factor": factor, "x": x, "y": y}, {"y": y + factor * x}
 
 
@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     teaches="A loop in steps of the whole grid handles any length and keeps a warp's accesses together.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(sectors_per_request=4, loop_turns=12),
+        limits=Limits(sectors_per_request=4),
         signature=("float32", "float32[::1]", "float32[::1]"),
         parameters=("factor", "x", "y"),
     ),

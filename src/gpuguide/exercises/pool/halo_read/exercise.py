@@ -16,7 +16,8 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    x = -rng.uniform(1, 99, n).astype(np.float32)
+    # Of any magnitude, so that no number is low enough to begin with.
+    x = (-rng.uniform(1, 9, n) * 10.0 ** rng.integers(0, 9, n)).astype(np.float32)
     wide = np.pad(x, 1, constant_values=-np.inf)
     expected = np.maximum(np.maximum(wide[:-2], wide[2:]), x)
     return {"x": x, "out": poisoned(n)}, {"out": expected}

@@ -20,6 +20,8 @@ def calls() -> list[Call]:
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     n_bins = int(rng.choice(BINS))
     values = rng.integers(-2, n_bins + 2, n, dtype=np.int32)
+    # Narrower types would take them for values with a bin.
+    values[::5] += rng.choice((0, 2**8, 2**16), values[::5].size).astype(np.int32)
     counted = values[(values >= 0) & (values < n_bins)]
     arguments = {"values": values, "counts": np.zeros(n_bins, np.int32)}
     return arguments, {"counts": np.bincount(counted, minlength=n_bins).astype(np.int32)}

@@ -14,12 +14,20 @@ from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, s
 _NOISE, _CLOSE = 0.02, 0.05
 _SIZES = [2**k for k in range(8, 34)]
 
+
+def _ends_far_off() -> list[float]:
+    """Return noise for which neither the ends nor a few rows give the line, only the shares of all do."""
+    shares = np.random.default_rng(1651).uniform(-0.04, 0.04, len(_SIZES)).tolist()
+    return [0.09, *shares[1:-1], -0.09]
+
+
 # The machine in words, its latency in seconds, its rate in bytes per second, noise, sizes. Made up.
-CASES: tuple[tuple[str, float, float, float, list[int]], ...] = (
+CASES: tuple[tuple[str, float, float, float | list[float], list[int]], ...] = (
     ("a table without noise", 1e-5, 5e10, 0.0, [2**k for k in range(10, 31, 4)]),
     ("two rows", 2e-6, 4e9, 0.0, [1000, 1_000_000]),
     ("a noisy table", 9e-6, 5.5e10, _NOISE, _SIZES),
     ("a noisy table in no order", 4e-5, 1.2e10, _NOISE, _SIZES[::2] + _SIZES[1::2]),
+    ("a table whose ends are far off", 9e-6, 5.5e10, _ends_far_off(), _SIZES),
     ("a noisy table from the largest size down", 3e-6, 4e11, _NOISE, _SIZES[::-1]),
 )
 
@@ -39,9 +47,12 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
             return
 
 
-def _times(sizes: list[int], latency_s: float, rate: float, noise: float) -> list[float]:
-    off = np.random.default_rng(len(sizes)).uniform(-noise, noise, len(sizes))
-    return [(latency_s + n / rate) * (1 + float(share)) for n, share in zip(sizes, off, strict=True)]
+def _times(sizes: list[int], latency_s: float, rate: float, noise: float | list[float]) -> list[float]:
+    if isinstance(noise, float):
+        off = np.random.default_rng(len(sizes)).uniform(-noise, noise, len(sizes)).tolist()
+    else:
+        off = noise
+    return [(latency_s + n / rate) * (1 + share) for n, share in zip(sizes, off, strict=True)]
 
 
 def _not_two_numbers(case: str, result: Any) -> Finding | None:

@@ -17,8 +17,10 @@ def calls() -> list[Call]:
 
 def _build(shape: tuple[int, int], rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     # Few different values, so that many pixels are exactly at the level.
-    image = rng.integers(0, 10, shape).astype(np.float32) / 2
-    level = np.float32(2.5)
+    image = rng.integers(-10, 10, shape).astype(np.float32) / 2
+    level = np.float32(rng.choice((-1.5, 0, 2.5)))
+    # And some just below it.
+    image[rng.random(shape) < 0.1] = np.nextafter(level, np.float32(-np.inf))
     arguments = {"image": image, "level": level, "mask": poisoned(shape, np.uint8)}
     return arguments, {"mask": (image >= level).astype(np.uint8)}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import isclose, sqrt
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -13,7 +14,18 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, count, shown
 
 # n, piece; several pieces, a rest, one piece, a piece that is not full, one point at a time.
-CASES = ((1000, 100), (1000, 300), (64, 64), (50, 64), (7, 1), (1, 1), (1, 100), (10_001, 5000), (999, 1000))
+CASES = (
+    (1000, 100),
+    (1000, 300),
+    (64, 64),
+    (50, 64),
+    (7, 1),
+    (1, 1),
+    (1, 100),
+    (10_001, 5000),
+    (999, 1000),
+    (100_003, 50_000),
+)
 # The square of their distance is exactly 1, so they do not lie inside.
 ON_THE_CIRCLE = (0.6, 0.8)
 
@@ -31,16 +43,23 @@ class Points:
         self.piece = piece
         self.asked: list[int] = []
         self.inside = 0
+        self._drawn: list[ref[Any]] = []
         self._rng = np.random.default_rng((n, piece))
 
     def draw(self, m: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Make points; the third, and every fifth from there on, lies on the circle."""
         m = int(m)
         self.asked.append(m)
+        held = sum(each() is not None for each in self._drawn[:-1])
+        if held:
+            raise MemoryError(
+                f"the points of {count(held, 'earlier piece')} are still held; only those of the last may be"
+            )
         if not 0 < m <= self.piece:
             raise MemoryError(f"draw takes 1 to {self.piece} points here; got {m}")
         x, y = self._rng.random(m), self._rng.random(m)
         x[2::5], y[2::5] = ON_THE_CIRCLE
+        self._drawn.append(ref(x))
         self.inside += int(np.count_nonzero(x**2 + y**2 < 1))
         return x, y
 
@@ -58,11 +77,11 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 
 def _drawn(case: str, points: Points, n: int) -> Finding | None:
     if sum(points.asked) != n:
-        return Finding("wrong", f"{case} {n} points must be drawn; it was {sum(points.asked)}.")
+        return Finding("wrong", f"{case}, {n} points must be drawn; it was {sum(points.asked)}.")
     fewest = -(-n // points.piece)
     if len(points.asked) > fewest:
         return Finding(
-            "wrong", f"{case} {count(fewest, 'call')} of draw would do; there were {len(points.asked)}."
+            "wrong", f"{case}, {count(fewest, 'call')} of draw would do; there were {len(points.asked)}."
         )
     return None
 

@@ -10,7 +10,29 @@ from gpuguide.exercises.cases import launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 # What a test for primes gets wrong: the smallest numbers, squares of primes, products of two large ones.
-AWKWARD = (0, 1, 2, 3, 4, 5, 9, 25, 49, 121, 169, 961, 1021, 1763, 4087, 7919, 10201, 1018081, 4028033)
+AWKWARD = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    9,
+    25,
+    49,
+    121,
+    169,
+    961,
+    1021,
+    1763,
+    4087,
+    7919,
+    10201,
+    65538,
+    65541,
+    1018081,
+    4028033,
+)
 
 
 def calls() -> list[Call]:

@@ -26,6 +26,7 @@ class Solver:
 
     def __init__(self) -> None:
         self.n_calls = 0
+        self.solutions: list[Any] = []
 
     def __call__(self, a: Any, b: Any) -> Any:
         """Solve one system."""
@@ -36,7 +37,9 @@ class Solver:
         if a.shape != (len(b), len(b)):
             raise ValueError(f"solve takes a matrix and a vector; got shapes {a.shape} and {b.shape}")
         self.n_calls += 1
-        return solve_single(a, b)
+        solution = solve_single(a, b)
+        self.solutions.append(solution.copy())
+        return solution
 
 
 def solve_single(a: Any, b: Any) -> Any:
@@ -69,9 +72,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
             return
 
 
-def _findings(
-    function: Callable[..., Any], case: str, solve: Callable[..., Any], a: Any, b: Any
-) -> Iterator[Finding]:
+def _findings(function: Callable[..., Any], case: str, solve: Solver, a: Any, b: Any) -> Iterator[Finding]:
     copies = a.copy(), b.copy()
     x, finding = attempt(function, case, solve, a, b)
     if finding is None:
@@ -81,6 +82,9 @@ def _findings(
         if not largest < SMALLEST:  # so that NaN fails
             message = f"{case} the residual is {largest:.1e}; below {SMALLEST:.0e} is wanted."
             finding = Finding("wrong", message)
+        elif not made_of(solve.solutions, x):
+            message = f"{case} the result is not a sum of what solve returned: leave the solving to it."
+            finding = Finding("limit", message)
     found = (finding, unchanged(case, "a", a, copies[0]), unchanged(case, "b", b, copies[1]))
     yield from (each for each in found if each)
 
@@ -92,6 +96,25 @@ def residual(a: Any, x: Any, b: Any) -> Any:
     0.5
     """
     return abs(b - a @ x).max() / (abs(a) @ abs(x) + abs(b)).max()
+
+
+def made_of(solutions: list[Any], x: Any) -> bool:
+    """Say whether x is a sum of multiples of some vectors; of as many as it has numbers, it always is.
+
+    >>> e1, e2, e3 = np.eye(3)
+    >>> made_of([e1, e2], 3 * e1 - 1e-9 * e2), made_of([e1], e1 + 1e-9 * e2), made_of([], e3)
+    (True, False, False)
+    """
+    if not solutions:
+        return False
+    vectors = np.array(solutions, np.float64).T
+    lengths = np.linalg.norm(vectors, axis=0)
+    usable = np.isfinite(lengths) & (lengths > 0)
+    if not usable.any():
+        return False
+    vectors = vectors[:, usable] / lengths[usable]
+    nearest = vectors @ np.linalg.lstsq(vectors, x)[0]
+    return bool(np.linalg.norm(x - nearest) <= 1e-12 * np.linalg.norm(x))
 
 
 def _misshapen(case: str, x: Any, b: Any) -> Finding | None:

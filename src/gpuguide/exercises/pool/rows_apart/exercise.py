@@ -92,8 +92,8 @@ def _moved(case: str, cp: FakeCupy) -> Finding | None:
 
 def _inputs(shapes: tuple[tuple[int, int], tuple[int, int]]) -> list[Any]:
     rng = np.random.default_rng(shapes[0])
-    # No zero among them, which would hide a wrong place.
-    return [rng.integers(1, 9, shape) for shape in shapes]
+    # No zero among them, which would hide a wrong place; their sums are too large for single precision.
+    return [rng.integers(1, 9999, shape) for shape in shapes]
 
 
 def _expected(image: Any, weights: Any) -> Any:

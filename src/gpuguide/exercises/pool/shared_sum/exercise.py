@@ -16,7 +16,8 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    x = rng.integers(-99, 999, n, dtype=np.int32)
+    # Too large for single precision to add them up exactly.
+    x = rng.integers(-99_999, 1_999_999, n, dtype=np.int32)
     total = rng.integers(1, 99, 1, dtype=np.int32)
     return {"x": x, "total": total}, {"total": total + x.sum(dtype=np.int32)}
 
@@ -29,7 +30,7 @@ EXERCISE = Exercise(
     teaches="In shared memory a block can first work by itself, if it sets the memory and uses barriers.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(atomics_per_block=1, loop_turns=10),
+        limits=Limits(atomics_per_block=1, loop_turns=16),
         signature=("int32[::1]", "int32[::1]"),
         parameters=("x", "total"),
     ),

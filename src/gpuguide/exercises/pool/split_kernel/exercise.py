@@ -43,6 +43,7 @@ def cases() -> tuple[tuple[str, np.ndarray[Any, Any], bool], ...]:
         ("a filter for horizontal edges", edges.T.astype(np.float32), True),
         ("a kernel whose first row and column are zero", corner.astype(float), True),
         ("a kernel with rows and columns of zeros", holes, True),
+        ("weights that are negative or zero", np.outer([0.0, -1, -2], [0, 1, 3]), True),
         ("a single weight", np.array([[-3.0]]), True),
         ("a single row", np.array([[0.0, 2.0, -1.0]]), True),
         ("a single column", np.array([[0.0], [2.0], [-1.0]], np.float32), True),

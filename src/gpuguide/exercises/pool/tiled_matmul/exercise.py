@@ -19,9 +19,9 @@ def calls() -> list[Call]:
 
 
 def _call(m: int, n: int, p: int) -> Call:
-    # Multiples of 1/8, and small ones: the sum is exact in any order.
+    # Multiples of 1/8, and those of b small: the sum is exact in any order.
     rng = np.random.default_rng((m, n, p))
-    a, b = eighths(rng, -4, 9, (m, n)), eighths(rng, -4, 9, (n, p))
+    a, b = eighths(rng, -400, 401, (m, n)), eighths(rng, -4, 9, (n, p))
     grid = (blocks_1d(p, TILE), blocks_1d(m, TILE))
     label = f"m = {m}, n = {n}, p = {p}, {in_words(grid, (TILE, TILE))}"
     product = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)

@@ -1,0 +1,24 @@
+"""Adds up in out itself, where only reads of the inputs are limited."""
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def convolve_kernel(x, weights, out):
+    tile = cuda.shared.array(256 + 16, float32)
+    w = cuda.shared.array(17, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    m = weights.size
+    r = m // 2
+    first = cuda.blockIdx.x * cuda.blockDim.x - r
+    for k in range(t, cuda.blockDim.x + 2 * r, cuda.blockDim.x):
+        j = first + k
+        tile[k] = x[j] if 0 <= j < x.size else float32(0)
+    if t < m:
+        w[t] = weights[t]
+    cuda.syncthreads()
+    if i < x.size:
+        out[i] = float32(0)
+        for k in range(m):
+            out[i] += w[k] * tile[t + 2 * r - k]

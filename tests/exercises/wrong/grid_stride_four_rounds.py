@@ -1,0 +1,15 @@
+"""Goes four rounds, however many elements there are.
+
+Found: wrong.
+"""
+
+from numba import cuda
+
+
+@cuda.jit
+def add_multiple_kernel(factor, x, y):
+    i = cuda.grid(1)
+    for _ in range(4):
+        if i < x.size:
+            y[i] += factor * x[i]
+        i += cuda.gridsize(1)
