@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,6 +26,10 @@ LONG_FIRST = ("docs", "browser", "topics", "exercises")
 # them compiled, though none may write beside the sources.
 sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
 sys.dont_write_bytecode = False
+# What Pythons compile of trees that tests copy: see `compiled_once`.
+if "GPUGUIDE_COMPILED_ONCE" not in os.environ:
+    os.environ["GPUGUIDE_COMPILED_ONCE"] = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, os.environ["GPUGUIDE_COMPILED_ONCE"])
 # Tests make millions of small objects and drop most: searching for cycles as often as Python does by default
 # takes a twentieth of their time.
 gc.set_threshold(20_000, 20, 50)

@@ -14,7 +14,7 @@ from sphinx.application import builtin_extensions
 from tiny_pool import write_pool
 
 from gpuguide_docs.pages.layout import Layout
-from warm_python import WarmPython
+from warm_python import COMPILED_ONCE, WarmPython
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACHINE = "test-cpu"
@@ -278,7 +278,7 @@ class Project:
 
         All copies of one `seed` have the same seed of hashes.
         """
-        path = os.pathsep.join([str(self.root / "docs" / "_ext"), str(self.root / "src")])
+        path = os.pathsep.join([str(self.root / "docs" / "_ext"), str(self.root / "src"), COMPILED_ONCE])
         env = {
             **os.environ,
             "PYTHONPATH": path,
