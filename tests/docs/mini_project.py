@@ -21,7 +21,10 @@ MACHINE = "test-cpu"
 BUILT_WITH = (
     *("numpy", "matplotlib.pyplot", "matplotlib.backends.backend_svg", "nbformat", "myst_nb.sphinx_ext"),
     *("sphinx.cmd.build", *builtin_extensions, "sphinx.ext.doctest", "sphinx.jinja2glue"),
-    *("sphinx_gallery.gen_gallery", "sphinx_design.extension", "numpydoc.numpydoc"),
+    *("sphinx_gallery.gen_gallery", "sphinx_design.extension", "numpydoc.numpydoc", "ipykernel.kernelspec"),
+    *("sphinx.ext.autodoc", "sphinx.ext.autodoc.typehints", "sphinx.ext.mathjax"),
+    *("sphinx.builders.latex.transforms", "concurrent.futures.thread", "statistics", "xml.dom.minidom"),
+    *("rich.console", "rich.table", "pynvml", "secrets"),
 )
 
 CONF = '''\
