@@ -83,7 +83,7 @@ def why_no_gpu() -> str | None:
 @cache
 def warm_simulator() -> WarmPython:
     """Start a Python with Numba's simulator, whose threads `quick_simulator` schedules."""
-    modules = ("quick_simulator", "gpuguide.measure.study")
+    modules = ("quick_simulator", "first_compilation", "gpuguide.measure.study")
     return WarmPython(modules, options=("-W", "error"), env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"})
 
 
