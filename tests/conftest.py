@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,15 +20,19 @@ from gpuguide.machine.device import require_gpu
 from warm_python import WarmPython
 
 HERE = Path(__file__).parent
-# Folders whose tests build sites, drive a browser, or simulate and compile kernels.
-LONG_FIRST = ("docs", "browser", "topics", "exercises")
+# The longest file, then folders whose tests build sites, drive a browser, or simulate and compile kernels.
+LONG_FIRST = ("exercises/test_mutants.py", "docs", "browser", "topics", "exercises")
 # This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
 # them compiled, though none may write beside the sources.
 sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
 sys.dont_write_bytecode = False
+# What Pythons compile of trees that tests copy: see `compiled_once`.
+if "GPUGUIDE_COMPILED_ONCE" not in os.environ:
+    os.environ["GPUGUIDE_COMPILED_ONCE"] = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, os.environ["GPUGUIDE_COMPILED_ONCE"])
 # Tests make millions of small objects and drop most: searching for cycles as often as Python does by default
-# takes a twentieth of their time.
-gc.set_threshold(20_000, 20, 50)
+# takes a tenth of their time.
+gc.set_threshold(100_000, 20, 50)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
@@ -34,14 +41,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sphinx-examples", metavar="FILE", help="what Sphinx's doctest builder wrote")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        # A process of xdist, of whose end nobody reads the status. Registered before the others, this is
+        # called after them: to take apart all that was made would take seconds.
+        atexit.register(os._exit, 0)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long, so that no processor is left with it while the others have none."""
 
     def place(item: pytest.Item) -> int:
-        room = item.path.relative_to(HERE).parts[0]
-        return LONG_FIRST.index(room) if room in LONG_FIRST else len(LONG_FIRST)
+        path = item.path.relative_to(HERE)
+        return next((n for n, long in enumerate(LONG_FIRST) if path.is_relative_to(long)), len(LONG_FIRST))
 
     items.sort(key=place)
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector look at nothing of what there is by now: it stays to the end."""
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -64,7 +83,7 @@ def why_no_gpu() -> str | None:
 @cache
 def warm_simulator() -> WarmPython:
     """Start a Python with Numba's simulator, whose threads `quick_simulator` schedules."""
-    modules = ("quick_simulator", "gpuguide.measure.study")
+    modules = ("quick_simulator", "first_compilation", "gpuguide.measure.study")
     return WarmPython(modules, options=("-W", "error"), env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"})
 
 

@@ -2,18 +2,23 @@
 
 Numba starts one for every CUDA thread and polls them all until the last is done, which takes most of the
 time. Here one runs the CUDA threads of a block in turn. When its CUDA thread reaches a barrier, another one
-runs those that are left, and it goes on when all have reached the barrier or ended. Importing this module
-changes the simulator of the process.
+runs those that are left, and it goes on when all have reached the barrier or ended. And Numba reads the whole
+stack, with the files' lines, whenever a CUDA thread asks for its block's array, and searches a module for
+``cuda`` at each call of a device function. Importing this module changes the simulator of the process.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+from contextlib import ExitStack
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba.cuda.simulator.kernel import BlockManager, BlockThread, Dim3
+from numba.cuda.simulator import kernel as simulator
+from numba.cuda.simulator import kernelapi
+from numba.cuda.simulator.kernel import BlockManager, BlockThread, Dim3, FakeCUDAKernel
 
 
 class Runner(BlockThread):
@@ -83,4 +88,35 @@ def _waits(runner: Runner, others: list[Runner]) -> bool:
     return not runner.ended
 
 
+class Call:
+    """Takes the place of `FakeCUDAKernel.__call__`: modules have the simulator's ``cuda`` to the end."""
+
+    launch = FakeCUDAKernel.__call__
+
+    def __init__(self) -> None:
+        self.exchanged: set[int] = set()
+        self.until_the_end = ExitStack()
+
+    def __call__(self, kernel: FakeCUDAKernel, *args: Any) -> Any:
+        context = simulator._kernel_context
+        if not context:
+            with self.until_the_end:
+                self.exchanged.clear()
+                return Call.launch(kernel, *args)
+        if (module := id(kernel.fn.__globals__)) not in self.exchanged:
+            self.exchanged.add(module)
+            self.until_the_end.enter_context(kernelapi.swapped_cuda_module(kernel.fn, context))
+        return kernel.fn(*args)
+
+
+def last_of_stack(frame: FrameType) -> list[tuple[str, int]]:
+    """Take the place of `traceback.extract_stack`, of which the file and the line of the caller are read."""
+    caller = frame.f_back
+    assert caller is not None
+    return [(caller.f_code.co_filename, caller.f_lineno), (frame.f_code.co_filename, frame.f_lineno)]
+
+
 BlockManager.run = run_block
+call = Call()
+FakeCUDAKernel.__call__ = lambda kernel, *args: call(kernel, *args)
+kernelapi.traceback = SimpleNamespace(extract_stack=last_of_stack)

@@ -6,16 +6,12 @@ Where one of these is what a test is about, the test starts a fresh one.
 
 from __future__ import annotations
 
-import _imp
 import atexit
 import gc
-import hashlib
 import importlib
 import json
-import marshal
 import os
 import runpy
-import shutil
 import signal
 import socket
 import struct
@@ -26,11 +22,12 @@ import threading
 import types
 import warnings
 from collections.abc import Mapping, Sequence
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any, NoReturn
 
 NUMBER = struct.Struct("q")
+# On the path of a Python, it takes what another one has compiled.
+COMPILED_ONCE = str(Path(__file__).parent / "compiled_once")
 
 
 class WarmPython:
@@ -51,6 +48,7 @@ class WarmPython:
     ) -> None:
         self._here, there = socket.socketpair()
         command = [sys.executable, *options, __file__, str(there.fileno()), *modules]
+        env = {**env, "PYTHONPATH": os.pathsep.join([*filter(None, [env.get("PYTHONPATH")]), COMPILED_ONCE])}
         self._original = subprocess.Popen(command, env=env, pass_fds=[there.fileno()])
         there.close()
         atexit.register(self.end)
@@ -141,28 +139,6 @@ def become(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         exec(compile(what, "<string>", "exec"), vars(main))
 
 
-def compile_once(folder: Path) -> None:
-    """Let copies share the code of modules that have no bytecode: those of trees that tests copy."""
-    compiled = SourceFileLoader.source_to_code
-
-    def source_to_code(loader: Any, data: Any, path: str, **options: Any) -> types.CodeType:
-        if not isinstance(data, bytes):
-            return compiled(loader, data, path, **options)
-        kept = folder / hashlib.sha256(data).hexdigest()
-        if kept.is_file():
-            code = marshal.loads(kept.read_bytes())
-            _imp._fix_co_filename(code, path)
-            return code
-        code = compiled(loader, data, path, **options)
-        # Another copy may be writing the same.
-        written = kept.with_name(f"{kept.name}.{os.getpid()}")
-        written.write_bytes(marshal.dumps(code))
-        written.replace(kept)
-        return code
-
-    SourceFileLoader.source_to_code = source_to_code
-
-
 def end_as_python_does(order: dict[str, Any]) -> NoReturn:
     """Do what is ordered, wait for its threads, and end as it says, without taking all modules apart."""
     code: Any = None
@@ -189,9 +165,5 @@ if __name__ == "__main__":
     # The collector of a copy need not look at what all share, which would make the system copy its memory.
     gc.collect()
     gc.freeze()
-    # Not one that deletes itself at an exit: each copy would do that.
-    shared = tempfile.mkdtemp()
-    compile_once(Path(shared))
     if order := wait_for_orders(socket.socket(fileno=int(sys.argv[1]))):
         end_as_python_does(order)
-    shutil.rmtree(shared)

@@ -11,15 +11,18 @@ from gpuguide_docs.pages.pages_toml import read_sections
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 
-# One page that loads every other in a frame of a given width and writes what it saw into its title.
+# One page that loads every other in a frame, first wide, then narrow, and writes what it saw into its title.
 PROBE = """
 const found = [];
-async function look(url, width) {
+async function look(url) {
   const frame = document.createElement("iframe");
-  frame.style.cssText = `width:${width}px;height:900px;border:0`;
+  frame.style.cssText = "width:1440px;height:900px;border:0";
   document.body.append(frame);
   await new Promise(done => { frame.onload = done; frame.src = url; });
-  for (const theme of ["light", "dark"]) await check(frame.contentWindow, url, width, theme);
+  for (const width of [1440, 390]) {
+    frame.style.width = `${width}px`;
+    for (const theme of ["light", "dark"]) await check(frame.contentWindow, url, width, theme);
+  }
   frame.remove();
 }
 async function check(page, url, width, theme) {
@@ -29,10 +32,14 @@ async function check(page, url, width, theme) {
   const loaded = page.performance.getEntriesByType("resource").map(entry => entry.name);
   const pictures = [...page.document.querySelectorAll(".bd-article img")];
   const shown = pictures.filter(image => page.getComputedStyle(image).display !== "none");
+  // Another width may have brought another file.
+  await Promise.all(shown.filter(image => !image.complete).map(image => new Promise(done => {
+    image.onload = image.onerror = done;
+  })));
   found.push({
     url, width, theme, overflow: root.scrollWidth - width,
     foreign: loaded.filter(name => !name.startsWith(location.origin) && !name.startsWith("data:")),
-    broken: shown.filter(image => image.complete && !image.naturalWidth).map(image => image.src),
+    broken: shown.filter(image => !image.naturalWidth).map(image => image.src),
     // A thumbnail's title stands beside it, so its text is empty on purpose.
     nameless: pictures.filter(image => !image.alt.trim())
       .filter(image => !image.closest(".gg-tile, .sphx-glr-thumbcontainer")).map(image => image.src),
@@ -40,7 +47,7 @@ async function check(page, url, width, theme) {
   });
 }
 (async () => {
-  for (const url of PAGES) for (const width of [1440, 390]) await look(url, width);
+  for (const url of PAGES) await look(url);
   document.title = JSON.stringify(found);
 })();
 """

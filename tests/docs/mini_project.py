@@ -14,14 +14,17 @@ from sphinx.application import builtin_extensions
 from tiny_pool import write_pool
 
 from gpuguide_docs.pages.layout import Layout
-from warm_python import WarmPython
+from warm_python import COMPILED_ONCE, WarmPython
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACHINE = "test-cpu"
 BUILT_WITH = (
     *("numpy", "matplotlib.pyplot", "matplotlib.backends.backend_svg", "nbformat", "myst_nb.sphinx_ext"),
     *("sphinx.cmd.build", *builtin_extensions, "sphinx.ext.doctest", "sphinx.jinja2glue"),
-    *("sphinx_gallery.gen_gallery", "sphinx_design.extension", "numpydoc.numpydoc"),
+    *("sphinx_gallery.gen_gallery", "sphinx_design.extension", "numpydoc.numpydoc", "ipykernel.kernelspec"),
+    *("sphinx.ext.autodoc", "sphinx.ext.autodoc.typehints", "sphinx.ext.mathjax"),
+    *("sphinx.builders.latex.transforms", "concurrent.futures.thread", "statistics", "xml.dom.minidom"),
+    *("rich.console", "rich.table", "pynvml", "secrets"),
 )
 
 CONF = '''\
@@ -278,7 +281,7 @@ class Project:
 
         All copies of one `seed` have the same seed of hashes.
         """
-        path = os.pathsep.join([str(self.root / "docs" / "_ext"), str(self.root / "src")])
+        path = os.pathsep.join([str(self.root / "docs" / "_ext"), str(self.root / "src"), COMPILED_ONCE])
         env = {
             **os.environ,
             "PYTHONPATH": path,

@@ -10,7 +10,8 @@ from gpuguide_docs.pages.new_page import write_page
 from gpuguide_docs.pages.pages_toml import read_pages
 
 TESTS = (
-    *("conftest.py", "compile_lane.py", "quick_simulator.py", "warm_python.py"),
+    *("conftest.py", "compile_lane.py", "first_compilation.py", "quick_simulator.py", "warm_python.py"),
+    "compiled_once/sitecustomize.py",
     *("topics/spoiled.py", "topics/topic_sizes.py"),
 )
 

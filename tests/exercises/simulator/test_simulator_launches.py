@@ -1,7 +1,9 @@
 """Launches: what makes no sense is refused, results lie in the arrays, and work is counted in steps."""
 
 import ast
+import gc
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,6 +80,24 @@ def test_a_kernel_can_be_launched_again_and_nothing_is_left_over() -> None:
         assert out.tolist() == [1, 0]
     assert traces[0].findings == traces[1].findings == ()
     assert traces[0].figures.arrays == traces[1].figures.arrays
+
+
+@pytest.mark.parametrize("end", ["out[t] = s[1 - t]", "out[3] = 0", "while True: cuda.syncthreads()"])
+def test_what_was_noted_goes_with_the_trace(end: str) -> None:
+    """It is large, and would else stay until Python looks for what knows itself."""
+    kernel = prepare(
+        "def kernel(out):\n    s = cuda.shared.array(2, int32)\n    t = cuda.threadIdx.x\n    s[t] = t\n"
+        f"    cuda.syncthreads()\n    {end}\n"
+    )
+    trace = run(kernel, 1, 2, {"out": poisoned(2)})
+    assert trace.figures.threads == 2
+    machine = weakref.ref(trace.machine)
+    gc.disable()
+    try:
+        del trace
+        assert machine() is None
+    finally:
+        gc.enable()
 
 
 def steps(source: str, grid: int, block: int, **arguments: object) -> int:

@@ -79,7 +79,8 @@ class Cuda:
         self.shared, self.local = Shared(machine, shared_bytes), Local(machine)
         self.const, self.atomic = Const(), Atomic()
         for name in WAITING:
-            setattr(self, name, partial(self._wait, name))
+            # Not a method, which would know this object: what knows itself is not freed at once.
+            setattr(self, name, partial(_wait, machine, name))
 
     def __getattr__(self, name: str) -> Any:
         if name in NUMBER_TYPES:
@@ -100,19 +101,6 @@ class Cuda:
         grid, block = self.gridDim, self.blockDim
         sizes = (grid.x * block.x, grid.y * block.y, grid.z * block.z)
         return sizes[0] if ndim == 1 else sizes[: _axes(ndim)]
-
-    def _wait(self, operation: str, *given: Any, site: int) -> Wait:
-        """Return what a thread hands to the scheduler: the mask comes first, if the operation has one."""
-        if operation.startswith("syncthreads"):
-            mask, values = 0, given
-            if any(isinstance(value, bool) for value in values):
-                raise TypeError(f"Numba's cuda.{operation} takes an integer, not True or False; use int32()")
-        else:
-            mask = (int(given[0]) if given else ALL_LANES) & ALL_LANES | _OF_A_WARP
-            values = given[1:]
-        if len(values) != _VALUES.get(operation, 1):
-            raise TypeError(f"cuda.{operation} was given {len(given)} values")
-        return Wait(operation, mask, site, self._machine.path, *values)
 
     def threadfence(self, *, site: int) -> None:
         """Let other blocks see what this thread wrote before what it writes after."""
@@ -169,6 +157,20 @@ _VALUES = {
     "syncthreads": 0, "syncwarp": 0,
     "shfl_sync": 2, "shfl_up_sync": 2, "shfl_down_sync": 2, "shfl_xor_sync": 2,
 }  # fmt: skip
+
+
+def _wait(machine: Machine, operation: str, *given: Any, site: int) -> Wait:
+    """Return what a thread hands to the scheduler: the mask comes first, if the operation has one."""
+    if operation.startswith("syncthreads"):
+        mask, values = 0, given
+        if any(isinstance(value, bool) for value in values):
+            raise TypeError(f"Numba's cuda.{operation} takes an integer, not True or False; use int32()")
+    else:
+        mask = (int(given[0]) if given else ALL_LANES) & ALL_LANES | _OF_A_WARP
+        values = given[1:]
+    if len(values) != _VALUES.get(operation, 1):
+        raise TypeError(f"cuda.{operation} was given {len(given)} values")
+    return Wait(operation, mask, site, machine.path, *values)
 
 
 def _axes(ndim: int) -> int:

@@ -146,6 +146,9 @@ class _Launch:
                     self._run_block(number, function, given)
         except EndlessError as endless:
             return endless
+        finally:
+            # The kernel and its names know each other, and through them all that was noted.
+            names.clear()
         return None
 
     def _run_block(self, block: int, function: Any, given: list[Any]) -> None:
@@ -242,12 +245,15 @@ class _WaitingBlock:
     def run(self) -> None:
         """Run all warps from barrier to barrier."""
         going = True
-        while going:
-            for warp in self.warps:
-                self._run_warp(warp)
-            going = self._pass_barrier()
+        try:
+            while going:
+                for warp in self.warps:
+                    self._run_warp(warp)
+                going = self._pass_barrier()
+        finally:
+            for thread in self.threads:
+                thread.body.close()
         for thread in self.threads:
-            thread.body.close()
             turns = self.machine.step_limit - thread.fuel - thread.pieces * _PRICE_OF_A_WAIT
             self.launch.loop_turns = max(self.launch.loop_turns, turns)
         self.launch.barriers = max(self.launch.barriers, self.epoch)

@@ -274,7 +274,8 @@ class Figures:
     """What a launch did, in numbers. Reads, writes, atomics and bytes are those of global memory."""
 
     def __init__(self, trace: Trace) -> None:
-        self._trace, self._geometry = trace, trace.geometry
+        # Not the trace, which knows these figures: what knows itself is not freed at once.
+        self._machine, self._geometry = trace.machine, trace.geometry
         self.threads = trace.geometry.threads
         self.barriers, self.loop_turns = trace.barriers, trace.loop_turns
         self._log = trace.machine.log
@@ -331,7 +332,7 @@ class Figures:
     @property
     def shared_bytes(self) -> int:
         """Shared memory of a block."""
-        shared = (region for region in self._trace.regions if region.space == "shared")
+        shared = (region for region in self._machine.regions if region.space == "shared")
         return sum(len(region.memory.cells) * region.dtype.itemsize for region in shared)
 
     @cached_property
@@ -358,7 +359,7 @@ class Figures:
 
     def line_of(self, event: Event) -> int:
         """Return the line of an access."""
-        return self._trace.machine.sites.line(event[3])
+        return self._machine.sites.line(event[3])
 
     def times_touched(self, kind: int, *, by_block: bool = False) -> dict[Region, list[Event]]:
         """Return, for each array of global memory, the accesses to its most touched element.
@@ -376,7 +377,7 @@ class Figures:
     @cached_property
     def arrays(self) -> tuple[ArrayFigures, ...]:
         """The arguments in order, then the shared arrays from the top of the source down."""
-        regions = self._trace.regions
+        regions = self._machine.regions
         shared = sorted(
             (each for each in regions if each.space == "shared"), key=lambda each: (each.line, each.name)
         )
@@ -430,7 +431,7 @@ class Figures:
             region, _, kind, site, *_ = request[0]
             instruction = gathered.get(key[:2])
             if instruction is None:
-                line = self._trace.machine.sites.line(site)
+                line = self._machine.sites.line(site)
                 instruction = gathered[key[:2]] = Instruction(region, line, kind, [], [])
             instruction.requests.append(request)
             instruction.costs.append(cost(request))
