@@ -96,10 +96,10 @@ def test_only_what_changed_is_drawn_and_a_tampered_picture_is_drawn_again(projec
     add_run(project, "second", 1.5)
     layout = project.layout
     new_states(layout)
-    assert charts.draw_histories(layout) == ["toy"]
-    assert charts.draw_histories(layout) == []
+    assert charts.draw_histories(layout)() == ["toy"]
+    assert charts.draw_histories(layout)() == []
     picture = layout.docs / "_generated" / "history" / "toy-dark.svg"
     drawn = picture.read_bytes()
     picture.write_text("<svg/>")
-    assert charts.draw_histories(layout) == ["toy"]
+    assert charts.draw_histories(layout)() == ["toy"]
     assert picture.read_bytes() == drawn

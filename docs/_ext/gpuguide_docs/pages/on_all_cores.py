@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
 
-__all__ = ["longest_first", "on_all_cores", "setup", "share_out"]
+__all__ = ["begin", "longest_first", "on_all_cores", "setup", "share_out"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def share_out(items: Sequence[Item], workers: int, work: Callable[[Iterator[Item]], Result]) -> list[Result]:
-    """Let several processes work, each on the items that no other has taken.
+def begin(
+    items: Sequence[Item], workers: int, work: Callable[[Iterator[Item]], Result]
+) -> Callable[[], list[Result]]:
+    """Let several processes begin to work, each on the items that no other has taken.
 
     Parameters
     ----------
@@ -35,32 +37,33 @@ def share_out(items: Sequence[Item], workers: int, work: Callable[[Iterator[Item
         Whichever process is free takes the next, so the longest should come first.
     workers : int
         How many processes: Sphinx's ``-j``. With one, or where processes cannot be forked, the work is done
-        here.
+        here, before this returns.
     work : callable
         Gets an iterator over the items of its process. What it changes in memory is lost.
 
     Returns
     -------
-    list
-        What `work` returned in each process.
-
-    Raises
-    ------
-    sphinx.errors.SphinxParallelError
-        If it raises in a process of its own; holds the traceback.
+    callable
+        Waits for them, and returns a list of what `work` returned in each. If it raised in a process of its
+        own, `sphinx.errors.SphinxParallelError` holds the traceback.
     """
     if workers < 2 or len(items) < 2 or not parallel_available:
-        return [work(iter(items))]
+        done = [work(iter(items))]
+        return lambda: done
     found: list[Result] = []
     errors: list[SphinxParallelError] = []
     tasks = ParallelTasks(workers)
     next_place = get_context("fork").Value("i", 0)
     for _ in range(min(workers, len(items))):
         tasks.add_task(partial(_work, work, items, next_place), result_func=partial(_keep, found, errors))
-    tasks.join()
-    for error in errors:
-        raise error
-    return found
+
+    def wait() -> list[Result]:
+        tasks.join()
+        for error in errors:
+            raise error
+        return found
+
+    return wait
 
 
 def _work(
@@ -96,26 +99,13 @@ def _keep(
         found.append(result)
 
 
+def share_out(items: Sequence[Item], workers: int, work: Callable[[Iterator[Item]], Result]) -> list[Result]:
+    """Do as `begin` does, and wait for it."""
+    return begin(items, workers, work)()
+
+
 def on_all_cores(pieces: Sequence[Callable[[], Result]], workers: int) -> list[Result]:
-    """Run independent functions.
-
-    Parameters
-    ----------
-    pieces : sequence of callable
-        They take no arguments. Otherwise as for `share_out`.
-    workers : int
-        As for `share_out`.
-
-    Returns
-    -------
-    list
-        What each returned, in their order.
-
-    Raises
-    ------
-    sphinx.errors.SphinxParallelError
-        If one raises in a process of its own.
-    """
+    """Run independent functions as `share_out` does; return what they returned, in their order."""
     found = share_out(
         range(len(pieces)), workers, lambda places: [(place, pieces[place]()) for place in places]
     )
@@ -161,7 +151,7 @@ _OF_WORDS = ("_mapping", "_title_mapping")
 def _write(self: StandaloneHTMLBuilder, docnames: Sequence[str], nproc: int) -> None:
     """Write pages as Sphinx does, but resolve each where it is written, and not all in the main process."""
     names = longest_first(docnames, lambda name: Path(self.env.doctreedir, f"{name}.doctree"))
-    # What the first page makes Sphinx load and compile, the others find there; the shortest delays them least.
+    # What the first page makes Sphinx compile, the others find there; the shortest delays them least.
     _write_docname(names.pop(), env=self.env, builder=self, tags=self.tags)
     if len(names) < 2:
         self._write_serial(names)
