@@ -292,6 +292,8 @@ def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
 
 def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | None:
     """Read what was kept, as strictly as a recording; an entry that is not as it should be is dropped."""
+    if folder in states.kept:
+        return states.kept[folder]
     if not folder.exists():
         return None
     try:
@@ -309,7 +311,8 @@ def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | No
     except (OSError, RecordingError):
         shutil.rmtree(folder, ignore_errors=True)
         return None
-    return Drawing(tuple(output or Output() for output in outputs), stated)
+    states.kept[folder] = Drawing(tuple(output or Output() for output in outputs), stated)
+    return states.kept[folder]
 
 
 def draw_ahead(states: States, workers: int) -> Callable[[], list[str]]:

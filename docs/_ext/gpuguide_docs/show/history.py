@@ -63,10 +63,14 @@ def draw_histories(layout: Layout, workers: int = 1) -> Callable[[], list[str]]:
     for name in states.pages:
         recording = states[name].shown
         moved = history(recording) if recording else None
-        if moved is None or not moved.moved:
+        if moved is None:
             continue
-        known |= {*_files(layout, name).values(), words_file(layout, name), _note(layout, name)}
-        write_if_changed(words_file(layout, name), moved.in_words())
+        # Also without a history: Sphinx reads a page in each build when a file is missing that it depends on.
+        known.add(words_file(layout, name))
+        write_if_changed(words_file(layout, name), moved.in_words() if moved.moved else "")
+        if not moved.moved:
+            continue
+        known |= {*_files(layout, name).values(), _note(layout, name)}
         key = drawing_key(states, (), states[name].digest)
         if not _is_drawn(layout, name, key):
             to_draw.append((name, partial(_draw, layout, name, moved, key)))
