@@ -9,7 +9,7 @@ from mini_project import Project, tree
 from sphinx.errors import SphinxParallelError
 from sphinx.util.parallel import ParallelTasks
 
-from gpuguide_docs.pages.on_all_cores import on_all_cores, spread
+from gpuguide_docs.pages.on_all_cores import longest_first, on_all_cores, share_out
 from gpuguide_docs.replay.drawn_cells import draw_ahead, pages_to_draw
 from gpuguide_docs.replay.states import States
 from gpuguide_docs.show.guide import GpuGuide
@@ -46,16 +46,26 @@ def test_an_error_comes_back_though_the_process_ended_before_the_next_was_starte
 
 
 @pytest.mark.parametrize(("n", "workers"), [(0, 2), (1, 2), (7, 3), (138, 1), (138, 2), (138, 9)])
-def test_spreading_loses_and_doubles_no_document(n, workers):
-    docnames = [f"{i:03}" for i in range(n)]
-    assert sorted(spread(docnames, workers)) == docnames
+def test_sharing_out_loses_and_doubles_no_item(n, workers):
+    taken = share_out(range(n), workers, list)
+    assert sorted(item for items in taken for item in items) == list(range(n))
 
 
-def test_each_batch_holds_some_of_the_long_pages():
-    docnames = [f"api/{i:03}" for i in range(100)] + [f"gallery/{i:03}" for i in range(38)]
-    ordered = spread(docnames, 2)
-    batches = [ordered[start : start + 26] for start in range(0, 130, 26)]
-    assert min(sum(name.startswith("gallery") for name in batch) for batch in batches) >= 6
+def test_a_process_that_is_busy_leaves_the_rest_to_the_others():
+    def work(items):
+        done = []
+        for item in items:
+            done.append(item)
+            time.sleep(1 if item == 0 else 0)
+        return done
+
+    assert [0] in share_out(range(9), 2, work)
+
+
+def test_long_documents_come_first(tmp_path):
+    for name, size in (("a", 1), ("b", 30), ("c", 2), ("d", 1)):
+        (tmp_path / name).write_bytes(b"." * size)
+    assert longest_first("dcba", lambda name: tmp_path / name) == ["b", "c", "a", "d"]
 
 
 @pytest.fixture
@@ -69,16 +79,16 @@ def two_drawn(project):
 
 
 def test_pages_are_drawn_ahead_as_they_would_be_at_their_turn(two_drawn):
-    assert draw_ahead(two_drawn, 1) == []
-    assert sorted(draw_ahead(two_drawn, 2)) == ["pictures", "toy"]
+    assert draw_ahead(two_drawn, 1)() == []
+    assert sorted(draw_ahead(two_drawn, 2)()) == ["pictures", "toy"]
     assert pages_to_draw(two_drawn) == []
-    assert draw_ahead(two_drawn, 2) == []
+    assert draw_ahead(two_drawn, 2)() == []
 
 
 def test_a_cell_that_fails_is_left_to_its_page(two_drawn):
     script = two_drawn.layout.script("later", "pictures")
     script.write_text(script.read_text().replace("gg.plot_time(", "gg.no_such_chart("))
-    assert len(draw_ahead(two_drawn, 2)) == 2
+    assert len(draw_ahead(two_drawn, 2)()) == 2
     assert [page.name for page, _ in pages_to_draw(two_drawn)] == ["pictures"]
 
 

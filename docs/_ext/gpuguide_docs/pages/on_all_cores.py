@@ -1,132 +1,181 @@
-"""Spreads a build over the cores: independent pieces of work, and documents long and short."""
+"""Spreads a build over the cores: each process takes the next piece of work as soon as it is free."""
 
 from __future__ import annotations
 
-import functools
+import pickle
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sphinx.builders import Builder
+from sphinx.builders import Builder, _write_docname
+from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.errors import SphinxParallelError
-from sphinx.util.parallel import ParallelTasks, make_chunks, parallel_available
+from sphinx.util.parallel import ParallelTasks, parallel_available
 
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
 
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
-__all__ = ["on_all_cores", "setup", "spread"]
+__all__ = ["begin", "longest_first", "on_all_cores", "setup", "share_out"]
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def on_all_cores(pieces: Sequence[Callable[[], Result]], workers: int) -> list[Result]:
-    """Run independent functions.
+def begin(
+    items: Sequence[Item], workers: int, work: Callable[[Iterator[Item]], Result]
+) -> Callable[[], list[Result]]:
+    """Let several processes begin to work, each on the items that no other has taken.
 
     Parameters
     ----------
-    pieces : sequence of callable
-        They take no arguments; what they change in memory is lost. Whichever process is free takes the next,
-        so the longest should come first.
+    items : sequence
+        Whichever process is free takes the next, so the longest should come first.
     workers : int
-        How many processes: Sphinx's ``-j``. With one, or where processes cannot be forked, the pieces run
-        here, one after the other.
+        How many processes: Sphinx's ``-j``. With one, or where processes cannot be forked, the work is done
+        here, before this returns.
+    work : callable
+        Gets an iterator over the items of its process. What it changes in memory is lost.
 
     Returns
     -------
-    list
-        What each returned, in their order.
-
-    Raises
-    ------
-    sphinx.errors.SphinxParallelError
-        If one raises in a process of its own; holds the traceback.
+    callable
+        Waits for them, and returns a list of what `work` returned in each. If it raised in a process of its
+        own, `sphinx.errors.SphinxParallelError` holds the traceback.
     """
-    if workers < 2 or len(pieces) < 2 or not parallel_available:
-        return [piece() for piece in pieces]
-    found: dict[int, Result] = {}
+    if workers < 2 or len(items) < 2 or not parallel_available:
+        done = [work(iter(items))]
+        return lambda: done
+    found: list[Result] = []
     errors: list[SphinxParallelError] = []
     tasks = ParallelTasks(workers)
     next_place = get_context("fork").Value("i", 0)
-    for _ in range(min(workers, len(pieces))):
-        tasks.add_task(partial(_play, pieces, next_place), result_func=partial(_keep, found, errors))
-    tasks.join()
-    for error in errors:
-        raise error
-    return [found[place] for place in range(len(pieces))]
+    for _ in range(min(workers, len(items))):
+        tasks.add_task(partial(_work, work, items, next_place), result_func=partial(_keep, found, errors))
+
+    def wait() -> list[Result]:
+        tasks.join()
+        for error in errors:
+            raise error
+        return found
+
+    return wait
 
 
-def _play(
-    pieces: Sequence[Callable[[], Result]], next_place: Synchronized[int]
-) -> list[tuple[int, Result]] | SphinxParallelError:
-    taken: list[tuple[int, Result]] = []
+def _work(
+    work: Callable[[Iterator[Item]], Result], items: Sequence[Item], next_place: Synchronized[int]
+) -> Result | SphinxParallelError:
     try:
-        while True:
-            with next_place.get_lock():
-                place = next_place.value
-                next_place.value += 1
-            if place >= len(pieces):
-                return taken
-            taken.append((place, pieces[place]()))
+        return work(_taken(items, next_place))
     except Exception as error:
         # Sphinx loses an error raised while tasks are still being added, but keeps what is returned.
         message = traceback.format_exception_only(error)[0].strip()
         return SphinxParallelError(message, traceback.format_exc())
 
 
+def _taken(items: Sequence[Item], next_place: Synchronized[int]) -> Iterator[Item]:
+    while True:
+        with next_place.get_lock():
+            place = next_place.value
+            next_place.value += 1
+        if place >= len(items):
+            return
+        yield items[place]
+
+
 def _keep(
-    found: dict[int, Result],
+    found: list[Result],
     errors: list[SphinxParallelError],
     _argument: None,
-    results: list[tuple[int, Result]] | SphinxParallelError,
+    result: Result | SphinxParallelError,
 ) -> None:
-    if isinstance(results, SphinxParallelError):
-        errors.append(results)
+    if isinstance(result, SphinxParallelError):
+        errors.append(result)
     else:
-        found.update(results)
+        found.append(result)
 
 
-def spread(docnames: list[str], workers: int) -> list[str]:
-    """Order documents so that each batch of a parallel build holds some of every kind.
+def share_out(items: Sequence[Item], workers: int, work: Callable[[Iterator[Item]], Result]) -> list[Result]:
+    """Do as `begin` does, and wait for it."""
+    return begin(items, workers, work)()
 
-    Parameters
-    ----------
-    docnames : list of str
-        Sorted, so that documents of a kind stand together.
-    workers : int
-        Processes that read or write; Sphinx cuts the list into a few batches for each.
 
-    Returns
-    -------
-    list of str
-        The same names. Otherwise one process would get the last batch, all long pages, while the others are
-        idle.
+def on_all_cores(pieces: Sequence[Callable[[], Result]], workers: int) -> list[Result]:
+    """Run independent functions as `share_out` does; return what they returned, in their order."""
+    found = share_out(
+        range(len(pieces)), workers, lambda places: [(place, pieces[place]()) for place in places]
+    )
+    results = dict(pair for pairs in found for pair in pairs)
+    return [results[place] for place in range(len(pieces))]
+
+
+def longest_first(docnames: Iterable[str], path: Callable[[str], Path]) -> list[str]:
+    """Order documents by the size of their files, since long ones at the end would leave processes idle."""
+    return sorted(docnames, key=lambda name: (-path(name).stat().st_size, name))
+
+
+def _read(self: Builder, docnames: list[str], nproc: int) -> None:
+    """Read documents as Sphinx does, but fork once for each process and not once for each batch.
+
+    What one document made its process import, the next one finds there.
     """
-    n_batches = len(make_chunks(docnames, workers)) if docnames else 1
-    return [name for first in range(n_batches) for name in docnames[first::n_batches]]
+
+    def read(names: Iterator[str]) -> tuple[list[str], bytes]:
+        self.env._app = self._app
+        done = []
+        for name in names:
+            self.read_doc(name, _cache=False)
+            done.append(name)
+        return done, pickle.dumps(self.env, pickle.HIGHEST_PROTOCOL)
+
+    names = longest_first(docnames, self.env.doc2path)
+    if len(names) < 2:
+        self._read_serial(names)
+        return
+    for name in names:
+        self.events.emit("env-purge-doc", self.env, name)
+        self.env.clear_doc(name)
+    for done, environment in share_out(names, nproc, read):
+        self.env.merge_info_from(done, pickle.loads(environment), self._app)
 
 
-def _order(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
-    docnames[:] = spread(docnames, app.parallel)
+#: Of a search index: something for each document, and the documents of each word.
+_OF_DOCUMENTS = ("_titles", "_filenames", "_all_titles", "_index_entries")
+_OF_WORDS = ("_mapping", "_title_mapping")
 
 
-def _spreading(write: Callable[..., None]) -> Callable[..., None]:
-    """Make Sphinx write documents in such an order, too; it has no event for it."""
+def _write(self: StandaloneHTMLBuilder, docnames: Sequence[str], nproc: int) -> None:
+    """Write pages as Sphinx does, but resolve each where it is written, and not all in the main process."""
+    names = longest_first(docnames, lambda name: Path(self.env.doctreedir, f"{name}.doctree"))
+    # What the first page makes Sphinx compile, the others find there; the shortest delays them least.
+    _write_docname(names.pop(), env=self.env, builder=self, tags=self.tags)
+    if len(names) < 2:
+        self._write_serial(names)
+        return
 
-    @functools.wraps(write)
-    def spreading(self: Builder, docnames: list[str], nproc: int, **options: Any) -> None:
-        write(self, spread(docnames, nproc), nproc, **options)
+    def write(names: Iterator[str]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+        for part in (*_OF_DOCUMENTS, *_OF_WORDS):
+            setattr(self.indexer, part, {})
+        for name in names:
+            _write_docname(name, env=self.env, builder=self, tags=self.tags)
+        return self.images, {part: getattr(self.indexer, part) for part in (*_OF_DOCUMENTS, *_OF_WORDS)}
 
-    return spreading
+    # Sphinx leaves one processor to the main process, which here only waits.
+    for images, index in share_out(names, self._app.parallel, write):
+        self.images.update(images)
+        for part in _OF_DOCUMENTS:
+            getattr(self.indexer, part).update(index[part])
+        for part in _OF_WORDS:
+            words = getattr(self.indexer, part)
+            for word, where in index[part].items():
+                words.setdefault(word, set()).update(where)
 
 
 def setup(app: Sphinx) -> None:
-    """Order the documents before they are read and before they are written."""
-    # Several builds may follow one another in one process, as in the tests.
-    if not hasattr(Builder._write_parallel, "__wrapped__"):
-        Builder._write_parallel = _spreading(Builder._write_parallel)  # type: ignore[method-assign]
-    app.connect("env-before-read-docs", _order)
+    """Take the place of Sphinx's own spreading: it has no event for it."""
+    Builder._read_parallel = _read  # type: ignore[method-assign]
+    StandaloneHTMLBuilder._write_parallel = _write  # type: ignore[method-assign, assignment]

@@ -20,7 +20,7 @@ from gpuguide.recordings import store as recordings
 from gpuguide.recordings.format import check_texts
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
-from gpuguide_docs.pages.on_all_cores import on_all_cores
+from gpuguide_docs.pages.on_all_cores import begin
 from gpuguide_docs.pages.pages_toml import Page
 from gpuguide_docs.record.execution import CellError, run_cell, value_text
 from gpuguide_docs.replay.guide import Guide, PageCells
@@ -292,6 +292,8 @@ def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
 
 def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | None:
     """Read what was kept, as strictly as a recording; an entry that is not as it should be is dropped."""
+    if folder in states.kept:
+        return states.kept[folder]
     if not folder.exists():
         return None
     try:
@@ -309,11 +311,12 @@ def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | No
     except (OSError, RecordingError):
         shutil.rmtree(folder, ignore_errors=True)
         return None
-    return Drawing(tuple(output or Output() for output in outputs), stated)
+    states.kept[folder] = Drawing(tuple(output or Output() for output in outputs), stated)
+    return states.kept[folder]
 
 
-def draw_ahead(states: States, workers: int) -> list[str]:
-    """Draw the pages whose figures are not kept, several at once, so that replay finds them.
+def draw_ahead(states: States, workers: int) -> Callable[[], list[str]]:
+    """Begin to draw the pages whose figures are not kept, several at once, so that replay finds them.
 
     Parameters
     ----------
@@ -324,16 +327,21 @@ def draw_ahead(states: States, workers: int) -> list[str]:
 
     Returns
     -------
-    list of str
-        Names of the pages that were drawn, those with the most cells first. A cell that fails is drawn again,
-        and reported, at its page's turn.
+    callable
+        Waits for the figures, and returns the names of the pages that were drawn, those with the most cells
+        first. A cell that fails is drawn again, and reported, at its page's turn.
     """
     pages = pages_to_draw(states) if workers > 1 else []
     if pages:
         # The forked processes share what is imported here.
         import matplotlib.pyplot  # noqa: F401
-    on_all_cores([partial(_draw_page, states, page, cells) for page, cells in pages], workers)
-    return [page.name for page, _ in pages]
+    drawn = begin(pages, workers, partial(_draw_pages, states))
+
+    def wait() -> list[str]:
+        drawn()
+        return [page.name for page, _ in pages]
+
+    return wait
 
 
 def pages_to_draw(states: States) -> list[tuple[Page, tuple[Cell, ...]]]:
@@ -365,11 +373,10 @@ def _drawn_cells(script: Path) -> tuple[Cell, ...]:
     return tuple(cell for cell in read_cells(script) if cell.kind == "drawn")
 
 
-def _draw_page(states: States, page: Page, cells: tuple[Cell, ...]) -> None:
-    state = states[page.name]
-    assert state.recording is not None
-    try:
-        draw(states, page.name, cells, state.recording, state.digest, page.script(states.layout))
-    except CellError:
-        # Replay meets the error again, at the page's turn, and reports it with its line.
-        return
+def _draw_pages(states: States, pages: Iterator[tuple[Page, tuple[Cell, ...]]]) -> None:
+    for page, cells in pages:
+        state = states[page.name]
+        assert state.recording is not None
+        # Replay meets an error again, at the page's turn, and reports it with its line.
+        with suppress(CellError):
+            draw(states, page.name, cells, state.recording, state.digest, page.script(states.layout))

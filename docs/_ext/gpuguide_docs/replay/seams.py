@@ -95,6 +95,7 @@ class Gallery:
         self.states = states
         self.draft = draft
         self.kept: set[Path] = set()
+        self.wait_for_figures: Callable[[], object] = list
 
     def install(self) -> None:
         """Put the replacements in place of sphinx-gallery's functions and texts."""
@@ -252,8 +253,12 @@ def _begin(app: Sphinx) -> None:
     gallery.install()
     if not draft:
         _stop_if_damaged(states)
-    draw_ahead(states, 1 if draft else app.parallel)
+    gallery.wait_for_figures = draw_ahead(states, 1 if draft else app.parallel)
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
+
+
+def _wait(app: Sphinx) -> None:
+    app.gpuguide_gallery.wait_for_figures()  # type: ignore[attr-defined]
 
 
 def setup(app: Sphinx) -> None:
@@ -267,3 +272,4 @@ def setup(app: Sphinx) -> None:
     app.add_config_value("gpuguide_draft", "", "env", str)
     # sphinx-gallery generates at the default priority, 500.
     app.connect("builder-inited", _begin, priority=20)
+    app.connect("builder-inited", _wait, priority=490)

@@ -97,6 +97,8 @@ class States:
         self._known: dict[str, PageState] = {}
         #: Page and digest of its recording -> what its drawn cells came to.
         self.drawings: dict[tuple[str, str], Drawing] = {}
+        #: Folder of kept figures -> what was read there; a build asks for it up to three times.
+        self.kept: dict[Path, Drawing] = {}
 
     @cached_property
     def drawing_code(self) -> tuple[Path, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -13,6 +14,8 @@ from jinja2.sandbox import SandboxedEnvironment
 from numpydoc import docscrape_sphinx
 from sphinx import addnodes
 from sphinx.errors import ExtensionError
+from sphinx.ext.autosummary import import_by_name
+from sphinx.ext.autosummary.generate import find_autosummary_in_files
 from sphinx_gallery.directives import MiniGallery
 
 import gpuguide
@@ -143,6 +146,20 @@ def _wait_for_the_stubs(app: Sphinx) -> None:
         raise ExtensionError("The reference was not written; why stands above.")
 
 
+def _import_what_is_listed(app: Sphinx) -> None:
+    """Import what a first build reads the docstrings of, so that not each process that reads has to do it.
+
+    The processes draw meanwhile, and this one would wait for them.
+    """
+    index = Path(app.srcdir) / f"{_PAGE}.rst"
+    if app.env.all_docs or not index.is_file():
+        return
+    for entry in find_autosummary_in_files([index]):
+        # What cannot be imported is reported by the page that shows it.
+        with suppress(Exception):
+            import_by_name(entry.name)
+
+
 def setup(app: Sphinx) -> None:
     """Offer the side bar; take the place of two parts of numpydoc and sphinx-gallery."""
     # numpydoc makes an environment for each docstring, and each would compile the template again.
@@ -150,6 +167,8 @@ def setup(app: Sphinx) -> None:
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx_gallery.gen_gallery")
     app.add_directive("minigallery", NotingMiniGallery, override=True)
+    # After drawing was begun (20), and before it is waited for (490).
+    app.connect("builder-inited", _import_what_is_listed, priority=25)
     app.connect("builder-inited", _wait_for_the_stubs, priority=900)
     app.connect("html-page-context", _offer)
     app.connect("autodoc-skip-member", _has_its_own_page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from docutils import nodes
 from gpuguide.recordings.history import history
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.pages.layout import Layout, layout_of
-from gpuguide_docs.pages.on_all_cores import on_all_cores
+from gpuguide_docs.pages.on_all_cores import begin
 from gpuguide_docs.replay.drawn_cells import drawing_key
 from gpuguide_docs.show.guide import states_of
 
@@ -42,8 +43,8 @@ def history_node(layout: Layout, recording: Recording) -> list[nodes.Node]:
     return [lead, nodes.container("", *images, classes=["gg-chart"])]
 
 
-def draw_histories(layout: Layout, workers: int = 1) -> list[str]:
-    """Draw the histories of all pages that were recorded more than once.
+def draw_histories(layout: Layout, workers: int = 1) -> Callable[[], list[str]]:
+    """Begin to draw the histories of all pages that were recorded more than once.
 
     Parameters
     ----------
@@ -54,26 +55,30 @@ def draw_histories(layout: Layout, workers: int = 1) -> list[str]:
 
     Returns
     -------
-    list of str
-        Names of the pages whose chart was drawn: those whose recording, or the code that draws, changed.
-        The picture of a page that has no history any more is deleted.
+    callable
+        Waits for the charts, and returns the names of the pages whose chart was drawn: those whose recording,
+        or the code that draws, changed. The picture of a page that has no history any more is deleted.
     """
     states, known, to_draw = states_of(layout), set(), []
     for name in states.pages:
         recording = states[name].shown
         moved = history(recording) if recording else None
-        if moved is None or not moved.moved:
+        if moved is None:
             continue
-        known |= {*_files(layout, name).values(), words_file(layout, name), _note(layout, name)}
-        write_if_changed(words_file(layout, name), moved.in_words())
+        # Also without a history: Sphinx reads a page in each build when a file is missing that it depends on.
+        known.add(words_file(layout, name))
+        write_if_changed(words_file(layout, name), moved.in_words() if moved.moved else "")
+        if not moved.moved:
+            continue
+        known |= {*_files(layout, name).values(), _note(layout, name)}
         key = drawing_key(states, (), states[name].digest)
         if not _is_drawn(layout, name, key):
             to_draw.append((name, partial(_draw, layout, name, moved, key)))
     for folder in (_folder(layout), layout.cache / "history"):
         for path in set(folder.glob("*")) - known:
             path.unlink()
-    on_all_cores([draw for _, draw in to_draw], workers)
-    return [name for name, _ in to_draw]
+    wait = begin(to_draw, workers, lambda pages: [(draw(), name)[1] for name, draw in pages])
+    return lambda: [name for names in wait() for name in names]
 
 
 def words_file(layout: Layout, page: str) -> Path:
@@ -125,12 +130,17 @@ def _draw(layout: Layout, page: str, moved: History, key: str) -> None:
     write_if_changed(_note(layout, page), _noted(key, pictures))
 
 
-def _draw_before_reading(app: Sphinx) -> None:
-    # Sphinx reads a page again whose picture changed.
+def _begin(app: Sphinx) -> None:
     if not app.config.gpuguide_draft:
-        draw_histories(layout_of(app), app.parallel)
+        app.gpuguide_histories = draw_histories(layout_of(app), app.parallel)  # type: ignore[attr-defined]
+
+
+def _wait(app: Sphinx) -> None:
+    if not app.config.gpuguide_draft:
+        app.gpuguide_histories()  # type: ignore[attr-defined]
 
 
 def setup(app: Sphinx) -> None:
-    """Draw once it is known which recordings may be shown, before any page is read."""
-    app.connect("builder-inited", _draw_before_reading, priority=910)
+    """Draw while the gallery (500) is generated; Sphinx reads a page again whose picture changed."""
+    app.connect("builder-inited", _begin, priority=495)
+    app.connect("builder-inited", _wait, priority=910)
