@@ -1,4 +1,4 @@
-"""Pages of the built site in Chromium: looked at by a page of a test's own, or typed into as a reader does."""
+"""Pages of the built site in Chromium: looked at by a test's own page, or typed into as a reader does."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import html
 import http.server
 import json
 import os
+import select
 import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -73,7 +74,7 @@ def served(*, probe: str = "", headers: dict[str, str] | None = None) -> Iterato
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
     probe = b""
-    more: dict[str, str] = {}
+    more: ClassVar[dict[str, str]] = {}
 
     def do_GET(self):
         if self.path != "/probe":
@@ -94,7 +95,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Reader:
-    """A browser whose keys a test presses, since no script may press Tab; by Chromium's debugging protocol."""
+    """A browser whose keys a test presses, which no script may: by Chromium's debugging protocol."""
 
     def __init__(self, profile: Path) -> None:
         told, self._tell = os.pipe()
@@ -109,7 +110,6 @@ class Reader:
         )
         os.close(told)
         os.close(said)
-        self._answers = os.fdopen(self._hear, "rb")
         self._left = b""
         self._number = 0
         self._session: str | None = None
@@ -118,7 +118,7 @@ class Reader:
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.send(f"{domain}.enable")
-        # After the last thing on a page Tab goes to the browser's own buttons; the next page has the focus again.
+        # After a page's last thing Tab goes to the browser's own buttons; the next page has the focus again.
         self.send("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def __enter__(self) -> Reader:
@@ -128,7 +128,7 @@ class Reader:
         self._session = None
         self.send("Browser.close")
         self._process.wait(30)
-        self._answers.close()
+        os.close(self._hear)
         os.close(self._tell)
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -146,22 +146,18 @@ class Reader:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._left:
-            more = os.read(self._answers.fileno(), 1 << 16)
+            ready, _, _ = select.select([self._hear], [], [], 60)
+            more = os.read(self._hear, 1 << 16) if ready else b""
             if not more:
-                raise RuntimeError("the browser ended")
+                raise RuntimeError("the browser ended, or says nothing any more")
             self._left += more
         message, _, self._left = self._left.partition(b"\0")
         return json.loads(message)
 
     def look(self, width: int, height: int = 900, **media: str) -> None:
-        """Set the size of the window and what the reader prefers, such as ``prefers_color_scheme="dark"``."""
-        self.send(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
+        """Set the window's size and what the reader prefers, such as ``prefers_color_scheme="dark"``."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
         features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
         self.send("Emulation.setEmulatedMedia", features=features)
 

@@ -1,4 +1,4 @@
-"""Reads the built site with the keyboard alone: all that can be pressed is reached and seen, and does what it says."""
+"""Reads the built site by keys alone: all that can be pressed is reached, seen, and does what it says."""
 
 import time
 
@@ -24,7 +24,8 @@ WIDTHS = [1500, 390]
 STILL = """
 (() => {
   const still = document.createElement("style");
-  still.textContent = "*, ::before, ::after { transition: none !important; scroll-behavior: auto !important; }";
+  const rules = "transition: none !important; scroll-behavior: auto !important;";
+  still.textContent = `*, ::before, ::after { ${rules} }`;
   document.head.append(still);
 })()
 """
@@ -33,7 +34,8 @@ STILL = """
 WATCH = r"""
 (() => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
-  const rings = (e) => [[e], [e, "::after"], ...[...e.children].map(child => [child])].flatMap(([part, pseudo]) => {
+  const parts = (e) => [[e], [e, "::after"], ...[...e.children].map(child => [child])];
+  const rings = (e) => parts(e).flatMap(([part, pseudo]) => {
     const style = getComputedStyle(part, pseudo);
     const outline = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
     return [outline && style.outlineColor, style.boxShadow !== "none" && style.boxShadow].filter(Boolean);
@@ -45,9 +47,10 @@ WATCH = r"""
   };
   const pressed = "summary, a[href], button, select, input:not([type=hidden]), [tabindex='0']";
   /* A box that scrolls is reached by what lies in it. */
-  const wanted = [...document.querySelectorAll("body *")].filter(e => (e.matches(pressed) && e.tabIndex >= 0) ||
-    (scrolls(e) && !e.querySelector(pressed))).filter(e => !e.disabled && e.getClientRects().length &&
-    e.checkVisibility({ visibilityProperty: true }));
+  const wanted = [...document.querySelectorAll("body *")]
+    .filter(e => (e.matches(pressed) && e.tabIndex >= 0) || (scrolls(e) && !e.querySelector(pressed)))
+    .filter(e => !e.disabled && e.getClientRects().length)
+    .filter(e => e.checkVisibility({ visibilityProperty: true }));
   const before = new Map(wanted.map(e => [e, rings(e)]));
   const reached = new Map();
   window.again = 0;
@@ -55,19 +58,22 @@ WATCH = r"""
     if (reached.has(e)) { window.again++; return; }
     const wrong = [];
     if (!rings(e).some(ring => !(before.get(e) || []).includes(ring))) wrong.push("no ring");
-    for (let p = e; p; p = p.parentElement) if (+getComputedStyle(p).opacity < 0.9) { wrong.push("faint"); break; }
-    /* The arrows of the sidebar hang out of a box without height; the link of a card covers the card. */
-    const [box] = [e, ...e.children, e.parentElement].flatMap(part => [...part.getClientRects()]).filter(r => r.width && r.height);
-    if (box.right <= 0 || box.left >= innerWidth || box.bottom <= 0 || box.top >= innerHeight) wrong.push("out of sight");
+    let faint = e;
+    while (faint && +getComputedStyle(faint).opacity > 0.9) faint = faint.parentElement;
+    if (faint) wrong.push("faint");
+    /* The arrows of the sidebar hang out of a box without height; a card's link is all of the card. */
+    const boxes = [e, ...e.children, e.parentElement].flatMap(part => [...part.getClientRects()]);
+    const box = boxes.find(r => r.width && r.height);
+    const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
+    const upper = Math.max(box.top, 0), lower = Math.min(box.bottom, innerHeight);
+    if (left >= right || upper >= lower) wrong.push("out of sight");
     else if (!scrolls(e)) {
-      const x = (Math.max(box.left, 0) + Math.min(box.right, innerWidth)) / 2;
-      const y = (Math.max(box.top, 0) + Math.min(box.bottom, innerHeight)) / 2;
-      const top = document.elementFromPoint(x, y);
+      const top = document.elementFromPoint((left + right) / 2, (upper + lower) / 2);
       if (!top || !(e.contains(top) || top.contains(e)) || top.closest(".gg-tip")) wrong.push("covered");
     }
     reached.set(e, wrong);
   });
-  const named = (e) => `${e.outerHTML.slice(0, 120)}`;
+  const named = (e) => e.outerHTML.slice(0, 120);
   window.report = () => [
     ...wanted.filter(e => !reached.has(e)).map(e => [named(e), "not reached"]),
     ...[...reached].filter(([, wrong]) => wrong.length).map(([e, wrong]) => [named(e), wrong.join(", ")]),
@@ -76,7 +82,7 @@ WATCH = r"""
 })()
 """
 
-# Looks at each number's tip as it is when the number has the focus: all four corners, in the window and above all.
+# Looks at the four corners of each number's tip while it has the focus: in the window, and above all.
 TIPS = r"""
 (() => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
@@ -86,7 +92,8 @@ TIPS = r"""
     number.focus();
     const tip = number.querySelector(".gg-tip");
     const box = tip.getBoundingClientRect(), own = number.getBoundingClientRect();
-    const corners = [box.left + 6, box.right - 6].flatMap(x => [box.top + 6, box.bottom - 6].map(y => [x, y]));
+    const ys = [box.top + 6, box.bottom - 6];
+    const corners = [box.left + 6, box.right - 6].flatMap(x => ys.map(y => [x, y]));
     if (!corners.every(([x, y]) => document.elementFromPoint(x, y) === tip)) wrong.push([tip.id, "hidden"]);
     if (box.top < own.bottom - 1 && box.bottom > own.top + 1) wrong.push([tip.id, "over its number"]);
   }
