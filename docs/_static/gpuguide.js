@@ -48,6 +48,17 @@
      have the style sheet's. */
   let tip = null;
   const numberAt = (element) => element.closest && element.closest(".gg-measured, .gg-claimed, .gg-unmeasured");
+  /* In every frame: a picture that arrives above moves the number. */
+  const place = () => {
+    if (!tip || !tip.matches(":popover-open")) return;
+    const own = tip.parentElement.getBoundingClientRect();
+    const box = tip.getBoundingClientRect();
+    const below = own.bottom + box.height < innerHeight || own.top < box.height;
+    const left = Math.max(8, Math.min(own.left, document.documentElement.clientWidth - box.width - 8));
+    tip.style.left = `${left + scrollX}px`;
+    tip.style.top = `${(below ? own.bottom : own.top - box.height) + scrollY}px`;
+    requestAnimationFrame(place);
+  };
   const show = (number) => {
     const asked = number && number.querySelector(".gg-tip");
     if (asked === tip || (asked && !asked.showPopover)) return;
@@ -56,12 +67,7 @@
     if (!tip) return;
     tip.popover = "manual";
     tip.showPopover();
-    const own = number.getBoundingClientRect();
-    const box = tip.getBoundingClientRect();
-    const below = own.bottom + box.height < innerHeight || own.top < box.height;
-    const left = Math.max(8, Math.min(own.left, document.documentElement.clientWidth - box.width - 8));
-    tip.style.left = `${left + scrollX}px`;
-    tip.style.top = `${(below ? own.bottom : own.top - box.height) + scrollY}px`;
+    place();
   };
   const putAway = ({ key }) => {
     if (key === "Escape" && tip) tip.hidePopover();

@@ -155,6 +155,16 @@ def test_what_a_number_rests_on_is_seen_whole_beside_it(opened, width):
     assert sum(n for n, _ in seen.values()) > 100
 
 
+def test_what_a_number_rests_on_goes_where_the_number_goes(opened):
+    """As when a picture above it arrives."""
+    reader = opened(LESSON, 1500)
+    tab_to(reader, ".gg-measured")
+    reader.run("document.querySelector('.bd-article').style.paddingTop = '200px'")
+    number, tip = "document.activeElement", "document.activeElement.querySelector('.gg-tip')"
+    box = "getBoundingClientRect()"
+    until(reader, f"Math.abs({number}.{box}.bottom - {tip}.{box}.top) < 2")
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_escape_puts_away_what_a_number_rests_on(opened, width):
     reader = opened(LESSON, width)
