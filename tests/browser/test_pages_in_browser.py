@@ -14,12 +14,12 @@ pytestmark = NEEDS_SITE_AND_BROWSER
 # One page that loads every other in a frame of a given width and writes what it saw into its title.
 PROBE = """
 const found = [];
-async function look(url, width) {
+async function look(url, width, themes) {
   const frame = document.createElement("iframe");
   frame.style.cssText = `width:${width}px;height:900px;border:0`;
   document.body.append(frame);
   await new Promise(done => { frame.onload = done; frame.src = url; });
-  for (const theme of ["light", "dark"]) await check(frame.contentWindow, url, width, theme);
+  for (const theme of themes) await check(frame.contentWindow, url, width, theme);
   frame.remove();
 }
 async function check(page, url, width, theme) {
@@ -40,7 +40,11 @@ async function check(page, url, width, theme) {
   });
 }
 (async () => {
-  for (const url of PAGES) for (const width of [1440, 390]) await look(url, width);
+  for (const url of PAGES) {
+    for (const width of [1440, 390]) await look(url, width, ["light", "dark"]);
+    // A window of 1280 pixels whose reader zooms to 200 % and to 400 %.
+    for (const width of [640, 320]) await look(url, width, ["light"]);
+  }
   document.title = JSON.stringify(found);
 })();
 """
@@ -69,8 +73,8 @@ def seen(tmp_path_factory):
     return run_in_browser(script, tmp_path_factory.mktemp("profile"))
 
 
-def test_every_page_was_looked_at_wide_and_narrow_light_and_dark(seen):
-    assert len(seen) == 4 * len(_pages())
+def test_every_page_was_looked_at_wide_narrow_and_zoomed_light_and_dark(seen):
+    assert len(seen) == 6 * len(_pages())
 
 
 @pytest.mark.parametrize(
