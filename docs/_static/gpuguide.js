@@ -79,12 +79,23 @@
     if (button) button.focus();
   };
 
+  /* A chart that is wider than a phone scrolls, by the arrow keys, too: then Tab comes to it. */
+  const reachCharts = () => {
+    for (const chart of document.querySelectorAll(".gg-chart")) {
+      if (chart.scrollWidth > chart.clientWidth) chart.tabIndex = 0;
+      else chart.removeAttribute("tabindex");
+    }
+  };
+
   const begin = () => {
+    reachCharts();
     openTarget();
     document.querySelectorAll("form.gg-filter").forEach(connectFilter);
   };
 
   addEventListener("hashchange", openTarget);
+  addEventListener("resize", reachCharts);
+  addEventListener("toggle", reachCharts, true);
   addEventListener("focusin", ({ target }) => show(numberAt(target)));
   addEventListener("focusout", () => show(null));
   addEventListener("mouseover", ({ target }) => show(numberAt(target) || numberAt(document.activeElement)));
