@@ -97,6 +97,9 @@ html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")
 # The search finds pages before the reference.
 html_search_scorer = str(ROOT / "docs" / "_templates" / "search_scorer.js")
 html_show_sourcelink = False
+# Nothing links to an index of names: the search and the list of the reference find them.
+html_use_index = False
+html_domain_indices = False
 html_copy_source = False
 html_last_updated_fmt = None
 html_theme_options = {

@@ -1,4 +1,4 @@
-/* Folded parts that a link opens and a print shows; filters for the table of exercises. Nothing is loaded. */
+/* Folded parts that a link opens and a print shows; filters; what a number rests on. Nothing is loaded. */
 "use strict";
 
 (() => {
@@ -44,12 +44,63 @@
     apply();
   };
 
+  /* What a number rests on: above all else, within the window, and put away by Escape. Browsers without popovers
+     have the style sheet's. */
+  let tip = null;
+  const numberAt = (element) => element.closest && element.closest(".gg-measured, .gg-claimed, .gg-unmeasured");
+  /* In every frame: a picture that arrives above moves the number. */
+  const place = () => {
+    if (!tip || !tip.matches(":popover-open")) return;
+    const own = tip.parentElement.getBoundingClientRect();
+    const box = tip.getBoundingClientRect();
+    const below = own.bottom + box.height < innerHeight || own.top < box.height;
+    const left = Math.max(8, Math.min(own.left, document.documentElement.clientWidth - box.width - 8));
+    tip.style.left = `${left + scrollX}px`;
+    tip.style.top = `${(below ? own.bottom : own.top - box.height) + scrollY}px`;
+    requestAnimationFrame(place);
+  };
+  const show = (number) => {
+    const asked = number && number.querySelector(".gg-tip");
+    if (asked === tip || (asked && !asked.showPopover)) return;
+    if (tip) tip.hidePopover();
+    tip = asked;
+    if (!tip) return;
+    tip.popover = "manual";
+    tip.showPopover();
+    place();
+  };
+  const putAway = ({ key }) => {
+    if (key === "Escape" && tip) tip.hidePopover();
+  };
+
+  /* Copying takes the focus away; the next Tab would start at the end of the page. */
+  const stayAt = ({ target }) => {
+    const button = target.closest("button.copybtn");
+    if (button) button.focus();
+  };
+
+  /* A chart that is wider than a phone scrolls, by the arrow keys, too: then Tab comes to it. */
+  const reachCharts = () => {
+    for (const chart of document.querySelectorAll(".gg-chart")) {
+      if (chart.scrollWidth > chart.clientWidth) chart.tabIndex = 0;
+      else chart.removeAttribute("tabindex");
+    }
+  };
+
   const begin = () => {
+    reachCharts();
     openTarget();
     document.querySelectorAll("form.gg-filter").forEach(connectFilter);
   };
 
   addEventListener("hashchange", openTarget);
+  addEventListener("resize", reachCharts);
+  addEventListener("toggle", reachCharts, true);
+  addEventListener("focusin", ({ target }) => show(numberAt(target)));
+  addEventListener("focusout", () => show(null));
+  addEventListener("mouseover", ({ target }) => show(numberAt(target) || numberAt(document.activeElement)));
+  addEventListener("keydown", putAway);
+  addEventListener("click", stayAt);
   addEventListener("beforeprint", openAll);
   addEventListener("afterprint", foldAgain);
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);

@@ -13,7 +13,14 @@ var Scorer = {
       return named ? 3000 + score : score;
     }
     // Pages of the sections stand in folders; beside them are the glossary, the method and what contributors read.
-    return (docname.includes("/") ? 2000 : 1000) + score;
+    return (docname.includes("/") ? 2000 : 1000) + score + Scorer.about(docname);
+  },
+  // Sphinx counts a word that a page is about like one that it mentions. The index says more (show/search_index.py).
+  about: (docname) => {
+    const query = new URLSearchParams(location.search).get("q") || "";
+    const words = (Search._index.about || {})[docname] || {};
+    const said = [...Search._parseQuery(query)[1]].filter((word) => Object.hasOwn(words, word));
+    return said.reduce((sum, word) => sum + words[word], 0);
   },
   wholeEntry: 100,
 

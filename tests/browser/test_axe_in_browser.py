@@ -20,7 +20,7 @@ const AXE = SOURCE;
   const found = [];
   for (const url of PAGES) {
     const frame = document.createElement("iframe");
-    frame.style.cssText = "width:1440px;height:900px;border:0";
+    frame.style.cssText = "width:WIDTHpx;height:900px;border:0";
     document.body.append(frame);
     await new Promise(done => { frame.onload = done; frame.src = url; });
     const page = frame.contentWindow;
@@ -49,14 +49,16 @@ def pages():
     return own + [name for name in names if name.startswith("api/generated")][::20]
 
 
-def findings(names, profile):
+def findings(names, profile, width=1440):
     source = json.dumps(AXE.read_text(encoding="utf-8")).replace("</", "<\\/")
-    return run_in_browser(PROBE.replace("SOURCE", source).replace("PAGES", json.dumps(names)), profile)
+    script = PROBE.replace("SOURCE", source).replace("PAGES", json.dumps(names))
+    return run_in_browser(script.replace("WIDTH", str(width)), profile)
 
 
+@pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("part", range(3))
-def test_axe_finds_nothing_on_any_page_in_both_themes(part, tmp_path):
-    assert findings(pages()[part::3], tmp_path) == []
+def test_axe_finds_nothing_on_any_page_in_both_themes(part, width, tmp_path):
+    assert findings(pages()[part::3], tmp_path, width) == []
 
 
 def test_axe_finds_what_is_wrong(tmp_path):

@@ -19,14 +19,18 @@ async function look(url) {
   frame.style.cssText = "width:1440px;height:900px;border:0";
   document.body.append(frame);
   await new Promise(done => { frame.onload = done; frame.src = url; });
-  for (const width of [1440, 390]) {
+  // The last two are a window of 1280 pixels whose reader zooms to 200 % and to 400 %.
+  for (const width of [1440, 390, 640, 320]) {
     frame.style.width = `${width}px`;
-    for (const theme of ["light", "dark"]) await check(frame.contentWindow, url, width, theme);
+    const themes = width === 1440 || width === 390 ? ["light", "dark"] : ["light"];
+    for (const theme of themes) await check(frame.contentWindow, url, width, theme);
   }
   frame.remove();
 }
 async function check(page, url, width, theme) {
   const root = page.document.documentElement;
+  // On a narrow page this scrolls, and the window does not.
+  const article = page.document.querySelector(".bd-article-container");
   root.dataset.theme = theme;
   await new Promise(done => setTimeout(done, 60));
   const loaded = page.performance.getEntriesByType("resource").map(entry => entry.name);
@@ -37,7 +41,8 @@ async function check(page, url, width, theme) {
     image.onload = image.onerror = done;
   })));
   found.push({
-    url, width, theme, overflow: root.scrollWidth - width,
+    url, width, theme,
+    overflow: Math.max(root.scrollWidth - width, article.scrollWidth - article.clientWidth),
     foreign: loaded.filter(name => !name.startsWith(location.origin) && !name.startsWith("data:")),
     broken: shown.filter(image => !image.naturalWidth).map(image => image.src),
     // A thumbnail's title stands beside it, so its text is empty on purpose.
@@ -76,8 +81,8 @@ def seen(tmp_path_factory):
     return run_in_browser(script, tmp_path_factory.mktemp("profile"))
 
 
-def test_every_page_was_looked_at_wide_and_narrow_light_and_dark(seen):
-    assert len(seen) == 4 * len(_pages())
+def test_every_page_was_looked_at_wide_narrow_and_zoomed_light_and_dark(seen):
+    assert len(seen) == 6 * len(_pages())
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ LOAD = """
 
 def pages():
     found = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    return [name for name in found if not name.startswith(("_", "genindex", "py-modindex", "search"))]
+    return [name for name in found if not name.startswith(("_", "search"))]
 
 
 @functools.cache

@@ -222,6 +222,8 @@ _ = gg.fact("twice", 2 * facts["answer"].value, unit="1")
 '''
 
 INDEX = """\
+.. index:: pair: sum; miniature
+
 Mini
 ====
 

@@ -34,13 +34,8 @@ def built_ok(project: Project, *, seed: str = "random") -> None:
 
 
 def html_tree(project: Project) -> dict[str, bytes]:
-    # .buildinfo and pickles hold hashes of paths and times that no reader sees. The search index keeps words
-    # that no page holds any more; the published site is a clean build.
-    return {
-        name: data
-        for name, data in tree(project.html).items()
-        if not name.startswith(".") and name != "searchindex.js"
-    }
+    # .buildinfo and pickles hold hashes of paths and times that no reader sees.
+    return {name: data for name, data in tree(project.html).items() if not name.startswith(".")}
 
 
 def first_difference(one: dict[str, bytes], two: dict[str, bytes]) -> str:

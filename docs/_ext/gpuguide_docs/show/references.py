@@ -26,6 +26,11 @@ __all__ = ["NOT_COUNTED", "Number", "Reference", "measured_on", "parse_reference
 NOT_COUNTED = "not counted yet"
 
 _COUNTER = "counter"
+# Not by `strftime`, whose months are those of the builder's language.
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 _SIDES = ("slower_at", "faster_at")
 _HOST_BOUND_WORDS = "a span that includes the host's time, because the host could not keep the GPU busy"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -245,7 +250,7 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
     said = [processor or provenance.machine]
     if starts:
         said.append(starts_words(recording.n_starts))
-    said.append(f"{'latest on ' if recording.runs else ''}{day.day} {day:%B} {day.year}")
+    said.append(f"{'latest on ' if recording.runs else ''}{day.day} {_MONTHS[day.month - 1]} {day.year}")
     return ", ".join(said)
 
 
