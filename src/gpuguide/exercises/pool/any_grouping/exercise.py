@@ -75,9 +75,9 @@ def _reduced(
 
 
 def _is_near(answer: Any, expected: float) -> bool:
-    if isinstance(answer, bool) or not isinstance(answer, int | float | np.generic):
+    if isinstance(answer, bool) or not isinstance(answer, int | float | np.integer | np.floating):
         return False
-    return bool(abs(answer - expected) <= 1e-9 * max(1.0, abs(expected)))
+    return bool(abs(float(answer) - expected) <= 1e-9 * max(1.0, abs(expected)))
 
 
 def _random_cases() -> Iterator[tuple[float, list[int]]]:
