@@ -14,9 +14,10 @@ What does it save to make one kernel of several operations, and when does it not
 # One decorator: cp.fuse
 # ----------------------
 #
-# CuPy runs an expression operation by operation. Each operator is a :term:`kernel`, and each leaves its result
-# in a new array in memory. ``cp.fuse`` runs the function once with stand-ins that note what is done with them,
-# and writes one kernel of it. The array ``y`` is a reversed view here, which costs nothing to make.
+# CuPy runs an expression operation by operation. Each operator is a :term:`kernel`, and each leaves its
+# result in a new array in memory. ``cp.fuse`` runs the function once with stand-ins that note what is done
+# with them, and writes one kernel of it. The array ``y`` is a reversed view here, which costs nothing to
+# make.
 
 import cupy as cp
 import numpy as np
@@ -68,8 +69,8 @@ gg.claim(single, "squared_four", faster_than="fused_single", at=10**8, by=1.3)
 # Nine arrays through memory, five, or three
 # ------------------------------------------
 #
-# Count what moves. A difference reads two arrays and writes a third, and so does the product. The expression
-# takes the difference twice, since nobody tells Python that both are the same.
+# Count what moves. A difference reads two arrays and writes a third, and so does the product. The
+# expression takes the difference twice, since nobody tells Python that both are the same.
 #
 # .. list-table:: 10\ :sup:`8` numbers of eight bytes
 #    :header-rows: 1
@@ -96,14 +97,15 @@ gg.claim(single, "squared_four", faster_than="fused_single", at=10**8, by=1.3)
 #      - 3
 #      - :measured:`squared[fused, 10**8].time`
 #
-# The times follow the arrays. Three kernels are :measured:`per_array_of_nine` for each array moved, two
-# kernels :measured:`per_array_of_five`, and the fused one :measured:`per_array_of_three`. So the fused kernel
-# is faster because it moves fewer bytes. :evidence:`count arrays_moved`
+# The times follow the arrays: memory moves :measured:`squared[three_steps, 10**8].rate(numbers_moved)` for
+# three kernels, :measured:`squared[two_steps, 10**8].rate(numbers_moved)` for two and
+# :measured:`squared[fused, 10**8].rate(numbers_moved)` for one. So the fused kernel is faster because it
+# moves fewer of them. :evidence:`count numbers_moved`
 #
 # .. drawing:: fusion
 #
-#     Two rows. In the upper one, three kernels, each a box, with arrows from and to memory: nine arrows. In the
-#     lower one a single box with two arrows in and one out; the difference stays in a register.
+#     Left, three kernels above a box for memory: each has two arrows from there and one back, nine in all,
+#     and the differences d and e are arrays. Right, one kernel with two arrows in and one out.
 #
 # Python's own way to say it once is ``d = x - y`` and then ``d * d``: two kernels.
 #
@@ -111,19 +113,6 @@ gg.claim(single, "squared_four", faster_than="fused_single", at=10**8, by=1.3)
 
 d = x - y
 print(d[:3], (d * d)[:3])
-
-# %%
-
-# draw: Time for each array moved
-arrays_moved = {"three_steps": 9, "two_steps": 5, "fused": 3}
-for name, moved in arrays_moved.items():
-    words = {9: "nine", 5: "five", 3: "three"}[moved]
-    gg.fact(
-        f"per_array_of_{words}",
-        results.time(name, 10**8).value / moved,
-        unit="s",
-        note=f"the time of {name} over {moved} arrays",
-    )
 
 # %%
 
@@ -146,12 +135,10 @@ gg.plot_time(results)
 # Short arrays: one launch instead of three
 # -----------------------------------------
 #
-# Up to a hundred thousand numbers or so, the kernels are shorter than the calls that launch them. For
-# 10\ :sup:`4` numbers the GPU works for :measured:`squared[fused, 10**4].time` on the fused kernel, and Python
+# Up to a hundred thousand numbers or so, the kernels are shorter than the calls that launch them. For 10\
+# :sup:`4` numbers the GPU works for :measured:`squared[fused, 10**4].time` on the fused kernel, and Python
 # takes :measured:`squared[fused, 10**4].launch` to ask for it. Three operators take
 # :measured:`squared[three_steps, 10**4].launch`.
-#
-# `Introduction to CuPy <https://github.com/cupy/cupy>`__
 
 # %%
 # Reversed views and other strides
@@ -172,5 +159,5 @@ gg.plot_time(results)
 # Next
 # ----
 #
-# Onward: :doc:`Kernel families </gallery/fast_kernels/kernel_families>`, on kernels that you write yourself.
-# Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, with Numba's decorators.
+# Onward: :doc:`Kernel families </gallery/fast_kernels/kernel_families>`, on kernels that you write
+# yourself. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, with Numba's decorators.

@@ -5,45 +5,106 @@ Kernel families
 Eight ways to add two arrays: which is short, which is quick to compile, and which is fast?
 """
 # %%
-# All routes reach the same memory. ``cp.add`` is one line, and reaches :measured:`add[add_ufunc, 2**28].share`
-# of what memory allows for ``float32``; thirteen lines of Numba reach :measured:`add[add_four, 2**28].share`.
-# It is not the route that decides but how many bytes each thread asks for. For sums, ``cp.sum`` is hard to
-# beat.
+# All routes reach the same memory. ``cp.add`` is one line, and reaches
+# :measured:`add[add_ufunc, 2**28].share` of what memory allows for ``float32``; thirteen lines of Numba
+# reach :measured:`add[add_four, 2**28].share`. It is not the route that decides but how many bytes each
+# thread asks for. For sums, ``cp.sum`` is hard to beat.
 #
-# .. csv-table:: 2\ :sup:`28` numbers of four bytes in GPU memory
-#    :header: route | lines | first call | time | share
-#    :delim: |
+# .. list-table:: 2\ :sup:`28` numbers of four bytes in GPU memory
+#    :header-rows: 1
 #
-#    **a + b** | | | |
-#    ``cp.add``|1|:measured:`first_add_ufunc`|:measured:`add[add_ufunc, 2**28].time`|:measured:`add[add_ufunc, 2**28].share`
-#    ``cp.fuse``|3|:measured:`first_add_fused`|:measured:`add[add_fused, 2**28].time`|:measured:`add[add_fused, 2**28].share`
-#    ElementwiseKernel|2|:measured:`first_add_elementwise`|:measured:`add[add_elementwise, 2**28].time`|:measured:`add[add_elementwise, 2**28].share`
-#    ``cupyx.jit``|6|:measured:`first_add_jit`|:measured:`add[add_jit, 2**28].time`|:measured:`add[add_jit, 2**28].share`
-#    ``@vectorize``|3|:measured:`first_add_numba_ufunc`|:measured:`add[add_numba_ufunc, 2**28].time`|:measured:`add[add_numba_ufunc, 2**28].share`
-#    RawKernel, ``float4``|12|:measured:`first_add_quads`|:measured:`add[add_quads, 2**28].time`|:measured:`add[add_quads, 2**28].share`
-#    ``@cuda.jit``, four each|17|:measured:`first_add_four`|:measured:`add[add_four, 2**28].time`|:measured:`add[add_four, 2**28].share`
-#    **sum** | | | |
-#    ``cp.sum``|1|:measured:`first_sum_cupy`|:measured:`total[sum_cupy, 2**28].time`|:measured:`total[sum_cupy, 2**28].share`
-#    ``cp.fuse``|3|:measured:`first_sum_fused`|:measured:`total[sum_fused, 2**28].time`|:measured:`total[sum_fused, 2**28].share`
-#    ReductionKernel|2|:measured:`first_sum_reduction`|:measured:`total[sum_reduction, 2**28].time`|:measured:`total[sum_reduction, 2**28].share`
-#    RawKernel, ``float4``|26|:measured:`first_sum_quads`|:measured:`total[sum_quads, 2**28].time`|:measured:`total[sum_quads, 2**28].share`
-#    ``@cuda.jit``|26|:measured:`first_sum_blocks`|:measured:`total[sum_blocks, 2**28].time`|:measured:`total[sum_blocks, 2**28].share`
+#    * - route
+#      - lines
+#      - first call
+#      - time
+#      - share
+#    * - **a + b**
+#      -
+#      -
+#      -
+#      -
+#    * - ``cp.add``
+#      - 1
+#      - :measured:`first_add_ufunc`
+#      - :measured:`add[add_ufunc, 2**28].time`
+#      - :measured:`add[add_ufunc, 2**28].share`
+#    * - ``cp.fuse``
+#      - 4
+#      - :measured:`first_add_fused`
+#      - :measured:`add[add_fused, 2**28].time`
+#      - :measured:`add[add_fused, 2**28].share`
+#    * - ElementwiseKernel
+#      - 2
+#      - :measured:`first_add_elementwise`
+#      - :measured:`add[add_elementwise, 2**28].time`
+#      - :measured:`add[add_elementwise, 2**28].share`
+#    * - ``cupyx.jit``
+#      - 6
+#      - :measured:`first_add_jit`
+#      - :measured:`add[add_jit, 2**28].time`
+#      - :measured:`add[add_jit, 2**28].share`
+#    * - ``@vectorize``
+#      - 4
+#      - :measured:`first_add_numba_ufunc`
+#      - :measured:`add[add_numba_ufunc, 2**28].time`
+#      - :measured:`add[add_numba_ufunc, 2**28].share`
+#    * - RawKernel, ``float4``
+#      - 11
+#      - :measured:`first_add_quads`
+#      - :measured:`add[add_quads, 2**28].time`
+#      - :measured:`add[add_quads, 2**28].share`
+#    * - ``@cuda.jit``, four each
+#      - 16
+#      - :measured:`first_add_four`
+#      - :measured:`add[add_four, 2**28].time`
+#      - :measured:`add[add_four, 2**28].share`
+#    * - **sum**
+#      -
+#      -
+#      -
+#      -
+#    * - ``cp.sum``
+#      - 1
+#      - :measured:`first_sum_cupy`
+#      - :measured:`total[sum_cupy, 2**28].time`
+#      - :measured:`total[sum_cupy, 2**28].share`
+#    * - ``cp.fuse``
+#      - 4
+#      - :measured:`first_sum_fused`
+#      - :measured:`total[sum_fused, 2**28].time`
+#      - :measured:`total[sum_fused, 2**28].share`
+#    * - ReductionKernel
+#      - 2
+#      - :measured:`first_sum_reduction`
+#      - :measured:`total[sum_reduction, 2**28].time`
+#      - :measured:`total[sum_reduction, 2**28].share`
+#    * - RawKernel, ``float4``
+#      - 28
+#      - :measured:`first_sum_quads`
+#      - :measured:`total[sum_quads, 2**28].time`
+#      - :measured:`total[sum_quads, 2**28].share`
+#    * - ``@cuda.jit``
+#      - 24
+#      - :measured:`first_sum_blocks`
+#      - :measured:`total[sum_blocks, 2**28].time`
+#      - :measured:`total[sum_blocks, 2**28].share`
 #
-# *Lines* are those that you write, *first call* is in a fresh process with an empty kernel cache, and *share* is
-# that of the :term:`ceiling` for this mix of reading and writing.
+# *Lines* are those that you write, *first call* is in a fresh process with an empty kernel cache, and *share*
+# is that of the :term:`ceiling` for this mix of reading and writing.
 
 # %%
 # Ufunc, fuse and ElementwiseKernel: no grid to choose
 # ----------------------------------------------------
 #
-# CuPy writes the :term:`kernel` for these three, and chooses its grid. You give the operation: by its name, as a
-# function of arrays, or as a line of CUDA C++ for one element. ``T`` stands for whatever type the arrays have.
+# CuPy writes the :term:`kernel` for these three, and chooses its grid. You give the operation: by its name,
+# as a function of arrays, or as a line of CUDA C++ for one element. ``T`` stands for whatever type the
+# arrays have.
 
 import cupy as cp
 import numpy as np
 
-a = cp.random.random(2**26, dtype=cp.float32)
-b = cp.random.random(2**26, dtype=cp.float32)
+a_host, b_host = np.random.default_rng(0).random((2, 2**26), dtype=np.float32)
+a, b = cp.asarray(a_host), cp.asarray(b_host)
 out = cp.empty_like(a)
 
 
@@ -57,7 +118,7 @@ elementwise = cp.ElementwiseKernel("T a, T b", "T out", "out = a + b", "elementw
 print("ufunc:      ", cp.add(a, b)[:3])
 print("fused:      ", fused(a, b)[:3])
 print("elementwise:", elementwise(a, b)[:3])
-print("NumPy:      ", np.add(a[:3].get(), b[:3].get()))
+print("NumPy:      ", np.add(a_host, b_host)[:3])
 
 # %%
 # .. try-it::
@@ -71,7 +132,7 @@ print("NumPy:      ", np.add(a[:3].get(), b[:3].get()))
 import gpuguide as gg
 from gpuguide.topics.kernel_families import accelerators, fresh
 from gpuguide.topics.kernel_families import study as families
-from gpuguide.topics.kernel_families.kernels import add_source, sum_blocks, sum_source
+from gpuguide.topics.kernel_families.kernels import add_four, add_source, sum_blocks
 
 results = families.study().run()
 doubles = families.double_study().run()
@@ -93,8 +154,8 @@ gg.claim(totals, "sum_blocks", share_at_least=0.97, at=2**28)
 # RawKernel, cupyx.jit and @cuda.jit: the grid is yours
 # -----------------------------------------------------
 #
-# A RawKernel is a whole kernel in CUDA C++, which CuPy hands to the compiler as it is. You choose grid and block,
-# and you may say how many bytes a thread loads at once: ``float4`` is four numbers, 16 bytes.
+# A RawKernel is a whole kernel in CUDA C++, which CuPy hands to the compiler as it is. You choose grid and
+# block, and you may say how many bytes a thread loads at once: ``float4`` is four numbers, 16 bytes.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: add_source
@@ -102,7 +163,7 @@ gg.claim(totals, "sum_blocks", share_at_least=0.97, at=2**28)
 # .. rung:: add_quads
 
 raw_addition = cp.RawKernel(add_source, "add_quads")
-n_blocks = (a.size // 4 + 255) // 256 + 1
+n_blocks = (a.size + 1023) // 1024
 raw_addition((n_blocks,), (256,), (a, b, out, np.int64(a.size)))
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
@@ -118,8 +179,8 @@ add_four[(a.size + 1023) // 1024, 256](a, b, out)
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# ``cupyx.jit`` translates a kernel from Python to CUDA C++. It is launched like a RawKernel, and CuPy warns that
-# it is experimental.
+# ``cupyx.jit`` translates a kernel from Python to CUDA C++. It is launched like a RawKernel, and CuPy warns
+# that it is experimental.
 #
 # .. kernel:: gpuguide.topics.kernel_families.functions
 #    :names: jit_addition, numba_addition
@@ -157,15 +218,15 @@ plot_dots(
 # .. finding::
 #
 #    One number per thread reaches :measured:`add[add_ufunc, 2**28].share` to
-#    :measured:`add[add_numba_ufunc, 2**28].share`, by whatever route. Two at a time, ``cp.add`` itself reaches
-#    :measured:`add[add_pairs, 2**28].share`.
+#    :measured:`add[add_numba_ufunc, 2**28].share`, by whatever route. Two at a time, ``cp.add`` itself
+#    reaches :measured:`add[add_pairs, 2**28].share`.
 #
-# CuPy's kernels are slow here because each of their threads has one number, in blocks of 128. A RawKernel with
-# that grid takes :measured:`add[add_single, 2**28].time`, and ``cp.add``
+# CuPy's kernels are slow here because each of their threads has one number, in blocks of 128. A RawKernel
+# with that grid takes :measured:`add[add_single, 2**28].time`, and ``cp.add``
 # :measured:`add[add_ufunc, 2**28].time`. :evidence:`variant add_single`
 #
-# The cure may be one line. Seen as complex numbers, two neighbours are one element of eight bytes, and a complex
-# addition adds both parts.
+# The cure may be one line. Seen as complex numbers, two neighbours are one element of eight bytes, and a
+# complex addition adds both parts.
 #
 # .. rung:: add_pairs
 
@@ -198,7 +259,8 @@ print(
 )
 
 # %%
-# With a kernel of your own, each block adds up a part, and a second launch adds up what the blocks have left.
+# With a kernel of your own, each block adds up a part, and a second launch adds up what the blocks have
+# left.
 #
 # .. rung:: sum_blocks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -161,22 +161,15 @@ def sum_reference(x: Any, y: Any) -> Any:
     return array_module(x).asarray(total, dtype=x.dtype)
 
 
-three_steps_traffic = streaming_traffic(reads=6, writes=3)
-two_steps_traffic = streaming_traffic(reads=3, writes=2)
-fused_traffic = streaming_traffic(reads=2, writes=1)
-sum_apart_traffic = streaming_traffic(reads=3, writes=1)
-sum_fused_traffic = streaming_traffic(reads=2, writes=0)
-
-
 def study(kernels: Kernels = None) -> Study:
     """Describe the comparison of three kernels, two and one."""
     return _study(
         "squared",
         "The square of a difference",
         (
-            _new("three_steps", three_steps, "three kernels", three_steps_traffic),
-            _new("two_steps", two_steps, "two kernels", two_steps_traffic),
-            _new("fused", fused, "fused", fused_traffic),
+            _new("three_steps", three_steps, "three kernels", 6, 3),
+            _new("two_steps", two_steps, "two kernels", 3, 2),
+            _new("fused", fused, "fused", 2, 1),
         ),
         SIZES,
         squared_reference,
@@ -194,9 +187,10 @@ def reversed_study(kernels: Kernels = None) -> Study:
                 "three_steps_reversed",
                 three_steps_reversed,
                 "three kernels",
-                three_steps_traffic,
+                6,
+                3,
             ),
-            _new("fused_reversed", fused_reversed, "fused", fused_traffic),
+            _new("fused_reversed", fused_reversed, "fused", 2, 1),
         ),
         SOURCE_SIZES,
         reversed_reference,
@@ -206,13 +200,13 @@ def reversed_study(kernels: Kernels = None) -> Study:
 
 def subtract_study(kernels: Kernels = None) -> Study:
     """Describe the measurement of a difference alone."""
-    variants = (_new("subtract", subtract, "x - y", fused_traffic),)
+    variants = (_new("subtract", subtract, "x - y", 2, 1),)
     return _study("difference", "A difference", variants, SIZES[-1:], np.subtract, kernels)
 
 
 def multiply_study(kernels: Kernels = None) -> Study:
     """Describe the measurement of a product alone."""
-    variants = (_new("multiply", multiply, "x * y", fused_traffic),)
+    variants = (_new("multiply", multiply, "x * y", 2, 1),)
     return _study("product", "A product", variants, SIZES[-1:], product_reference, kernels)
 
 
@@ -222,9 +216,9 @@ def single_study(kernels: Kernels = None) -> Study:
         "single",
         "The square of a difference, float32",
         (
-            _new("fused_single", fused, "fused", fused_traffic),
+            _new("fused_single", fused, "fused", 2, 1),
             kernel_variant(
-                "squared_four", launch_squared_four, "four per thread", traffic=fused_traffic
+                "squared_four", launch_squared_four, "four per thread", **_moving(2, 1)
             ),
         ),
         SIZES[-1:],
@@ -240,8 +234,8 @@ def sum_study(kernels: Kernels = None) -> Study:
         "total",
         "The sum of squared differences",
         (
-            _new("sum_apart", sum_apart, "fused, then cp.sum", sum_apart_traffic),
-            _new("sum_fused", sum_fused, "all of it fused", sum_fused_traffic),
+            _new("sum_apart", sum_apart, "fused, then cp.sum", 3, 1),
+            _new("sum_fused", sum_fused, "all of it fused", 2, 0),
         ),
         SIZES[-1:],
         sum_reference,
@@ -274,9 +268,26 @@ def _study(
     )
 
 
-def _new(name: str, call: Any, label: str, traffic: Any) -> Variant:
+def _new(name: str, call: Any, label: str, reads: int, writes: int) -> Variant:
     # Each result is a new array, as an expression makes one.
-    return cupy_variant(name, call, label, allocates=True, traffic=traffic)
+    return cupy_variant(name, call, label, allocates=True, **_moving(reads, writes))
+
+
+def _moving(reads: int, writes: int) -> dict[str, Any]:
+    """Declare how many arrays a way reads and writes."""
+    return {
+        "traffic": streaming_traffic(reads=reads, writes=writes),
+        "work": {"numbers_moved": partial(numbers_moved, reads + writes)},
+    }
+
+
+def numbers_moved(n_arrays: int, n: int) -> int:
+    """Count the numbers that go to memory or come from it.
+
+    >>> numbers_moved(9, 10**8)
+    900000000
+    """
+    return n_arrays * n
 
 
 def most_elements() -> int:
