@@ -5,10 +5,10 @@ Kernel families
 Eight ways to add two arrays: which is short, which is quick to compile, and which is fast?
 """
 # %%
-# All routes reach the same memory. ``cp.add`` is one line, and reaches
-# :measured:`add[add_ufunc, 2**28].share` of what memory allows for ``float32``; thirteen lines of Numba
-# reach :measured:`add[add_four, 2**28].share`. It is not the route that decides but how many bytes each
-# thread asks for. For sums, ``cp.sum`` is hard to beat.
+# ``cp.add`` is one line and reaches :measured:`add[add_ufunc, 2**28].share` of what memory can do with
+# ``float32``; a kernel of four numbers per thread reaches :measured:`add[add_four, 2**28].share`. The route
+# hardly matters, the bytes per thread do. For a sum, ``cp.sum`` has
+# :measured:`total[sum_cupy, 2**28].share`, and the best of ours :measured:`total[sum_quads, 2**28].share`.
 #
 # .. list-table:: 2\ :sup:`28` numbers of four bytes in GPU memory
 #    :header-rows: 1
@@ -79,7 +79,7 @@ Eight ways to add two arrays: which is short, which is quick to compile, and whi
 #      - :measured:`total[sum_reduction, 2**28].time`
 #      - :measured:`total[sum_reduction, 2**28].share`
 #    * - RawKernel, ``float4``
-#      - 28
+#      - 44
 #      - :measured:`first_sum_quads`
 #      - :measured:`total[sum_quads, 2**28].time`
 #      - :measured:`total[sum_quads, 2**28].share`
@@ -123,8 +123,8 @@ print("NumPy:      ", np.add(a_host, b_host)[:3])
 # %%
 # .. try-it::
 #
-#    Make ``b`` an array of whole numbers. The ufunc and the fused function convert it. The ElementwiseKernel
-#    raises ``TypeError``, because ``T`` cannot stand for two types at once.
+#    Call all three with ``b.astype(int)``. The ufunc and the fused function convert it. The ElementwiseKernel
+#    raises ``TypeError``: ``T`` cannot stand for two types at once.
 
 # %%
 
@@ -137,6 +137,7 @@ from gpuguide.topics.kernel_families.kernels import add_four, add_source, sum_bl
 results = families.study().run()
 doubles = families.double_study().run()
 totals = families.total_study().run()
+switched = accelerators.switched_study().run()
 cumulative = accelerators.cumulative_study().run()
 contraction = accelerators.contraction_study().run()
 for name, seconds in fresh.measure_first_calls().items():
@@ -145,17 +146,19 @@ for name, seconds in fresh.measure_first_calls().items():
 # %%
 
 # draw
-gg.claim(results, "add_four", faster_than="add_ufunc", at=2**28, by=1.5)
+gg.claim(results, "add_four", faster_than=("add_ufunc", "add_one"), at=2**28, by=1.2)
+gg.claim(results, "add_quads", share_at_least=0.97, at=2**28)
 gg.claim(results, "add_four", share_at_least=0.97, at=2**28)
 gg.claim(doubles, "double_ufunc", share_at_least=0.95, at=5 * 10**7)
-gg.claim(totals, "sum_blocks", share_at_least=0.97, at=2**28)
+gg.claim(totals, "sum_quads", share_at_least=0.97, at=2**28)
+gg.claim(totals, "sum_quads", faster_than="sum_cupy", at=2**28)
 
 # %%
 # RawKernel, cupyx.jit and @cuda.jit: the grid is yours
 # -----------------------------------------------------
 #
 # A RawKernel is a whole kernel in CUDA C++, which CuPy hands to the compiler as it is. You choose grid and
-# block, and you may say how many bytes a thread loads at once: ``float4`` is four numbers, 16 bytes.
+# block, and how many bytes a thread loads at once: a ``float4`` is four numbers, 16 bytes.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: add_source
@@ -168,8 +171,11 @@ raw_addition((n_blocks,), (256,), (a, b, out, np.int64(a.size)))
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# Numba has no type of 16 bytes. But it can have as much on the way: each thread loads four numbers of each
-# array before it stores the first.
+# It takes care of itself: lengths that four does not divide, types, and arrays with gaps, which it would read
+# wrongly without a word.
+#
+# Numba has no ``float4``. But a thread can have as much on its way if it loads four numbers of each array
+# before it stores the first.
 #
 # .. rung:: add_four
 
@@ -179,127 +185,118 @@ add_four[(a.size + 1023) // 1024, 256](a, b, out)
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# ``cupyx.jit`` translates a kernel from Python to CUDA C++. It is launched like a RawKernel, and CuPy warns
-# that it is experimental.
+# ``cupyx.jit`` translates a kernel from Python to CUDA C++, and is launched like a RawKernel. CuPy warns
+# that it is experimental. Its shortest addition, like those of ``@vectorize`` and ``@cuda.jit``, has one
+# number per thread.
 #
 # .. kernel:: gpuguide.topics.kernel_families.functions
 #    :names: jit_addition, numba_addition
-#    :fold: The kernel for cupyx.jit, and the ufunc of @vectorize
+#    :fold: The kernel of cupyx.jit, and the ufunc of @vectorize
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: add_one
-#    :fold: The Numba kernel with one element per thread
+#    :fold: The kernel of @cuda.jit with one number per thread
 
 # %%
 # Bytes per thread, not the route
 # -------------------------------
 
 # draw
-from gpuguide.charts.shapes import plot_dots
+from gpuguide.charts.shapes import plot_ratios
 
-ways = [
-    "add_ufunc",
-    "add_fused",
-    "add_elementwise",
-    "add_single",
-    "add_jit",
-    "add_numba_ufunc",
-    "add_one",
-    "add_pairs",
-    "add_quads",
-    "add_four",
-]
-plot_dots(
-    {results.variant(name).label: results.share(name, 2**28) for name in ways},
-    "share of the ceiling",
-)
+shares = {}
+for info in results.variants:
+    share = results.quantity(info.name, 2**28, "share").value
+    note = "of the ceiling for this mix"
+    shares[info.label] = gg.fact(f"share_{info.name}", share, unit="share", note=note)
+_ = plot_ratios(shares, "share of the ceiling")
 
 # %%
 # .. finding::
 #
-#    One number per thread reaches :measured:`add[add_ufunc, 2**28].share` to
-#    :measured:`add[add_numba_ufunc, 2**28].share`, by whatever route. Two at a time, ``cp.add`` itself
-#    reaches :measured:`add[add_pairs, 2**28].share`.
+#    With one number per thread no route gets far: **cp.add** reaches
+#    :measured:`add[add_ufunc, 2**28].share`, **@cuda.jit** :measured:`add[add_one, 2**28].share`. With two,
+#    **cp.add, in pairs** reaches :measured:`add[add_pairs, 2**28].share`.
 #
-# CuPy's kernels are slow here because each of their threads has one number, in blocks of 128. A RawKernel
-# with that grid takes :measured:`add[add_single, 2**28].time`, and ``cp.add``
-# :measured:`add[add_ufunc, 2**28].time`. :evidence:`variant add_single`
+# CuPy launches blocks of 128 threads, each of which takes one element. A RawKernel launched like that takes
+# :measured:`add[add_single, 2**28].time`, and ``cp.add`` :measured:`add[add_ufunc, 2**28].time`. So it is not
+# CuPy's code that is slow here, but this shape of launch. :evidence:`variant add_single` Larger blocks help
+# as well, as those of ``@cuda.jit`` and ``@vectorize`` show
+# (:doc:`Launch sizes </gallery/first_kernels/launch_sizes>`).
 #
-# The cure may be one line. Seen as complex numbers, two neighbours are one element of eight bytes, and a
+# The cure can be one line. Seen as complex numbers, two neighbours are one element of eight bytes, and a
 # complex addition adds both parts.
 #
 # .. rung:: add_pairs
 
-pairs = [x.view(cp.complex64) for x in (a, b, out)]
+pairs = [array.view(cp.complex64) for array in (a, b, out)]
 cp.add(pairs[0], pairs[1], out=pairs[2])
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# Numbers of eight bytes need no cure. For 5 * 10\ :sup:`7` of ``float64``, ``cp.add`` reaches
+# Numbers that have eight bytes need no cure. For 5 * 10\ :sup:`7` of ``float64``, ``cp.add`` reaches
 # :measured:`double[double_ufunc, 5*10**7].share`, and an ElementwiseKernel
 # :measured:`double[double_elementwise, 5*10**7].share`.
 
 # %%
-# A sum: ReductionKernel, and sums of blocks
-# ------------------------------------------
+# A sum: ReductionKernel, and the sums of blocks
+# ----------------------------------------------
 #
-# A reduction makes one number of many. A ``ReductionKernel`` needs four expressions: what to take of each
+# A reduction makes one number of many. A ``ReductionKernel`` needs four expressions: what to take of an
 # element, how to put two results together, what to store, and what to begin with.
 #
 # .. rung:: sum_reduction
 
 total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "total")
-print(
-    "ReductionKernel:",
-    total(a),
-    " cp.sum:",
-    a.sum(),
-    " in float64:",
-    a.sum(dtype=cp.float64),
-)
+print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 
 # %%
-# With a kernel of your own, each block adds up a part, and a second launch adds up what the blocks have
-# left.
+# In a kernel of your own, each block adds up a part and leaves its sum, and a launch with a single block adds
+# up these.
 #
 # .. rung:: sum_blocks
 
-parts, result = cp.empty(1056, dtype=cp.float32), cp.empty(1, dtype=cp.float32)
-sum_blocks[1056, 256](a, parts)
+parts, result = cp.empty(4096, dtype=cp.float32), cp.empty(1, dtype=cp.float32)
+sum_blocks[4096, 256](a, parts)
 sum_blocks[1, 256](parts, result)
-print("sum_blocks:     ", result[0])
+print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 
 # %%
+# It takes :measured:`total[sum_blocks, 2**28].time`, and ``cp.sum`` :measured:`total[sum_cupy, 2**28].time`.
+# To get past that we had to go further: loads of 16 bytes, as many blocks as the GPU holds at once, and no
+# second launch: the block that is the last to be done adds up what all have left. This RawKernel takes
+# :measured:`total[sum_quads, 2**28].time`.
+#
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: sum_source
-#    :fold: The sum in CUDA C++
+#    :fold: The sum in CUDA C++, in one launch
 
 # %%
 # CUB and cuTENSOR: what CuPy hands on
 # ------------------------------------
 #
-# For some routines CuPy has two kernels: its own, and one of a library that it calls an accelerator.
+# For sums and the like CuPy has kernels of its own, and *accelerators*: libraries to which it can leave the
+# work. Since version 11 it takes CUB if you say nothing. The variable ``CUPY_ACCELERATORS`` chooses for a
+# process, and this for the calls that follow:
 
-print("routines:  ", cp._core.get_routine_accelerators())
-print("reductions:", cp._core.get_reduction_accelerators())
 cp._core.set_routine_accelerators([])
-slow = a.sum()
+without_cub = a.sum()
 cp._core.set_routine_accelerators(["cub"])
-print("the same sum:", bool(cp.isclose(slow, a.sum())))
+print("without CUB:", without_cub, " with CUB:", a.sum())
 
 # %%
-# .. list-table::
+# .. list-table:: 10\ :sup:`8` numbers, and a product of 2048 x 1024 by 1024 x 2048
 #    :header-rows: 1
 #
 #    * -
 #      - without CUB
 #      - with CUB
 #    * - ``cp.sum``
-#      - :measured:`total[sum_without, 2**28].time`
-#      - :measured:`total[sum_cupy, 2**28].time`
+#      - :measured:`switched[sum_without, 10**8].time`
+#      - :measured:`switched[sum_cub, 10**8].time`
 #    * - ReductionKernel
-#      - :measured:`total[reduction_without, 2**28].time`
-#      - :measured:`total[sum_reduction, 2**28].time`
+#      - :measured:`switched[reduction_without, 10**8].time`
+#      - :measured:`switched[reduction_cub, 10**8].time`
 #    * - ``cp.cumsum``
 #      - :measured:`cumulative[cumsum_without, 10**8].time`
 #      - :measured:`cumulative[cumsum_cub, 10**8].time`
@@ -307,22 +304,25 @@ print("the same sum:", bool(cp.isclose(slow, a.sum())))
 #      - :measured:`contraction[einsum_without, 2048].time`
 #      - :measured:`contraction[einsum_cub, 2048].time`
 #
-# *cuTENSOR* is a package of its own, for contractions such as this ``einsum``. It was not installed on the
-# machine of this page, so it has no column. Where it is, the study times it, too.
+# CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
+# *cuTENSOR*, a package of its own (``cutensor-cu13``), does have contractions, and CuPy uses it if you say
+# ``CUPY_ACCELERATORS=cub,cutensor``. It was not installed on the machine of this page, so nothing here is
+# said about its speed. Where CuPy finds it, the study times it, too.
 #
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
-#    :names: accelerators, cumulative, contraction, has_cutensor
-#    :fold: CUB on and off
+#    :names: accelerators, summed, reduced, cumulative, contraction, has_cutensor
+#    :fold: CUB on and off, and cuTENSOR where it is installed
 
 # %%
 # Which family for what
 # ---------------------
 #
-# - A ufunc or ``cp.sum``, if CuPy has the operation;
-# - ``cp.fuse``, if you have the expression in Python, and :doc:`its limits </gallery/fast_kernels/fusion>`
-#   do not matter;
-# - an ElementwiseKernel or a ReductionKernel for an operation that is easier to say for one element;
-# - ``@cuda.jit`` or a RawKernel for neighbours, :term:`shared memory`, or the last third of the bandwidth.
+# - If CuPy has the operation, take it. A call of ``cp.add`` keeps Python for
+#   :measured:`add[add_ufunc, 2**28].launch`, that of a Numba kernel for
+#   :measured:`add[add_four, 2**28].launch`, even with views made once.
+# - ``cp.fuse`` makes one kernel of an expression, :doc:`within limits </gallery/fast_kernels/fusion>`.
+# - Take an ElementwiseKernel or a ReductionKernel where it is easier to say what happens to one element.
+# - ``@cuda.jit`` and RawKernel are for neighbours, :term:`shared memory`, and the last of the bandwidth.
 
 # %%
 # Your turn: a reduction in any grouping

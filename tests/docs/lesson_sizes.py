@@ -174,7 +174,11 @@ _FAMILIES = {
     "sum_reduction": "assert np.isclose(float(total(a)), a_host.sum(dtype=float))",
     "sum_blocks": "assert np.isclose(float(result[0]), a_host.sum(dtype=float))",
 }
-_SQUARES = "assert (fused(x, y).get() == squared_difference(x.get(), y.get())).all()"
+_SQUARES = {
+    "two_steps": "assert (fused(x, y).get() == squared_difference(x.get(), y.get())).all()",
+    "squared_four": "assert (out == fused(a, b)).all()",
+    "sum_fused": "assert int(sum_of_squares(x, y)) == int(((x.get() - y.get()) ** 2).sum())",
+}
 
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
@@ -258,8 +262,8 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"2**26": "2"}, _FAMILIES),
     ),
     "fusion": (
-        OtherSizes({"10_000": "1_003"}, {"two_steps": "", "": _SQUARES}),
-        OtherSizes({"10_000": "1"}, {"two_steps": "", "": _SQUARES}),
+        OtherSizes({"10_000": "1_003"}, _SQUARES),
+        OtherSizes({"10_000": "1"}, _SQUARES),
     ),
     "linear_algebra": (
         OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),

@@ -17,6 +17,7 @@ STUDIES = [
         fusion.reversed_study,
         fusion.subtract_study,
         fusion.multiply_study,
+        fusion.square_study,
         fusion.single_study,
         fusion.sum_study,
     )
@@ -27,7 +28,7 @@ STUDIES = [
 def with_fake_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = SimpleNamespace(fuse=lambda function: function, sum=np.sum)
     monkeypatch.setattr(fusion, "cupy", lambda: fake)
-    for maker in (fusion.fused_function, fusion.fused_sum):
+    for maker in (fusion.fused_function, fusion.fused_sum, fusion.fused_sum_of_one):
         maker.cache_clear()
 
 
@@ -71,10 +72,12 @@ def test_the_traffic_counts_the_arrays_that_each_way_moves() -> None:
         "fused_reversed": 3,
         "subtract": 3,
         "multiply": 3,
+        "square": 2,
         "fused_single": 3,
         "squared_four": 3,
         "sum_apart": 4,
         "sum_fused": 2,
+        "sum_of_one_array": 4,
     }
     counted = {
         variant.name: variant.traffic(10**6, np.dtype(study.dtype)).bytes_total

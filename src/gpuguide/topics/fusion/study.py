@@ -93,6 +93,12 @@ def multiply(x: Any, y: Any) -> Any:
     return x * y
 
 
+def square(x: Any, y: Any) -> Any:
+    """Multiply an array by itself, as the last of two steps does."""
+    check_pair(x, y)
+    return x * x
+
+
 def sum_apart(x: Any, y: Any) -> Any:
     """Let the fused function write the squares, and add them up."""
     return fused(x, y).sum()
@@ -102,6 +108,24 @@ def sum_fused(x: Any, y: Any) -> Any:
     """Call a fused function that ends in a sum."""
     check_pair(x, y)
     return fused_sum()(x, y)
+
+
+def sum_of_one_array(x: Any, y: Any) -> Any:
+    """Take the difference first, so that the fused sum reads a single array."""
+    check_pair(x, y)
+    return fused_sum_of_one()(x - y)
+
+
+@cache
+def fused_sum_of_one() -> Any:
+    """Fuse a square with the sum."""
+    cp = cupy()
+
+    @cp.fuse
+    def sum_of_one(d: Any) -> Any:
+        return cp.sum(d * d)
+
+    return sum_of_one
 
 
 @cache
@@ -146,6 +170,15 @@ def product_reference(x: Any, y: Any) -> Any:
     [10, -3]
     """
     return (y.astype(np.float64) * x).astype(x.dtype)
+
+
+def square_reference(x: Any, y: Any) -> Any:
+    """Square the first array.
+
+    >>> square_reference(np.array([5, -1]), np.array([2, 3])).tolist()
+    [25, 1]
+    """
+    return array_module(x).square(x)
 
 
 def sum_reference(x: Any, y: Any) -> Any:
@@ -210,6 +243,12 @@ def multiply_study(kernels: Kernels = None) -> Study:
     return _study("product", "A product", variants, SIZES[-1:], product_reference, kernels)
 
 
+def square_study(kernels: Kernels = None) -> Study:
+    """Describe the measurement of a square alone."""
+    variants = (_new("square", square, "d * d", 1, 1),)
+    return _study("itself", "A square", variants, SIZES[-1:], square_reference, kernels)
+
+
 def single_study(kernels: Kernels = None) -> Study:
     """Describe the comparison in single precision with a kernel of our own."""
     return _study(
@@ -236,6 +275,7 @@ def sum_study(kernels: Kernels = None) -> Study:
         (
             _new("sum_apart", sum_apart, "fused, then cp.sum", 3, 1),
             _new("sum_fused", sum_fused, "all of it fused", 2, 0),
+            _new("sum_of_one_array", sum_of_one_array, "x - y, then fused", 3, 1),
         ),
         SIZES[-1:],
         sum_reference,

@@ -1,4 +1,4 @@
-"""What CuPy hands to CUB and to cuTENSOR: a cumulative sum and a contraction, with them and without."""
+"""What CuPy hands to CUB and to cuTENSOR: sums and a contraction, with them and without."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
+from gpuguide.topics.kernel_families.study import TotalCheck, numbers, reduction, total_traffic
 
 LENGTH = 10**8
 ROWS = 2048
@@ -47,6 +48,20 @@ def has_cutensor() -> bool:
     except Exception:  # without CuPy, or without the library behind the module
         return False
     return bool(getattr(cutensor, "available", False))
+
+
+def summed(x: Any, names: tuple[str, ...]) -> Any:
+    """Call cp.sum."""
+    launch.check(x=x, ndim=1, dtype="float32")
+    with accelerators(*names):
+        return cupy().sum(x)
+
+
+def reduced(x: Any, names: tuple[str, ...]) -> Any:
+    """Call a ReductionKernel."""
+    launch.check(x=x, ndim=1, dtype="float32")
+    with accelerators(*names):
+        return reduction()(x)
 
 
 def cumulative(x: Any, names: tuple[str, ...]) -> Any:
@@ -106,14 +121,34 @@ def contraction_traffic(n: int, dtype: Any) -> Traffic:
     )
 
 
+def switched_study(kernels: Kernels = None) -> Study:
+    """Describe the comparison of sums with CUB and without."""
+    return Study(
+        name="switched",
+        title="A sum with CUB and without",
+        variants=(
+            *_both("sum", summed, "cp.sum", traffic=total_traffic),
+            *_both("reduction", reduced, "ReductionKernel", traffic=total_traffic),
+        ),
+        sizes=_sizes(),
+        inputs=numbers,
+        check=TotalCheck(),
+        output=lambda n, dtype: ((), dtype),
+        dtype="float32",
+        input_note="uniform random numbers from 0 to 1; -1, 0 and 1 for the exact check",
+        baseline="sum_without",
+        kernels=kernels,
+    )
+
+
 def cumulative_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of cumulative sums with CUB and without."""
     traffic = streaming_traffic(reads=1, writes=1)
     return Study(
         name="cumulative",
         title="A cumulative sum",
-        variants=_both("cumsum", cumulative, traffic=traffic),
-        sizes=(LENGTH if _free_bytes() >= 60 * LENGTH else 10**6,),
+        variants=_both("cumsum", cumulative, "cp.cumsum", traffic=traffic),
+        sizes=_sizes(),
         inputs=lambda n, dtype, rng, exact: (whole_numbers(rng, n, 1000, dtype),),
         check=CumulativeCheck(),
         dtype="int64",
@@ -125,11 +160,11 @@ def cumulative_study(kernels: Kernels = None) -> Study:
 
 def contraction_study(kernels: Kernels = None) -> Study:
     """Describe the comparison of contractions with CUB, without, and with cuTENSOR where it is installed."""
-    variants = _both("einsum", contraction, traffic=contraction_traffic)
+    variants = _both("einsum", contraction, "cp.einsum", traffic=contraction_traffic)
     if has_cutensor():
         call = partial(contraction, names=("cutensor",))
         options: dict[str, Any] = {"allocates": True, "traffic": contraction_traffic}
-        variants += (cupy_variant("einsum_cutensor", call, "cuTENSOR", **options),)
+        variants += (cupy_variant("einsum_cutensor", call, "cp.einsum, cuTENSOR", **options),)
     return Study(
         name="contraction",
         title="A contraction over two axes",
@@ -147,16 +182,20 @@ def contraction_study(kernels: Kernels = None) -> Study:
     )
 
 
-def _both(name: str, call: Any, **options: Any) -> tuple[Variant, ...]:
-    def one(ending: str, label: str, *names: str) -> Variant:
+def _both(name: str, call: Any, label: str, **options: Any) -> tuple[Variant, ...]:
+    def one(ending: str, words: str, *names: str) -> Variant:
         chosen = partial(call, names=names)
-        return cupy_variant(f"{name}_{ending}", chosen, label, allocates=True, **options)
+        return cupy_variant(
+            f"{name}_{ending}", chosen, f"{label}, {words}", allocates=True, **options
+        )
 
     return one("without", "without CUB"), one("cub", "with CUB", "cub")
 
 
-def _free_bytes() -> int:
-    return int(cupy().cuda.Device().mem_info[0]) if has_gpu() else 10**12
+def _sizes() -> tuple[int, ...]:
+    """Return the size, or a smaller one if the GPU has no memory for it and for what checks it."""
+    free = int(cupy().cuda.Device().mem_info[0]) if has_gpu() else 10**12
+    return (LENGTH if free >= 60 * LENGTH else 10**6,)
 
 
 def _magnitudes(a: Any, b: Any) -> Any:

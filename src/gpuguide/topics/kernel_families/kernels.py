@@ -74,29 +74,46 @@ def sum_blocks(x, out):
 
 
 sum_source = r"""
-extern "C" __global__ void sum_quads(const float4* x, long long n, float* out) {
-    __shared__ float sums[8];  // one for each warp of 256 threads
-    long long quads = n / 4, tile = 256 * 8;
+__device__ float block_sum(float value) {  // of 512 threads; the first one gets it
+    __shared__ float sums[16];
+    for (int step = 16; step; step /= 2) value += __shfl_down_sync(~0u, value, step);
+    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int warp = 1; warp < 16; ++warp) value += sums[warp];
+    return value;
+}
+
+__device__ float quad_sum(float4 q) { return (q.x + q.y) + (q.z + q.w); }
+
+extern "C" __global__ void sum_quads(
+        const float4* x, long long n, float* parts, unsigned* done, float* out) {
+    __shared__ bool is_last;
+    const long long quads = n / 4, tile = 4 * 512;
     float total = 0;
     for (long long start = blockIdx.x * tile; start < quads; start += gridDim.x * tile) {
-        long long i = start + threadIdx.x;
-        if (start + tile <= quads) {
-            float4 v[8];
-#pragma unroll
-            for (int k = 0; k < 8; ++k) v[k] = x[i + k * 256];  // eight loads on their way
-#pragma unroll
-            for (int k = 0; k < 8; ++k) total += (v[k].x + v[k].y) + (v[k].z + v[k].w);
+        const long long i = start + threadIdx.x;
+        if (start + tile <= quads) {  // four loads of 16 bytes are on their way
+            const float4 p = x[i], q = x[i + 512], r = x[i + 1024], s = x[i + 1536];
+            total += (quad_sum(p) + quad_sum(q)) + (quad_sum(r) + quad_sum(s));
         } else {
-            for (; i < quads; i += 256) total += (x[i].x + x[i].y) + (x[i].z + x[i].w);
+            for (long long k = i; k < quads; k += 512) total += quad_sum(x[k]);
         }
     }
-    if (blockIdx.x == 0 && threadIdx.x < n % 4) total += ((const float*)x)[4 * quads + threadIdx.x];
-    for (int step = 16; step; step /= 2) total += __shfl_down_sync(0xffffffff, total, step);
-    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = total;
-    __syncthreads();
+    if (blockIdx.x == 0 && threadIdx.x < n % 4)  // up to three numbers behind the last four
+        total += ((const float*)x)[4 * quads + threadIdx.x];
+    total = block_sum(total);
     if (threadIdx.x == 0) {
-        for (int k = 1; k < 8; ++k) total += sums[k];
-        out[blockIdx.x] = total;
+        parts[blockIdx.x] = total;
+        __threadfence();  // the part is there before it is counted
+        is_last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;  // then it starts at 0 again
+    }
+    __syncthreads();
+    if (is_last) {
+        total = 0;
+        for (int k = threadIdx.x; k < gridDim.x; k += 512) total += __ldcg(&parts[k]);
+        total = block_sum(total);
+        if (threadIdx.x == 0) *out = total;
     }
 }
 """

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.machine import launch
+from gpuguide.machine import device, launch
 from gpuguide.machine.backends import (
     array_module,
     cupy,
@@ -23,7 +23,6 @@ from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import cupy_variant, kernel_variant, streaming_traffic
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.topics.kernel_families.accelerators import accelerators
 from gpuguide.topics.kernel_families.functions import jit_addition, numba_addition
 from gpuguide.topics.kernel_families.kernels import (
     add_four,
@@ -237,20 +236,12 @@ def _fitting(n: int) -> int:
 
 def sum_cupy(x: Any) -> Any:
     """Call cp.sum, which hands the work to CUB."""
-    with accelerators("cub"):
-        return cupy().sum(x)
-
-
-def sum_without(x: Any) -> Any:
-    """Call cp.sum without CUB: CuPy's own kernel."""
-    with accelerators():
-        return cupy().sum(x)
+    return cupy().sum(x)
 
 
 def sum_fused(x: Any) -> Any:
     """Call a function with a sum that cp.fuse has made a kernel of."""
-    with accelerators("cub"):
-        return fused_total()(x)
+    return fused_total()(x)
 
 
 @cache
@@ -267,14 +258,7 @@ def fused_total() -> Any:
 
 def sum_reduction(x: Any) -> Any:
     """Call a ReductionKernel, which uses blocks of CUB."""
-    with accelerators("cub"):
-        return reduction()(x)
-
-
-def reduction_without(x: Any) -> Any:
-    """Call a ReductionKernel without CUB."""
-    with accelerators():
-        return reduction()(x)
+    return reduction()(x)
 
 
 @cache
@@ -284,20 +268,31 @@ def reduction() -> Any:
 
 
 def sum_quads(x: Any, out: Any) -> None:
-    """Launch a RawKernel twice: a sum for each block, and the sum of these."""
+    """Launch a RawKernel whose last block adds up what the others have left."""
     n = launch.check(x=x, ndim=1, dtype="float32")
     launch.check(out=out, shape=(1,), dtype="float32")
     check_aligned("x", x)
-    blocks_per_grid = min(SUM_BLOCKS, max(1, -(-n // 8192)))
-    parts = partial_sums(SUM_BLOCKS)
-    raw_sum()((blocks_per_grid,), (256,), (x, np.int64(n), parts))
-    raw_sum()((1,), (256,), (parts, np.int64(blocks_per_grid), out))
+    blocks_per_grid = 4 * multiprocessors()  # as many blocks of 512 as the GPU holds at once
+    parts, done = room_for_parts(blocks_per_grid)
+    raw_sum()((blocks_per_grid,), (512,), (x, np.int64(n), parts, done, out))
 
 
 @cache
 def raw_sum() -> Any:
     """Compile the kernel in CUDA C++."""
     return raw_kernel(sum_source, "sum_quads")
+
+
+@cache
+def room_for_parts(n: int) -> tuple[Any, Any]:
+    """Make room once for the sums of blocks, and for a count of those that are done."""
+    return cupy().empty(n, np.float32), cupy().zeros(1, np.uint32)
+
+
+@cache
+def multiprocessors() -> int:
+    """Count this GPU's multiprocessors."""
+    return device.require_gpu().sm_count
 
 
 def launch_sum_blocks(x: Any, out: Any) -> None:
@@ -308,12 +303,6 @@ def launch_sum_blocks(x: Any, out: Any) -> None:
     parts = numba_parts(blocks_per_grid)
     sum_blocks[blocks_per_grid, 256](x, parts)
     sum_blocks[1, 256](parts, out)
-
-
-@cache
-def partial_sums(n: int) -> Any:
-    """Make room for the sums of blocks once, on the GPU."""
-    return cupy().empty(n, np.float32)
 
 
 @cache
@@ -358,24 +347,20 @@ total_traffic = streaming_traffic(reads=1, writes=0, flops=1)
 
 
 def total_study(kernels: Kernels = None) -> Study:
-    """Describe the sum of a vector by every route, with CUB and without."""
+    """Describe the sum of a vector by every route."""
     new: dict[str, Any] = {"traffic": total_traffic, "allocates": True}
     return Study(
         name="total",
-        title="The sum of one vector, float32",
+        title="The sum of a vector, float32",
         variants=(
             cupy_variant("sum_cupy", sum_cupy, "cp.sum", **new),
             cupy_variant("sum_fused", sum_fused, "cp.fuse", **new),
             cupy_variant("sum_reduction", sum_reduction, "ReductionKernel", **new),
-            cupy_variant("sum_without", sum_without, "cp.sum, no CUB", **new),
-            cupy_variant(
-                "reduction_without", reduction_without, "ReductionKernel, no CUB", **new
-            ),
             cupy_variant("sum_quads", sum_quads, "RawKernel, float4", traffic=total_traffic),
             kernel_variant("sum_blocks", launch_sum_blocks, "@cuda.jit", traffic=total_traffic),
         ),
         sizes=(_fitting(LENGTH),),
-        inputs=_vector,
+        inputs=numbers,
         check=TotalCheck(),
         output=lambda n, dtype: ((1,), dtype),
         dtype="float32",
@@ -385,7 +370,8 @@ def total_study(kernels: Kernels = None) -> Study:
     )
 
 
-def _vector(
+def numbers(
     n: int, dtype: np.dtype[Any], rng: np.random.Generator, exact: bool
 ) -> tuple[np.ndarray, ...]:
+    """Draw a vector from 0 to 1, or of -1, 0 and 1, whose sums are exact in any order."""
     return (whole_numbers(rng, n, 2, dtype, low=-1) if exact else uniform(rng, n, dtype),)
