@@ -256,6 +256,9 @@ print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 #
 # .. rung:: sum_blocks
 
+from numba import config
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba warns of a launch with a single block
 parts, result = cp.empty(4096, dtype=cp.float32), cp.empty(1, dtype=cp.float32)
 sum_blocks[4096, 256](a, parts)
 sum_blocks[1, 256](parts, result)

@@ -262,8 +262,8 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"2**26": "2"}, _FAMILIES),
     ),
     "fusion": (
-        OtherSizes({"10_000": "1_003"}, _SQUARES),
-        OtherSizes({"10_000": "1"}, _SQUARES),
+        OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
+        OtherSizes({"10_000": "1", "2**20": "1"}, _SQUARES),
     ),
     "linear_algebra": (
         OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),

@@ -242,3 +242,26 @@ def test_launchers_refuse_an_array_that_begins_between_16_bytes() -> None:
     x, out = cp.ones(9, np.float32)[1:], cp.empty(1, np.float32)
     with pytest.raises(ArgumentError, match="begins at a multiple of 16 bytes"):
         families.sum_quads(x, out)
+
+
+def test_each_first_call_is_checked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With NumPy in CuPy's place; a route that is wrong stops the process."""
+    import cupy_by_numpy as cp
+
+    def add(a: Any, b: Any, out: Any) -> None:
+        out[...] = a + b
+
+    monkeypatch.setattr(fresh, "cupy", lambda: cp)
+    monkeypatch.setattr(fresh, "warm_up", lambda *args: None)
+    monkeypatch.setattr(fresh, "ADDITIONS", {"add_ufunc": add})
+    monkeypatch.setattr(fresh, "SUMS", {"sum_cupy": lambda x: x.sum(keepdims=True)})
+    fresh.first_calls()
+    assert set(json.loads(capsys.readouterr().out)) == {"add_ufunc", "sum_cupy"}
+    monkeypatch.setattr(fresh, "SUMS", {"sum_cupy": lambda x: x[:1]})
+    with pytest.raises(ArgumentError, match="The first call of sum_cupy gave"):
+        fresh.first_calls()
+    monkeypatch.setattr(fresh, "ADDITIONS", {"add_ufunc": lambda a, b, out: None})
+    with pytest.raises(ArgumentError, match="The first call of add_ufunc gave a wrong sum"):
+        fresh.first_calls()
