@@ -130,7 +130,7 @@ print(d[:3], (d * d)[:3])
 # read asks for too little at a time. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.fusion.study
-#    :names: three_steps, two_steps, fused, fused_function, numbers_moved
+#    :names: three_steps, two_steps, one_step, fused_function, numbers_moved
 #    :fold: The three ways as they were timed, and the count
 
 # %%

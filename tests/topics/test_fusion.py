@@ -105,7 +105,7 @@ def test_a_small_gpu_gets_smaller_arrays(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
     x = np.arange(7)
-    for call in (fusion.three_steps, fusion.two_steps, fusion.fused, fusion.sum_fused):
+    for call in (fusion.three_steps, fusion.two_steps, fusion.one_step, fusion.sum_fused):
         for wrong in (x[:-1], x.astype("f4"), x[None], 3.0):
             with pytest.raises(ArgumentError, match=r"y must be an? .*array.*; got"):
                 call(x, wrong)

@@ -46,7 +46,7 @@ def two_steps(x: Any, y: Any) -> Any:
     return d * d
 
 
-def fused(x: Any, y: Any) -> Any:
+def one_step(x: Any, y: Any) -> Any:
     """Call the expression as cp.fuse has made one kernel of it."""
     check_pair(x, y)
     return fused_function()(x, y)
@@ -71,7 +71,7 @@ def three_steps_reversed(x: Any, y: Any) -> Any:
 
 def fused_reversed(x: Any, y: Any) -> Any:
     """Call the fused function with y from its end."""
-    return fused(x, y[::-1])
+    return one_step(x, y[::-1])
 
 
 def launch_squared_four(x: Any, y: Any, out: Any) -> None:
@@ -101,7 +101,7 @@ def square(x: Any, y: Any) -> Any:
 
 def sum_apart(x: Any, y: Any) -> Any:
     """Let the fused function write the squares, and add them up."""
-    return fused(x, y).sum()
+    return one_step(x, y).sum()
 
 
 def sum_fused(x: Any, y: Any) -> Any:
@@ -202,7 +202,7 @@ def study(kernels: Kernels = None) -> Study:
         (
             _new("three_steps", three_steps, "three kernels", 6, 3),
             _new("two_steps", two_steps, "two kernels", 3, 2),
-            _new("fused", fused, "fused", 2, 1),
+            _new("fused", one_step, "fused", 2, 1),
         ),
         SIZES,
         squared_reference,
@@ -255,7 +255,7 @@ def single_study(kernels: Kernels = None) -> Study:
         "single",
         "The square of a difference, float32",
         (
-            _new("fused_single", fused, "fused", 2, 1),
+            _new("fused_single", one_step, "fused", 2, 1),
             kernel_variant(
                 "squared_four", launch_squared_four, "four per thread", **_moving(2, 1)
             ),
