@@ -308,9 +308,10 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #      - :measured:`contraction[einsum_cub, 2048].time`
 #
 # CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
-# *cuTENSOR*, a package of its own (``cutensor-cu13``), does have contractions, and CuPy uses it if you say
-# ``CUPY_ACCELERATORS=cub,cutensor``. It was not installed on the machine of this page, so nothing here is
-# said about its speed. Where CuPy finds it, the study times it, too.
+# *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
+# ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. CuPy takes that setting without the package, too, and goes
+# on as before. The package was not installed on the machine of this page, so nothing is said of its speed.
+# Where it is, the study times it.
 #
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
 #    :names: accelerators, summed, reduced, cumulative, contraction, has_cutensor

@@ -45,9 +45,13 @@ def has_cutensor() -> bool:
     try:
         cupy()
         from cupyx import cutensor
-    except Exception:  # without CuPy, or without the library behind the module
+
+        cutensor.check_availability("contraction")
+    except (
+        Exception
+    ):  # without CuPy, without the library behind the module, or on a GPU that it does not know
         return False
-    return bool(getattr(cutensor, "available", False))
+    return True
 
 
 def summed(x: Any, names: tuple[str, ...]) -> Any:
