@@ -164,6 +164,21 @@ _ADDED = "assert (out == x + 1).all()\nassert (result == np.sort(host)).all()"
 _TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
 _SHORT = {"2**28": "2**26", "8192": "1024"}
 
+_SUMS_OF_PAIRS = """
+assert (out.get() == a_host + b_host).all()
+out[:] = -1
+"""
+_FAMILIES = {
+    **_each(_SUMS_OF_PAIRS, "add_quads", "add_four", "add_pairs"),
+    "sum_reduction": "assert np.isclose(float(total(a)), a_host.sum(dtype=float))",
+    "sum_blocks": "assert np.isclose(float(result[0]), a_host.sum(dtype=float))",
+}
+_SQUARES = {
+    "two_steps": "assert (fused(x, y).get() == squared_difference(x.get(), y.get())).all()",
+    "squared_four": "assert (out == fused(a, b)).all()",
+    "sum_fused": "assert int(sum_of_squares(x, y)) == int(((x.get() - y.get()) ** 2).sum())",
+}
+
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "agnostic": (
@@ -241,6 +256,14 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
         OtherSizes({"1_000_000": "1", "10_000_000": "1"}, _POINTS),
     ),
+    "kernel_families": (
+        OtherSizes({"2**26": "10_002"}, _FAMILIES),
+        OtherSizes({"2**26": "2"}, _FAMILIES),
+    ),
+    "fusion": (
+        OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
+        OtherSizes({"10_000": "1", "2**20": "1"}, _SQUARES),
+    ),
     "linear_algebra": (
         OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),
         OtherSizes({"512": "1", "4096": "1"}, {"": _FACTORS}),
@@ -309,6 +332,8 @@ NOT_SIMULATED: dict[str, str] = {
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
     "memory_pools": "the simulator has no memory pool",
+    "kernel_families": "the simulator has no CUDA C++",
+    "fusion": "the simulator has no cp.fuse",
     "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
 }

@@ -32,6 +32,7 @@ from gpuguide.results.records import Measurement
 from gpuguide.topics.agnostic.study import contrast_reference
 from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
+from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
@@ -65,6 +66,7 @@ SIMULATED = {
     "grids_2d_3d.matrix": MATRICES,
     "grids_2d_3d.box": BOXES,
     "how_to_time.qr": (1, 4, 64, 33**2),
+    "kernel_families.total": (0, 1, 33, 257, 4097, 9001),
     "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 31, 257, 1009, 4096, 4097)),
     "launch_overhead.hundred": (35,),  # a hundred launches for each
@@ -118,6 +120,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "convolution.small": _convolved,
     "convolution.by_kernel": _convolved,
     "how_to_time.qr": qr_numpy,
+    "kernel_families.cumulative": np.cumsum,
     "launch_overhead.qr": qr_numpy,
     "linear_algebra.qr": qr_numpy,
     "linear_algebra.qr_single": qr_numpy,
@@ -154,6 +157,7 @@ SPOILED = {
     "grids_2d_3d.box": 5 * 6 * 7,
     "grids_2d_3d.matrix": 16 * 17,
     "how_to_time.qr": 16**2,
+    "kernel_families.contraction": 17,
     "know_your_gpu.mixes": 4 * 257,
     "know_your_gpu.reads": 4 * 20_000,
     "launch_overhead.hundred": 16**2,
@@ -179,10 +183,12 @@ ROUNDED = {
     *("numpy_to_cupy.cells", "numpy_to_cupy.convolve", "numpy_to_cupy.rows"),
     *("ufuncs.kepler", "ufuncs.distance", "convolution.image", "convolution.small", "convolution.by_kernel"),
     "memory_pools.pool",
+    "kernel_families.contraction",
 }
 NOT_SPOILED = {
     # A single number cannot be shifted: see the tests of these topics.
-    *("data_where_it_is.dot", "segmented_sieve.count"),
+    *("data_where_it_is.dot", "segmented_sieve.count", "kernel_families.total"),
+    *("kernel_families.switched", "fusion.total"),
     # Random numbers can be shifted, and stay random: see test_random_numbers.
     *("random_numbers.float64", "random_numbers.bits", "random_numbers.float32"),
 }
@@ -301,6 +307,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
         CUDADispatcher, "__getitem__", lambda kernel, shape: lambda *args: seen.append((kernel, args))
     )
     monkeypatch.setattr(maximum, "multiprocessors", lambda: 2)
+    monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
     return seen
 
 
@@ -336,6 +343,7 @@ def named(pairs: list[tuple[str, Variant]]) -> dict[str, Any]:
 CHECKING = [pair for pair in launchers() if not pair[0].startswith("launch_overhead")]
 # Buckets, and the rest of a last tile.
 FREE = {
+    "kernel_families.total": (0,),
     "know_your_gpu.reads": (0,),
     "sparse_lookup.in_order": (3, 4),
     "sparse_lookup.lookup": (3, 4),
@@ -343,7 +351,11 @@ FREE = {
     "numpy_to_cupy.convolve": (0, 1),  # a signal and weights of any length
 }
 DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
-CLEARING = {"launch_sizes.empty", "data_where_it_is.dot"}  # no grid is empty, and no sum is
+CLEARING = {
+    "launch_sizes.empty",
+    "data_where_it_is.dot",
+    "kernel_families.total",
+}  # no grid is empty, and no sum is
 
 
 @pytest.mark.parametrize(("name", "variant"), **named(CHECKING))
@@ -561,6 +573,9 @@ ON_THE_GPU = {
     "grids_2d_3d.matrix": (*MATRICES, 781 * 1823),
     "grids_2d_3d.box": (*BOXES, 97 * 101 * 103),
     "how_to_time.qr": (64**2,),
+    "kernel_families.contraction": (1, 33, 64),
+    "kernel_families.total": (*SIZES, 4095, 4096, 4097, 8191, 8193, 10**6 + 3, 5 * 10**7),
+    "kernel_families.switched": (*SIZES, 10**6 + 3),
     "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
     "know_your_gpu.reads": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
     "launch_overhead.launches": (1024,),

@@ -46,6 +46,8 @@ ORDER: tuple[str, ...] = (
     "float64_by_accident",
     "fusion",
     "divergence",
+    "any_grouping",
+    "count_the_passes",
     "histogram",
     "barrier",
     "shift_in_place",

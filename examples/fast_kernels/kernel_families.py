@@ -1,0 +1,342 @@
+"""
+Kernel families
+===============
+
+Eight ways to add two arrays: which is short, which is quick to compile, and which is fast?
+"""
+# %%
+# ``cp.add`` is one line and reaches :measured:`add[add_ufunc, 2**28].share` of what memory can do with
+# ``float32``; a kernel of four numbers per thread reaches :measured:`add[add_four, 2**28].share`. The route
+# hardly matters, the bytes per thread do. For a sum, ``cp.sum`` has
+# :measured:`total[sum_cupy, 2**28].share`, and the best of ours :measured:`total[sum_quads, 2**28].share`.
+#
+# .. list-table:: 2\ :sup:`28` numbers of four bytes in GPU memory
+#    :header-rows: 1
+#
+#    * - route
+#      - lines
+#      - first call
+#      - time
+#      - share
+#    * - **a + b**
+#      -
+#      -
+#      -
+#      -
+#    * - ``cp.add``
+#      - 1
+#      - :measured:`first_add_ufunc`
+#      - :measured:`add[add_ufunc, 2**28].time`
+#      - :measured:`add[add_ufunc, 2**28].share`
+#    * - ``cp.fuse``
+#      - 4
+#      - :measured:`first_add_fused`
+#      - :measured:`add[add_fused, 2**28].time`
+#      - :measured:`add[add_fused, 2**28].share`
+#    * - ElementwiseKernel
+#      - 2
+#      - :measured:`first_add_elementwise`
+#      - :measured:`add[add_elementwise, 2**28].time`
+#      - :measured:`add[add_elementwise, 2**28].share`
+#    * - ``cupyx.jit``
+#      - 6
+#      - :measured:`first_add_jit`
+#      - :measured:`add[add_jit, 2**28].time`
+#      - :measured:`add[add_jit, 2**28].share`
+#    * - ``@vectorize``
+#      - 4
+#      - :measured:`first_add_numba_ufunc`
+#      - :measured:`add[add_numba_ufunc, 2**28].time`
+#      - :measured:`add[add_numba_ufunc, 2**28].share`
+#    * - RawKernel, ``float4``
+#      - 11
+#      - :measured:`first_add_quads`
+#      - :measured:`add[add_quads, 2**28].time`
+#      - :measured:`add[add_quads, 2**28].share`
+#    * - ``@cuda.jit``, four each
+#      - 16
+#      - :measured:`first_add_four`
+#      - :measured:`add[add_four, 2**28].time`
+#      - :measured:`add[add_four, 2**28].share`
+#    * - **sum**
+#      -
+#      -
+#      -
+#      -
+#    * - ``cp.sum``
+#      - 1
+#      - :measured:`first_sum_cupy`
+#      - :measured:`total[sum_cupy, 2**28].time`
+#      - :measured:`total[sum_cupy, 2**28].share`
+#    * - ``cp.fuse``
+#      - 4
+#      - :measured:`first_sum_fused`
+#      - :measured:`total[sum_fused, 2**28].time`
+#      - :measured:`total[sum_fused, 2**28].share`
+#    * - ReductionKernel
+#      - 2
+#      - :measured:`first_sum_reduction`
+#      - :measured:`total[sum_reduction, 2**28].time`
+#      - :measured:`total[sum_reduction, 2**28].share`
+#    * - RawKernel, ``float4``
+#      - 44
+#      - :measured:`first_sum_quads`
+#      - :measured:`total[sum_quads, 2**28].time`
+#      - :measured:`total[sum_quads, 2**28].share`
+#    * - ``@cuda.jit``
+#      - 24
+#      - :measured:`first_sum_blocks`
+#      - :measured:`total[sum_blocks, 2**28].time`
+#      - :measured:`total[sum_blocks, 2**28].share`
+#
+# *Lines* are those that you write, *first call* is in a fresh process with an empty kernel cache, and *share*
+# is that of the :term:`ceiling` for this mix of reading and writing.
+
+# %%
+# Ufunc, fuse and ElementwiseKernel: no grid to choose
+# ----------------------------------------------------
+#
+# CuPy writes the :term:`kernel` for these three, and chooses its grid. You give the operation: by its name,
+# as a function of arrays, or as a line of CUDA C++ for one element. ``T`` stands for whatever type the
+# arrays have.
+
+import cupy as cp
+import numpy as np
+
+a_host, b_host = np.random.default_rng(0).random((2, 2**26), dtype=np.float32)
+a, b = cp.asarray(a_host), cp.asarray(b_host)
+out = cp.empty_like(a)
+
+
+@cp.fuse
+def fused(a, b):
+    return a + b
+
+
+elementwise = cp.ElementwiseKernel("T a, T b", "T out", "out = a + b", "elementwise")
+
+print("ufunc:      ", cp.add(a, b)[:3])
+print("fused:      ", fused(a, b)[:3])
+print("elementwise:", elementwise(a, b)[:3])
+print("NumPy:      ", np.add(a_host, b_host)[:3])
+
+# %%
+# .. try-it::
+#
+#    Call all three with ``b.astype(int)``. The ufunc and the fused function convert it. The ElementwiseKernel
+#    raises ``TypeError``: ``T`` cannot stand for two types at once.
+
+# %%
+
+# record: The studies: two additions and a sum by every route, CUB on and off, and the first calls
+import gpuguide as gg
+from gpuguide.topics.kernel_families import accelerators, fresh
+from gpuguide.topics.kernel_families import study as families
+from gpuguide.topics.kernel_families.kernels import add_four, add_source, sum_blocks
+
+results = families.study().run()
+doubles = families.double_study().run()
+totals = families.total_study().run()
+switched = accelerators.switched_study().run()
+cumulative = accelerators.cumulative_study().run()
+contraction = accelerators.contraction_study().run()
+for name, seconds in fresh.measure_first_calls().items():
+    _ = gg.fact(f"first_{name}", seconds, unit="s", note="in a fresh process")
+
+# %%
+
+# draw
+gg.claim(results, "add_four", faster_than=("add_ufunc", "add_one"), at=2**28, by=1.2)
+gg.claim(results, "add_quads", share_at_least=0.97, at=2**28)
+gg.claim(results, "add_four", share_at_least=0.97, at=2**28)
+gg.claim(doubles, "double_ufunc", share_at_least=0.95, at=5 * 10**7)
+gg.claim(totals, "sum_quads", share_at_least=0.97, at=2**28)
+gg.claim(totals, "sum_quads", faster_than="sum_cupy", at=2**28)
+
+# %%
+# RawKernel, cupyx.jit and @cuda.jit: the grid is yours
+# -----------------------------------------------------
+#
+# A RawKernel is a whole kernel in CUDA C++, which CuPy hands to the compiler as it is. You choose grid and
+# block, and how many bytes a thread loads at once: a ``float4`` is four numbers, 16 bytes.
+#
+# .. kernel:: gpuguide.topics.kernel_families.kernels
+#    :names: add_source
+#
+# .. rung:: add_quads
+
+raw_addition = cp.RawKernel(add_source, "add_quads")
+n_blocks = (a.size + 1023) // 1024
+raw_addition((n_blocks,), (256,), (a, b, out, np.int64(a.size)))
+print("as cp.add:", bool((out == cp.add(a, b)).all()))
+
+# %%
+# It takes care of itself: lengths that four does not divide, types, and arrays with gaps, which it would read
+# wrongly without a word.
+#
+# Numba has no ``float4``. But a thread can have as much on its way if it loads four numbers of each array
+# before it stores the first.
+#
+# .. rung:: add_four
+
+from numba import cuda
+
+add_four[(a.size + 1023) // 1024, 256](a, b, out)
+print("as cp.add:", bool((out == cp.add(a, b)).all()))
+
+# %%
+# ``cupyx.jit`` translates a kernel from Python to CUDA C++, and is launched like a RawKernel. CuPy warns
+# that it is experimental. Its shortest addition, like those of ``@vectorize`` and ``@cuda.jit``, has one
+# number per thread.
+#
+# .. kernel:: gpuguide.topics.kernel_families.functions
+#    :names: jit_addition, numba_addition
+#    :fold: The kernel of cupyx.jit, and the ufunc of @vectorize
+#
+# .. kernel:: gpuguide.topics.kernel_families.kernels
+#    :names: add_one
+#    :fold: The kernel of @cuda.jit with one number per thread
+
+# %%
+# Bytes per thread, not the route
+# -------------------------------
+
+# draw
+from gpuguide.charts.shapes import plot_ratios
+
+shares = {}
+for info in results.variants:
+    share = results.quantity(info.name, 2**28, "share").value
+    note = "of the ceiling for this mix"
+    shares[info.label] = gg.fact(f"share_{info.name}", share, unit="share", note=note)
+_ = plot_ratios(shares, "share of the ceiling")
+
+# %%
+# .. finding::
+#
+#    With one number per thread no route gets far: **cp.add** reaches
+#    :measured:`add[add_ufunc, 2**28].share`, **@cuda.jit** :measured:`add[add_one, 2**28].share`. With two,
+#    **cp.add, in pairs** reaches :measured:`add[add_pairs, 2**28].share`.
+#
+# CuPy launches blocks of 128 threads, each of which takes one element. A RawKernel launched like that takes
+# :measured:`add[add_single, 2**28].time`, and ``cp.add`` :measured:`add[add_ufunc, 2**28].time`. So it is not
+# CuPy's code that is slow here, but this shape of launch. :evidence:`variant add_single` Larger blocks help
+# as well, as those of ``@cuda.jit`` and ``@vectorize`` show
+# (:doc:`Launch sizes </gallery/first_kernels/launch_sizes>`).
+#
+# The cure can be one line. Seen as complex numbers, two neighbours are one element of eight bytes, and a
+# complex addition adds both parts.
+#
+# .. rung:: add_pairs
+
+pairs = [array.view(cp.complex64) for array in (a, b, out)]
+cp.add(pairs[0], pairs[1], out=pairs[2])
+print("as cp.add:", bool((out == cp.add(a, b)).all()))
+
+# %%
+# Numbers that have eight bytes need no cure. For 5 * 10\ :sup:`7` of ``float64``, ``cp.add`` reaches
+# :measured:`double[double_ufunc, 5*10**7].share`, and an ElementwiseKernel
+# :measured:`double[double_elementwise, 5*10**7].share`.
+
+# %%
+# A sum: ReductionKernel, and the sums of blocks
+# ----------------------------------------------
+#
+# A reduction makes one number of many. A ``ReductionKernel`` needs four expressions: what to take of an
+# element, how to put two results together, what to store, and what to begin with.
+#
+# .. rung:: sum_reduction
+
+total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "total")
+print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
+
+# %%
+# In a kernel of your own, each block adds up a part and leaves its sum, and a launch with a single block adds
+# up these.
+#
+# .. rung:: sum_blocks
+
+from numba import config
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba warns of a launch with a single block
+parts, result = cp.empty(4096, dtype=cp.float32), cp.empty(1, dtype=cp.float32)
+sum_blocks[4096, 256](a, parts)
+sum_blocks[1, 256](parts, result)
+print("sum_blocks:", result[0], " NumPy:", a_host.sum())
+
+# %%
+# It takes :measured:`total[sum_blocks, 2**28].time`, and ``cp.sum`` :measured:`total[sum_cupy, 2**28].time`.
+# To get past that we had to go further: loads of 16 bytes, as many blocks as the GPU holds at once, and no
+# second launch: the block that is the last to be done adds up what all have left. This RawKernel takes
+# :measured:`total[sum_quads, 2**28].time`.
+#
+# .. kernel:: gpuguide.topics.kernel_families.kernels
+#    :names: sum_source
+#    :fold: The sum in CUDA C++, in one launch
+
+# %%
+# CUB and cuTENSOR: what CuPy hands on
+# ------------------------------------
+#
+# For sums and the like CuPy has kernels of its own, and *accelerators*: libraries to which it can leave the
+# work. Since version 11 it takes CUB if you say nothing. The variable ``CUPY_ACCELERATORS`` chooses for a
+# process, and this for the calls that follow:
+
+cp._core.set_routine_accelerators([])
+without_cub = a.sum()
+cp._core.set_routine_accelerators(["cub"])
+print("without CUB:", without_cub, " with CUB:", a.sum())
+
+# %%
+# .. list-table:: 10\ :sup:`8` numbers, and a product of 2048 x 1024 by 1024 x 2048
+#    :header-rows: 1
+#
+#    * -
+#      - without CUB
+#      - with CUB
+#    * - ``cp.sum``
+#      - :measured:`switched[sum_without, 10**8].time`
+#      - :measured:`switched[sum_cub, 10**8].time`
+#    * - ReductionKernel
+#      - :measured:`switched[reduction_without, 10**8].time`
+#      - :measured:`switched[reduction_cub, 10**8].time`
+#    * - ``cp.cumsum``
+#      - :measured:`cumulative[cumsum_without, 10**8].time`
+#      - :measured:`cumulative[cumsum_cub, 10**8].time`
+#    * - ``cp.einsum``
+#      - :measured:`contraction[einsum_without, 2048].time`
+#      - :measured:`contraction[einsum_cub, 2048].time`
+#
+# CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
+# *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
+# ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. CuPy takes that setting without the package, too, and goes
+# on as before. The package was not installed on the machine of this page, so nothing is said of its speed.
+# Where it is, the study times it.
+#
+# .. kernel:: gpuguide.topics.kernel_families.accelerators
+#    :names: accelerators, summed, reduced, cumulative, contraction, has_cutensor
+#    :fold: CUB on and off, and cuTENSOR where it is installed
+
+# %%
+# Which family for what
+# ---------------------
+#
+# - If CuPy has the operation, take it. A call of ``cp.add`` keeps Python for
+#   :measured:`add[add_ufunc, 2**28].launch`, that of a Numba kernel for
+#   :measured:`add[add_four, 2**28].launch`, even with views made once.
+# - ``cp.fuse`` makes one kernel of an expression, :doc:`within limits </gallery/fast_kernels/fusion>`.
+# - Take an ElementwiseKernel or a ReductionKernel where it is easier to say what happens to one element.
+# - ``@cuda.jit`` and RawKernel are for neighbours, :term:`shared memory`, and the last of the bandwidth.
+
+# %%
+# Your turn: a reduction in any grouping
+# --------------------------------------
+#
+# .. exercise:: any_grouping
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`Fusion </gallery/fast_kernels/fusion>`, on one kernel for several operations.
+# Sideways: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`, on the shapes of grids.
