@@ -1,6 +1,6 @@
 """Makes two drawings of ideas, light and dark: ``python docs/drawings/waiting.py``.
 
-Loads that wait for a store or for each other, and kernels that wait in one stream or in two.
+What a kernel stores in each turn, and what waits for what in two streams.
 """
 
 from __future__ import annotations
@@ -11,29 +11,22 @@ from gpuguide.charts.style import to_dark
 
 
 def registers() -> Drawing:
-    """Draw a thread over time: a load, a product and a store in turn, or four loads at once."""
+    """Draw what goes where in each turn: a factor in and a product out, or a factor in and nothing out."""
     d = Drawing(720, 270)
-    left, wait, step = 150, 160, 208
-    d.words(20, 50, "a store", anchor="start", size=16)
-    d.words(20, 70, "in between", anchor="start", size=16)
-    for i in range(2):
-        x = left + i * step
-        d.box(x, 36, wait, 40, BLUE, f"load {i + 1}", size=16)
-        d.box(x + wait + 2, 36, 18, 40, ORANGE)
-        d.box(x + wait + 22, 36, 18, 40, GREEN)
-    d.box(left + 2 * step, 36, 130, 40, BLUE, "load 3 ...", size=16)
-    d.words(20, 156, "four loads", anchor="start", size=16)
-    d.words(20, 176, "at a time", anchor="start", size=16)
-    for load in range(4):
-        d.box(left + load * 8, 112 + load * 26, wait, 22, BLUE, f"load {load + 1}", size=15)
-        d.box(left + wait + 34 + load * 20, 112 + load * 26, 18, 22, ORANGE)
-    d.box(left + wait + 116, 112, 130, 22, BLUE, "load 5 ...", size=15)
-    d.line(left, 226, 700, 226)
-    d.arrow(690, 226, 704, 226)
-    d.words(left, 250, "waiting for memory", colour=BLUE, anchor="start", size=16)
-    d.words(left + 190, 250, "multiply", colour=ORANGE, anchor="start", size=16)
-    d.words(left + 290, 250, "store", colour=GREEN, anchor="start", size=16)
-    d.words(704, 250, "time", anchor="end", size=16, colour=MUTED)
+    for top, words in ((0, "in the array"), (128, "in a variable")):
+        d.words(14, top + 66, words, anchor="start", size=16)
+        d.box(140, top + 30, 110, 84, MUTED, "memory", size=16)
+        d.box(330, top + 30, 110, 84, PURPLE, "L2 cache", size=16)
+        d.box(560, top + 30, 146, 84, BLUE)
+        d.words(633, top + 54, "multiprocessor", size=15)
+        for x0, x1 in ((254, 326), (444, 556)):
+            d.arrow(x0, top + 52, x1, top + 52, ORANGE, width=3)
+        d.words(500, top + 42, "factor", size=15, colour=ORANGE)
+        d.box(578, top + 68, 110, 34, GREEN, "register", size=15)
+    d.arrow(556, 90, 444, 90, GREEN, width=3)
+    d.words(500, 110, "each product", size=15, colour=GREEN)
+    d.arrow(556, 218, 444, 218, GREEN, dash="4 3")
+    d.words(500, 238, "the last one", size=15, colour=GREEN)
     return d
 
 

@@ -5,10 +5,10 @@ Streams
 When do two streams finish earlier than one?
 """
 # %%
-# When a single task leaves part of the GPU idle. Two inverses of 6000 x 6000 take
+# When one task leaves part of the GPU idle. Two inverses of 6000 x 6000 take
 # :measured:`inverses[one_stream, 6000**2].time` in one stream and
 # :measured:`inverses[two_streams, 6000**2].time` in two. Eight kernels of one block run
-# :measured:`blocks[eight_streams, 1].speedup(one_stream)` as fast in eight streams, eight that fill the GPU
+# :measured:`blocks[eight_streams, 1].speedup(one_stream)` as fast in eight streams; eight that fill the GPU,
 # :measured:`blocks[eight_streams, 2112].speedup(one_stream)`.
 
 # %%
@@ -47,6 +47,8 @@ print("NumPy:", 10 * (np.zeros(5) + 1))
 #    for the first one, which is still busy with the product, and ``y`` is all zeros. There is no error.
 #
 # ``wait_event`` does not stop Python: it only puts the wait into the second stream. ``synchronize`` does.
+# Memory needs the same care. When an array's last name is gone, CuPy hands its memory to the next array of
+# the same stream, even if another stream is still reading it. So keep the name until that stream is done.
 #
 # .. drawing:: streams
 #
@@ -62,6 +64,7 @@ from gpuguide.topics.streams import timeline
 from gpuguide.topics.streams.kernels import steps_source
 
 inverses = streams.inverses_study().run()
+products = streams.products_study().run()
 blocks = streams.blocks_study().run()
 short = streams.short_study().run()
 waits = streams.waits_study().run()
@@ -140,6 +143,7 @@ _ = plot_timeline(
 # draw
 gg.claim(inverses, "two_streams", faster_than="one_stream", at=6000**2, by=1.1)
 gg.claim(blocks, "eight_streams", faster_than="one_stream", at=1, by=5)
+gg.claim(short, "short_eight", faster_than="short_one", at=65_536, by=4)
 gg.claim(waits, "own_own", faster_than="same", at=1, by=1.5)
 gg.claim(waits, "own_legacy", faster_than="blocking_legacy", at=1, by=1.5)
 
@@ -156,13 +160,15 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 #    :measured:`blocks[eight_streams, 132].speedup(one_stream)`; with 2112 it is
 #    :measured:`blocks[eight_streams, 2112].speedup(one_stream)`.
 #
-# Streams add nothing to the GPU; they only let kernels use what is idle. Blocks of several kernels can share
-# a multiprocessor, but once its units are busy, they take turns.
+# Streams add nothing to the GPU; they let kernels use what is idle. Blocks of several kernels share a
+# multiprocessor, but once its units are busy, they take turns. Two products of 4096 x 4096 fill the GPU, too:
+# in one stream they take :measured:`products[products_one, 4096**2].time`, in two
+# :measured:`products[products_two, 4096**2].time`.
 #
 # .. results:: blocks
 #
 # .. kernel:: gpuguide.topics.streams.study
-#    :names: steps_in_one, steps_in_eight
+#    :names: steps_in_one, steps_in_eight, multiply_in_one, multiply_in_two
 #    :fold: The launches
 
 # %%
@@ -210,11 +216,11 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 #    :fold: The pairs
 
 # %%
-# Numba asks for the stream
-# -------------------------
+# Numba needs to be told the stream
+# ---------------------------------
 #
 # Numba does not know CuPy's current stream. A launch that names no stream goes to the default one, also
-# inside of ``with one:``. So name it in the brackets; Numba takes CuPy's streams as they are.
+# inside of ``with one:``. Make Numba's name of the stream once, and put it into the brackets:
 
 from numba import cuda
 
@@ -226,9 +232,10 @@ def add_one(x):
         x[i] += 1
 
 
-x = cp.zeros(65_536)
-one.wait_event(cp.cuda.get_current_stream().record())
-add_one[256, 256, one](x)
+stream_one = cuda.external_stream(one.ptr)
+with one:
+    x = cp.zeros(65_536)
+    add_one[256, 256, stream_one](x)
 one.synchronize()
 print(x[:5])
 
@@ -236,11 +243,11 @@ print(x[:5])
 # Priorities: whose blocks come first
 # -----------------------------------
 #
-# A large kernel has 20 000 blocks and takes :measured:`background`. A small one comes later, in another
-# stream. Its block has to wait until there is room, and by default that is late: it is done after
-# :measured:`urgent_default`. In a stream with ``priority=-5`` it is next in line and done after
-# :measured:`urgent_high`. Lower numbers come first, and 0 is the default. Blocks that run already are not
-# stopped.
+# A large kernel has 20 000 blocks and takes :measured:`background`. Half a millisecond after it has begun, a
+# small one is launched into another stream. Its only block has to wait for a place, and by default all blocks
+# of the large one come first: it is done :measured:`urgent_default` later. In a stream with ``priority=-5``
+# it takes the next place and is done after :measured:`urgent_high`. Lower numbers come first, and 0 is the
+# default. Blocks that run already are not stopped.
 #
 # .. kernel:: gpuguide.topics.streams.timeline
 #    :names: urgent
@@ -250,8 +257,8 @@ print(x[:5])
 # When streams do not pay: short kernels
 # --------------------------------------
 #
-# Python has to launch the kernels, one after the other. If they are shorter than that, nothing is left to
-# overlap. Eight kernels of one block, from the first launch to the end:
+# Python launches the kernels one after the other. If a kernel is shorter than its launch, there is nothing to
+# overlap with. Eight kernels of one block, from the first launch to the end:
 #
 # .. list-table::
 #    :header-rows: 1
@@ -262,12 +269,12 @@ print(x[:5])
 #    * - 16
 #      - :measured:`short[short_one, 16].time`
 #      - :measured:`short[short_eight, 16].time`
-#    * - 16 384
-#      - :measured:`short[short_one, 16_384].time`
-#      - :measured:`short[short_eight, 16_384].time`
-#    * - 262 144
-#      - :measured:`short[short_one, 262_144].time`
-#      - :measured:`short[short_eight, 262_144].time`
+#    * - 1024
+#      - :measured:`short[short_one, 1024].time`
+#      - :measured:`short[short_eight, 1024].time`
+#    * - 65 536
+#      - :measured:`short[short_one, 65_536].time`
+#      - :measured:`short[short_eight, 65_536].time`
 #
 # Work for many small problems is better put into one launch: CuPy's linear algebra takes stacks of matrices,
 # and a kernel can have a block for each problem.

@@ -5,10 +5,14 @@ Registers
 What does it cost to keep a running product in an array instead of a variable?
 """
 # %%
-# The product of 4096 layers, 8.6 GB, takes :measured:`product[in_register, 4096].time` if a variable holds
-# it: :measured:`product[in_register, 4096].share` of what the memory can deliver. In the output array it
-# takes :measured:`product[as_is, 4096].time`. The array is not slow to reach. Its stores keep the loads from
-# overlapping.
+# Half the speed. The product of 4096 layers, 8.6 GB, takes :measured:`product[as_is, 4096].time` if each
+# factor is multiplied into the output array, and :measured:`product[in_register, 4096].time` if a variable
+# holds the product. With fewer registers it takes :measured:`product[fewer_registers, 4096].time`, which is
+# :measured:`product[fewer_registers, 4096].share` of what the memory can deliver.
+#
+# .. rungs:: product
+#    :at: 4096
+#    :beside: cupy
 
 # %%
 # The product in the output array
@@ -51,19 +55,21 @@ print("NumPy:", np.prod(x.get(), axis=0)[0, :4])
 #    check. If all 4096 layers were equal, :measured:`void_zero` of such products would be exactly 0, and
 #    :measured:`void_small` would be 0 to six decimals.
 #
-# So a check of products needs factors near 1. Those that are timed here are powers of two with exponents that
-# are whole numbers over 32 768. Their sum says what the product must be, and nothing is multiplied for it.
+# So a check of products needs factors near 1. Those that are timed here are powers of two, with exponents
+# that are whole numbers over 32 768. Their sum says what each product must be, and nothing is multiplied for
+# it.
 
 # %%
 
-# record: The product in eight ways, each compared with the sum of the exponents
+# record: The product in ten ways, each compared with the sum of the exponents
 import gpuguide as gg
 from gpuguide.topics.registers import study as registers
 from gpuguide.topics.registers.kernels import (
     as_is_source,
+    eighth_source,
     in_register,
-    loads_first_source,
     one_load_source,
+    pairs_source,
     restrict_source,
     volatile_source,
 )
@@ -79,28 +85,27 @@ gg.fact(
 # A variable holds the product in a register
 # ------------------------------------------
 #
-# A variable of a kernel lives in a :term:`register`, as long as there are enough of them. Store the product
-# once, at the end:
+# A variable of a kernel lives in a :term:`register`, if there are enough of them. The product is stored once,
+# at the end:
 #
 # .. rung:: in_register
+#    :counter: occupancy
 
 out[:] = 0
 in_register[blocks_per_grid, threads_per_block](x, out)
 print("GPU:  ", out[0, :4])
 
 # %%
-# That is all it takes. CuPy's ``cp.prod(x, axis=0)`` needs :measured:`product[cupy, 4096].time`. Tutorials
-# promise more of this step, :claimed:`s4_register` for instance. Here it is
-# :measured:`product[in_register, 4096].speedup(as_is)`, and the reason is not the one that is usually given.
+# Tutorials promise more of this step, :claimed:`s4_register` for instance. Here it is
+# :measured:`product[in_register, 4096].speedup(as_is)`. What was it that cost so much? The first kernel looks
+# as if it read ``out`` in every turn, multiplied, and wrote it back.
 
 # %%
-# volatile: what an accumulator in memory would cost
-# --------------------------------------------------
+# volatile, and fewer stores: what the array costs
+# ------------------------------------------------
 #
-# The first kernel looks as if it read ``out`` in every turn. It does not: the compiler knows what it has just
-# stored there, and keeps the product in a register, too. What is left in the loop is a load of ``x`` and a
-# store. In CUDA C++ ``volatile`` forbids that. It says that ``out`` may change at any time, so that every
-# read and every write must happen.
+# In fact it does not read ``out`` at all. The compiler knows what it has just stored there, and keeps the
+# product in a register, too. In CUDA C++ ``volatile`` forbids that: every read and every write must happen.
 #
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: as_is_source, volatile_source
@@ -112,86 +117,52 @@ cp.RawKernel(volatile_source, "product")(blocks, (256,), (x, out, n_layers, n))
 print("GPU:  ", out[0, :4])
 
 # %%
-# .. list-table:: 4096 layers, by what stands in the loop
+# That changes next to nothing, as the first two rows show. The others have a variable, and load one factor at
+# a time; they differ only in how many products they store.
+#
+# .. list-table:: 4096 layers in CUDA C++
 #    :header-rows: 1
 #
-#    * - ``out`` in the loop
+#    * - in the loop
+#      - numbers stored
+#      - sectors written to the L2 cache
 #      - time
-#      - sectors to the L2 cache
-#      - from and to memory
 #    * - read and written (``volatile``)
-#      - :measured:`product[volatile, 4096].time`
+#      - :measured:`product[volatile, 4096].work(stores)`
 #      - :measured:`product[volatile, 4096].counter(l2_write_sectors)`
-#      - :measured:`product[volatile, 4096].counter(dram_bytes)`
-#    * - written (as is, C++)
-#      - :measured:`product[cpp, 4096].time`
+#      - :measured:`product[volatile, 4096].time`
+#    * - written
+#      - :measured:`product[cpp, 4096].work(stores)`
 #      - :measured:`product[cpp, 4096].counter(l2_write_sectors)`
-#      - :measured:`product[cpp, 4096].counter(dram_bytes)`
-#    * - written (as is, Numba)
-#      - :measured:`product[as_is, 4096].time`
-#      - :measured:`product[as_is, 4096].counter(l2_write_sectors)`
-#      - :measured:`product[as_is, 4096].counter(dram_bytes)`
-#    * - not at all (Numba)
-#      - :measured:`product[in_register, 4096].time`
-#      - :measured:`product[in_register, 4096].counter(l2_write_sectors)`
-#      - :measured:`product[in_register, 4096].counter(dram_bytes)`
-#
-# ``volatile`` is :measured:`product[in_register, 4096].speedup(volatile)` as slow as the register. The kernel
-# as it was written stores :measured:`product[as_is, 4096].work(stores)` numbers and the one with a variable
-# :measured:`product[in_register, 4096].work(stores)`. But all products together are 2 MB, which stay in the
-# L2 cache, and the memory does not see them. So what do the stores cost?
-
-# %%
-# A store keeps the next load waiting
-# -----------------------------------
-#
-# Two more kernels answer that. One has a variable, but must load one factor at a time. The other one stores
-# every product, but loads four factors before it does.
-#
-# .. kernel:: gpuguide.topics.registers.kernels
-#    :names: loads_first_source
-
-out[:] = 0
-cp.RawKernel(loads_first_source, "product")(blocks, (256,), (x, out, n_layers, n))
-print("GPU:  ", out[0, :4])
-
-# %%
-# .. kernel:: gpuguide.topics.registers.kernels
-#    :names: one_load_source
-#    :fold: One load at a time
-#
-# .. list-table:: 4096 layers
-#    :header-rows: 1
-#
-#    * -
-#      - one load at a time
-#      - four loads at a time
-#    * - every product is stored
 #      - :measured:`product[cpp, 4096].time`
-#      - :measured:`product[loads_first, 4096].time`
-#    * - the last one is stored
+#    * - every eighth written
+#      - :measured:`product[eighth, 4096].work(stores)`
+#      - :measured:`product[eighth, 4096].counter(l2_write_sectors)`
+#      - :measured:`product[eighth, 4096].time`
+#    * - not written
+#      - :measured:`product[one_load, 4096].work(stores)`
+#      - :measured:`product[one_load, 4096].counter(l2_write_sectors)`
 #      - :measured:`product[one_load, 4096].time`
-#      - :measured:`product[in_register, 4096].time`
 #
-# The columns differ, and the rows hardly do. A thread that loads one factor waits for it, multiplies, and
-# only then asks for the next one. :evidence:`variant one_load` With four loads at a time, the stores cost
-# little. :evidence:`variant loads_first`
+# So the time goes into the stores. :evidence:`variant one_load` All products together are 2 MB, which stay in
+# the L2 cache. But every store has to go there, and by the end as many bytes have been stored as loaded.
 #
 # .. drawing:: registers
 #
-#     Two rows over time. Above, a load, a wait, a multiplication and a store follow one another, and only
-#     then comes the next load. Below, four loads start one right after the other, their waits overlap, and
-#     four multiplications follow.
+#     Two rows, each with a memory, an L2 cache and a multiprocessor. Above, in each turn a factor comes from
+#     memory, and the product goes from the multiprocessor to the L2 cache. Below, factors come from memory,
+#     and the product stays in a register; one store at the end goes to the L2 cache.
 #
-# The compiler puts four turns of a loop into one by itself. But it may not move a load across a store, since
-# ``out`` might point into ``x``: then the next factor would be what was just stored.
+# .. kernel:: gpuguide.topics.registers.kernels
+#    :names: one_load_source, eighth_source
+#    :fold: One load at a time
 
 # %%
-# __restrict__: a promise about pointers
-# --------------------------------------
+# __restrict__: a promise instead of a variable
+# ---------------------------------------------
 #
-# The programmer knows that the arrays do not overlap, and in C++ can say so. Then one word is enough, and
-# the store leaves the loop.
+# Why does the compiler not leave the stores out by itself? ``out`` might point into ``x``. Then the next
+# factor would be what was just stored. The programmer knows better, and in C++ can say so with one word:
 #
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: restrict_source
@@ -201,8 +172,52 @@ cp.RawKernel(restrict_source, "product")(blocks, (256,), (x, out, n_layers, n))
 print("GPU:  ", out[0, :4])
 
 # %%
-# With the promise it takes :measured:`product[restrict, 4096].time`. If it is broken, the result is wrong,
-# without a warning. Numba has no such word, so in Python the variable is the only way.
+# Now it takes :measured:`product[restrict, 4096].time`. If the promise is broken, results are wrong without a
+# warning. Numba has no such word, so in Python a variable is the only way.
+
+# %%
+# 32 registers per thread, or some threads have to wait
+# -----------------------------------------------------
+#
+# ``cp.prod(x, axis=0)`` takes :measured:`product[cupy, 4096].time`, and our kernel with its variable takes
+# about as long. What is missing? A multiprocessor has 65 536 registers and room for 2048 threads. That makes
+# 32 for each, and a kernel that takes more leaves threads out. Numba says how many it takes, and can be
+# told how many it may take:
+#
+# .. rung:: fewer_registers
+#    :counter: occupancy
+
+fewer_registers = cuda.jit(max_registers=32)(in_register.py_func)
+out[:] = 0
+fewer_registers[blocks_per_grid, threads_per_block](x, out)
+print("GPU:  ", out[0, :4])
+for kernel in (in_register, fewer_registers):
+    print(max(kernel.get_regs_per_thread().values()), "registers per thread")
+
+# %%
+# With 512 x 512 products, all threads fit onto this GPU at once if none takes more than 32. Otherwise the
+# last blocks begin when others have ended, with most of the GPU idle. :evidence:`variant fewer_registers` The
+# limit has a price, too: a kernel that needs more registers than it may have keeps values in memory, which is
+# called *spilling*.
+
+# %%
+# Two factors per load
+# --------------------
+#
+# Last, a thread for two neighbours, which loads 16 bytes at once. That makes half as many threads with twice
+# as many bytes each.
+#
+# .. kernel:: gpuguide.topics.registers.kernels
+#    :names: pairs_source
+#
+# .. rung:: pairs
+
+n_pairs = np.int32(out.size // 2)  # an even number of places
+out[:] = 0
+cp.RawKernel(pairs_source, "product")(
+    ((out.size // 2 + 63) // 64,), (64,), (x, out, n_layers, n_pairs)
+)
+print("GPU:  ", out[0, :4])
 
 # %%
 # Result: as fast as the memory
@@ -212,14 +227,16 @@ print("GPU:  ", out[0, :4])
 from gpuguide.charts.shapes import plot_dots
 
 labels = {
-    "in_register": "a variable, Numba",
+    "pairs": "two factors per load, C++",
     "restrict": "__restrict__, C++",
-    "loads_first": "every product stored, four loads first, C++",
+    "fewer_registers": "a variable, at most 32 registers",
     "cupy": "cp.prod",
+    "in_register": "a variable",
     "one_load": "a variable, one load at a time, C++",
-    "cpp": "every product stored, C++",
-    "as_is": "every product stored, Numba",
+    "eighth": "every eighth product stored, C++",
     "volatile": "volatile, C++",
+    "cpp": "every product stored, C++",
+    "as_is": "every product stored",
 }
 n = results.sizes[-1]
 _ = plot_dots(
@@ -230,26 +247,25 @@ _ = plot_dots(
 # %%
 # .. finding::
 #
-#    The kernels that load several factors at a time reach the memory's rate: with a variable
-#    :measured:`product[in_register, 4096].share` of it, with ``__restrict__``
-#    :measured:`product[restrict, 4096].share`. The one as it was written reaches
+#    With two factors per load the product reaches :measured:`product[pairs, 4096].share` of the memory's
+#    rate, with ``__restrict__`` :measured:`product[restrict, 4096].share`, in Numba
+#    :measured:`product[fewer_registers, 4096].share`. As it was first written, it reaches
 #    :measured:`product[as_is, 4096].share`.
 
 # draw
-gg.claim(results, "in_register", share_at_least=0.98, at=n)
-gg.claim(results, "in_register", faster_than=("as_is", "one_load"), at=n, by=1.5)
-gg.claim(results, "in_register", faster_than="cupy", at=n)
-gg.claim(results, "cpp", faster_than="volatile", at=n, by=1.2)
+gg.claim(results, "pairs", share_at_least=0.98, at=n)
+gg.claim(results, "pairs", faster_than="cupy", at=n, by=1.05)
+gg.claim(results, "fewer_registers", faster_than=("in_register", "cupy"), at=n)
+gg.claim(results, "in_register", faster_than="as_is", at=n, by=1.5)
+gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 
 # %%
-# Now the memory is the limit, and each number is read once. The rule behind it holds for every kernel that
-# waits for memory: what counts is how many bytes are asked for at the same time.
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` gets them with more elements per thread.
+# Now the memory is the limit, and each number is read once.
 #
 # .. results:: product
 #
 # .. kernel:: gpuguide.topics.registers.study
-#    :names: launch_source, product_as_is, product_in_register, product_cupy, stores, one_store
+#    :names: launch_source, product_pairs, product_fewer_registers, limited, stores
 #    :fold: The launches, and how stores are counted
 
 # %%
@@ -264,5 +280,5 @@ gg.claim(results, "cpp", faster_than="volatile", at=n, by=1.2)
 # Next
 # ----
 #
-# Onward: :doc:`Streams </gallery/concurrency/streams>`, on several kernels at once. Sideways:
-# :doc:`Numba's types </gallery/first_kernels/numba_types>`, on what else a compiler makes of a loop.
+# Onward: :doc:`Streams </gallery/concurrency/streams>`, on several kernels at once. Sideways: :doc:`Launch
+# sizes </gallery/first_kernels/launch_sizes>`, on threads that fit, and bytes in flight.

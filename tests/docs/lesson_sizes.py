@@ -169,6 +169,8 @@ _MULTIPLIED = """
 assert np.allclose(out.get(), np.prod(x.get(), axis=0))
 out[:] = -1
 """
+# The simulator has no streams of others.
+_ANY_STREAM = {"cuda.external_stream(one.ptr)": "0"}
 _IN_STREAMS = {
     **_each("assert cp.allclose(a @ c, cp.eye(len(a)), atol=0.01)", "one_stream", "two_streams"),
     "": "\nassert (x == 1).all() and (y == 10).all()",
@@ -276,18 +278,22 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "registers": (
         OtherSizes(
             {"(64, 512, 512)": "(5, 40, 70)", "(512, 512)": "(40, 70)", "512 // 32, 512 // 8": "3, 5"},
-            {**_each(_MULTIPLIED, "as_is", "in_register"), "": _MULTIPLIED},
+            _each(_MULTIPLIED, "as_is", "in_register", "fewer_registers", "pairs"),
         ),
         OtherSizes(
             {"(64, 512, 512)": "(1, 1, 1)", "(512, 512)": "(1, 1)", "512 // 32, 512 // 8": "4, 32"},
-            {**_each(_MULTIPLIED, "as_is", "in_register"), "": _MULTIPLIED},
+            _each(_MULTIPLIED, "as_is", "in_register", "fewer_registers", "pairs"),
         ),
     ),
     "streams": (
         OtherSizes(
-            {"4096, 4096": "33, 33", "(2, 6000, 6000)": "(2, 100, 100)", "65_536": "33_000"}, _IN_STREAMS
+            {**_ANY_STREAM, "4096, 4096": "33, 33", "(2, 6000, 6000)": "(2, 100, 100)", "65_536": "33_000"},
+            _IN_STREAMS,
         ),
-        OtherSizes({"4096, 4096": "1, 1", "(2, 6000, 6000)": "(2, 2, 2)", "65_536": "60_001"}, _IN_STREAMS),
+        OtherSizes(
+            {**_ANY_STREAM, "4096, 4096": "1, 1", "(2, 6000, 6000)": "(2, 2, 2)", "65_536": "60_001"},
+            _IN_STREAMS,
+        ),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "slicing": (

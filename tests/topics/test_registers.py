@@ -15,7 +15,7 @@ from gpuguide.topics.registers import kernels, layers
 from gpuguide.topics.registers import study as registers
 from gpuguide.topics.registers.layers import EXACT, FINE
 
-SOURCES = ("as_is", "volatile", "restrict", "loads_first", "one_load")
+SOURCES = ("as_is", "volatile", "restrict", "one_load", "eighth")
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_the_gpu_s_factors_are_made_by_the_same_rule() -> None:
 
 LAUNCHERS: dict[str, Callable[..., None]] = {
     name: getattr(registers, f"product_{name}")
-    for name in (*SOURCES[1:], "cpp", "as_is", "in_register", "cupy")
+    for name in (*SOURCES[1:], "cpp", "as_is", "in_register", "fewer_registers", "pairs", "cupy")
 }
 
 
@@ -146,9 +146,11 @@ def test_stores_are_counted_as_the_kernels_make_them(small: Any) -> None:
         for variant in registers.study().variants
         if variant.work
     }
-    each_time = {"as_is", "cpp", "volatile", "loads_first"}
+    each_time = {"as_is", "cpp", "volatile"}
     assert {name for name, n in counted.items() if n == 11 * 35} == each_time
-    assert {name for name, n in counted.items() if n == 35} == {"in_register", "one_load", "restrict"}
+    assert counted["eighth"] == 3 * 35  # after the first and the ninth factor, and at the end
+    once = {"in_register", "fewer_registers", "pairs", "one_load", "restrict"}
+    assert {name for name, n in counted.items() if n == 35} == once
 
 
 # What the compiler makes of it ------------------------------------------------------------------------------
@@ -160,10 +162,9 @@ def test_only_volatile_reads_the_product_again() -> None:
     facts = {name: raw_facts(getattr(kernels, f"{name}_source"), "product") for name in SOURCES}
     assert facts["volatile"].count("ld.volatile.global") == 5
     assert facts["volatile"].count("ld.global") == facts["as_is"].count("ld.global") == 5
-    for name in ("as_is", "restrict", "loads_first", "one_load"):
+    for name in ("as_is", "restrict", "one_load", "eighth"):
         assert facts[name].count("ld.volatile") == 0
-    assert facts["loads_first"].count("ld.global") == 4
-    assert facts["one_load"].count("ld.global") == 1
+    assert facts["one_load"].count("ld.global") == facts["eighth"].count("ld.global") == 1
 
 
 @needs_compilers()
@@ -173,7 +174,7 @@ def test_a_promise_takes_the_stores_out_of_the_loop() -> None:
     assert facts["restrict"].count("st.global") == 2
     assert facts["one_load"].count("st.global") == 1
     assert facts["as_is"].count("st.global") == 6
-    assert facts["loads_first"].count("st.volatile.global") == 5
+    assert facts["eighth"].count("st.global") == 2
     assert all(each.spills == 0 and each.registers <= 32 for each in facts.values())
 
 
@@ -185,6 +186,38 @@ def test_numba_stores_every_product_or_the_last_one() -> None:
     as_is, in_register = (numba_facts(each, signature) for each in (kernels.as_is, kernels.in_register))
     assert as_is.count("ld.global") == in_register.count("ld.global") == 5
     assert (as_is.count("st.global"), in_register.count("st.global")) == (6, 1)
+
+
+@needs_compilers()
+def test_a_pair_is_one_load_of_16_bytes() -> None:
+    facts = raw_facts(kernels.pairs_source, "product")
+    assert (facts.count("ld.global.v2.f64"), facts.count("ld.global.f64")) == (5, 0)
+    assert facts.count("st.global.v2.f64") == 1
+    assert facts.registers <= 32
+
+
+@needs_compilers()
+def test_three_indices_take_more_registers_than_2048_threads_have() -> None:
+    """65 536 registers for 2048 threads are 32 each; with less than 30 the kernel would spill."""
+    from numba import float64
+
+    ptx = numba_facts(kernels.in_register, (float64[:, :, ::1], float64[:, ::1]))
+    assert 32 < ptx.registers <= 40
+
+
+def test_pairs_need_an_even_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    launched: list[Any] = []
+    monkeypatch.setattr(
+        registers, "compiled", lambda source: lambda *launch: launched.append((source, *launch))
+    )
+    with pytest.raises(ArgumentError, match=r"out must have an even number.*\(5, 7\)"):
+        registers.product_pairs(np.ones((3, 5, 7)), np.empty((5, 7)))
+    registers.product_pairs(np.ones((3, 0, 7)), np.empty((0, 7)))
+    assert launched == []
+    registers.product_pairs(np.ones((3, 20, 33)), np.empty((20, 33)))
+    ((source, grid, block, arguments),) = launched
+    assert source == kernels.pairs_source
+    assert (grid, block, arguments[2:]) == ((6,), (64,), (3, 330))
 
 
 # A check that is void ---------------------------------------------------------------------------------------

@@ -93,6 +93,15 @@ def test_both_matrices_are_inverted(call: Any, exact: bool, log: list[str]) -> N
         check.compare(out[::-1], (a, b))
 
 
+@pytest.mark.parametrize("call", [streams.multiply_in_one, streams.multiply_in_two])
+def test_matrices_are_multiplied_in_both_orders(call: Any, log: list[str]) -> None:
+    a, b = streams.products_study().make_inputs(17**2, exact=True)
+    out = np.full((2, 17, 17), np.nan, np.float32)
+    call(a, b, out)
+    assert (out == np.stack([a @ b, b @ a])).all()
+    assert bool(log) == (call is streams.multiply_in_two)
+
+
 def test_rows_have_to_be_exchanged_and_rounding_stays_small() -> None:
     """A matrix whose largest elements lie on the diagonal would be inverted without pivoting."""
     a, b = streams.inverses_study().make_inputs(100**2, exact=False)
@@ -148,6 +157,7 @@ def test_pairs_are_what_the_table_names(log: list[str]) -> None:
         (streams.invert_in_two, [(4, 5), (4, 5), (2, 4, 5)], r"a must be a square matrix.*\(4, 5\)"),
         (streams.invert_in_one, [(4, 4), (4, 5), (2, 4, 4)], r"b must be.*\(4, 5\)"),
         (streams.invert_in_one, [(4, 4), (4, 4), (4, 4)], r"out must be.*\(2, 4, 4\).*\(4, 4\)"),
+        (streams.multiply_in_two, [(4, 4), (4, 4), (4, 4)], r"out must be.*\(2, 4, 4\).*\(4, 4\)"),
         (streams.steps_in_one, [(8, 4), (8, 5)], r"out must be.*\(8, 5\)"),
         (streams.steps_in_eight, [(7, 4), (7, 4)], r"x must have 8 rows; got shape \(7, 4\)"),
         (streams.steps_in_eight, [(8,), (8,)], "x must be a two-dimensional"),
@@ -157,7 +167,8 @@ def test_pairs_are_what_the_table_names(log: list[str]) -> None:
 def test_arrays_that_do_not_fit_are_refused(
     call: Any, arrays: list[tuple[int, ...]], message: str, log: list[str]
 ) -> None:
-    dtype = np.float32 if call in (streams.invert_in_one, streams.invert_in_two) else np.uint32
+    floats = (streams.invert_in_one, streams.invert_in_two, streams.multiply_in_two)
+    dtype = np.float32 if call in floats else np.uint32
     with pytest.raises(ArgumentError, match=message):
         call(*(np.zeros(shape, dtype) for shape in arrays))
     assert not log

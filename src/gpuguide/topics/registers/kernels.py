@@ -1,4 +1,4 @@
-"""The product of layers: in the output array or in a variable, in Numba, and in CUDA C++ in four ways."""
+"""The product of layers: in the output array or in a variable, in Numba, and in CUDA C++ in six ways."""
 
 from numba import cuda
 
@@ -33,26 +33,10 @@ extern "C" __global__ void product(const double* x, double* out, int n_layers, i
         out[i] *= x[(long long)z * n + i];
 }"""
 
-# What `out` points to may change at any time, so it is read and written each time.
+# What `out` points to may change at any time, so it is read and written in each turn.
 volatile_source = as_is_source.replace("double* out", "volatile double* out")
 # Nothing else points to what `out` points to.
 restrict_source = as_is_source.replace("double* out", "double* __restrict__ out")
-
-loads_first_source = r"""
-extern "C" __global__ void product(const double* x, volatile double* out, int n_layers, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    double product = 1.0;
-    out[i] = product;
-    #pragma unroll 1  // four loads at a time, and not sixteen
-    for (int z = 0; z < n_layers; z += 4) {
-        double factor[4];
-        for (int k = 0; k < 4; k++)  // four loads, which can wait together
-            factor[k] = z + k < n_layers ? x[(long long)(z + k) * n + i] : 1.0;
-        for (int k = 0; k < 4; k++)  // and four stores, as many as before
-            out[i] = product *= factor[k];
-    }
-}"""
 
 one_load_source = r"""
 extern "C" __global__ void product(const double* x, double* out, int n_layers, int n) {
@@ -62,5 +46,27 @@ extern "C" __global__ void product(const double* x, double* out, int n_layers, i
     #pragma unroll 1  // one load at a time, and not four
     for (int z = 0; z < n_layers; z++)
         product *= x[(long long)z * n + i];
+    out[i] = product;
+}"""
+
+# The same, but it stores every eighth product, too.
+eighth_source = one_load_source.replace(
+    "product *= x[(long long)z * n + i];",
+    "{\n"
+    "        product *= x[(long long)z * n + i];\n"
+    "        if (z % 8 == 0) out[i] = product;\n"
+    "    }",
+)
+
+pairs_source = r"""
+extern "C" __global__ void product(const double2* x, double2* out, int n_layers, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;  // of a pair
+    if (i >= n) return;
+    double2 product = make_double2(1.0, 1.0);
+    for (int z = 0; z < n_layers; z++) {
+        double2 factors = x[(long long)z * n + i];  // one load of 16 bytes
+        product.x *= factors.x;
+        product.y *= factors.y;
+    }
     out[i] = product;
 }"""

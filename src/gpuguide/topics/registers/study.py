@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine import launch
-from gpuguide.machine.backends import cupy, raw_kernel
+from gpuguide.machine.backends import cuda, cupy, raw_kernel, simulated
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, cupy_variant, generator, kernel_variant
 from gpuguide.measure.reference import Tolerance
@@ -19,9 +19,10 @@ from gpuguide.results.records import Traffic
 from gpuguide.topics.registers.kernels import (
     as_is,
     as_is_source,
+    eighth_source,
     in_register,
-    loads_first_source,
     one_load_source,
+    pairs_source,
     restrict_source,
     volatile_source,
 )
@@ -35,15 +36,15 @@ from gpuguide.topics.registers.layers import (
 )
 
 BLOCK = (32, 8)
-THREADS = 256
+THREADS, PAIR_THREADS = 256, 64
+MAX_REGISTERS = 32
+"""As many registers as each of 2048 threads has on a multiprocessor with 65 536."""
 
 
 def check(x: Any, out: Any) -> None:
     """Raise ValueError unless both are float64, with the axes of x but the first for out."""
-    layers, *_ = launch.check(x=x, ndim=3, dtype="float64")
+    launch.check(x=x, ndim=3, dtype="float64")
     launch.check(out=out, shape=tuple(x.shape[1:]), dtype="float64")
-    if layers * out.size >= 2**50:
-        raise ArgumentError(f"x must have fewer than 2**50 elements; got shape {x.shape}.")
 
 
 def product_as_is(x: Any, out: Any) -> None:
@@ -58,14 +59,36 @@ def product_in_register(x: Any, out: Any) -> None:
     in_register[launch.grid_2d(out.shape, BLOCK), BLOCK](x, out)
 
 
+def product_fewer_registers(x: Any, out: Any) -> None:
+    """Multiply in a variable, with at most 32 registers per thread."""
+    check(x, out)
+    limited(in_register)[launch.grid_2d(out.shape, BLOCK), BLOCK](x, out)
+
+
+@cache
+def limited(kernel: Any) -> Any:
+    """Compile a kernel for at most 32 registers; the simulator has none."""
+    return kernel if simulated() else cuda.jit(max_registers=MAX_REGISTERS)(kernel.py_func)
+
+
 def product_cpp(x: Any, out: Any) -> None:
     """Multiply every factor into the output array, in CUDA C++."""
     launch_source(as_is_source, x, out)
 
 
 def product_volatile(x: Any, out: Any) -> None:
-    """Read the product from the output array each time, and write it back."""
+    """Read the product from the output array in each turn, and write it back."""
     launch_source(volatile_source, x, out)
+
+
+def product_one_load(x: Any, out: Any) -> None:
+    """Multiply in a variable, and load one factor at a time."""
+    launch_source(one_load_source, x, out)
+
+
+def product_eighth(x: Any, out: Any) -> None:
+    """Multiply in a variable, load one factor at a time, and store every eighth product."""
+    launch_source(eighth_source, x, out)
 
 
 def product_restrict(x: Any, out: Any) -> None:
@@ -73,23 +96,23 @@ def product_restrict(x: Any, out: Any) -> None:
     launch_source(restrict_source, x, out)
 
 
-def product_loads_first(x: Any, out: Any) -> None:
-    """Store every product, but load four factors before that."""
-    launch_source(loads_first_source, x, out)
-
-
-def product_one_load(x: Any, out: Any) -> None:
-    """Multiply in a variable, but load one factor at a time."""
-    launch_source(one_load_source, x, out)
-
-
 def launch_source(source: str, x: Any, out: Any) -> None:
     """Launch a kernel in CUDA C++, a thread for each product."""
     check(x, out)
-    if not out.size:
-        return
-    sizes = np.int32(x.shape[0]), np.int32(out.size)
-    compiled(source)((launch.blocks_1d(out.size, THREADS),), (THREADS,), (x, out, *sizes))
+    if out.size:
+        sizes = np.int32(x.shape[0]), np.int32(out.size)
+        compiled(source)((launch.blocks_1d(out.size, THREADS),), (THREADS,), (x, out, *sizes))
+
+
+def product_pairs(x: Any, out: Any) -> None:
+    """Load two factors at once, with a thread for each pair of neighbours."""
+    check(x, out)
+    if out.size % 2:
+        raise ArgumentError(f"out must have an even number of elements; got shape {out.shape}.")
+    if n := out.size // 2:
+        sizes = np.int32(x.shape[0]), np.int32(n)
+        blocks = launch.blocks_1d(n, PAIR_THREADS)
+        compiled(pairs_source)((blocks,), (PAIR_THREADS,), (x, out, *sizes))
 
 
 @cache
@@ -126,30 +149,39 @@ def product_traffic(n_layers: int, dtype: Any) -> Traffic:
 def stores(n_layers: int) -> int:
     """Count the numbers that are stored where every product goes to the output array.
 
-    >>> stores(0) == product_traffic(0, "float64").bytes_written // 8
+    >>> stores(0) == one_store(0)
     True
     """
     return (n_layers + 1) * one_store(n_layers)
 
 
+def eighth_of_stores(n_layers: int) -> int:
+    """Count the numbers that are stored where every eighth product goes there, and the last."""
+    return (-(-n_layers // 8) + 1) * one_store(n_layers)
+
+
 def one_store(n_layers: int) -> int:
-    """Count the numbers that are stored where a product is stored once."""
+    """Count the numbers that are stored where each product is stored once."""
     rows, cols = layer_shape()
     return rows * cols
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of one product in eight ways, by who holds it and how loads are made."""
+    """Describe the comparison of one product in ten ways, by what holds it and what is stored."""
     return Study(
         name="product",
         title="Product of layers along the first axis",
         variants=(
-            _numba("as_is", product_as_is, "output array, Numba", stores),
-            _numba("in_register", product_in_register, "register, Numba", one_store),
-            _cupy("cpp", product_cpp, "output array, C++", stores),
+            _numba("as_is", product_as_is, "in the output array", stores),
+            _numba("in_register", product_in_register, "in a variable", one_store),
+            _numba(
+                "fewer_registers", product_fewer_registers, "at most 32 registers", one_store
+            ),
+            _cupy("pairs", product_pairs, "two at a time, C++", one_store),
+            _cupy("cpp", product_cpp, "in the output array, C++", stores),
             _cupy("volatile", product_volatile, "volatile, C++", stores),
-            _cupy("one_load", product_one_load, "register, one load, C++", one_store),
-            _cupy("loads_first", product_loads_first, "four loads first, C++", stores),
+            _cupy("one_load", product_one_load, "in a variable, one load, C++", one_store),
+            _cupy("eighth", product_eighth, "every eighth stored, C++", eighth_of_stores),
             _cupy("restrict", product_restrict, "__restrict__, C++", one_store),
             cupy_variant(
                 "cupy",

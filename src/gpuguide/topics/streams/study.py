@@ -14,18 +14,20 @@ from gpuguide.machine import launch
 from gpuguide.machine.backends import array_module, cupy, raw_kernel
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, cupy_variant, end_to_end_variant
-from gpuguide.measure.random_inputs import uniform
+from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
+from gpuguide.topics.linear_algebra.checks import ProductCheck
 from gpuguide.topics.streams.kernels import steps_source
 from gpuguide.topics.transfers.numbers import as_cupy
 
 INVERSES = (6000**2,)
+PRODUCTS = (4096**2,)
 BLOCKS = (1, 8, 33, 132, 528, 2112)
-SHORT = (16, 256, 2048, 16_384, 65_536, 262_144)
+SHORT = (16, 128, 1024, 4096, 16_384, 65_536)
 N_STREAMS = 8
 THREADS = 256
 STEPS = 20_000
-"""Steps of a kernel that takes a tenth of a millisecond if the GPU has room for all of its blocks."""
+"""Steps of a kernel that takes three tenths of a millisecond if the GPU has room for all of its blocks."""
 
 
 # Streams ----------------------------------------------------------------------------------------------------
@@ -152,6 +154,78 @@ def inverses_study(kernels: Kernels = None) -> Study:
     )
 
 
+# Two products that fill the GPU -----------------------------------------------------------------------------
+
+
+def multiply_in_one(a: Any, b: Any, out: Any) -> None:
+    """Multiply two matrices in both orders, one after the other, in the current stream."""
+    for call in _products(a, b, out):
+        call()
+
+
+def multiply_in_two(a: Any, b: Any, out: Any) -> None:
+    """Multiply two matrices in both orders, in two streams."""
+    in_streams(_products(a, b, out))
+
+
+def _products(a: Any, b: Any, out: Any) -> list[Callable[[], Any]]:
+    launch.check(a=a, b=b, ndim=2, dtype="float32")
+    launch.check(out=out, shape=(2, *a.shape), dtype="float32")
+    pairs = ((a, b), (b, a)) if a.size else ()
+    return [partial(cupy().matmul, x, y, out=out[i]) for i, (x, y) in enumerate(pairs)]
+
+
+class ProductsCheck:
+    """Whole numbers: exactly both products. Random ones: sixteen rows of each are, to within rounding.
+
+    >>> check = ProductsCheck()
+    >>> a = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    >>> check.compare(np.stack([a @ a, a @ a]), check.prepare((a, a)))
+    (0.0, 0.0)
+    """
+
+    def prepare(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the matrices."""
+        return inputs
+
+    def compare(self, output: Any, prepared: tuple[Any, ...]) -> tuple[float, float]:
+        """Compare one product after the other."""
+        a, b = prepared
+        both = zip(output, ((a, b), (b, a)), strict=True)
+        return max(ProductCheck().compare(found, factors) for found, factors in both)
+
+
+def _factors(
+    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
+) -> tuple[np.ndarray, ...]:
+    def one() -> np.ndarray:
+        made = whole_numbers(rng, n, 4, dtype, low=-3) if exact else uniform(rng, n, dtype)
+        return made.reshape(isqrt(n), isqrt(n))
+
+    return one(), one()
+
+
+def products_study(kernels: Kernels = None) -> Study:
+    """Describe the comparison of two products of matrices in one stream and in two."""
+    return Study(
+        name="products",
+        title="Two products of 4096 x 4096",
+        variants=(
+            cupy_variant("products_one", multiply_in_one, "one stream"),
+            cupy_variant("products_two", multiply_in_two, "two streams"),
+        ),
+        sizes=PRODUCTS,
+        inputs=_factors,
+        check=ProductsCheck(),
+        output=lambda n, dtype: ((2, isqrt(n), isqrt(n)), dtype),
+        dtype="float32",
+        size_name="matrix elements",
+        input_note="uniform random numbers; whole numbers from -3 to 3 for the exact check",
+        baseline="products_one",
+        kernels=kernels,
+    )
+
+
 # Eight kernels ----------------------------------------------------------------------------------------------
 
 
@@ -207,7 +281,7 @@ def blocks_study(kernels: Kernels = None) -> Study:
     """Describe eight kernels in one stream and in eight, from one block each to more than the GPU holds."""
     return Study(
         name="blocks",
-        title="Eight kernels of a tenth of a millisecond",
+        title="Eight kernels, by the number of their blocks",
         variants=(
             cupy_variant("one_stream", steps_in_one, "one stream"),
             cupy_variant("eight_streams", steps_in_eight, "eight streams"),
