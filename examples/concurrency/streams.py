@@ -124,10 +124,10 @@ _ = plot_timeline(
 #    longer than alone. Both together take :measured:`inverses[two_streams, 6000**2].time` instead of
 #    :measured:`inverses[one_stream, 6000**2].time`.
 #
-# These are times of a second call. The first one in each stream also makes what the libraries need there.
+# Both were called once before. The first call in each stream also makes what the libraries need there.
 #
 # .. kernel:: gpuguide.topics.streams.study
-#    :names: in_streams, invert_in_one, invert_in_two
+#    :names: streams, in_streams, invert, two_inverses, invert_in_one, invert_in_two
 #    :fold: What is timed
 
 # %%
@@ -168,7 +168,7 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 # .. results:: blocks
 #
 # .. kernel:: gpuguide.topics.streams.study
-#    :names: steps_in_one, steps_in_eight, multiply_in_one, multiply_in_two
+#    :names: launch_steps, eight_kernels, steps_in_one, steps_in_eight, two_products, multiply_in_two
 #    :fold: The launches
 
 # %%
@@ -176,7 +176,7 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 # --------------------------------------
 #
 # The default stream is special. A stream made by ``cp.cuda.Stream()`` waits for what the default stream was
-# given before, and the other way round. This is called *blocking*. There is a second default stream,
+# given before, and the other way round. This is called *blocking*. There is another default stream,
 # ``cp.cuda.Stream.ptds``, of which each Python thread has its own. Two kernels of one block tell who waits:
 #
 # .. list-table::
@@ -243,11 +243,11 @@ print(x[:5])
 # Priorities: whose blocks come first
 # -----------------------------------
 #
-# A large kernel has 20 000 blocks and takes :measured:`background`. Half a millisecond after it has begun, a
-# small one is launched into another stream. Its only block has to wait for a place, and by default all blocks
-# of the large one come first: it is done :measured:`urgent_default` later. In a stream with ``priority=-5``
-# it takes the next place and is done after :measured:`urgent_high`. Lower numbers come first, and 0 is the
-# default. Blocks that run already are not stopped.
+# A large kernel has 20 000 blocks and takes :measured:`background`. While it runs, a small one is launched
+# into another stream. Its only block has to wait for a place, and by default all blocks of the large one come
+# first: it is done :measured:`urgent_default` later. In a stream with ``priority=-5`` it gets the next place
+# and is done after :measured:`urgent_high`. Lower numbers come first, and 0 is the default. Blocks that run
+# already are not stopped.
 #
 # .. kernel:: gpuguide.topics.streams.timeline
 #    :names: urgent

@@ -5,9 +5,9 @@ Registers
 What does it cost to keep a running product in an array instead of a variable?
 """
 # %%
-# Half the speed. The product of 4096 layers, 8.6 GB, takes :measured:`product[as_is, 4096].time` if each
-# factor is multiplied into the output array, and :measured:`product[in_register, 4096].time` if a variable
-# holds the product. With fewer registers it takes :measured:`product[fewer_registers, 4096].time`, which is
+# The product of 4096 layers, 8.6 GB, takes :measured:`product[as_is, 4096].time` if each factor is multiplied
+# into the output array, and :measured:`product[in_register, 4096].time` if a variable holds the product. With
+# fewer registers it takes :measured:`product[fewer_registers, 4096].time`, which is
 # :measured:`product[fewer_registers, 4096].share` of what the memory can deliver.
 #
 # .. rungs:: product

@@ -52,7 +52,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(streams, "cupy", Fake)
     monkeypatch.setattr(streams, "streams", lambda n: tuple(Logged(written, f"s{i}") for i in range(n)))
     monkeypatch.setattr(streams, "kinds", lambda: {"own": streams.streams(2), "legacy": streams.streams(2)})
-    monkeypatch.setattr(streams, "_compiled", lambda source: _steps)
+    monkeypatch.setattr(streams, "compiled", lambda source: _steps)
     return written
 
 

@@ -41,7 +41,7 @@ MAX_REGISTERS = 32
 """As many registers as each of 2048 threads has on a multiprocessor with 65 536."""
 
 
-def check(x: Any, out: Any) -> None:
+def check_layers(x: Any, out: Any) -> None:
     """Raise ValueError unless both are float64, with the axes of x but the first for out."""
     launch.check(x=x, ndim=3, dtype="float64")
     launch.check(out=out, shape=tuple(x.shape[1:]), dtype="float64")
@@ -49,19 +49,19 @@ def check(x: Any, out: Any) -> None:
 
 def product_as_is(x: Any, out: Any) -> None:
     """Multiply every factor into the output array."""
-    check(x, out)
+    check_layers(x, out)
     as_is[launch.grid_2d(out.shape, BLOCK), BLOCK](x, out)
 
 
 def product_in_register(x: Any, out: Any) -> None:
     """Multiply in a variable, and store the product at the end."""
-    check(x, out)
+    check_layers(x, out)
     in_register[launch.grid_2d(out.shape, BLOCK), BLOCK](x, out)
 
 
 def product_fewer_registers(x: Any, out: Any) -> None:
     """Multiply in a variable, with at most 32 registers per thread."""
-    check(x, out)
+    check_layers(x, out)
     limited(in_register)[launch.grid_2d(out.shape, BLOCK), BLOCK](x, out)
 
 
@@ -98,7 +98,7 @@ def product_restrict(x: Any, out: Any) -> None:
 
 def launch_source(source: str, x: Any, out: Any) -> None:
     """Launch a kernel in CUDA C++, a thread for each product."""
-    check(x, out)
+    check_layers(x, out)
     if out.size:
         sizes = np.int32(x.shape[0]), np.int32(out.size)
         compiled(source)((launch.blocks_1d(out.size, THREADS),), (THREADS,), (x, out, *sizes))
@@ -106,7 +106,7 @@ def launch_source(source: str, x: Any, out: Any) -> None:
 
 def product_pairs(x: Any, out: Any) -> None:
     """Load two factors at once, with a thread for each pair of neighbours."""
-    check(x, out)
+    check_layers(x, out)
     if out.size % 2:
         raise ArgumentError(f"out must have an even number of elements; got shape {out.shape}.")
     if n := out.size // 2:
@@ -123,7 +123,7 @@ def compiled(source: str) -> Any:
 
 def product_cupy(x: Any, out: Any) -> None:
     """Multiply with cp.prod."""
-    check(x, out)
+    check_layers(x, out)
     cupy().prod(x, axis=0, out=out)
 
 

@@ -59,26 +59,28 @@ def in_streams(calls: Sequence[Callable[[], Any]], chosen: Sequence[Any] = ()) -
 
 def invert_in_one(a: Any, b: Any, out: Any) -> None:
     """Invert two matrices one after the other, in the current stream."""
-    for call in _inverses(a, b, out):
+    for call in two_inverses(a, b, out):
         call()
 
 
 def invert_in_two(a: Any, b: Any, out: Any) -> None:
     """Invert two matrices in two streams."""
-    in_streams(_inverses(a, b, out))
+    in_streams(two_inverses(a, b, out))
 
 
-def _inverses(a: Any, b: Any, out: Any) -> list[Callable[[], None]]:
+def two_inverses(a: Any, b: Any, out: Any) -> list[Callable[[], None]]:
+    """Return the calls that invert two matrices; refuse arrays that do not fit."""
     n = launch.check(a=a, b=b, ndim=2, dtype="float32")[0]
     launch.check(out=out, shape=(2, *a.shape), dtype="float32")
     if a.shape != (n, n):
         raise ArgumentError(f"a must be a square matrix; got shape {a.shape}.")
     # CuPy's arrays, whose memory Numba's views are.
     a, b, out = as_cupy(a), as_cupy(b), as_cupy(out)
-    return [partial(_invert, each, place) for each, place in zip((a, b), out, strict=True) if n]
+    return [partial(invert, each, place) for each, place in zip((a, b), out, strict=True) if n]
 
 
-def _invert(a: Any, out: Any) -> None:
+def invert(a: Any, out: Any) -> None:
+    """Invert one matrix into an array that is there."""
     out[...] = cupy().linalg.inv(a)
 
 
@@ -159,16 +161,17 @@ def inverses_study(kernels: Kernels = None) -> Study:
 
 def multiply_in_one(a: Any, b: Any, out: Any) -> None:
     """Multiply two matrices in both orders, one after the other, in the current stream."""
-    for call in _products(a, b, out):
+    for call in two_products(a, b, out):
         call()
 
 
 def multiply_in_two(a: Any, b: Any, out: Any) -> None:
     """Multiply two matrices in both orders, in two streams."""
-    in_streams(_products(a, b, out))
+    in_streams(two_products(a, b, out))
 
 
-def _products(a: Any, b: Any, out: Any) -> list[Callable[[], Any]]:
+def two_products(a: Any, b: Any, out: Any) -> list[Callable[[], Any]]:
+    """Return the calls that multiply two matrices; refuse arrays that do not fit."""
     launch.check(a=a, b=b, ndim=2, dtype="float32")
     launch.check(out=out, shape=(2, *a.shape), dtype="float32")
     pairs = ((a, b), (b, a)) if a.size else ()
@@ -231,30 +234,35 @@ def products_study(kernels: Kernels = None) -> Study:
 
 def steps_in_one(x: Any, out: Any, n_steps: int = STEPS) -> None:
     """Launch a kernel for each row, in the current stream."""
-    for call in _kernels(x, out, n_steps):
+    for call in eight_kernels(x, out, n_steps):
         call()
 
 
 def steps_in_eight(x: Any, out: Any, n_steps: int = STEPS) -> None:
     """Launch a kernel for each row, in a stream of its own."""
-    in_streams(_kernels(x, out, n_steps))
+    in_streams(eight_kernels(x, out, n_steps))
 
 
-def _kernels(x: Any, out: Any, n_steps: int) -> list[Callable[[], None]]:
+def eight_kernels(x: Any, out: Any, n_steps: int) -> list[Callable[[], None]]:
+    """Return the calls that launch a kernel for each row; refuse arrays that do not fit."""
     launch.check(x=x, out=out, ndim=2, dtype="uint32")
     if len(x) != N_STREAMS:
         raise ArgumentError(f"x must have {N_STREAMS} rows; got shape {x.shape}.")
-    kernel = _compiled(steps_source)
-    return [partial(_launch, kernel, x[i], out[i], n_steps) for i in range(len(x)) if x.size]
+    kernel = compiled(steps_source)
+    return [
+        partial(launch_steps, kernel, x[i], out[i], n_steps) for i in range(len(x)) if x.size
+    ]
 
 
-def _launch(kernel: Any, x: Any, out: Any, n_steps: int) -> None:
+def launch_steps(kernel: Any, x: Any, out: Any, n_steps: int) -> None:
+    """Launch a thread for each number of a row."""
     sizes = np.int32(x.size), np.int32(n_steps)
     kernel((launch.blocks_1d(x.size, THREADS),), (THREADS,), (x, out, *sizes))
 
 
 @cache
-def _compiled(source: str) -> Any:
+def compiled(source: str) -> Any:
+    """Keep what is compiled."""
     return raw_kernel(source, "steps")
 
 
@@ -354,8 +362,8 @@ def pair(first: str, second: str, x: Any, out: Any) -> None:
     launch.check(x=x, out=out, ndim=2, dtype="uint32")
     if len(x) != 2:
         raise ArgumentError(f"x must have 2 rows; got shape {x.shape}.")
-    kernel = _compiled(steps_source)
-    calls = [partial(_launch, kernel, x[i], out[i], STEPS) for i in range(2) if x.size]
+    kernel = compiled(steps_source)
+    calls = [partial(launch_steps, kernel, x[i], out[i], STEPS) for i in range(2) if x.size]
     if calls:
         in_streams(calls, (kinds()[first][0], kinds()[second][1]))
 
