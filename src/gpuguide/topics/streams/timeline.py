@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ __all__ = [
 ]
 
 BACKGROUND_BLOCKS = 20_000
+"""Many more than a GPU holds at once."""
 BACKGROUND_STEPS = 5_000
 URGENT_STEPS = 1_000
 PRIORITIES = {"default": 0, "high": -5}
@@ -48,7 +48,7 @@ def timeline(n_streams: int, edge: int = 6000) -> np.ndarray:
     cp = cupy()
     matrices = [cp.asarray(x) for x in inverses_study().make_inputs(edge**2, exact=False)]
     cp.cuda.Device().synchronize()  # these streams would not wait for the copies
-    chosen = (streams(2) * 2)[:2] if n_streams == 2 else streams(2)[:1] * 2
+    chosen = streams(2) if n_streams == 2 else streams(2)[:1] * 2
     # The first turn makes what the libraries need in each stream.
     for _ in range(2):
         origin, marks, found = _with_events(chosen, matrices)
@@ -71,11 +71,6 @@ def _with_events(
     return origin, marks, found
 
 
-def background_blocks() -> int:
-    """Return how many blocks the large kernel has: many more than a GPU holds."""
-    return BACKGROUND_BLOCKS
-
-
 def urgent(priority: int) -> Callable[[], float]:
     """Return a reading: how long a small kernel takes in a stream of a priority, behind a large one.
 
@@ -85,7 +80,7 @@ def urgent(priority: int) -> Callable[[], float]:
     cp = cupy()
     behind, ahead = (cp.cuda.Stream(non_blocking=True, priority=each) for each in (0, priority))
     kernel = raw_kernel(steps_source, "steps").compiled
-    large, large_out = (cp.zeros(THREADS * background_blocks(), np.uint32) for _ in range(2))
+    large, large_out = (cp.zeros(THREADS * BACKGROUND_BLOCKS, np.uint32) for _ in range(2))
     small = cp.arange(THREADS, dtype=np.uint32)
     small_out = cp.zeros_like(small)
     cp.cuda.Device().synchronize()
@@ -115,17 +110,18 @@ def urgent_times(n_turns: int = 10) -> dict[str, list[float]]:
     """Take readings for each priority in turns, and of the large kernel alone."""
     with gpu_clock().use():
         readings = {f"urgent_{name}": urgent(number) for name, number in PRIORITIES.items()}
-        return in_turns({**readings, "background": partial(_alone)}, n_turns)
+        return in_turns({**readings, "background": alone}, n_turns)
 
 
-def _alone() -> float:
+def alone() -> float:
+    """Time the large kernel alone, by events."""
     cp = cupy()
     kernel = raw_kernel(steps_source, "steps").compiled
-    x, out = (cp.zeros(THREADS * background_blocks(), np.uint32) for _ in range(2))
+    x, out = (cp.zeros(THREADS * BACKGROUND_BLOCKS, np.uint32) for _ in range(2))
     current = cp.cuda.get_current_stream()
     sizes = np.int32(x.size), np.int32(BACKGROUND_STEPS)
     begin = current.record()
-    kernel((background_blocks(),), (THREADS,), (x, out, *sizes))
+    kernel((BACKGROUND_BLOCKS,), (THREADS,), (x, out, *sizes))
     end = current.record()
     end.synchronize()
     return float(cp.cuda.get_elapsed_time(begin, end)) / 1e3
