@@ -20,14 +20,7 @@ from gpuguide.topics.streams.study import (
     streams,
 )
 
-__all__ = [
-    "BACKGROUND_BLOCKS",
-    "PRIORITIES",
-    "background_blocks",
-    "timeline",
-    "urgent",
-    "urgent_times",
-]
+__all__ = ["PRIORITIES", "alone", "timeline", "urgent", "urgent_times"]
 
 BACKGROUND_BLOCKS = 20_000
 """Many more than a GPU holds at once."""
