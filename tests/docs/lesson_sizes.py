@@ -177,6 +177,15 @@ _SQUARES = {
     "two_steps": "assert (fused(x, y).get() == squared_difference(x.get(), y.get())).all()",
     "squared_four": "assert (out == fused(a, b)).all()",
     "sum_fused": "assert int(sum_of_squares(x, y)) == int(((x.get() - y.get()) ** 2).sum())",
+_MULTIPLIED = """
+assert np.allclose(out.get(), np.prod(x.get(), axis=0))
+out[:] = -1
+"""
+# The simulator has no streams of others.
+_ANY_STREAM = {"cuda.external_stream(one.ptr)": "0"}
+_IN_STREAMS = {
+    **_each("assert cp.allclose(a @ c, cp.eye(len(a)), atol=0.01)", "one_stream", "two_streams"),
+    "": "\nassert (x == 1).all() and (y == 10).all()",
 }
 
 #: Lesson -> two other sizes. Add a lesson here when it is written.
@@ -284,6 +293,26 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
         OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
     ),
+    "registers": (
+        OtherSizes(
+            {"(64, 512, 512)": "(5, 40, 70)", "(512, 512)": "(40, 70)", "512 // 32, 512 // 8": "3, 5"},
+            _each(_MULTIPLIED, "as_is", "in_register", "fewer_registers", "pairs"),
+        ),
+        OtherSizes(
+            {"(64, 512, 512)": "(1, 1, 1)", "(512, 512)": "(1, 1)", "512 // 32, 512 // 8": "4, 32"},
+            _each(_MULTIPLIED, "as_is", "in_register", "fewer_registers", "pairs"),
+        ),
+    ),
+    "streams": (
+        OtherSizes(
+            {**_ANY_STREAM, "4096, 4096": "33, 33", "(2, 6000, 6000)": "(2, 100, 100)", "65_536": "33_000"},
+            _IN_STREAMS,
+        ),
+        OtherSizes(
+            {**_ANY_STREAM, "4096, 4096": "1, 1", "(2, 6000, 6000)": "(2, 2, 2)", "65_536": "60_001"},
+            _IN_STREAMS,
+        ),
+    ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "slicing": (
         OtherSizes({"2**25": "2**12", "2**22": "100"}, _CUT),
@@ -330,6 +359,7 @@ NOT_SIMULATED: dict[str, str] = {
     "benchmark_well": "the simulator has no CUDA C++",
     "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
+    "registers": "the simulator has no CUDA C++",
     "segmented_sieve": "the simulator has no CUDA C++",
     "memory_pools": "the simulator has no memory pool",
     "kernel_families": "the simulator has no CUDA C++",

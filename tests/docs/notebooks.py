@@ -23,6 +23,7 @@ WITHOUT_KERNELS = {
     "random_numbers",
     "segmented_sieve",
     "sort_search",
+    "streams",
 }
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 

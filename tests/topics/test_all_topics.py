@@ -93,7 +93,10 @@ SIMULATED = {
     "sparse_lookup.in_order": (0, 1, 33, 257),
     "numba_types.wide": (0, 1, 33, 257),
     "numba_types.counters": (0, 1, 31, 33, 257),
+    # Layers, which are small in the simulator.
+    "registers.product": (0, 1, 3, 4, 31, 33),
     "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
+    **dict.fromkeys((f"streams.{name}" for name in ("inverses", "products", "blocks", "short", "waits")), ()),
     "transfers.convolution": (0, 1, 31**2, 33**2),
     "transfers.product": (0, 1, 3),
     "slicing.strided": (),  # no side works on its own
@@ -135,6 +138,8 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
     "sort_search.sort": np.sort,
+    "streams.inverses": lambda a, b: np.stack([np.linalg.inv(each) for each in (a, b)]),
+    "streams.products": lambda a, b: np.stack([a @ b, b @ a]),
     "sort_search.argsort": np.argsort,
     "sort_search.rows": lambda x: np.sort(x, axis=1),
     "sort_search.search": lambda queries, keys: np.searchsorted(keys, queries),
@@ -167,7 +172,11 @@ SPOILED = {
     "numpy_to_cupy.rows": 33**2,
     "primes.primes": 1000,
     "segmented_sieve.segmented": 1000,
+    "registers.product": 3,
     "sort_search.rows": 33**2,
+    "streams.inverses": 17**2,
+    "streams.products": 17**2,
+    "streams.waits": 2,
     "transfers.convolution": 33**2,
     "transfers.product": 3,
 }
@@ -182,8 +191,7 @@ ROUNDED = {
     *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
     *("numpy_to_cupy.cells", "numpy_to_cupy.convolve", "numpy_to_cupy.rows"),
     *("ufuncs.kepler", "ufuncs.distance", "convolution.image", "convolution.small", "convolution.by_kernel"),
-    "memory_pools.pool",
-    "kernel_families.contraction",
+    *("memory_pools.pool", "kernel_families.contraction", "registers.product"),
 }
 NOT_SPOILED = {
     # A single number cannot be shifted: see the tests of these topics.
@@ -351,11 +359,11 @@ FREE = {
     "numpy_to_cupy.convolve": (0, 1),  # a signal and weights of any length
 }
 DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
+# No grid is empty, and no sum is, nor are a product of nothing and a kernel of no steps.
 CLEARING = {
-    "launch_sizes.empty",
-    "data_where_it_is.dot",
-    "kernel_families.total",
-}  # no grid is empty, and no sum is
+    *("launch_sizes.empty", "data_where_it_is.dot", "kernel_families.total"),
+    *("registers.product", "streams.short"),
+}
 
 
 @pytest.mark.parametrize(("name", "variant"), **named(CHECKING))
@@ -590,11 +598,16 @@ ON_THE_GPU = {
     **dict.fromkeys(("overlap.overlap", "overlap.changes", "overlap.sums"), (0, 1, 33, 2048, 2049, 6150)),
     "overlap.chain": (0, 1, 33, 2048, 2049),
     "primes.primes": (2, 100, 1000, 10**4),
+    "registers.product": (0, 1, 3, 4, 5, 33),
     "segmented_sieve.segmented": (2, 100, 1000, 10**4),
     "segmented_sieve.count": (2, 100, 1000, 10**4),
     "sort_search.sort": (*SIZES, 4096**2),
     "sort_search.argsort": (*SIZES, 4096**2),
     "sort_search.rows": (1, 31**2, 33**2, 4096**2),
+    "streams.inverses": (0, 1, 31**2, 64**2, 257**2),
+    "streams.products": (0, 1, 31**2, 64**2, 257**2),
+    **dict.fromkeys(("streams.blocks", "streams.waits"), (0, 1, 3, 33, 264)),
+    "streams.short": (0, 1, 3, 1009),
     "transfers.convolution": (0, 1, 31**2, 33**2),
     "transfers.product": (0, 1, 3, 8),
     "ufuncs.distance": (*SIZES[1:], 32**3, 10**6 + 3),  # Numba's generalized ufunc refuses no rows
