@@ -311,6 +311,7 @@ NOT_SIMULATED: dict[str, str] = {
     "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
+    "interop": "in the simulator no array has an address on a GPU",
     "memory_pools": "the simulator has no memory pool",
     "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
