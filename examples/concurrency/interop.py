@@ -184,3 +184,94 @@ gg.claim(results, "through_torch", faster_than="copied_on_gpu", at=2**26, by=1.3
 gg.claim(results, "through_torch", faster_than="through_pinned", at=2**26, by=10)
 gg.claim(results, "through_pinned", faster_than="through_pageable", at=2**26, by=1.5)
 gg.claim(waiting, "torch", faster_than="numba", at=2**20, clock="launch", by=3)
+
+# %%
+# Two streams: who waits for whom
+# -------------------------------
+#
+# An address does not say whether the numbers are there yet. Each library puts its work into a :term:`stream`
+# of its own, and work in two streams has no order. With :term:`DLPack`, the reader's library says which
+# stream it will use, and the writer's library makes that stream wait. The host goes on. The interface only
+# names the writer's stream: Numba then waits on the host, until the stream is empty, and PyTorch does not look.
+
+# draw
+from gpuguide.charts.timeline import plot_timeline
+
+_ = plot_timeline(
+    {
+        "torch.as_tensor(x, device='cuda')": arrays["timeline_torch_interface"],
+        "torch.from_dlpack(x)": arrays["timeline_torch_dlpack"],
+    },
+    ("CuPy writes", "PyTorch reads"),
+    piece="step",
+)
+
+# %%
+# .. finding::
+#
+#    CuPy changes an array in its own stream, and PyTorch adds it up. Through the interface, PyTorch read while
+#    CuPy still wrote, in :measured:`early_torch_interface` of :measured:`trials` trials; with DLPack in
+#    :measured:`early_torch_dlpack`.
+#
+# .. list-table:: CuPy writes in a stream of its own; then another library reads
+#    :header-rows: 1
+#
+#    * - hand-over
+#      - too early
+#      - the host waits
+#    * - ``torch.from_dlpack(x)``
+#      - :measured:`early_torch_dlpack` of :measured:`trials`
+#      - :measured:`waiting[torch, 2**20].launch`
+#    * - the same, outside of ``with stream:``
+#      - :measured:`early_torch_outside` of :measured:`trials`
+#      -
+#    * - ``torch.as_tensor(x, device="cuda")``
+#      - :measured:`early_torch_interface` of :measured:`trials`
+#      -
+#    * - ``jnp.from_dlpack(x)``
+#      - :measured:`early_jax_dlpack` of :measured:`trials`
+#      - :measured:`waiting[jax, 2**20].launch`
+#    * - ``cuda.as_cuda_array(x)``
+#      - :measured:`early_numba_view` of :measured:`trials`
+#      - :measured:`waiting[numba, 2**20].launch`
+#    * - ``kernel[blocks, threads](x)``
+#      - :measured:`early_numba_launch` of :measured:`trials`
+#      -
+
+# %%
+# What is refused, and what the messages say
+# ------------------------------------------
+#
+# A description can say more than the other library can hold. The usual cases, with what is really raised:
+
+reversed_x, every_second = x[::-1], x[::2]
+with_gradient = torch.ones(3, device="cuda", requires_grad=True)
+on_host = np.ones(3)
+
+for code in (
+    "torch.from_dlpack(reversed_x)",
+    "jnp.from_dlpack(every_second)",
+    "torch.as_tensor(array, device='cuda')",
+    "cp.from_dlpack(with_gradient)",
+    "cp.from_dlpack(on_host)",
+):
+    try:
+        print(f"{code}\n    {type(eval(code)).__name__}")
+    except Exception as error:
+        message = str(error).splitlines()[0]
+        print(f"{code}\n    {type(error).__name__}: {message}")
+
+# %%
+# Your turn: a block by hand
+# --------------------------
+#
+# The dictionary is not magic: you can write one yourself, for any block of an array.
+#
+# .. exercise:: block_interface
+
+# %%
+# Next
+# ----
+#
+# Onward: :doc:`Exercises </practice/puzzles>`, all of them without a GPU if need be. Sideways:
+# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on views made once.
