@@ -5,17 +5,19 @@ One buffer, many libraries
 How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
 """
 # %%
-# They pass on an address. CuPy hands an array of any size to PyTorch in :measured:`torch_from_cupy`. 256 MiB
-# go through PyTorch and back in :measured:`tripled[through_torch, 2**26].time` when they are shared, and in
-# :measured:`tripled[through_pinned, 2**26].time` by way of pinned host memory. Only the order is up to you.
+# They pass on an address. To hand an array of any size from CuPy to PyTorch takes the host
+# :measured:`torch_from_cupy`. 128 MiB go through PyTorch and back in
+# :measured:`tripled[through_torch, 2**25].time` if they are shared, and in
+# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. What remains to you is the
+# order.
 
 # %%
-# CuPy to Numba: one address, two views
-# -------------------------------------
+# CuPy to Numba: the CUDA array interface
+# ---------------------------------------
 #
 # An array on the GPU is an address, a shape, a type and strides. A library that knows these can work on the
-# memory of another. Every array of the four libraries gives them away in a dictionary, the *CUDA array
-# interface*, so a Numba kernel takes CuPy's array as it is.
+# memory of another. CuPy's array tells them to whoever asks, so a Numba kernel takes it as it is. ``view`` is
+# an array of Numba's own, and has the same address.
 
 import cupy as cp
 import numpy as np
@@ -36,15 +38,17 @@ print("CuPy: ", x)
 print("NumPy:", 3 * np.arange(6, dtype=np.float32))
 
 view = cuda.as_cuda_array(x)
-numba_address, read_only = view.__cuda_array_interface__["data"]
-print("one address:", x.data.ptr == numba_address, " read-only:", read_only)
+told = view.__cuda_array_interface__
+print("one address:", told["data"][0] == x.data.ptr)
+print({key: told[key] for key in ("shape", "typestr", "strides", "version")})
 
 # %%
 # .. try-it::
 #
-#    Write ``x[::2]`` for ``x`` in the launch. The kernel triples every second element of ``x``: a view of
-#    CuPy's has the same memory, and its *strides* say how far apart the elements lie. Print
-#    ``x[::2].__cuda_array_interface__`` to see them.
+#    Write ``x[::2]`` for ``x`` in both places where Numba gets it. The kernel then triples every second
+#    element of ``x``, and ``strides`` says how many bytes apart they lie. Nothing was copied.
+#
+# This dictionary is the *CUDA array interface*. Arrays of all four libraries have it.
 
 # %%
 
@@ -58,9 +62,9 @@ results = interop.study().run()
 waiting = interop.waiting_study().run()
 for name, seconds in launches_in_turns(handing_over.hand_overs()).items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
+gg.fact("trials", handing_over.TRIALS, unit="1")
 for name, count in handing_over.too_early().items():
     gg.fact(f"early_{name}", count, unit="1", note=f"of {handing_over.TRIALS} trials")
-gg.fact("trials", handing_over.TRIALS, unit="1")
 for name, in_order in (("torch_interface", False), ("torch_dlpack", True)):
     _ = gg.keep(f"timeline_{name}", handing_over.timeline(in_order))
 
@@ -68,33 +72,33 @@ for name, in_order in (("torch_interface", False), ("torch_dlpack", True)):
 # CuPy to PyTorch: DLPack
 # -----------------------
 #
-# PyTorch understands the dictionary, too, but its own way is *DLPack*: one function, ``from_dlpack``, which
-# all of these libraries have but Numba. It passes the same facts in a form for C, and one more: the stream.
+# PyTorch reads the dictionary with ``torch.as_tensor(x, device="cuda")``. Better is *DLPack*, which tells the
+# same in a form for C, and one thing more: which stream is going to read. Its function is ``from_dlpack``;
+# all of these libraries have it but Numba.
 #
-# The cells with PyTorch and JAX need these packages, in versions for CUDA. Without them, leave these cells
-# out; all others run.
+# The cells with PyTorch and JAX need these packages, in versions for CUDA. Without them, leave those cells
+# out; the others run.
 
 import torch
 
 tensor = torch.from_dlpack(x)
 print("one address:", tensor.data_ptr() == x.data.ptr, tensor.device)
-tensor += 1  # PyTorch writes, CuPy sees it
-print("CuPy: ", x)
+tensor += 1
+print("CuPy sees it:", x)
 back = cp.from_dlpack(tensor)
-print("and back:", back.data.ptr == x.data.ptr, back.dtype)
+print("and back:", back.data.ptr == x.data.ptr, type(back))
 
 # %%
-# Nothing of the kind happens by itself: ``torch.add(x, 1)`` does not take CuPy's array. Nor does it help to
-# leave ``device`` out of ``torch.as_tensor(x, device="cuda")``, PyTorch's function for the dictionary: it
-# then copies to the CPU.
+# The memory stays as long as one of them needs it: after ``del x``, the tensor is as good as before. It is
+# then still CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>` that the bytes go back to.
 
 # %%
 # CuPy to JAX: arrays that must not change
 # ----------------------------------------
 #
-# JAX takes most of the GPU's memory when it starts, unless a variable is set before. Its arrays never change:
-# an operation makes a new one. So hand JAX what nobody writes to any more, and do not write into what JAX
-# hands you.
+# JAX takes most of the GPU's memory when it starts, unless a variable is set before. Its arrays never change;
+# each operation makes a new one. So hand JAX what nobody will write to, and do not write into what it hands
+# you.
 
 import os
 
@@ -103,14 +107,18 @@ import jax.numpy as jnp
 
 array = jnp.from_dlpack(x)
 print("one address:", array.unsafe_buffer_pointer() == x.data.ptr)
-tripled = cp.from_dlpack(3 * array)
-print("JAX:  ", tripled, type(tripled))
+print("JAX: ", cp.from_dlpack(3 * array))
+print("told to be read-only:", array.__cuda_array_interface__["data"][1])
+
+np.asarray(array)  # JAX keeps this copy, for its arrays never change
+x += 1  # but the memory is CuPy's, too
+print("one array, two answers:", np.asarray(array)[0], jnp.add(array, 0)[0])
 
 # %%
 # What a hand-over costs, and what copying would
 # ----------------------------------------------
 #
-# .. list-table:: Host time to hand over 4 MiB; in each field, both arrays have one address
+# .. list-table:: Host time to hand over an array of 4 MiB. In each field both arrays have the same address.
 #    :header-rows: 1
 #    :stub-columns: 1
 #
@@ -128,7 +136,7 @@ print("JAX:  ", tripled, type(tripled))
 #      - :measured:`cupy_from_numba`
 #      -
 #      - :measured:`torch_from_numba`
-#      -
+#      - :measured:`jax_from_numba`
 #    * - PyTorch
 #      - :measured:`cupy_from_torch`
 #      - :measured:`numba_from_torch`
@@ -144,8 +152,8 @@ print("JAX:  ", tripled, type(tripled))
 #    :names: hand_overs
 #    :fold: The calls in this table
 #
-# Now a whole way: an array of Numba's goes to CuPy, from there to another library, which triples it, and
-# back to CuPy.
+# Now a whole way. An array of Numba's goes to CuPy, from there to another library, which triples it, and back
+# to CuPy.
 
 # draw
 _ = gg.plot_time(
@@ -162,16 +170,15 @@ _ = gg.plot_time(
 # %%
 # .. finding::
 #
-#    At 256 MiB, PyTorch on shared memory takes :measured:`tripled[through_torch, 2**26].time`, and CuPy alone
-#    :measured:`tripled[in_cupy, 2**26].time`. Through pinned host memory it is
-#    :measured:`tripled[through_pinned, 2**26].time`, through pageable memory
-#    :measured:`tripled[through_pageable, 2**26].time`.
+#    At 128 MiB, PyTorch on shared memory takes :measured:`tripled[through_torch, 2**25].time`, and CuPy alone
+#    :measured:`tripled[in_cupy, 2**25].time`. Through pinned memory of the host it is
+#    :measured:`tripled[through_pinned, 2**25].time`, through :term:`pageable memory`
+#    :measured:`tripled[through_pageable, 2**25].time`.
 #
-# For small arrays, only Python counts: at 1024 numbers, CuPy alone takes
-# :measured:`tripled[in_cupy, 2**10].time`, shared with PyTorch it is :measured:`tripled[through_torch,
-# 2**10].time`, and with JAX :measured:`tripled[through_jax, 2**10].time`. To copy on the GPU, on the way there
-# and on the way back, makes 256 MiB take :measured:`tripled[copied_on_gpu, 2**26].time`. That is the price if
-# two libraries must not disturb each other.
+# For small arrays only the host counts. At 1024 numbers CuPy alone takes
+# :measured:`tripled[in_cupy, 2**10].time`, "PyTorch, shared" :measured:`tripled[through_torch, 2**10].time`
+# and "JAX, shared" :measured:`tripled[through_jax, 2**10].time`. If PyTorch gets a copy, made on the GPU, and
+# its result is copied as well, 128 MiB take :measured:`tripled[copied_on_gpu, 2**25].time`.
 #
 # .. kernel:: gpuguide.topics.interop.study
 #    :names: in_cupy, through_torch, through_jax, copied_on_gpu, through_pinned, through_pageable
@@ -180,19 +187,45 @@ _ = gg.plot_time(
 # .. results:: tripled
 
 # draw: Claims
-gg.claim(results, "through_torch", faster_than="copied_on_gpu", at=2**26, by=1.3)
-gg.claim(results, "through_torch", faster_than="through_pinned", at=2**26, by=10)
-gg.claim(results, "through_pinned", faster_than="through_pageable", at=2**26, by=1.5)
+gg.claim(results, "through_torch", faster_than="copied_on_gpu", at=2**25, by=1.3)
+gg.claim(results, "through_torch", faster_than="through_pinned", at=2**25, by=10)
+gg.claim(results, "through_pinned", faster_than="through_pageable", at=2**25, by=1.5)
 gg.claim(waiting, "torch", faster_than="numba", at=2**20, clock="launch", by=3)
 
 # %%
 # Two streams: who waits for whom
 # -------------------------------
 #
-# An address does not say whether the numbers are there yet. Each library puts its work into a :term:`stream`
-# of its own, and work in two streams has no order. With :term:`DLPack`, the reader's library says which
-# stream it will use, and the writer's library makes that stream wait. The host goes on. The interface only
-# names the writer's stream: Numba then waits on the host, until the stream is empty, and PyTorch does not look.
+# An address does not say whether the numbers are there yet. Work in one :term:`stream` runs in order, work in
+# two streams does not. CuPy, Numba and PyTorch use the default stream as long as nobody makes another, so
+# simple programs are in order by themselves. Here CuPy works in a stream of its own, and nobody tells it what
+# Numba does:
+
+# wrong: CuPy reads while Numba's kernels still run
+stream = cp.cuda.Stream(non_blocking=True)
+large = cp.ones(2**26, cp.float32)
+cp.cuda.Device().synchronize()  # the ones are there
+with stream:
+    for _ in range(15):
+        triple[2**18, 256](large)
+    print("all 15 in time:", float(large[-1]) == 3**15)
+
+# %%
+# The kernels went into Numba's default stream. Give them CuPy's:
+
+cp.cuda.Device().synchronize()  # now they are done
+numba_stream = cuda.external_stream(stream.ptr)
+with stream:
+    large[:] = 1
+    for _ in range(15):
+        triple[2**18, 256, numba_stream](large)
+    print("all 15 in time:", float(large[-1]) == 3**15)
+
+# %%
+# A hand-over is the moment at which libraries agree on the order. With DLPack the reader says which stream
+# it is going to use, and the writer makes that stream wait for its own. The host goes on. The interface only
+# says which stream the writer used, and the reader has to wait: Numba does so on the host, and PyTorch does
+# not do it at all.
 
 # draw
 from gpuguide.charts.timeline import plot_timeline
@@ -209,63 +242,128 @@ _ = plot_timeline(
 # %%
 # .. finding::
 #
-#    CuPy changes an array in its own stream, and PyTorch adds it up. Through the interface, PyTorch read while
-#    CuPy still wrote, in :measured:`early_torch_interface` of :measured:`trials` trials; with DLPack in
+#    Through the interface, PyTorch adds up an array while CuPy still changes it. In
+#    :measured:`early_torch_interface` of :measured:`trials` trials it saw old numbers; with DLPack in
 #    :measured:`early_torch_dlpack`.
 #
-# .. list-table:: CuPy writes in a stream of its own; then another library reads
+# In this table each library uses a stream of its own. The last column is the host's time for the hand-over,
+# behind work of a millisecond in the writer's stream.
+#
+# .. list-table::
 #    :header-rows: 1
 #
 #    * - hand-over
-#      - too early
-#      - the host waits
+#      - read too early
+#      - host
 #    * - ``torch.from_dlpack(x)``
 #      - :measured:`early_torch_dlpack` of :measured:`trials`
 #      - :measured:`waiting[torch, 2**20].launch`
-#    * - the same, outside of ``with stream:``
-#      - :measured:`early_torch_outside` of :measured:`trials`
-#      -
-#    * - ``torch.as_tensor(x, device="cuda")``
-#      - :measured:`early_torch_interface` of :measured:`trials`
-#      -
 #    * - ``jnp.from_dlpack(x)``
 #      - :measured:`early_jax_dlpack` of :measured:`trials`
 #      - :measured:`waiting[jax, 2**20].launch`
 #    * - ``cuda.as_cuda_array(x)``
 #      - :measured:`early_numba_view` of :measured:`trials`
 #      - :measured:`waiting[numba, 2**20].launch`
+#    * - ``cuda.as_cuda_array(x, sync=False)``
+#      - :measured:`early_numba_at_once` of :measured:`trials`
+#      - :measured:`waiting[numba_at_once, 2**20].launch`
 #    * - ``kernel[blocks, threads](x)``
 #      - :measured:`early_numba_launch` of :measured:`trials`
 #      -
+#    * - ``torch.as_tensor(x, device="cuda")``
+#      - :measured:`early_torch_interface` of :measured:`trials`
+#      -
+#    * - ``torch.from_dlpack(x)``, after ``with stream:``
+#      - :measured:`early_torch_outside` of :measured:`trials`
+#      -
+#    * - none: CuPy reads what a Numba kernel wrote
+#      - :measured:`early_numba_back` of :measured:`trials`
+#      -
+#    * - none: CuPy reads what PyTorch wrote
+#      - :measured:`early_torch_back` of :measured:`trials`
+#      -
+#    * - ``cp.from_dlpack(tensor)`` after that
+#      - :measured:`early_torch_dlpack_back` of :measured:`trials`
+#      -
+#
+# So hand over *after* the writer has asked for its work, *inside* of its ``with stream:``, and hand back in
+# the same way. A view or a tensor that was made once knows nothing of later work.
+#
+# .. kernel:: gpuguide.topics.interop.handing_over
+#    :names: too_early
+#    :fold: The trials
 
 # %%
-# What is refused, and what the messages say
-# ------------------------------------------
-#
-# A description can say more than the other library can hold. The usual cases, with what is really raised:
+# What is refused, in the libraries' own words
+# --------------------------------------------
 
-reversed_x, every_second = x[::-1], x[::2]
 with_gradient = torch.ones(3, device="cuda", requires_grad=True)
-on_host = np.ones(3)
+halves = torch.ones(3, device="cuda", dtype=torch.bfloat16)
+complex_numbers = cp.ones(3, cp.complex64)
+numbers = cp.arange(3)
 
 for code in (
-    "torch.from_dlpack(reversed_x)",
-    "jnp.from_dlpack(every_second)",
+    "x + tensor",
+    "type(tensor + x)",
+    "torch.add(x, 1)",
     "torch.as_tensor(array, device='cuda')",
+    "cp.from_dlpack(view)",
     "cp.from_dlpack(with_gradient)",
-    "cp.from_dlpack(on_host)",
+    "cp.asarray(with_gradient)",
+    "cp.from_dlpack(halves)",
+    "cp.asarray(halves)",
+    "cuda.as_cuda_array(halves)",
+    "cp.from_dlpack(np.ones(3))",
+    "np.from_dlpack(x)",
+    "triple[1, 32](array)",
+    "jnp.from_dlpack(numbers).dtype",
+    "jnp.from_dlpack(complex_numbers).dtype",
 ):
     try:
-        print(f"{code}\n    {type(eval(code)).__name__}")
+        print(f"{code}\n    {eval(code)}")
     except Exception as error:
         message = str(error).splitlines()[0]
         print(f"{code}\n    {type(error).__name__}: {message}")
 
 # %%
+
+# record: Hand-overs that may end a process
+from gpuguide.topics.interop import refused
+
+jax = "import jax.numpy as jnp"
+for more, codes in (
+    ("", ["torch.as_tensor(x[::-1], device='cuda')", "torch.from_dlpack(x[::-1])"]),
+    (
+        jax,
+        [
+            "jnp.from_dlpack(x.reshape(2, 3).T)",
+            "jnp.from_dlpack(cp.broadcast_to(x, (2, 6)))",
+            "jnp.from_dlpack(x[::2])",
+            "jnp.asarray(x[::2])",
+            "jnp.from_dlpack(x[::-1])",
+        ],
+    ),
+    (
+        jax,
+        [
+            "torch.from_dlpack(cp.zeros(3, 'uint16')).dtype",
+            "cuda.as_cuda_array(x[::-1]).strides",
+            "jnp.from_dlpack(cp.zeros(3, bool)).dtype",
+            "jnp.from_dlpack(cp.zeros(3)).dtype",
+            "torch.from_dlpack(cp.broadcast_to(x, (2, 6))).stride()",
+            "cp.from_dlpack(torch.ones(3)).shape",
+            "torch.from_dlpack(cp.zeros(0)).shape",
+        ],
+    ),
+):
+    for code, words in refused.outcomes(codes, more).items():
+        print(f"{code}\n    {words}")
+
+# %%
 # Your turn: a block by hand
 # --------------------------
 #
-# The dictionary is not magic: you can write one yourself, for any block of an array.
+# The dictionary is not magic: a program can write one for memory of its own.
 #
 # .. exercise:: block_interface
 
@@ -273,5 +371,5 @@ for code in (
 # Next
 # ----
 #
-# Onward: :doc:`Exercises </practice/puzzles>`, all of them without a GPU if need be. Sideways:
-# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on views made once.
+# Onward: :doc:`Exercises </practice/puzzles>`, which need no GPU. Sideways:
+# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on views that are made once.

@@ -11,8 +11,9 @@ from numba import cuda
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import cupy, raw_kernel
+from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.clocks import DELAY_SOURCE
-from gpuguide.topics.interop.kernels import last
+from gpuguide.topics.interop.kernels import last, triple
 from gpuguide.topics.interop.libraries import jax_numpy, missing_jax, missing_torch, torch
 
 __all__ = ["address", "hand_overs", "timeline", "too_early"]
@@ -56,6 +57,7 @@ def hand_overs(n: int = ELEMENTS) -> dict[str, partial[Any]]:
             "jax_from_cupy": partial(jax_numpy().from_dlpack, x),
             "cupy_from_jax": partial(cp.from_dlpack, array),
             "numba_from_jax": partial(cuda.as_cuda_array, array, sync=False),
+            "jax_from_numba": partial(jax_numpy().asarray, view),
         }
     if not missing_torch() and not missing_jax():
         found |= {
@@ -74,42 +76,41 @@ def hand_overs(n: int = ELEMENTS) -> dict[str, partial[Any]]:
 def too_early(n: int = ELEMENTS, n_trials: int = TRIALS) -> dict[str, int]:
     """Count for each way how often a reader in another stream saw what was there before.
 
-    In each trial a stream of CuPy's is kept busy, then fills an array, and the array is handed over
-    meanwhile. The reader's library uses its own stream.
+    In each trial one library's stream is kept busy, then changes an array. Meanwhile the array is handed
+    over, and the other library reads it in a stream of its own.
     """
-    out = cupy().zeros(1, np.float32)
-
-    def by_numba(x: Any) -> float:
-        last[1, 32](x, cuda.as_cuda_array(out, sync=False))
-        cuda.default_stream().synchronize()
-        return float(out.get()[0])
-
-    ways: dict[str, tuple[Callable[[Any], Any], Callable[[Any], float], bool]] = {
-        "numba_launch": (lambda x: x, by_numba, True),
-        "numba_view": (cuda.as_cuda_array, by_numba, True),
+    ways: dict[str, Callable[[int], bool]] = {
+        "numba_launch": partial(_cupy_writes, lambda x: x, _by_numba),
+        "numba_view": partial(_cupy_writes, cuda.as_cuda_array, _by_numba),
+        "numba_at_once": partial(
+            _cupy_writes, partial(cuda.as_cuda_array, sync=False), _by_numba
+        ),
+        "numba_back": _numba_writes,
     }
     if not missing_torch():
         from_dlpack, as_tensor = torch().from_dlpack, partial(torch().as_tensor, device="cuda")
         ways |= {
-            "torch_interface": (as_tensor, _last_item, True),
-            "torch_dlpack": (from_dlpack, _last_item, True),
-            "torch_outside": (from_dlpack, _last_item, False),
+            "torch_dlpack": partial(_cupy_writes, from_dlpack, _last_item),
+            "torch_outside": partial(_cupy_writes, from_dlpack, _last_item, inside=False),
+            "torch_interface": partial(_cupy_writes, as_tensor, _last_item),
+            "torch_back": partial(_torch_writes, lambda x, tensor: x),
+            "torch_dlpack_back": partial(
+                _torch_writes, lambda x, tensor: cupy().from_dlpack(tensor)
+            ),
         }
     if not missing_jax():
-        ways["jax_dlpack"] = (jax_numpy().from_dlpack, _last_item, True)
-    for hand_over, read, _ in ways.values():
-        read(hand_over(cupy().zeros(n, np.float32)))  # compiles what there is to compile
-    return {
-        name: sum(_is_early(*way, n) for _ in range(n_trials)) for name, way in ways.items()
-    }
+        ways["jax_dlpack"] = partial(_cupy_writes, jax_numpy().from_dlpack, _last_item)
+    for way in ways.values():
+        way(n)  # compiles what there is to compile, and does not count
+    return {name: sum(way(n) for _ in range(n_trials)) for name, way in ways.items()}
 
 
-def _last_item(x: Any) -> float:
-    return float(x[-1].item())
-
-
-def _is_early(
-    hand_over: Callable[[Any], Any], read: Callable[[Any], float], inside: bool, n: int
+def _cupy_writes(
+    hand_over: Callable[[Any], Any],
+    read: Callable[[Any], float],
+    n: int,
+    *,
+    inside: bool = True,
 ) -> bool:
     cp = cupy()
     x = cp.zeros(n, np.float32)
@@ -118,13 +119,50 @@ def _is_early(
     with stream:
         _delay(DELAY_NS)
         x.fill(7)
-        if inside:
-            handed = hand_over(x)
-            found = read(handed)
+        found = read(hand_over(x)) if inside else 0.0
     if not inside:
         found = read(hand_over(x))
     cp.cuda.Device().synchronize()
     return found != 7
+
+
+def _numba_writes(n: int) -> bool:
+    cp = cupy()
+    x = cp.ones(n, np.float32)
+    cp.cuda.Device().synchronize()
+    with cp.cuda.Stream(non_blocking=True):
+        with cp.cuda.Stream.null:  # Numba's default stream
+            _delay(DELAY_NS)
+        triple[blocks_1d(n, 256), 256](x)
+        found = float(x[-1])
+    cp.cuda.Device().synchronize()
+    return found != 3
+
+
+def _torch_writes(take_back: Callable[[Any, Any], Any], n: int) -> bool:
+    cp = cupy()
+    x = cp.ones(n, np.float32)
+    cp.cuda.Device().synchronize()
+    with cp.cuda.Stream(non_blocking=True):
+        tensor = torch().from_dlpack(x)
+        with cp.cuda.Stream.null:  # PyTorch's default stream
+            _delay(DELAY_NS)
+        tensor *= 3
+        found = float(take_back(x, tensor)[-1])
+    cp.cuda.Device().synchronize()
+    return found != 3
+
+
+def _by_numba(x: Any) -> float:
+    out = cupy().zeros(1, np.float32)
+    # A view made at once: CuPy's array would be handed over at the launch, and make the stream wait.
+    last[1, 32](x, cuda.as_cuda_array(out, sync=False))
+    cuda.default_stream().synchronize()
+    return float(out.get()[0])
+
+
+def _last_item(x: Any) -> float:
+    return float(x[-1].item())
 
 
 def _delay(ns: int) -> None:

@@ -18,7 +18,7 @@ from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
 from gpuguide.topics.interop.libraries import jax_numpy, missing_jax, missing_torch, torch
 
-SIZES = (2**10, 2**14, 2**18, 2**22, 2**24, 2**26)
+SIZES = (2**10, 2**13, 2**16, 2**19, 2**22, 2**25)
 # What a call gets is an array of Numba's on the GPU, and its time ends when the result is there.
 ON_THE_GPU: dict[str, Any] = {
     "clock": "end_to_end",
