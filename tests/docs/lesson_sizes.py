@@ -157,6 +157,7 @@ _ON_THEIR_WAY = {
     "at_once": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
     "": "\nassert (product_host == np.prod(layers_host, axis=0)).all()",
 }
+_POWERS = "assert (large == 3**15).all() and back.data.ptr == x.data.ptr"
 _PAIRS = {
     "": "\nassert np.isclose(float(product), np.dot(a_host, b_host))",
     "with_copies_pinned": "assert np.isclose(float(cp.dot(a, b)), np.dot(a_pinned, b_pinned))",
@@ -229,6 +230,10 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "benchmark_well": (
         OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
+    ),
+    "interop": (
+        OtherSizes({"65_536": "33", "2**27": "2**24", "2**19": "2**16"}, {"": _POWERS}),
+        OtherSizes({"65_536": "1_000", "2**27": "1_003", "2**19": "4"}, {"": _POWERS}),
     ),
     "overlap": (
         OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),

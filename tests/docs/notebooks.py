@@ -14,6 +14,7 @@ NOT_BUILT = "the notebooks are not written: run make html first"
 WITHOUT_KERNELS = {
     "data_where_it_is",
     "first_call",
+    "interop",
     "five_minutes",
     "linear_algebra",
     "look_into_a_recording",

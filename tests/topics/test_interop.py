@@ -12,7 +12,7 @@ import pytest
 
 import cupy_by_numpy
 from gpuguide.errors import ArgumentError, BackendError
-from gpuguide.topics.interop import handing_over, libraries
+from gpuguide.topics.interop import handing_over, libraries, refused
 from gpuguide.topics.interop import study as interop
 
 WAYS = (
@@ -154,3 +154,37 @@ def test_the_topic_imports_neither(fresh_python: Callable[..., str]) -> None:
 def test_an_address_is_read_from_tensors_and_from_the_interface() -> None:
     assert handing_over.address(SimpleNamespace(data_ptr=lambda: 42)) == 42
     assert handing_over.address(SimpleNamespace(__cuda_array_interface__={"data": (43, False)})) == 43
+
+
+def test_an_outcome_is_a_value_an_error_or_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refused, "_SET_UP", "{more}\n")
+    codes = ["y + 1", "1 / 0", "__import__('os').abort()", "2"]
+    assert refused.outcomes(codes, more="y = 1") == {
+        "y + 1": "gave 2",
+        "1 / 0": "ZeroDivisionError division by zero",
+        "__import__('os').abort()": "ended the process (-6): ",
+        "2": "not reached",
+    }
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_no_hand_over_copies() -> None:
+    """Each of them is tried when they are made."""
+    found = handing_over.hand_overs(1000)
+    assert {"numba_from_cupy", "cupy_from_numba"} <= set(found)
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_what_keeps_the_order_is_never_early() -> None:
+    early = handing_over.too_early(2**16, n_trials=5)
+    kept = {"numba_launch", "numba_view", "torch_dlpack", "torch_dlpack_back", "jax_dlpack"}
+    assert {name: n for name, n in early.items() if name in kept and n} == {}
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_a_reader_that_waits_begins_when_the_writer_ends() -> None:
+    if libraries.missing_torch():
+        pytest.skip(libraries.missing_torch())
+    writing, reading = handing_over.timeline(in_order=True, n=2**22)[0]
+    assert writing[0] == 0
+    assert writing[0] < writing[1] <= reading[0] + 1e-4 < reading[1] + 1e-4
