@@ -232,8 +232,9 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
     ),
     "interop": (
-        OtherSizes({"65_536": "33", "2**27": "2**24", "2**19": "2**16"}, {"": _POWERS}),
-        OtherSizes({"65_536": "1_000", "2**27": "1_003", "2**19": "4"}, {"": _POWERS}),
+        # With fewer than 128 blocks, Numba warns.
+        OtherSizes({"65_536": "40_000", "2**27": "2**24", "2**19": "2**16"}, {"": _POWERS}),
+        OtherSizes({"65_536": "100_003", "2**27": "1_000_003", "2**19": "2**12"}, {"": _POWERS}),
     ),
     "overlap": (
         OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
