@@ -335,23 +335,18 @@ for more, codes in (
     (
         jax,
         [
-            "jnp.from_dlpack(x.reshape(2, 3).T)",
-            "jnp.from_dlpack(cp.broadcast_to(x, (2, 6)))",
-            "jnp.from_dlpack(x[::2])",
-            "jnp.asarray(x[::2])",
-            "jnp.from_dlpack(x[::-1])",
-        ],
-    ),
-    (
-        jax,
-        [
             "torch.from_dlpack(cp.zeros(3, 'uint16')).dtype",
+            "torch.from_dlpack(cp.broadcast_to(x, (2, 6))).stride()",
+            "torch.from_dlpack(cp.zeros(0)).shape",
+            "cp.from_dlpack(torch.ones(3)).shape",
             "cuda.as_cuda_array(x[::-1]).strides",
             "jnp.from_dlpack(cp.zeros(3, bool)).dtype",
             "jnp.from_dlpack(cp.zeros(3)).dtype",
-            "torch.from_dlpack(cp.broadcast_to(x, (2, 6))).stride()",
-            "cp.from_dlpack(torch.ones(3)).shape",
-            "torch.from_dlpack(cp.zeros(0)).shape",
+            "jnp.from_dlpack(x.reshape(2, 3).T).shape",
+            "jnp.from_dlpack(x[::2]).shape",
+            "jnp.from_dlpack(cp.broadcast_to(x, (2, 6))).shape",
+            "jnp.asarray(x[::2]).shape",
+            "jnp.from_dlpack(x[::-1])",
         ],
     ),
 ):
