@@ -156,6 +156,7 @@ _ON_THEIR_WAY = {
     "register_first": "assert (x == cp.asarray(y_host)).all()",
     "at_once": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
 }
+_POWERS = "assert (large == 3**15).all() and back.data.ptr == x.data.ptr"
 _PAIRS = {
     "": "\nassert np.isclose(float(product), np.dot(a_host, b_host))",
     "with_copies_pinned": "assert np.isclose(float(cp.dot(a, b)), np.dot(a_pinned, b_pinned))",
@@ -252,6 +253,11 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "benchmark_well": (
         OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
+    ),
+    "interop": (
+        # With fewer than 128 blocks, Numba warns.
+        OtherSizes({"65_536": "40_000", "2**27": "2**24", "2**19": "2**16"}, {"": _POWERS}),
+        OtherSizes({"65_536": "100_003", "2**27": "1_000_003", "2**19": "2**12"}, {"": _POWERS}),
     ),
     "overlap": (
         OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
@@ -361,6 +367,7 @@ NOT_SIMULATED: dict[str, str] = {
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "registers": "the simulator has no CUDA C++",
     "segmented_sieve": "the simulator has no CUDA C++",
+    "interop": "in the simulator no array has an address on a GPU",
     "memory_pools": "the simulator has no memory pool",
     "kernel_families": "the simulator has no CUDA C++",
     "fusion": "the simulator has no cp.fuse",

@@ -15,6 +15,7 @@ WITHOUT_KERNELS = {
     "agnostic",
     "data_where_it_is",
     "first_call",
+    "interop",
     "five_minutes",
     "linear_algebra",
     "look_into_a_recording",

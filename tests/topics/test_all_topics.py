@@ -102,7 +102,8 @@ SIMULATED = {
     "slicing.strided": (),  # no side works on its own
     "slicing.alone": (0, 1, 31, 257),
     "slicing.picked": (0, 1, 31, 257),
-    "slicing.block": (),
+    "slicing.block": (),  # no side works on its own
+    **dict.fromkeys(("interop.tripled", "interop.waiting"), ()),  # no variant can be simulated
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
@@ -594,6 +595,7 @@ ON_THE_GPU = {
     "launch_sizes.empty": (1, 2, 1000, 2**20),
     "maximum_cpu.maximum_cpu": (32**3,),
     "numpy_to_cupy.rows": (1, 31**2, 33**2, 1024**2),
+    "interop.waiting": (1, 33, 10**6 + 3),
     # Rows of 2048 numbers: less than a chunk, one, and the rest of a second or fourth.
     **dict.fromkeys(("overlap.overlap", "overlap.changes", "overlap.sums"), (0, 1, 33, 2048, 2049, 6150)),
     "overlap.chain": (0, 1, 33, 2048, 2049),

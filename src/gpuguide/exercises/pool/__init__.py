@@ -14,6 +14,9 @@ __all__ = ["ORDER", "get", "names"]
 
 # Beside this file lies a folder for each: exercise.py, statement.md, hints.md, stub.py, solution.py.
 ORDER: tuple[str, ...] = (
+    "fill_in_either",
+    "fill_in_dot",
+    "fill_in_wait",
     "cpu_or_gpu",
     "refine",
     "count_transfers",
@@ -31,6 +34,7 @@ ORDER: tuple[str, ...] = (
     "copy_and_work",
     "reuse_a_buffer",
     "fork_and_join",
+    "block_interface",
     "lying_benchmark",
     "fair_comparison",
     "compile_once",
