@@ -55,6 +55,7 @@ ORDER: tuple[str, ...] = (
     "convolution_1d",
     "transpose",
     "pack_bits",
+    "halo_exchange",
     "choose_tolerance",
 )
 
