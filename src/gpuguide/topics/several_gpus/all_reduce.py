@@ -63,9 +63,9 @@ def sums(gpus: tuple[Gpu, ...], x: Any, out: Any) -> list[tuple[Gpu, Any, Any]]:
 
 def by_nccl(n_gpus: int, x: Any, out: Any) -> None:
     """Let NCCL add up the arrays of all GPUs, and give each the sum."""
-    gpus = some(n_gpus)
     if not launch.check(x=x, out=out, ndim=1, dtype="float32"):
         return
+    gpus = some(n_gpus)
     library, connected = nccl(), communicators(n_gpus)
     # One process asks for all GPUs, so the calls form a group: alone, the first would wait for the second.
     library.groupStart()
@@ -85,16 +85,17 @@ def by_nccl(n_gpus: int, x: Any, out: Any) -> None:
 
 def by_copies(n_gpus: int, x: Any, out: Any) -> None:
     """Fetch the arrays of the other GPUs to the first, add them up there, and send the sum to all."""
-    gpus = some(n_gpus)
     if not launch.check(x=x, out=out, ndim=1, dtype="float32"):
         return
+    gpus = some(n_gpus)
     (first, own, total), *others = sums(gpus, x, out)
+    cp = cupy()
     with first.device, first.stream as stream:
-        total[...] = own
+        cp.copyto(total, own)
         for _, other, _ in others:
             arrived = _memory(first, "arrived", own.size)
             arrived.data.copy_from_device_async(other.data, other.nbytes, stream)
-            total += arrived
+            cp.add(total, arrived, out=total)
         for _, _, sum_there in others:
             sum_there.data.copy_from_device_async(total.data, total.nbytes, stream)
     wait(gpus[:1])

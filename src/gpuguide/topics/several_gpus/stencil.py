@@ -166,22 +166,21 @@ def direct(slabs: list[Slab]) -> None:
 
 
 def heat_on(
-    gpus: tuple[Gpu, ...],
+    choose: Callable[[], tuple[Gpu, ...]],
     advance: Callable[[list[Slab]], None],
-    steps: int,
     *arrays: Any,
 ) -> None:
     """Fill a plate with the product of two vectors, let the heat flow, and multiply it by a third vector."""
-    rows_wide, columns_wide, weights, out = arrays
-    launch.check(rows=rows_wide, out=out, ndim=1, dtype="float32")
-    launch.check(columns=columns_wide, weights=weights, ndim=1, dtype="float32")
+    rows, columns, weights, out = arrays
+    launch.check(rows=rows, out=out, ndim=1, dtype="float32")
+    launch.check(columns=columns, weights=weights, ndim=1, dtype="float32")
     if not len(out):
         return
     cp = cupy()
     tall, wide, weights = map(cp.asarray, arrays[:3])
     # The other GPUs' streams know nothing of what happens in this one.
     cp.cuda.get_current_stream().synchronize()
-    gpus = gpus[: len(out)]
+    gpus = choose()[: len(out)]
     slabs = []
     for number, (gpu, (begin, end)) in enumerate(zip(gpus, cut(len(out), gpus), strict=True)):
         slab = Slab(gpu, number, end - begin, len(wide))
@@ -190,7 +189,7 @@ def heat_on(
             cp.multiply(tall[begin:end].copy()[:, None], wide.copy(), out=slab.now)
         slab.finish()
         slabs.append(slab)
-    for _ in range(steps):
+    for _ in range(STEPS):
         advance(slabs)
     parts = []
     for slab in slabs:
@@ -204,26 +203,32 @@ def heat_on(
 
 def heat_copied(n_gpus: int, *arrays: Any) -> None:
     """Let each GPU fetch its neighbours' edges before it computes."""
-    heat_on(some(n_gpus), copied, STEPS, *arrays)
+    heat_on(partial(some, n_gpus), copied, *arrays)
 
 
 def heat_direct(n_gpus: int, *arrays: Any) -> None:
     """Let each GPU read its neighbours' edges while it computes."""
-    why = no_access(n_gpus)
-    if why:
-        raise BackendError(f"{why}, so its kernels cannot read there. Copy the edges instead.")
-    allow_access(n_gpus)
-    heat_on(some(n_gpus), direct, STEPS, *arrays)
+    heat_on(partial(some_with_access, n_gpus), direct, *arrays)
 
 
 def slabs_copied(n_slabs: int, *arrays: Any) -> None:
     """Cut the plate of one GPU into slabs that fetch each other's edges."""
-    heat_on(shares_of_one(n_slabs), copied, STEPS, *arrays)
+    heat_on(partial(shares_of_one, n_slabs), copied, *arrays)
 
 
 def slabs_direct(n_slabs: int, *arrays: Any) -> None:
     """Cut the plate of one GPU into slabs that read each other's edges."""
-    heat_on(shares_of_one(n_slabs), direct, STEPS, *arrays)
+    heat_on(partial(shares_of_one, n_slabs), direct, *arrays)
+
+
+def some_with_access(n_gpus: int) -> tuple[Gpu, ...]:
+    """Give the first GPUs, of which neighbours may read each other's memory; say so if they cannot."""
+    gpus = some(n_gpus)
+    why = no_access(n_gpus)
+    if why:
+        raise BackendError(f"{why}, so its kernels cannot read there. Copy the edges instead.")
+    allow_access(n_gpus)
+    return gpus
 
 
 @cache

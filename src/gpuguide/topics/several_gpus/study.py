@@ -59,9 +59,6 @@ def integrate_kernel(source: str) -> Any:
 
 def areas_on(gpus: tuple[Gpu, ...], first: float, n: int, out: Any) -> None:
     """Integrate 4 / (1 + x^2) over 64 pieces of length 1 / 64, an equal share of them on each GPU."""
-    launch.check(out=out, shape=(pieces(n),), dtype="float64")
-    if not n:
-        return
     cp = cupy()
     slices, each = plan(n)
     width = 1 / PIECES / slices
@@ -82,7 +79,9 @@ def areas_on(gpus: tuple[Gpu, ...], first: float, n: int, out: Any) -> None:
 
 def shared(n_gpus: int, first: float, n: int, out: Any) -> None:
     """Share the pieces out among the first GPUs of this machine."""
-    areas_on(some(n_gpus), first, n, out)
+    launch.check(out=out, shape=(pieces(n),), dtype="float64")
+    if n:
+        areas_on(some(n_gpus), first, n, out)
 
 
 class Areas:
