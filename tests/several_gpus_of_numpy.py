@@ -173,10 +173,10 @@ class ManyGpus:
         assert name == "heat"
 
         def call(blocks: Any, threads: Any, arrays: Any) -> None:
-            now, above, below, then, rows, columns = arrays
-            assert now.shape == then.shape == (int(rows), int(columns))
-            assert blocks[0] * threads[0] >= columns
-            assert blocks[1] * threads[1] >= rows
+            now, above, below, then, rows, quads = arrays
+            assert now.shape == then.shape == (int(rows), 4 * int(quads))
+            assert blocks[0] * threads[0] >= quads
+            assert blocks[1] * 16 >= rows
             assert now.number == then.number == self.current
             assert self.peers or {above.number, below.number} == {self.current}
             number = self.current

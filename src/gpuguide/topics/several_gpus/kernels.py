@@ -10,16 +10,26 @@ INTEGRATE_SOURCE = """
 """
 
 HEAT_SOURCE = r"""
+#define ROWS 16  // rows that a thread walks down, with four cells of each
 extern "C" __global__
-void heat(const float* now, const float* above, const float* below, float* then, int rows, int cols) {
-    int col = blockIdx.x * blockDim.x + threadIdx.x;
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row >= rows || col >= cols) return;
-    size_t i = (size_t)row * cols + col;
-    float up = row > 0 ? now[i - cols] : above[col];
-    float down = row < rows - 1 ? now[i + cols] : below[col];
-    float left = col > 0 ? now[i - 1] : 0.0f;
-    float right = col < cols - 1 ? now[i + 1] : 0.0f;
-    then[i] = now[i] + 0.125f * (up + down + left + right - 4 * now[i]);
+void heat(const float4* __restrict__ now, const float4* above, const float4* below,
+          float4* __restrict__ then, int rows, int quads) {
+    int q = blockIdx.x * blockDim.x + threadIdx.x;
+    int first = blockIdx.y * ROWS, end = min(first + ROWS, rows);
+    if (q >= quads) return;
+    const float* cells = (const float*)now;
+    float4 mid = now[(size_t)first * quads + q];
+    float4 up = first > 0 ? now[(size_t)(first - 1) * quads + q] : above[q];
+    for (int row = first; row < end; row++) {
+        size_t i = (size_t)row * quads + q;
+        float4 down = row < rows - 1 ? now[i + quads] : below[q];
+        float left = q > 0 ? cells[4 * i - 1] : 0, right = q < quads - 1 ? cells[4 * i + 4] : 0;
+        then[i] = make_float4(
+            mid.x + 0.125f * (up.x + down.x + left + mid.y - 4 * mid.x),
+            mid.y + 0.125f * (up.y + down.y + mid.x + mid.z - 4 * mid.y),
+            mid.z + 0.125f * (up.z + down.z + mid.y + mid.w - 4 * mid.z),
+            mid.w + 0.125f * (up.w + down.w + mid.z + right - 4 * mid.w));
+        up = mid, mid = down;
+    }
 }
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
 from math import isqrt
@@ -28,30 +29,27 @@ from gpuguide.topics.several_gpus.gpus import (
 from gpuguide.topics.several_gpus.kernels import HEAT_SOURCE
 from gpuguide.topics.several_gpus.study import label, on_gpus
 
-SIZES = (2**24, 2**29)
+SIZES = (2**24, 2**30)
 STEPS = 20
-BYTES_A_CELL = 24
-"""Two slabs, and three plates while the result is checked, with room to spare."""
-BLOCK = (128, 2)
+BYTES_A_CELL = 18
+"""Two plates, two more while the result is checked, and some room."""
+THREADS, ROWS_A_THREAD = 128, 16  # each with four cells of a row
 
 
 def plate(n: int) -> tuple[int, int]:
-    """Return rows and columns of a plate with at most `n` cells.
+    """Return rows and columns of a plate with at most `n` cells; columns are a multiple of four.
 
-    >>> plate(2**29), plate(2**24), plate(257), plate(0)
-    ((16384, 32768), (4096, 4096), (16, 16), (0, 1))
+    >>> plate(2**30), plate(2**24), plate(257), plate(0)
+    ((32768, 32768), (4096, 4096), (16, 16), (0, 4))
     """
-    if n and n & (n - 1) == 0:
-        rows = 2 ** ((n.bit_length() - 1) // 2)
-        return rows, n // rows
-    columns = max(1, isqrt(n))
+    columns = max(4, isqrt(n) // 4 * 4)
     return n // columns, columns
 
 
 def largest(free_bytes: int) -> int:
     """Return the larger size of the study: smaller where GPU 0 has too little free memory.
 
-    >>> largest(140 * 10**9) == 2**29, largest(10**10) == 2**28
+    >>> largest(140 * 10**9) == 2**30, largest(10**10) == 2**29
     (True, True)
     """
     n = SIZES[-1]
@@ -67,23 +65,16 @@ class Slab:
     ----------
     gpu : Gpu
         That has them.
-    number, rows, columns : int
-        Its place in the plate, and its size.
+    now, then : array, shape (rows, columns)
+        On that GPU.
     """
 
-    def __init__(self, gpu: Gpu, number: int, rows: int, columns: int) -> None:
+    def __init__(self, gpu: Gpu, now: Any, then: Any) -> None:
         cp = cupy()
-        self.gpu = gpu
+        self.gpu, self.now, self.then = gpu, now, then
         with gpu.device, gpu.stream:
-            self.now, self.then = (
-                _memory(gpu, 2 * number + which, rows * columns).reshape(rows, columns)
-                for which in (0, 1)
-            )
             # Beyond the plate it is cold.
-            self.above, self.below = (
-                cp.zeros(columns, np.float32),
-                cp.zeros(columns, np.float32),
-            )
+            self.above, self.below = (cp.zeros(now.shape[1], np.float32) for _ in range(2))
             self.done = cp.cuda.Event(disable_timing=True)
 
     def finish(self) -> None:
@@ -92,16 +83,34 @@ class Slab:
             self.done.record(self.gpu.stream)
 
 
-_kept: dict[tuple[int, int], Any] = {}
+_kept: dict[tuple[int, str], Any] = {}
 
 
-def _memory(gpu: Gpu, which: int, n: int) -> Any:
-    """Give one of a GPU's large arrays, kept from call to call."""
+def _memory(gpu: Gpu, which: str, n: int) -> Any:
+    """Give one of a GPU's two large arrays, which are kept from call to call."""
     place = (gpu.device.id, which)
     if place not in _kept or _kept[place].size < n:
         _kept.pop(place, None)
-        _kept[place] = cupy().empty(n, np.float32)
-    return _kept[place][:n]
+        with gpu.device, gpu.stream:
+            _kept[place] = cupy().empty(n, np.float32)
+    return _kept[place]
+
+
+def make_slabs(gpus: tuple[Gpu, ...], rows: int, columns: int) -> list[Slab]:
+    """Cut a plate into slabs, one for each GPU of a list; one GPU may be in it several times."""
+    lengths = [end - begin for begin, end in cut(rows, gpus)]
+    on_each: Counter[int] = Counter()
+    for gpu, length in zip(gpus, lengths, strict=True):
+        on_each[gpu.device.id] += length
+    totals, slabs = dict(on_each), []
+    for gpu, length in zip(gpus, lengths, strict=True):
+        n = totals[gpu.device.id] * columns
+        arrays = [_memory(gpu, which, n) for which in ("now", "then")]
+        on_each[gpu.device.id] -= length
+        begin = on_each[gpu.device.id] * columns
+        part = slice(begin, begin + length * columns)
+        slabs.append(Slab(gpu, *(each[part].reshape(length, columns) for each in arrays)))
+    return slabs
 
 
 def forget() -> None:
@@ -118,9 +127,10 @@ def heat_kernel(source: str) -> Any:
 def step(slab: Slab, above: Any, below: Any) -> None:
     """Compute the next temperatures of a slab, and make them those of now."""
     rows, columns = slab.now.shape
-    blocks = (launch.blocks_1d(columns, BLOCK[0]), launch.blocks_1d(rows, BLOCK[1]))
+    blocks = -(-columns // (4 * THREADS)), -(-rows // ROWS_A_THREAD)
+    arrays = slab.now, above, below, slab.then
     heat_kernel(HEAT_SOURCE)(
-        blocks, BLOCK, (slab.now, above, below, slab.then, np.int32(rows), np.int32(columns))
+        blocks, (THREADS,), (*arrays, np.int32(rows), np.int32(columns // 4))
     )
     slab.now, slab.then = slab.then, slab.now
 
@@ -181,14 +191,12 @@ def heat_on(
     # The other GPUs' streams know nothing of what happens in this one.
     cp.cuda.get_current_stream().synchronize()
     gpus = choose()[: len(out)]
-    slabs = []
-    for number, (gpu, (begin, end)) in enumerate(zip(gpus, cut(len(out), gpus), strict=True)):
-        slab = Slab(gpu, number, end - begin, len(wide))
-        with gpu.device, gpu.stream:
+    slabs = make_slabs(gpus, len(out), len(wide))
+    for slab, (begin, end) in zip(slabs, cut(len(out), gpus), strict=True):
+        with slab.gpu.device, slab.gpu.stream:
             # `copy` brings both vectors to this GPU.
             cp.multiply(tall[begin:end].copy()[:, None], wide.copy(), out=slab.now)
         slab.finish()
-        slabs.append(slab)
     for _ in range(STEPS):
         advance(slabs)
     parts = []

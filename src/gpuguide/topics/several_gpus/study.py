@@ -18,9 +18,9 @@ from gpuguide.topics.several_gpus.kernels import INTEGRATE_SOURCE
 
 PIECES = 64
 """Parts of the integral whose areas are compared, each on one GPU."""
-SLICES = 2**20
-"""Threads for all pieces together: with four GPUs a quarter of a million on each."""
-SIZES = (2**24, 2**36)
+SLICES = 2**22
+"""Threads for all pieces together: with four GPUs a million on each, which still fills it."""
+SIZES = (2**24, 2**37)
 
 
 def pieces(n: int) -> int:
@@ -35,8 +35,8 @@ def pieces(n: int) -> int:
 def plan(n: int) -> tuple[int, int]:
     """Return how many slices a piece has, and how many points a slice has.
 
-    >>> plan(2**36), plan(2**24), plan(100)
-    ((16384, 65536), (16384, 16), (1, 1))
+    >>> plan(2**37), plan(2**24), plan(100)
+    ((65536, 32768), (65536, 4), (1, 1))
     """
     a_piece = n // max(1, pieces(n))
     slices = max(1, min(a_piece, SLICES // PIECES))
