@@ -37,6 +37,9 @@ from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
 from gpuguide.topics.segmented_sieve.study import primes_in_words
+from gpuguide.topics.several_gpus.all_reduce import Sums
+from gpuguide.topics.several_gpus.stencil import heat_reference
+from gpuguide.topics.several_gpus.study import areas_reference
 from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
 from gpuguide.topics.transfers.convolution import convolve_direct
 from gpuguide.topics.transfers.numbers import numbers
@@ -138,6 +141,10 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "numpy_to_cupy.convolve": np.convolve,
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
+    "several_gpus.integral": areas_reference,
+    "several_gpus.heat": heat_reference,
+    "several_gpus.sum_of_two": lambda x: Sums(2).prepare((x,)),
+    "several_gpus.sum_of_four": lambda x: Sums(4).prepare((x,)),
     "sort_search.sort": np.sort,
     "streams.inverses": lambda a, b: np.stack([np.linalg.inv(each) for each in (a, b)]),
     "streams.products": lambda a, b: np.stack([a @ b, b @ a]),
@@ -603,6 +610,10 @@ ON_THE_GPU = {
     "registers.product": (0, 1, 3, 4, 5, 33),
     "segmented_sieve.segmented": (2, 100, 1000, 10**4),
     "segmented_sieve.count": (2, 100, 1000, 10**4),
+    # Not at size 1, which is how a variant says that its GPUs are not here.
+    "several_gpus.integral": (0, 31, 2**16 + 5, 2**24),
+    "several_gpus.heat": (0, 31, 257, 1009, 2**20),
+    **dict.fromkeys(("several_gpus.sum_of_two", "several_gpus.sum_of_four"), (0, 31, 1022, 2**20)),
     "sort_search.sort": (*SIZES, 4096**2),
     "sort_search.argsort": (*SIZES, 4096**2),
     "sort_search.rows": (1, 31**2, 33**2, 4096**2),

@@ -63,6 +63,7 @@ ORDER: tuple[str, ...] = (
     "convolution_1d",
     "transpose",
     "pack_bits",
+    "halo_exchange",
     "choose_tolerance",
 )
 

@@ -1,0 +1,148 @@
+"""
+Several hosts
+=============
+
+How does work reach GPUs on several hosts, and what does Dask cost?
+"""
+# %%
+# Dask's scheduler hands tasks to workers, one process for each GPU, wherever they run. An integral takes
+# :measured:`workers[in_one_process, 2**37].time` in one process and :measured:`workers[dask, 2**37].time`
+# through Dask. A task that does nothing takes :measured:`task`.
+
+# %%
+# A scheduler, and a worker for each GPU
+# --------------------------------------
+#
+# Install ``dask[array]`` and ``distributed`` on all hosts, in the same versions as Python and CuPy. Choose a
+# host for the scheduler, and give its name in place of ``HOST``. One machine will do to begin with: call it
+# ``127.0.0.1``.
+#
+# .. code-block:: console
+#    :caption: on the host of the scheduler
+#
+#    $ dask scheduler --port 8786
+#
+# .. code-block:: console
+#    :caption: on every host, once for each of its GPUs
+#
+#    $ CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1
+#
+# A worker sees one GPU only, and calls it GPU 0. If the package ``dask-cuda`` is installed, ``dask cuda
+# worker tcp://HOST:8786`` starts a worker for each GPU of a host.
+
+# %%
+
+# record: Both commands, run on this machine
+import cupy as cp
+from gpuguide.topics.several_gpus import cluster
+
+running = cluster.start(cp.cuda.runtime.getDeviceCount())
+
+# %%
+# The program connects to the scheduler:
+
+from dask.distributed import Client
+
+client = Client("tcp://127.0.0.1:8786")
+client.wait_for_workers(1, timeout=60)
+print(len(client.nthreads()), "worker(s)")
+
+# %%
+# ``timeout`` makes a worker that does not come an error. ``client.get_versions(check=True)`` says where
+# versions differ.
+
+# %%
+# What changes in the code
+# ------------------------
+#
+# An array of Dask is cut into blocks, here of CuPy, and ``map_blocks`` runs a function on each of them, on
+# any worker. Nothing happens until ``compute`` asks for the result.
+
+import cupy as cp
+import dask.array as da
+
+integrate = cp.ElementwiseKernel(
+    "float64 left, int64 points, float64 step",
+    "float64 area",
+    """
+    double sum = 0;
+    for (int k = 0; k < points; k++) {
+        double x = left + (k + 0.5) * step;
+        sum += 4 / (1 + x * x);
+    }
+    area = sum * step;
+    """,
+    "integrate",
+)
+n, points = 2**20, 2**12
+
+
+def areas(left):
+    return integrate(left, points, 1 / n / points)
+
+
+left = da.arange(n, chunks=n // 4, like=cp.empty(0)) / n
+pi = left.map_blocks(areas, dtype=float, meta=cp.empty(0)).sum()
+print(pi)
+print("Dask: ", float(pi.compute()))
+
+# %%
+# Compare it with :doc:`Several GPUs </gallery/concurrency/several_gpus>`: there is no device and no loop over
+# GPUs any more, and no word of where a block is. What a task needs is pickled and sent along, the kernel too.
+
+# %%
+
+# record: The integral in one process and through Dask, and what a task and a copy cost
+import gpuguide as gg
+import numpy as np
+from gpuguide.topics.several_gpus import workers
+
+results = workers.dask_study().run()
+for name, seconds in workers.costs().items():
+    gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
+
+# %%
+# What it costs
+# -------------
+#
+# - **Time per task.** The scheduler is written in Python. With 16 tasks per worker instead of one, the integral
+#   takes :measured:`workers[dask_16, 2**37].time`. With 17 million points it is
+#   :measured:`workers[dask, 2**24].time` against :measured:`workers[in_one_process, 2**24].time` in one
+#   process. So make tasks that take a second rather than a millisecond.
+# - **Copies.** An array stays on the worker that made it, until somebody needs it elsewhere. Then it goes through
+#   the memory of both hosts. 128 MiB take :measured:`home` to this process; a sum where they are takes
+#   :measured:`stay`. So bring small results home.
+# - **Memory.** Each worker has a CUDA context and a memory pool of its own.
+#
+# .. results:: workers
+
+# draw
+gg.claim(results, "in_one_process", faster_than="dask", at=2**24, by=5)
+gg.claim(results, "dask", faster_than="dask_16", at=2**24)
+
+# %%
+# When a worker is lost
+# ---------------------
+#
+# The scheduler gives its tasks to the other workers, and has results that were only there computed again. So
+# a task must not mind being run twice. A worker that hangs is another matter: ``future.result(timeout=60)``
+# ends the wait.
+#
+# Whoever reaches the scheduler's port can run any code on all workers. Open it in your own network only, or
+# use TLS.
+
+client.close()
+
+# %%
+
+# record: The workers end
+
+running.stop()
+
+# %%
+# Next
+# ----
+#
+# - :doc:`Several GPUs </gallery/concurrency/several_gpus>`: the same work in one process, and GPUs that exchange data in
+#   every step.
+# - :doc:`Transfers </gallery/moving_data/transfers>`: what copies between a GPU and its host cost.
