@@ -163,6 +163,15 @@ def reversed_reference(x: Any, y: Any) -> Any:
     return squared_reference(x, array_module(x).flip(y))
 
 
+def difference_reference(x: Any, y: Any) -> Any:
+    """Add what is below zero.
+
+    >>> difference_reference(np.array([5, 1]), np.array([2, 1])).tolist()
+    [3, 0]
+    """
+    return x + (-y)
+
+
 def product_reference(x: Any, y: Any) -> Any:
     """Multiply in float64, which holds these products exactly.
 
@@ -234,7 +243,9 @@ def reversed_study(kernels: Kernels = None) -> Study:
 def subtract_study(kernels: Kernels = None) -> Study:
     """Describe the measurement of a difference alone."""
     variants = (_new("subtract", subtract, "x - y", 2, 1),)
-    return _study("difference", "A difference", variants, SIZES[-1:], np.subtract, kernels)
+    return _study(
+        "difference", "A difference", variants, SIZES[-1:], difference_reference, kernels
+    )
 
 
 def multiply_study(kernels: Kernels = None) -> Study:
