@@ -151,7 +151,7 @@ def squared_reference(x: Any, y: Any) -> Any:
     >>> squared_reference(np.array([5, 1]), np.array([2, 1])).tolist()
     [9, 0]
     """
-    return array_module(x).square(y - x)
+    return array_module(x).square(difference_reference(y, x))
 
 
 def reversed_reference(x: Any, y: Any) -> Any:
@@ -198,7 +198,7 @@ def sum_reference(x: Any, y: Any) -> Any:
     """
     total = 0
     for part in blocks(x.size, _BLOCK):
-        d = (x[part] - y[part]).astype(np.float64)
+        d = difference_reference(x[part], y[part]).astype(np.float64)
         total += int(d @ d)
     return array_module(x).asarray(total, dtype=x.dtype)
 
