@@ -2,7 +2,7 @@
 Kernel families
 ===============
 
-Eight ways to add two arrays: which is short, which is quick to compile, and which is fast?
+Seven ways to add two arrays: which is short, which is quick to compile, and which is fast?
 """
 # %%
 # ``cp.add`` is one line and reaches :measured:`add[add_ufunc, 2**28].share` of what memory can do with
@@ -171,8 +171,8 @@ raw_addition((n_blocks,), (256,), (a, b, out, np.int64(a.size)))
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# It takes care of itself: lengths that four does not divide, types, and arrays with gaps, which it would read
-# wrongly without a word.
+# Here you see to everything: a length that four does not divide, the types, and gaps. A RawKernel reads an
+# array with gaps as if it had none, and nobody says a word.
 #
 # Numba has no ``float4``. But a thread can have as much on its way if it loads four numbers of each array
 # before it stores the first.
@@ -185,6 +185,9 @@ add_four[(a.size + 1023) // 1024, 256](a, b, out)
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
+# Its first call takes :measured:`first_add_four`, and that of the RawKernel :measured:`first_add_quads`. CuPy
+# keeps what it has compiled on disk for later processes. Numba does so for ``@cuda.jit(cache=True)``.
+#
 # ``cupyx.jit`` translates a kernel from Python to CUDA C++, and is launched like a RawKernel. CuPy warns
 # that it is experimental. Its shortest addition, like those of ``@vectorize`` and ``@cuda.jit``, has one
 # number per thread.

@@ -151,7 +151,7 @@ def squared_reference(x: Any, y: Any) -> Any:
     >>> squared_reference(np.array([5, 1]), np.array([2, 1])).tolist()
     [9, 0]
     """
-    return array_module(x).square(y - x)
+    return array_module(x).square(difference_reference(y, x))
 
 
 def reversed_reference(x: Any, y: Any) -> Any:
@@ -161,6 +161,15 @@ def reversed_reference(x: Any, y: Any) -> Any:
     [16, 1]
     """
     return squared_reference(x, array_module(x).flip(y))
+
+
+def difference_reference(x: Any, y: Any) -> Any:
+    """Add what is below zero.
+
+    >>> difference_reference(np.array([5, 1]), np.array([2, 1])).tolist()
+    [3, 0]
+    """
+    return x + (-y)
 
 
 def product_reference(x: Any, y: Any) -> Any:
@@ -189,7 +198,7 @@ def sum_reference(x: Any, y: Any) -> Any:
     """
     total = 0
     for part in blocks(x.size, _BLOCK):
-        d = (x[part] - y[part]).astype(np.float64)
+        d = difference_reference(x[part], y[part]).astype(np.float64)
         total += int(d @ d)
     return array_module(x).asarray(total, dtype=x.dtype)
 
@@ -234,7 +243,9 @@ def reversed_study(kernels: Kernels = None) -> Study:
 def subtract_study(kernels: Kernels = None) -> Study:
     """Describe the measurement of a difference alone."""
     variants = (_new("subtract", subtract, "x - y", 2, 1),)
-    return _study("difference", "A difference", variants, SIZES[-1:], np.subtract, kernels)
+    return _study(
+        "difference", "A difference", variants, SIZES[-1:], difference_reference, kernels
+    )
 
 
 def multiply_study(kernels: Kernels = None) -> Study:
