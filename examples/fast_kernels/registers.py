@@ -198,7 +198,7 @@ for kernel in (in_register, fewer_registers):
 # With 512 x 512 products, all threads fit onto this GPU at once if none takes more than 32. Otherwise the
 # last blocks begin when others have ended, with most of the GPU idle. :evidence:`variant fewer_registers` The
 # limit has a price, too: a kernel that needs more registers than it may have keeps values in memory, which is
-# called *spilling*.
+# called :term:`spilling`.
 
 # %%
 # Two factors per load
