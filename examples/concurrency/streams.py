@@ -59,6 +59,8 @@ print("NumPy:", 10 * (np.zeros(5) + 1))
 
 # record: Inverses, kernels and pairs of streams, every result checked
 import gpuguide as gg
+from gpuguide.measure.timing import time_device
+from gpuguide.measure.turns import gpu_clock
 from gpuguide.topics.streams import study as streams
 from gpuguide.topics.streams import timeline
 from gpuguide.topics.streams.kernels import steps_source
@@ -70,6 +72,11 @@ short = streams.short_study().run()
 waits = streams.waits_study().run()
 for name, seconds in timeline.urgent_times().items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
+for n in (128, 256):
+    with gpu_clock().use():
+        crowd = timeline.crowd(n)
+    seconds = time_device(crowd, gpu_clock(), n_samples=10).seconds
+    gg.fact(f"crowd_{n}", float(np.median(seconds)), unit="s", samples=seconds)
 for name, n_streams in (("one", 1), ("two", 2)):
     _ = gg.keep(f"timeline_{name}", timeline.timeline(n_streams))
 
@@ -163,7 +170,8 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 # Streams add nothing to the GPU; they let kernels use what is idle. Blocks of several kernels share a
 # multiprocessor, but once its units are busy, they take turns. Two products of 4096 x 4096 fill the GPU, too:
 # in one stream they take :measured:`products[products_one, 4096**2].time`, in two
-# :measured:`products[products_two, 4096**2].time`.
+# :measured:`products[products_two, 4096**2].time`. There is a limit for small kernels as well: 128 of one
+# block, each in its stream, take :measured:`crowd_128`, and 256 take :measured:`crowd_256`.
 #
 # .. results:: blocks
 #
