@@ -183,41 +183,42 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 # Default streams: legacy and per thread
 # --------------------------------------
 #
-# The default stream is special. A stream made by ``cp.cuda.Stream()`` waits for what the default stream was
-# given before, and the other way round. This is called *blocking*. There is another default stream,
-# ``cp.cuda.Stream.ptds``, of which each Python thread has its own. Two kernels of one block tell who waits:
+# The default stream is special. A stream made by ``cp.cuda.Stream()`` is *blocking*: it waits for what the
+# default stream was given before, and the default stream waits for it. Streams made with
+# ``non_blocking=True`` take no part in this. There is another default stream, ``cp.cuda.Stream.ptds``, of
+# which each Python thread has its own. Two kernels of one block tell who waits:
 #
 # .. list-table::
 #    :header-rows: 1
 #
 #    * - one kernel in
-#      - the other one in
+#      - the other in
 #      - both take
-#    * - the default stream
-#      - the default stream
+#    * - default
+#      - default
 #      - :measured:`waits[same, 1].time`
-#    * - ``Stream(non_blocking=True)``
-#      - ``Stream(non_blocking=True)``
+#    * - non-blocking
+#      - non-blocking
 #      - :measured:`waits[own_own, 1].time`
-#    * - ``Stream()``
-#      - ``Stream()``
+#    * - blocking
+#      - blocking
 #      - :measured:`waits[blocking_blocking, 1].time`
-#    * - ``Stream(non_blocking=True)``
-#      - the default stream
+#    * - non-blocking
+#      - default
 #      - :measured:`waits[own_legacy, 1].time`
-#    * - ``Stream()``
-#      - the default stream
+#    * - blocking
+#      - default
 #      - :measured:`waits[blocking_legacy, 1].time`
-#    * - ``Stream()``
-#      - ``Stream.ptds``
+#    * - blocking
+#      - per thread
 #      - :measured:`waits[blocking_thread, 1].time`
-#    * - the default stream
-#      - ``Stream.ptds``
+#    * - default
+#      - per thread
 #      - :measured:`waits[legacy_thread, 1].time`
 #
-# Only the legacy default stream makes others wait. If ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy
-# is imported, CuPy begins with the other one. But a library that does not know of it still uses the legacy
-# one, and then both wait for each other. A stream that does not block is the safer choice.
+# Only the default stream makes others wait, and is called *legacy* for that. If ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy
+# is imported, CuPy begins with the one per thread. But a library that knows nothing of that still uses the
+# legacy one, and then both wait for each other. A stream that does not block is the safer choice.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: kinds, pair
