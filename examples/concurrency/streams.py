@@ -216,9 +216,10 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 #      - per thread
 #      - :measured:`waits[legacy_thread, 1].time`
 #
-# Only the default stream makes others wait, and is called *legacy* for that. If ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy
-# is imported, CuPy begins with the one per thread. But a library that knows nothing of that still uses the
-# legacy one, and then both wait for each other. A stream that does not block is the safer choice.
+# Only the default stream makes others wait, and it is called *legacy* for that. If
+# ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy is imported, CuPy begins with the one per thread. But
+# a library that knows nothing of that still uses the legacy one, and then both wait for each other. A stream
+# that does not block is the safer choice.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: kinds, pair
