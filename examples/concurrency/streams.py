@@ -59,6 +59,8 @@ print("NumPy:", 10 * (np.zeros(5) + 1))
 
 # record: Inverses, kernels and pairs of streams, every result checked
 import gpuguide as gg
+from gpuguide.measure.timing import time_device
+from gpuguide.measure.turns import gpu_clock
 from gpuguide.topics.streams import study as streams
 from gpuguide.topics.streams import timeline
 from gpuguide.topics.streams.kernels import steps_source
@@ -70,6 +72,11 @@ short = streams.short_study().run()
 waits = streams.waits_study().run()
 for name, seconds in timeline.urgent_times().items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
+for n in (128, 256):
+    with gpu_clock().use():
+        crowd = timeline.crowd(n)
+    seconds = time_device(crowd, gpu_clock(), n_samples=10).seconds
+    gg.fact(f"crowd_{n}", float(np.median(seconds)), unit="s", samples=seconds)
 for name, n_streams in (("one", 1), ("two", 2)):
     _ = gg.keep(f"timeline_{name}", timeline.timeline(n_streams))
 
@@ -163,7 +170,8 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 # Streams add nothing to the GPU; they let kernels use what is idle. Blocks of several kernels share a
 # multiprocessor, but once its units are busy, they take turns. Two products of 4096 x 4096 fill the GPU, too:
 # in one stream they take :measured:`products[products_one, 4096**2].time`, in two
-# :measured:`products[products_two, 4096**2].time`.
+# :measured:`products[products_two, 4096**2].time`. There is a limit for small kernels as well: 128 of one
+# block, each in its stream, take :measured:`crowd_128`, and 256 take :measured:`crowd_256`.
 #
 # .. results:: blocks
 #
@@ -175,41 +183,43 @@ gg.plot_speedup(blocks, "eight_streams", over="one_stream")
 # Default streams: legacy and per thread
 # --------------------------------------
 #
-# The default stream is special. A stream made by ``cp.cuda.Stream()`` waits for what the default stream was
-# given before, and the other way round. This is called *blocking*. There is another default stream,
-# ``cp.cuda.Stream.ptds``, of which each Python thread has its own. Two kernels of one block tell who waits:
+# The default stream is special. A stream made by ``cp.cuda.Stream()`` is *blocking*: it waits for what the
+# default stream was given before, and the default stream waits for it. Streams made with
+# ``non_blocking=True`` take no part in this. There is another default stream, ``cp.cuda.Stream.ptds``, of
+# which each Python thread has its own. Two kernels of one block tell who waits:
 #
 # .. list-table::
 #    :header-rows: 1
 #
 #    * - one kernel in
-#      - the other one in
+#      - the other in
 #      - both take
-#    * - the default stream
-#      - the default stream
+#    * - default
+#      - default
 #      - :measured:`waits[same, 1].time`
-#    * - ``Stream(non_blocking=True)``
-#      - ``Stream(non_blocking=True)``
+#    * - non-blocking
+#      - non-blocking
 #      - :measured:`waits[own_own, 1].time`
-#    * - ``Stream()``
-#      - ``Stream()``
+#    * - blocking
+#      - blocking
 #      - :measured:`waits[blocking_blocking, 1].time`
-#    * - ``Stream(non_blocking=True)``
-#      - the default stream
+#    * - non-blocking
+#      - default
 #      - :measured:`waits[own_legacy, 1].time`
-#    * - ``Stream()``
-#      - the default stream
+#    * - blocking
+#      - default
 #      - :measured:`waits[blocking_legacy, 1].time`
-#    * - ``Stream()``
-#      - ``Stream.ptds``
+#    * - blocking
+#      - per thread
 #      - :measured:`waits[blocking_thread, 1].time`
-#    * - the default stream
-#      - ``Stream.ptds``
+#    * - default
+#      - per thread
 #      - :measured:`waits[legacy_thread, 1].time`
 #
-# Only the legacy default stream makes others wait. If ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy
-# is imported, CuPy begins with the other one. But a library that does not know of it still uses the legacy
-# one, and then both wait for each other. A stream that does not block is the safer choice.
+# Only the default stream makes others wait, and it is called *legacy* for that. If
+# ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy is imported, CuPy begins with the one per thread. But
+# a library that knows nothing of that still uses the legacy one, and then both wait for each other. A stream
+# that does not block is the safer choice.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: kinds, pair

@@ -63,6 +63,8 @@ print("NumPy:", np.prod(x.get(), axis=0)[0, :4])
 
 # record: The product in ten ways, each compared with the sum of the exponents
 import gpuguide as gg
+from gpuguide.measure.timing import time_device
+from gpuguide.measure.turns import gpu_clock
 from gpuguide.topics.registers import study as registers
 from gpuguide.topics.registers.kernels import (
     as_is_source,
@@ -71,10 +73,15 @@ from gpuguide.topics.registers.kernels import (
     one_load_source,
     pairs_source,
     restrict_source,
+    stores_source,
     volatile_source,
 )
 
 results = registers.study().run()
+with gpu_clock().use():
+    alone = registers.stores_alone(4096)
+seconds = time_device(alone, gpu_clock(), n_samples=20).seconds
+gg.fact("stores_alone", float(np.median(seconds)), unit="s", samples=seconds)
 void_zero, void_small = registers.void_check()
 gg.fact("void_zero", void_zero, unit="share", note="products that are exactly 0")
 gg.fact(
@@ -143,6 +150,10 @@ print("GPU:  ", out[0, :4])
 #      - :measured:`product[one_load, 4096].work(stores)`
 #      - :measured:`product[one_load, 4096].counter(l2_write_sectors)`
 #      - :measured:`product[one_load, 4096].time`
+#    * - written, and nothing loaded
+#      - :measured:`product[cpp, 4096].work(stores)`
+#      -
+#      - :measured:`stores_alone`
 #
 # So the time goes into the stores. :evidence:`variant one_load` All products together are 2 MB, which stay in
 # the L2 cache. But every store has to go there, and by the end as many bytes have been stored as loaded.
@@ -154,8 +165,8 @@ print("GPU:  ", out[0, :4])
 #     and the product stays in a register; one store at the end goes to the L2 cache.
 #
 # .. kernel:: gpuguide.topics.registers.kernels
-#    :names: one_load_source, eighth_source
-#    :fold: One load at a time
+#    :names: one_load_source, eighth_source, stores_source
+#    :fold: One load at a time, and stores alone
 
 # %%
 # __restrict__: a promise instead of a variable
@@ -198,7 +209,7 @@ for kernel in (in_register, fewer_registers):
 # With 512 x 512 products, all threads fit onto this GPU at once if none takes more than 32. Otherwise the
 # last blocks begin when others have ended, with most of the GPU idle. :evidence:`variant fewer_registers` The
 # limit has a price, too: a kernel that needs more registers than it may have keeps values in memory, which is
-# called *spilling*.
+# called :term:`spilling`.
 
 # %%
 # Two factors per load

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
-from gpuguide.errors import ArgumentError
+from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.topics.registers import kernels, layers
 from gpuguide.topics.registers import study as registers
 from gpuguide.topics.registers.layers import EXACT, FINE
@@ -131,6 +131,24 @@ def test_kernels_in_cpp_get_a_thread_for_each_product(name: str, monkeypatch: py
     assert len(launched) == 1
 
 
+def test_stores_alone_are_checked(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last number stored is that of the last turn."""
+    monkeypatch.setattr(registers, "cupy", lambda: np)
+    numbers: list[int] = []
+
+    def compiled(source: str, name: str) -> Any:
+        assert (source, name) == (kernels.stores_source, "stores")
+        return lambda grid, block, arguments: arguments[0].fill(numbers.pop())
+
+    monkeypatch.setattr(registers, "compiled", compiled)
+    numbers += [9, 9]
+    registers.stores_alone(10)()
+    assert numbers == []
+    numbers += [8]
+    with pytest.raises(MismatchError, match="not everywhere that of the last turn"):
+        registers.stores_alone(10)
+
+
 def test_cupy_multiplies_along_the_first_axis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registers, "cupy", lambda: np)
     out = np.empty((2, 3))
@@ -175,6 +193,8 @@ def test_a_promise_takes_the_stores_out_of_the_loop() -> None:
     assert facts["one_load"].count("st.global") == 1
     assert facts["as_is"].count("st.global") == 6
     assert facts["eighth"].count("st.global") == 2
+    alone = raw_facts(kernels.stores_source, "stores")
+    assert (alone.count("ld.global"), alone.count("st.volatile.global")) == (0, 5)
     assert all(each.spills == 0 and each.registers <= 32 for each in facts.values())
 
 

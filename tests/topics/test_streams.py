@@ -199,6 +199,7 @@ def test_the_timeline_and_the_urgent_kernel_have_times() -> None:
         assert 0 <= first[0] < first[1]
         assert second[0] < second[1]
         assert n_streams == 2 or second[0] >= first[1]
+    timeline.crowd(5)()
     seconds = timeline.urgent_times(n_turns=3)
     assert set(seconds) == {"urgent_default", "urgent_high", "background"}
     assert all(each > 0 for times in seconds.values() for each in times)

@@ -1,4 +1,4 @@
-"""The product of layers: in the output array or in a variable, in Numba, and in CUDA C++ in six ways."""
+"""The product of layers: in the output array or in a variable, in Numba, and in CUDA C++ in several ways."""
 
 from numba import cuda
 
@@ -57,6 +57,14 @@ eighth_source = one_load_source.replace(
     "        if (z % 8 == 0) out[i] = product;\n"
     "    }",
 )
+
+stores_source = r"""
+extern "C" __global__ void stores(volatile double* out, int n_layers, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    for (int z = 0; z < n_layers; z++)
+        out[i] = z;  // nothing is loaded
+}"""
 
 pairs_source = r"""
 extern "C" __global__ void product(const double2* x, double2* out, int n_layers, int n) {

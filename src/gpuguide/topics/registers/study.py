@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
+from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.machine import launch
 from gpuguide.machine.backends import cuda, cupy, raw_kernel, simulated
 from gpuguide.measure.edited import Kernels
@@ -24,6 +24,7 @@ from gpuguide.topics.registers.kernels import (
     one_load_source,
     pairs_source,
     restrict_source,
+    stores_source,
     volatile_source,
 )
 from gpuguide.topics.registers.layers import (
@@ -116,9 +117,24 @@ def product_pairs(x: Any, out: Any) -> None:
 
 
 @cache
-def compiled(source: str) -> Any:
+def compiled(source: str, name: str = "product") -> Any:
     """Keep what is compiled."""
-    return raw_kernel(source, "product")
+    return raw_kernel(source, name)
+
+
+def stores_alone(n_layers: int) -> Callable[[], None]:
+    """Return a call that stores as many numbers as `product_cpp` does, and loads nothing; it was checked."""
+    out = cupy().full(layer_shape(), np.nan)
+    sizes = np.int32(n_layers), np.int32(out.size)
+
+    def call() -> None:
+        blocks = launch.blocks_1d(out.size, THREADS)
+        compiled(stores_source, "stores")((blocks,), (THREADS,), (out, *sizes))
+
+    call()
+    if n_layers and not bool((out == n_layers - 1).all()):
+        raise MismatchError("The last number stored is not everywhere that of the last turn.")
+    return call
 
 
 def product_cupy(x: Any, out: Any) -> None:

@@ -1,9 +1,10 @@
-"""When two inverses began and ended, by events; and how long an urgent kernel waits behind a large one."""
+"""When two inverses began and ended, by events; how long an urgent kernel waits; and crowds of kernels."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,16 @@ from gpuguide.machine.backends import cupy, raw_kernel
 from gpuguide.measure.turns import gpu_clock, in_turns
 from gpuguide.topics.streams.kernels import steps_source
 from gpuguide.topics.streams.study import (
+    STEPS,
     THREADS,
     InverseCheck,
+    in_streams,
     inverses_study,
     steps_reference,
     streams,
 )
 
-__all__ = ["PRIORITIES", "alone", "timeline", "urgent", "urgent_times"]
+__all__ = ["PRIORITIES", "alone", "crowd", "timeline", "urgent", "urgent_times"]
 
 BACKGROUND_BLOCKS = 20_000
 """Many more than a GPU holds at once."""
@@ -118,3 +121,23 @@ def alone() -> float:
     end = current.record()
     end.synchronize()
     return float(cp.cuda.get_elapsed_time(begin, end)) / 1e3
+
+
+def crowd(n: int) -> Callable[[], None]:
+    """Return a call that launches kernels of one block in as many streams; it was checked."""
+    cp = cupy()
+    kernel = raw_kernel(steps_source, "steps").compiled
+    x = cp.arange(n * THREADS, dtype=np.uint32).reshape(n, THREADS)
+    out = cp.zeros_like(x)
+    sizes = np.int32(THREADS), np.int32(STEPS)
+
+    # Made once: the host must be ahead of the GPU.
+    calls = [partial(kernel, (1,), (THREADS,), (x[i], out[i], *sizes)) for i in range(n)]
+
+    def call() -> None:
+        in_streams(calls)
+
+    call()
+    if not bool((out == steps_reference(x)).all()):
+        raise MismatchError(f"The results of {n} kernels are wrong.")
+    return call
