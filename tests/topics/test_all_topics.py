@@ -94,7 +94,8 @@ SIMULATED = {
     "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
     "transfers.convolution": (0, 1, 31**2, 33**2),
     "transfers.product": (0, 1, 3),
-    "slicing.strided": (0, 1, 31, 257),
+    "slicing.strided": (),  # no side works on its own
+    "slicing.alone": (0, 1, 31, 257),
     "slicing.picked": (0, 1, 31, 257),
     "slicing.block": (),  # no side works on its own
     **dict.fromkeys(("interop.tripled", "interop.waiting"), ()),  # no variant can be simulated
@@ -421,6 +422,8 @@ COPIES_BESIDE = {
     ("primes.primes", "ufunc"),
     # Into new memory, which is not there to be pinned.
     ("transfers.to_host", "into_new"),
+    # From pageable memory it takes a second: its page times that once, apart.
+    ("transfers.product", "with_copies_pinned"),
 }
 # Studies of a page on which pageable memory is one thing among others that hinder: overlap.changes has both.
 PINNED_FIRST = "overlap."
