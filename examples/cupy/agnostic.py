@@ -8,7 +8,7 @@ How do you write one function for NumPy and CuPy, and what does that cost?
 # Ask the array for its library: ``xp = array_namespace(x)``. Written once, an image pipeline takes NumPy
 # :measured:`contrast[numpy, 2048**2].time` on one thread for four million pixels,
 # :measured:`contrast[numpy_threads, 2048**2].time` on all threads, and CuPy
-# :measured:`contrast[cupy, 2048**2].time`. Written for CuPy alone, it takes CuPy
+# :measured:`contrast[cupy, 2048**2].time`. Written for CuPy alone, it takes about as long:
 # :measured:`contrast[cupy_by_hand, 2048**2].time`.
 
 # %%
@@ -177,8 +177,8 @@ _ = gg.plot_time(
 #      - :measured:`contrast[cupy_by_hand, 32**2].time`
 #      - :measured:`contrast[cupy_by_hand, 2048**2].time`
 #
-# The steps on the GPU are the same, so only the time in Python can differ. A kernel of your own that does all
-# steps at once is another matter, and code for the GPU alone:
+# The steps on the GPU are the same, so only the time in Python can differ, and it hardly does. A kernel of
+# your own that does all steps at once is another matter, and code for the GPU alone:
 # :doc:`Why a GPU </gallery/start/why_gpu>` compares these ways.
 #
 # .. kernel:: gpuguide.topics.agnostic.study

@@ -10,7 +10,7 @@ At what size does a GPU win, and is its answer as good?
 # :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast. Its answers are about as good. Singular
 # values gain least: ``svd`` is :measured:`svd[svd_cupy, 512**2].speedup(svd_numpy)` as fast.
 #
-# .. list-table:: Time in ``float64``, the matrix where it is needed
+# .. list-table:: Time in ``float64``, without copies
 #    :header-rows: 1
 #
 #    * - routine, rows
@@ -93,7 +93,7 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # in *eps*, the distance from 1 to the next number: 2.2e-16 in ``float64``, 1.2e-7 in ``float32``.
 #
 # .. csv-table:: Residuals, in eps of the dtype
-#    :header: | dtype | NumPy | CuPy
+#    :header: routine, rows | dtype | NumPy | CuPy
 #    :delim: |
 #
 #    ``qr``, 1024|``float64``|:measured:`residual_qr_numpy`|:measured:`residual_qr_cupy`
@@ -110,8 +110,9 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # same matrix in ``float64`` in :measured:`widened` of their elements. :evidence:`count widened` So
 # ``float32`` saves NumPy no time: at 512 by 512 its QR takes
 # :measured:`qr_single[qr_single_numpy, 512**2].time`, and :measured:`qr[numpy, 512**2].time` in ``float64``.
-# CuPy computes in the dtype of the array, and its residual shows it. At 2048 by 2048 that takes
-# :measured:`qr_single[qr_single_cupy, 2048**2].time`, in ``float64`` :measured:`qr[cupy, 2048**2].time`.
+# CuPy computes in the dtype of the array. Its residual shows it, but its time hardly does: at 2048 by 2048
+# QR takes :measured:`qr_single[qr_single_cupy, 2048**2].time` in ``float32``, and
+# :measured:`qr[cupy, 2048**2].time` in ``float64``.
 #
 # .. kernel:: gpuguide.topics.linear_algebra.residuals
 #    :names: of_factors, of_solution, of_singular_values, of_product, share_widened
@@ -121,8 +122,8 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # Matmul on tensor cores: float64, float32 and TF32
 # -------------------------------------------------
 #
-# How fast a product is depends on the dtype, on a GPU more than elsewhere. Both factors are 4096 by 4096, and
-# their random numbers are made before the clock starts.
+# How fast a product is depends on the units that compute it, and these on the dtype. Both factors are 4096 by
+# 4096, and their random numbers are made before the clock starts.
 
 a = cp.random.standard_normal((4096, 4096))
 b = cp.random.standard_normal((4096, 4096))
@@ -143,9 +144,10 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 # is the :term:`tensor cores <tensor core>` that multiply. :evidence:`count operations` Nothing has to be
 # switched on, and nothing is lost: they compute in ``float64``.
 #
-# In ``float32`` they are off. There they would round the factors to *TF32*, ten bits after the point instead
-# of 23. You allow that with ``CUPY_TF32=1`` in the environment; the residual then grows from
-# :measured:`residual_matmul_cupy` to :measured:`residual_tf32_cupy` eps.
+# In ``float32`` they are off, and this dtype, elsewhere the faster choice, is not faster here. They would
+# round the factors to *TF32*, ten bits after the point instead of 23. You allow that with ``CUPY_TF32=1`` in
+# the environment; the residual then grows from :measured:`residual_matmul_cupy` to
+# :measured:`residual_tf32_cupy` eps.
 #
 # NumPy on all threads multiplies in ``float32`` in :measured:`matmul[matmul_numpy, 4096**2].time`. If the
 # factors come from the host and the product goes back, CuPy takes
@@ -160,8 +162,8 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 # SVD holds the host, QR and solve do not
 # ---------------------------------------
 #
-# Most calls of CuPy return before the GPU is done, and Python goes on. How much of its time does a call hold
-# Python? The matrices are 1024 by 1024, that of ``svd`` 512 by 512.
+# Most calls of CuPy return before the GPU is done, and Python goes on. For how much of its time does a call
+# hold Python? The matrices are 1024 by 1024, that of ``svd`` 512 by 512.
 
 # draw
 from gpuguide.charts.shapes import plot_ratios
@@ -225,17 +227,19 @@ gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
 # %%
 # .. finding::
 #
-#    From host memory to host memory, **CuPy, pinned copies** overtakes **NumPy, one thread**
-#    :measured:`qr.crossover(numpy_one_thread, with_copies_pinned)`, and
-#    **NumPy, all threads** :measured:`qr.crossover(numpy, with_copies_pinned)`. A matrix with 2\ :sup:`12`
-#    elements has 64 rows, one with 2\ :sup:`22` has 2048.
+#    From host memory to host memory, **CuPy, pinned copies** overtakes **NumPy, all threads**
+#    :measured:`qr.crossover(numpy, with_copies_pinned)`. **NumPy, one thread** takes
+#    :measured:`qr[numpy_one_thread, 128**2].time` for 128 rows, and CuPy
+#    :measured:`qr[with_copies_pinned, 128**2].time`; for 512 rows it is
+#    :measured:`qr[numpy_one_thread, 512**2].time` and :measured:`qr[with_copies_pinned, 512**2].time`.
 #
-# **CuPy, pageable copies** takes :measured:`qr[with_copies, 512**2].time` for 512 rows, the pinned ones
-# :measured:`qr[with_copies_pinned, 512**2].time`: next to the factorisation the copies are short.
+# A matrix with 2\ :sup:`12` elements has 64 rows, one with 2\ :sup:`22` has 2048. More threads do not always
+# help NumPy: for 128 rows, all of them take :measured:`qr[numpy, 128**2].time`. ``OPENBLAS_NUM_THREADS=1`` in
+# the environment gives a whole process one.
 #
-# More threads do not always help NumPy: with 128 rows QR takes :measured:`qr[numpy_one_thread, 128**2].time`
-# on one thread and :measured:`qr[numpy, 128**2].time` on all. ``OPENBLAS_NUM_THREADS=1`` in the environment
-# gives a whole process one.
+# Of CuPy's time for 512 rows, the factorisation is :measured:`qr[cupy, 512**2].time`. With
+# **CuPy, pageable copies** the whole takes :measured:`qr[with_copies, 512**2].time`. A matrix of 4096 rows
+# that is on the GPU is factorised in :measured:`qr[cupy, 4096**2].time`.
 
 # draw: Five claims, and float64 beside the ordinary units
 gg.claim(qr, "cupy", faster_than="numpy", at=1024**2, by=5)

@@ -302,7 +302,7 @@ _ = gg.plot_time(
 #    :names: in_cells_cupy, in_cells_with_copies, in_cells_pinned
 #    :fold: What is timed for CuPy, with copies and without
 
-# draw: Five claims
+# draw: Six claims
 gg.claim(results, "cupy", faster_than="numpy", at=10**7, by=10)
 gg.claim(results, "with_copies_pinned", faster_than="numpy", at=10**7, by=2)
 gg.claim(results, "numpy", faster_than=("cupy", "with_copies_pinned"), at=10**2, by=2)

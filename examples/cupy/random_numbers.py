@@ -104,12 +104,11 @@ print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 # %%
 # In double precision XORWOW, Philox and MRG32k3a write at :measured:`float64[xorwow, 5*10**7].share`,
 # :measured:`bits[philox, 5*10**7].share` and :measured:`bits[mrg, 5*10**7].share` of the rate that the memory
-# allows, which leaves little room for a faster one: XORWOW makes
-# :measured:`float64[xorwow, 5*10**7].rate(numbers)`. In single precision there is half as much to write, and
-# it makes :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The older function ``cp.random.random``, which
-# has one seed for the whole program, makes :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double
-# precision. Replace it by a generator object for large arrays, and say ``dtype=cp.float32`` where that is
-# enough.
+# allows, which no generator can exceed. XORWOW makes :measured:`float64[xorwow, 5*10**7].rate(numbers)`, and
+# in single precision, with half as much to write, :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The
+# older function ``cp.random.random``, which has one seed for the whole program, makes
+# :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double precision. Replace it by a generator
+# object for large arrays, and say ``dtype=cp.float32`` where that is enough.
 #
 # Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall evenly
 # into 256 equal parts, rise as often as they fall, and do not come again. That finds a generator that is
@@ -141,7 +140,7 @@ gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
 # %%
 # .. finding::
 #
-#    Ten million numbers take NumPy on all threads :measured:`float64[numpy_threads, 10**7].time`,
+#    For ten million numbers NumPy on all threads takes :measured:`float64[numpy_threads, 10**7].time`,
 #    ``cp.random.random`` :measured:`float64[cupy_random, 10**7].time` and ``default_rng``
 #    :measured:`float64[xorwow, 10**7].time`. Double precision; the numbers stay where they were made, and
 #    the launch is not counted.
