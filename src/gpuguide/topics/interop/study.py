@@ -10,7 +10,7 @@ import numpy as np
 from numba import cuda
 
 from gpuguide.machine import launch
-from gpuguide.machine.backends import array_module, cupy, raw_kernel
+from gpuguide.machine.backends import cupy, is_device_array, raw_kernel
 from gpuguide.measure.clocks import DELAY_SOURCE
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant
@@ -110,7 +110,7 @@ def _length(x: Any) -> int:
 
 
 def _no_elements(x: Any) -> Any:
-    return array_module(x).empty(0, np.float32)
+    return (cupy() if is_device_array(x) else np).empty(0, np.float32)
 
 
 def study(kernels: Kernels = None) -> Study:
