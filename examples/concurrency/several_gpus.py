@@ -141,6 +141,8 @@ sum_of_four = all_reduce.four_study().run()
 # share the slices. A call only asks for work and does not wait for it. So one loop in one thread of Python is
 # enough to keep all GPUs at work.
 
+import numpy as np
+
 integrate = cp.ElementwiseKernel(
     "float64 left, int64 points, float64 step",
     "float64 area",
@@ -245,16 +247,17 @@ def advance(slabs):
             slab.step()
 
 
-slabs = [Slab(gpu, 64, 256) for gpu in gpus * 2]  # two on each GPU
-whole = [Slab(gpus[0], 128, 256)]
+rows, columns = 64, 256
+slabs = [Slab(gpu, rows, columns) for gpu in gpus * 2]  # two on each GPU
+whole = [Slab(gpus[0], len(slabs) * rows, columns)]
 for plate in (slabs, whole):
     with plate[0].gpu, plate[0].stream as stream:
-        plate[0].now[63] = 1  # the last row of the first slab is hot
+        plate[0].now[rows - 1] = 1  # the last row of the first slab is hot
         plate[0].done.record()
     for _ in range(10):
         advance(plate)
     with plate[0].gpu:
-        print(len(plate), "slab(s):", plate[0].now.get(stream=stream)[60:64, 128])
+        print(len(plate), "slab(s):", plate[0].now.get(stream=stream)[rows - 3 : rows, 3])
 
 # %%
 # Nothing says that slabs must be on different GPUs, so all of this can be tried on one. There the exchange

@@ -165,6 +165,14 @@ _ADDED = "assert (out == x + 1).all()\nassert (result == np.sort(host)).all()"
 _TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
 _SHORT = {"2**28": "2**26", "8192": "1024"}
 
+_SHARED = """
+assert abs(pi_on(gpus) - np.pi) < 1e-6
+for k, slab in enumerate(slabs):
+    assert np.allclose(slab.now.get(), whole[0].now.get()[k * rows : (k + 1) * rows])
+assert (arrays[-1] == sum(range(1, n_gpus + 1))).all()
+"""
+_BLOCKS = "assert np.isclose(float(pi.compute()), np.pi)"
+
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "agnostic": (
@@ -233,6 +241,14 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "overlap": (
         OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
         OtherSizes({"2048, 2048": "1, 33"}, _CHUNKED),
+    ),
+    "several_gpus": (
+        OtherSizes({"2**20": "1_000", "rows, columns = 64, 256": "rows, columns = 33, 20"}, {"": _SHARED}),
+        OtherSizes({"2**20": "500", "rows, columns = 64, 256": "rows, columns = 1, 4"}, {"": _SHARED}),
+    ),
+    "several_hosts": (
+        OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
+        OtherSizes({"2**20": "500"}, {"": _BLOCKS}),
     ),
     "convolution": (
         OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
@@ -311,6 +327,8 @@ NOT_SIMULATED: dict[str, str] = {
     "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "segmented_sieve": "the simulator has no CUDA C++",
+    "several_gpus": "the simulator has no CUDA C++",
+    "several_hosts": "the simulator has no CUDA C++",
     "memory_pools": "the simulator has no memory pool",
     "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
