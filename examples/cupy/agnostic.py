@@ -57,7 +57,11 @@ print("the same:", np.allclose(on_host, on_gpu.get(), atol=1e-5))
 import gpuguide as gg
 from gpuguide.topics.agnostic import study as agnostic
 
+free, total = cp.cuda.Device().mem_info
+print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
 results = agnostic.study().run()
+if max(results.sizes) < agnostic.SIZES[-1]:
+    print(f"That is enough for photos of {max(results.sizes):,} pixels.")
 
 # %%
 # Why not simply ``np``?

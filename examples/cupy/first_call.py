@@ -127,7 +127,8 @@ gg.plot_decomposition(bars)
 # them compiles anew. Inside a process, what was loaded stays in memory.
 
 # draw
-gg.plot_samples(results, 512**2)
+ax = gg.plot_samples(results, 512**2)
+_ = ax.set_xlabel("time of one call")
 
 # %%
 # .. finding::

@@ -21,10 +21,6 @@ At what size does a GPU win, and is its answer as good?
 #      - :measured:`qr[numpy_one_thread, 1024**2].time`
 #      - :measured:`qr[numpy, 1024**2].time`
 #      - :measured:`qr[cupy, 1024**2].time`
-#    * - ``qr``, 4096
-#      - left out
-#      - left out
-#      - :measured:`qr[cupy, 4096**2].time`
 #    * - ``solve``, 1024
 #      - :measured:`solve[solve_numpy_one_thread, 1024**2].time`
 #      - :measured:`solve[solve_numpy, 1024**2].time`
@@ -112,9 +108,9 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # The last row is odd: in ``float32`` NumPy's QR is better than eps. ``np.linalg`` computes in ``float64``
 # whatever it gets, and rounds at the end. The factors of a ``float32`` matrix equal the rounded ones of the
 # same matrix in ``float64`` in :measured:`widened` of their elements. :evidence:`count widened` So
-# ``float32`` saves NumPy no time: at 1024 by 1024 its QR takes
-# :measured:`qr_single[qr_single_numpy, 1024**2].time`, and :measured:`qr[numpy, 1024**2].time` in
-# ``float64``. CuPy computes in the dtype of the array, and its residual shows it. At 2048 by 2048 that takes
+# ``float32`` saves NumPy no time: at 512 by 512 its QR takes
+# :measured:`qr_single[qr_single_numpy, 512**2].time`, and :measured:`qr[numpy, 512**2].time` in ``float64``.
+# CuPy computes in the dtype of the array, and its residual shows it. At 2048 by 2048 that takes
 # :measured:`qr_single[qr_single_cupy, 2048**2].time`, in ``float64`` :measured:`qr[cupy, 2048**2].time`.
 #
 # .. kernel:: gpuguide.topics.linear_algebra.residuals
@@ -135,48 +131,30 @@ c_single = a.astype(cp.float32) @ b.astype(cp.float32)
 print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 
 # %%
-# .. list-table:: Product of two matrices, 4096 by 4096
-#    :header-rows: 1
+# .. csv-table:: Product of two matrices with CuPy, 4096 by 4096
+#    :header: dtype | time | operations per second
+#    :delim: |
 #
-#    * - dtype
-#      - NumPy, all threads
-#      - CuPy
-#      - operations per second
-#    * - ``float64``
-#      - :measured:`double[double_numpy, 4096**2].time`
-#      - :measured:`double[double_cupy, 4096**2].time`
-#      - :measured:`double[double_cupy, 4096**2].flop_rate`
-#    * - ``float32``
-#      - :measured:`matmul[matmul_numpy, 4096**2].time`
-#      - :measured:`matmul[matmul_cupy, 4096**2].time`
-#      - :measured:`matmul[matmul_cupy, 4096**2].flop_rate`
-#    * - TF32
-#      - not offered
-#      - :measured:`tf32[tf32, 4096**2].time`
-#      - :measured:`tf32[tf32, 4096**2].flop_rate`
+#    float64|:measured:`double[double_cupy, 4096**2].time`|:measured:`double[double_cupy, 4096**2].flop_rate`
+#    float32|:measured:`matmul[matmul_cupy, 4096**2].time`|:measured:`matmul[matmul_cupy, 4096**2].flop_rate`
+#    TF32|:measured:`tf32[tf32, 4096**2].time`|:measured:`tf32[tf32, 4096**2].flop_rate`
 #
 # In ``float64`` CuPy computes :measured:`over_fp64` as fast as the ordinary FP64 units of this GPU can. So it
 # is the :term:`tensor cores <tensor core>` that multiply. :evidence:`count operations` Nothing has to be
 # switched on, and nothing is lost: they compute in ``float64``.
 #
 # In ``float32`` they are off. There they would round the factors to *TF32*, ten bits after the point instead
-# of 23. With ``CUPY_TF32=1`` in the environment a product is :measured:`tf32_gain` as fast, and its residual
-# grows from :measured:`residual_matmul_cupy` to :measured:`residual_tf32_cupy` eps.
+# of 23. You allow that with ``CUPY_TF32=1`` in the environment; the residual then grows from
+# :measured:`residual_matmul_cupy` to :measured:`residual_tf32_cupy` eps.
 #
-# If the factors come from the host, the copies take longer than the product. Pageable ones make it
-# :measured:`matmul[matmul_copied, 4096**2].time` in ``float32``, pinned ones
+# NumPy on all threads multiplies in ``float32`` in :measured:`matmul[matmul_numpy, 4096**2].time`. If the
+# factors come from the host and the product goes back, CuPy takes
+# :measured:`matmul[matmul_copied, 4096**2].time` with pageable copies, and with pinned ones
 # :measured:`matmul[matmul_copied_pinned, 4096**2].time`.
 #
 # .. kernel:: gpuguide.topics.linear_algebra.study
 #    :names: matmul_numpy, matmul_cupy, matmul_tf32, matmul_copied_pinned, operations
 #    :fold: The products, and how operations are counted
-
-# draw: TF32 beside float32, and float64 beside the ordinary units
-gain = matmul.time("matmul_cupy", 4096**2).value / tf32.time("tf32", 4096**2).value
-gg.fact("tf32_gain", gain, unit="ratio", note="float32 / TF32")
-rate = double.quantity("double_cupy", 4096**2, "flop_rate").value
-over = rate / ceilings.get("fp64").value
-_ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary units")
 
 # %%
 # SVD holds the host, QR and solve do not
@@ -188,23 +166,22 @@ _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary
 # draw
 from gpuguide.charts.shapes import plot_ratios
 
-calls = {
-    "qr": (qr, "cupy", 1024**2),
-    "slogdet": (det, "det_cupy", 1024**2),
-    "solve": (solve, "solve_cupy", 1024**2),
-    "solve, checked": (solve, "solve_checked", 1024**2),
-    "svd": (svd, "svd_cupy", 512**2),
-}
 held, spans = {}, []
-for label, (results, variant, size) in calls.items():
-    asked = results.time(variant, size, "launch").value
-    share = min(1.0, asked / results.time(variant, size).value)
-    held[label] = gg.fact(f"held_{variant}", share, unit="share", note="launch / whole")
-    spans.append(results.measurement(variant, size).host_bound)
-ax = plot_ratios(held, "Python is held for")
-for dot in (line for line in ax.lines if line.get_marker() == "o"):
-    if spans[int(dot.get_ydata()[0])]:
-        dot.set(markerfacecolor="none", markersize=10)  # a span
+for label, results, name, rows in (
+    ("qr", qr, "cupy", 1024),
+    ("slogdet", det, "det_cupy", 1024),
+    ("solve", solve, "solve_cupy", 1024),
+    ("solve, checked", solve, "solve_checked", 1024),
+    ("svd", svd, "svd_cupy", 512),
+):
+    share = (
+        results.time(name, rows**2, "launch").value / results.time(name, rows**2).value
+    )
+    held[label] = gg.fact(
+        f"held_{name}", min(1.0, share), unit="share", note="launch / whole"
+    )
+    spans += [label] if results.measurement(name, rows**2).host_bound else []
+_ = plot_ratios(held, "Python is held for", spans=spans)
 
 # %%
 # .. finding::
@@ -260,7 +237,7 @@ gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
 # on one thread and :measured:`qr[numpy, 128**2].time` on all. ``OPENBLAS_NUM_THREADS=1`` in the environment
 # gives a whole process one.
 
-# draw: Five claims
+# draw: Five claims, and float64 beside the ordinary units
 gg.claim(qr, "cupy", faster_than="numpy", at=1024**2, by=5)
 gg.claim(
     qr, "with_copies_pinned", faster_than=("numpy", "numpy_one_thread"), at=1024**2, by=2
@@ -268,6 +245,12 @@ gg.claim(
 gg.claim(qr, "numpy_one_thread", faster_than="with_copies_pinned", at=64**2)
 gg.claim(matmul, "matmul_cupy", faster_than="matmul_numpy", at=4096**2, by=5)
 gg.claim(matmul, "matmul_copied_pinned", faster_than="matmul_copied", at=4096**2, by=1.2)
+
+over = (
+    double.quantity("double_cupy", 4096**2, "flop_rate").value
+    / ceilings.get("fp64").value
+)
+_ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary units")
 
 # %%
 # .. kernel:: gpuguide.topics.how_to_time.study

@@ -64,7 +64,11 @@ print("back: ", cp.asnumpy(result), type(result.get()))
 import gpuguide as gg
 from gpuguide.topics.numpy_to_cupy import study as numpy_to_cupy
 
+free, total = cp.cuda.Device().mem_info
+print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
 results = numpy_to_cupy.study().run()
+if max(results.sizes) < numpy_to_cupy.SIZES[-1]:
+    print(f"That is enough for {max(results.sizes):,} points.")
 convolve = numpy_to_cupy.convolve_study().run()
 rows = numpy_to_cupy.rows_study().run()
 

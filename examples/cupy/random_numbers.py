@@ -16,9 +16,6 @@ How fast does a GPU make random numbers, and which generator should you take?
 #    * - generator
 #      - float32
 #      - float64
-#    * - NumPy, one thread
-#      - :measured:`float32[numpy, 5*10**7].time`
-#      - :measured:`bits[numpy, 5*10**7].time`
 #    * - NumPy, all threads
 #      - :measured:`float32[numpy_threads, 5*10**7].time`
 #      - :measured:`float64[numpy_threads, 5*10**7].time`
@@ -105,17 +102,14 @@ x = philox.random(1_000_000, dtype=cp.float32)
 print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 
 # %%
-# In double precision XORWOW makes :measured:`float64[xorwow, 5*10**7].rate(numbers)`, Philox
-# :measured:`bits[philox, 5*10**7].rate(numbers)` and MRG32k3a :measured:`bits[mrg, 5*10**7].rate(numbers)`.
-# They write at :measured:`float64[xorwow, 5*10**7].share`, :measured:`bits[philox, 5*10**7].share` and
-# :measured:`bits[mrg, 5*10**7].share` of the rate that the memory allows, which leaves little room for a
-# faster one. In single precision there is half as much to write. Then they make
-# :measured:`float32[xorwow, 5*10**7].rate(numbers)`, :measured:`float32[philox, 5*10**7].rate(numbers)` and
-# :measured:`float32[mrg, 5*10**7].rate(numbers)`.
-#
-# The older function ``cp.random.random``, which has one seed for the whole program, makes
-# :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double precision. Replace
-# it by a generator object for large arrays, and say ``dtype=cp.float32`` where that is enough.
+# In double precision XORWOW, Philox and MRG32k3a write at :measured:`float64[xorwow, 5*10**7].share`,
+# :measured:`bits[philox, 5*10**7].share` and :measured:`bits[mrg, 5*10**7].share` of the rate that the memory
+# allows, which leaves little room for a faster one: XORWOW makes
+# :measured:`float64[xorwow, 5*10**7].rate(numbers)`. In single precision there is half as much to write, and
+# it makes :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The older function ``cp.random.random``, which
+# has one seed for the whole program, makes :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double
+# precision. Replace it by a generator object for large arrays, and say ``dtype=cp.float32`` where that is
+# enough.
 #
 # Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall evenly
 # into 256 equal parts, rise as often as they fall, and do not come again. That finds a generator that is
@@ -186,21 +180,15 @@ add_elementwise(a, b, c)
 print("the same:", bool((new == c).all()))
 
 # %%
-# .. list-table:: The sum of two vectors of 5 · 10\ :sup:`7` numbers in double precision
-#    :header-rows: 1
+# .. csv-table:: The sum of two vectors of 5 · 10\ :sup:`7` numbers in double precision
+#    :header: way | time
+#    :delim: |
 #
-#    * - way
-#      - time
-#    * - ``np.add``, one thread, a new array
-#      - :measured:`add[numpy_new, 5*10**7].time`
-#    * - ``np.add``, all threads, with ``out=``
-#      - :measured:`add[numpy_threads, 5*10**7].time`
-#    * - ``a + b`` in CuPy
-#      - :measured:`add[cupy_new, 5*10**7].time`
-#    * - ``cp.add`` with ``out=``
-#      - :measured:`add[cupy, 5*10**7].time`
-#    * - ElementwiseKernel
-#      - :measured:`add[elementwise, 5*10**7].time`
+#    ``np.add``, one thread, a new array|:measured:`add[numpy_new, 5*10**7].time`
+#    ``np.add``, all threads, with ``out=``|:measured:`add[numpy_threads, 5*10**7].time`
+#    ``a + b`` in CuPy|:measured:`add[cupy_new, 5*10**7].time`
+#    ``cp.add`` with ``out=``|:measured:`add[cupy, 5*10**7].time`
+#    ElementwiseKernel|:measured:`add[elementwise, 5*10**7].time`
 #
 # On the GPU all three ways read two arrays and write one: the ElementwiseKernel at
 # :measured:`add[elementwise, 5*10**7].share` of the memory's :term:`ceiling`, ``cp.add`` at

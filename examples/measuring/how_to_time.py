@@ -163,14 +163,16 @@ _ = gg.keep("floors", floors)
 # %%
 
 # record: What calms the host: the same launches, with each of the usual remedies
+from gpuguide.machine.host import clock_source
 from gpuguide.topics.how_to_time import host as host_remedies
 
 launches = host_remedies.launches(call, cp.cuda.Device().synchronize, 21)
 reads = host_remedies.reads(21)
 for name, seconds in {**launches, **reads}.items():
     gg.fact(f"host_{name}", float(np.median(seconds)), unit="s", samples=seconds)
-for name, said in host_remedies.system().items():
-    gg.fact(f"host_{name}", said, unit="text")
+gg.fact("host_clock_source", clock_source() or "unknown", unit="text")
+if (defences := host_remedies.defences()) is not None:
+    gg.fact("host_defences", defences, unit="1")
 
 # %%
 # Without synchronising, a clock sees the launch

@@ -15,20 +15,20 @@ Does a GPU pay for one operation, and how much depends on where its numbers are 
 #
 #    * -
 #      - random numbers
-#      - scalar product
+#      - scalar product, with copies
 #    * - NumPy, one thread
 #      - :measured:`both_random_numpy`
 #      - :measured:`dot[numpy, 10**8].time`
 #    * - NumPy, all threads
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[numpy_threads, 10**8].time`
-#    * - made by NumPy on all threads, pageable copies, CuPy
+#    * - NumPy, all threads, then pageable copies to CuPy
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[with_copies, 10**8].time`
-#    * - the same, pinned copies
+#    * - NumPy, all threads, then pinned copies to CuPy
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[with_copies_pinned, 10**8].time`
-#    * - made by CuPy on the GPU
+#    * - CuPy, on the GPU
 #      - :measured:`both_random_cupy`
 #      - :measured:`dot[on_gpu, 10**8].time`
 
@@ -81,7 +81,7 @@ if n < 10**8:
     print(f"That is enough for {n:,} pairs of numbers.")
 for name, samples in random_numbers.time_drawing(n).items():
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
-for name, value in data_where_it_is.rounding(n).items():
+for name, value in data_where_it_is.rounding(results).items():
     gg.fact(name, value, unit="1")
 
 # %%
@@ -112,7 +112,7 @@ print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 # :doc:`Transfers </gallery/moving_data/transfers>` says why.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
-#    :names: dot_with_copies, dot_on_gpu, dot_cupy
+#    :names: dot_with_copies, dot_with_copies_pinned, dot_on_gpu
 #    :fold: The scalar products on the GPU, as they are timed
 #
 # A scalar product reads each number once and does next to nothing with it. So the CPU is soon done with what
@@ -136,9 +136,9 @@ bars = {}
 for bar, (draw, dot) in {
     "NumPy, one thread": ("random_numpy", "numpy"),
     "NumPy, all threads": ("random_numpy_threads", "numpy_threads"),
-    "CuPy, pageable copies": ("random_numpy_threads", "with_copies"),
-    "CuPy, pinned copies": ("random_numpy_threads", "with_copies_pinned"),
-    "born on the GPU": ("random_cupy", "on_gpu"),
+    "CuPy, pageable": ("random_numpy_threads", "with_copies"),
+    "CuPy, pinned": ("random_numpy_threads", "with_copies_pinned"),
+    "CuPy, born there": ("random_cupy", "on_gpu"),
 }.items():
     whole = results.time(dot, n).value
     copies = whole - on_gpu.value if dot.startswith("with_copies") else 0.0
@@ -159,12 +159,12 @@ _ = plot_decomposition(bars)
 #
 # How many times faster is the GPU, then? By these bars :measured:`born_one_thread`, if you compare one
 # thread with numbers born on the GPU. Against all threads, with numbers from the host, it is
-# :measured:`from_host_threads` with pinned copies and :measured:`from_host_pageable` with pageable ones.
-# None of these is wrong, and a single one says little. Ask for the bars.
+# :measured:`from_host_threads` with pinned copies and :measured:`from_host_pageable` with pageable ones:
+# below 1, so the GPU loses. None of these is wrong, and a single one says little. Ask for the bars.
 #
-# On one thread nearly all the time goes into the random numbers. If a speed-up includes them, it compares
-# generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector with the
-# conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
+# On one thread the random numbers take :measured:`random_share` of the time. If a speed-up includes them, it
+# compares generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector
+# with the conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
 # :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On the
 # GPU the same two ways take :measured:`rand_cupy` and :measured:`random_cupy`.
 #
@@ -176,9 +176,9 @@ _ = plot_decomposition(bars)
 ways = {
     "whole_numpy": "NumPy, one thread",
     "whole_numpy_threads": "NumPy, all threads",
-    "whole_pageable": "CuPy, pageable copies",
-    "whole_pinned": "CuPy, pinned copies",
-    "whole_gpu": "born on the GPU",
+    "whole_pageable": "CuPy, pageable",
+    "whole_pinned": "CuPy, pinned",
+    "whole_gpu": "CuPy, born there",
 }
 wholes = {name: sum(bars[bar].values()) for name, bar in ways.items()}
 for name, seconds in wholes.items():
@@ -192,6 +192,8 @@ ratios = {
 }
 for name, (slower, faster) in ratios.items():
     gg.fact(name, wholes[slower] / wholes[faster], unit="ratio")
+share = bars["NumPy, one thread"]["random numbers"] / wholes["whole_numpy"]
+_ = gg.fact("random_share", share, unit="share")
 
 # %%
 # Where the product alone is worth the copies
@@ -206,10 +208,12 @@ _ = gg.plot_time(
 # %%
 # .. finding::
 #
-#    CuPy, on the GPU, overtakes NumPy on one thread :measured:`dot.crossover(numpy, on_gpu)`. For 10\
-#    :sup:`8` pairs it takes :measured:`dot[on_gpu, 10**8].time`; CuPy, pinned copies,
-#    :measured:`dot[with_copies_pinned, 10**8].time`; and CuPy, pageable copies,
-#    :measured:`dot[with_copies, 10**8].time`.
+#    With pinned copies CuPy overtakes NumPy on one thread
+#    :measured:`dot.crossover(numpy, with_copies_pinned)`. But for 10\ :sup:`8` pairs CuPy, pinned copies,
+#    takes :measured:`dot[with_copies_pinned, 10**8].time`, longer than NumPy, all threads, with
+#    :measured:`dot[numpy_threads, 10**8].time`; CuPy, pageable copies, takes
+#    :measured:`dot[with_copies, 10**8].time`, longer than NumPy, one thread, with
+#    :measured:`dot[numpy, 10**8].time`. Only CuPy, on the GPU, wins: :measured:`dot[on_gpu, 10**8].time`.
 #
 # So the question is not whether a GPU is faster, but where the data are and where the result is needed. If an
 # array comes from a file or from a sensor, it starts on the host, and must be used often enough on the GPU to
@@ -224,6 +228,8 @@ _ = gg.plot_time(
 gg.claim(results, "on_gpu", faster_than=["numpy", "numpy_threads"], at=10**8, by=3)
 gg.claim(results, "with_copies_pinned", faster_than="with_copies", at=10**8, by=2)
 gg.claim(results, "on_gpu", faster_than="with_copies_pinned", at=10**8, by=5)
+gg.claim(results, "numpy_threads", faster_than="with_copies_pinned", at=10**8, by=1.1)
+gg.claim(results, "numpy", faster_than="with_copies", at=10**8, by=1.1)
 gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**3)
 
 # %%

@@ -6,8 +6,8 @@ How much time is saved when copies and work run at the same time, and why does i
 """
 # %%
 # 128 MiB go to the GPU, are multiplied by a matrix, and come back. From pinned memory one stream takes
-# :measured:`overlap[one_stream, 16384].time` and three take :measured:`overlap[three_streams, 16384].time`,
-# which is :measured:`won` of what overlap can save. From pageable memory three streams are
+# :measured:`overlap[one_stream, 16384].time`. Three take :measured:`overlap[three_streams, 16384].time`, and
+# so save :measured:`won` of what overlap can save. From pageable memory three streams are
 # :measured:`changes[pageable, 16384].speedup(pageable_serial)` as fast as one.
 
 # %%
@@ -82,6 +82,10 @@ from gpuguide.measure.turns import gpu_clock, launches_in_turns
 from gpuguide.topics.overlap import study as overlap
 from gpuguide.topics.overlap import timeline
 
+free, total = cp.cuda.Device().mem_info
+print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
+if overlap.most_rows() < overlap.ALL:
+    print(f"That is enough for {overlap.most_rows():,} rows.")
 gg.machine_ceilings()
 results = overlap.study().run()
 changes = overlap.changes_study().run()
@@ -126,9 +130,9 @@ _ = plot_timeline(
 # %%
 # .. finding::
 #
-#    Eight chunks, with CUDA events around each step. In one stream a chunk takes :measured:`copy_in` to copy
-#    in, :measured:`work` of work and :measured:`copy_out` to copy out. In three streams these steps run
-#    beside those of the chunks before and after it.
+#    Eight chunks once more, with CUDA events around each step. In one stream a chunk takes
+#    :measured:`copy_in` to copy in, :measured:`work` of work and :measured:`copy_out` to copy out. In three
+#    streams these steps run beside those of the chunks before and after it.
 #
 # No :term:`event` is needed to keep the data right. Chunk 4 uses the arrays of chunk 1, and it is in the same
 # stream, so its copy in waits until the copy out of chunk 1 has read everything. Between streams there is no
@@ -207,7 +211,7 @@ variants = {
 }
 _ = plot_dots(
     {name: changes.time(variant, 16384) for name, variant in variants.items()},
-    "time of 128 MiB there and back, by the size of a chunk",
+    "128 MiB there and back",
 )
 
 # %%
@@ -218,8 +222,8 @@ _ = plot_dots(
 #    :measured:`changes[rows_16384, 16384].time` in one piece.
 #
 # One piece has nothing to overlap with. Small chunks have another price. Each of the 256 smallest takes
-# :measured:`smallest`, although its copy in takes only :measured:`small_copy`. Python alone needs
-# :measured:`asking` to ask for its three steps.
+# :measured:`smallest`, although its copy in takes only :measured:`small_copy`. Here Python sets the pace: to
+# ask for three steps takes it several times as long as that copy, :measured:`asking` when timed apart.
 #
 # In between, chunks of 4 MiB take :measured:`changes[rows_512, 16384].time` in three streams and
 # :measured:`changes[rows_512_four, 16384].time` in four. We think that with three, a hold-up between two
@@ -269,7 +273,7 @@ _ = plot_dots(
 #   :evidence:`variant default_stream` Streams made with ``non_blocking=True`` take no part in this.
 # - **New arrays.** The driver waits for the GPU when it hands out memory or takes it back.
 #   :evidence:`variant without_pool` CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>` keeps it
-#   from being asked, as long as the pool has a block that fits.
+#   from being asked, as long as the pool holds memory that fits.
 # - **Pageable memory.** From :term:`pageable memory` the GPU cannot fetch anything by itself. The host has to
 #   help with each copy, and so Python does not get on to the next chunk. :evidence:`variant pageable`
 #

@@ -88,12 +88,17 @@ print("equal:", bool((block.get() == x_host[: block.size]).all()))
 
 # %%
 
-# record: Three studies: both orders for blocks, for strided slices and for an index, each result compared
+# record: Four studies: both orders for three kinds of slices, and slices where the numbers are already
 import gpuguide as gg
 from gpuguide.topics.slicing import study as slicing
 from gpuguide.topics.slicing import views
 
+free, n_bytes = cp.cuda.Device().mem_info
+print(f"{free / 1e9:.0f} GB of the GPU's {n_bytes / 1e9:.0f} GB are free.")
+if slicing.longest() < slicing.TOTAL:
+    print(f"That is enough for an array of {slicing.longest():,} numbers.")
 strided = slicing.study().run()
+alone = slicing.alone_study().run()
 picked = slicing.picked_study().run()
 block = slicing.block_study().run()
 for what, seconds in {**views.views(), **views.waits()}.items():
@@ -160,9 +165,9 @@ _ = ax.set_ylim(5e-5, 0.3)  # room for the words about the crossover
 #    memory :measured:`strided[strided_copy_first, 2**22].time`.
 #
 # The gathering is what costs time on the host. For every eighth number NumPy takes
-# :measured:`strided[strided_numpy, 2**22].time` on one thread and
-# :measured:`strided[strided_numpy_threads, 2**22].time` on all; the GPU takes
-# :measured:`strided[strided_cupy, 2**22].time`. So with all threads, slicing first holds out longer: copying
+# :measured:`alone[strided_numpy, 2**22].time` on one thread and
+# :measured:`alone[strided_numpy_threads, 2**22].time` on all; the GPU takes
+# :measured:`alone[strided_cupy, 2**22].time`. So with all threads, slicing first holds out longer: copying
 # all overtakes it :measured:`strided.crossover(strided_slice_first_threads, strided_copy_first_pinned)`. From
 # pageable memory every copy takes longer, and copying all overtakes slicing on one thread
 # :measured:`strided.crossover(strided_slice_first, strided_copy_first)`.
@@ -202,7 +207,7 @@ gg.claim(
     at=2**22,
     by=3,
 )
-gg.claim(strided, "strided_cupy", faster_than="strided_numpy_threads", at=2**22, by=5)
+gg.claim(alone, "strided_cupy", faster_than="strided_numpy_threads", at=2**22, by=5)
 
 # %%
 # Fancy indexing: the index has to travel, too
@@ -260,9 +265,9 @@ except RuntimeError as error:
 #
 # A step has a price on the GPU as well. Its memory moves pieces of 32 bytes, :term:`sectors <sector>`, and
 # eight ``float32`` numbers fit into one. Every eighth number takes
-# :measured:`strided[strided_cupy, 2**22].time`, and every second, four times as many, takes
-# :measured:`strided[strided_cupy, 2**24].time`. For either the GPU reads all
-# :measured:`strided[strided_cupy, 2**22].work(sectors)`. :evidence:`count sectors`
+# :measured:`alone[strided_cupy, 2**22].time`, and every second, four times as many, takes
+# :measured:`alone[strided_cupy, 2**24].time`. For either the GPU reads all
+# :measured:`alone[strided_cupy, 2**22].work(sectors)`. :evidence:`count sectors`
 #
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: every_cupy, sectors

@@ -5,34 +5,21 @@ Transfers
 How long does a copy between host and GPU take, and what makes it faster?
 """
 # %%
-# From an ordinary array of NumPy, 2\ :sup:`30` bytes reach the GPU in
-# :measured:`to_device[pageable, 2**30].time`; from :term:`pinned memory`, in
-# :measured:`to_device[pinned, 2**30].time`. For a kilobyte it is :measured:`to_device[pageable, 2**10].time`
+# From an ordinary array of NumPy, 256 MiB (2\ :sup:`28` bytes) reach the GPU in
+# :measured:`to_device[pageable, 2**28].time`; from :term:`pinned memory`, in
+# :measured:`to_device[pinned, 2**28].time`. For a kilobyte it is :measured:`to_device[pageable, 2**10].time`
 # and :measured:`to_device[pinned, 2**10].time`: every copy has a fixed cost.
 #
-# .. list-table:: To the GPU
-#    :header-rows: 1
+# .. csv-table:: To the GPU
+#    :header: bytes | 2\ :sup:`10` | 2\ :sup:`28`
+#    :delim: |
 #
-#    * - bytes
-#      - 2\ :sup:`10`
-#      - 2\ :sup:`20`
-#      - 2\ :sup:`30`
-#    * - ``cp.asarray``, pageable
-#      - :measured:`to_device[asarray, 2**10].time`
-#      - :measured:`to_device[asarray, 2**20].time`
-#      - :measured:`to_device[asarray, 2**30].time`
-#    * - ``x.set``, pageable
-#      - :measured:`to_device[pageable, 2**10].time`
-#      - :measured:`to_device[pageable, 2**20].time`
-#      - :measured:`to_device[pageable, 2**30].time`
-#    * - ``x.set``, pinned
-#      - :measured:`to_device[pinned, 2**10].time`
-#      - :measured:`to_device[pinned, 2**20].time`
-#      - :measured:`to_device[pinned, 2**30].time`
-#    * - ``x.set``, registered for this one copy
-#      - :measured:`to_device[register_first, 2**10].time`
-#      - :measured:`to_device[register_first, 2**20].time`
-#      - :measured:`to_device[register_first, 2**30].time`
+#    ``cp.asarray``, pageable|:measured:`to_device[asarray, 2**10].time`|"
+#    :measured:`to_device[asarray, 2**28].time`"
+#    ``x.set``, pageable|:measured:`to_device[pageable, 2**10].time`|"
+#    :measured:`to_device[pageable, 2**28].time`"
+#    ``x.set``, pinned|:measured:`to_device[pinned, 2**10].time`|"
+#    :measured:`to_device[pinned, 2**28].time`"
 
 # %%
 # Copy with asarray, set, get and asnumpy
@@ -71,22 +58,18 @@ print("asnumpy:", y_host[:3], "get:", x_host[:3])
 # record: The studies: every copy compared number by number
 import gpuguide as gg
 from gpuguide.topics.transfers import study as transfers
+from gpuguide.topics.transfers.numbers import release
 
-free, total = cp.cuda.Device().mem_info
-print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
+print(transfers.room())
 results = transfers.to_device_study().run()
-if max(results.sizes) < transfers.SIZES[-1]:
-    print(
-        f"That is enough for {max(results.sizes):,} bytes, and not for {transfers.SIZES[-1]:,}."
-    )
 to_host = transfers.to_host_study().run()
 both_ways = transfers.both_ways_study().run()
-
-# %%
-
-# record: What it takes to get memory on the host, and when x.set returns
-for name, samples in {**transfers.preparing(), **transfers.returning()}.items():
+convolution = transfers.convolution_study().run()
+product = transfers.product_study().run()
+once = transfers.timed_once(max(product.sizes))
+for name, samples in {**transfers.preparing(), **transfers.returning(), **once}.items():
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+release()
 
 # %%
 # Pinned memory: make it once, copy often
@@ -107,11 +90,11 @@ x_pinned[:] = 0  # only now is it yours again
 print(x[:3])
 
 # %%
-# This is :measured:`to_device[pinned, 2**30].speedup(pageable)` as fast as from pageable memory. But making
-# the array is slow: 2\ :sup:`28` bytes take :measured:`pin`. To copy them takes a small part of that. So make
-# it once, and create the numbers in it.
+# 2\ :sup:`28` bytes arrive :measured:`to_device[pinned, 2**28].speedup(pageable)` as fast as from pageable
+# memory. This has two prices. Making the array takes :measured:`pin`, much longer than the copy. So make it
+# once, and create the numbers in it.
 #
-# The second price is a trap. From pinned memory ``x.set`` returns after :measured:`returns_pinned`, although
+# The other price is a trap. From pinned memory ``x.set`` returns after :measured:`returns_pinned`, although
 # 2\ :sup:`28` bytes arrive only after :measured:`arrives_pinned`. If you change the array meanwhile, the GPU
 # gets a mixture. From pageable memory ``x.set`` returns after :measured:`returns_pageable`, when NumPy's
 # array is no longer needed. Work that you queue on the GPU afterwards is safe in both cases: it waits for
@@ -134,15 +117,15 @@ cp.cuda.runtime.hostUnregister(pointer)  # before the array goes away
 print(x[:3])
 
 # %%
-# Registering 2\ :sup:`28` bytes that have been written before takes :measured:`register`, and having them
-# made in pinned memory takes :measured:`pin`. For a large array that you copy only once, all three steps
-# together are still :measured:`to_device[register_first, 2**30].speedup(pageable)` as fast as a pageable
-# copy. For a small one they are not: a megabyte takes :measured:`to_device[register_first, 2**20].time`.
+# Registering 2\ :sup:`28` bytes that have been written before takes :measured:`register`. Even for a single
+# copy all three steps together are :measured:`to_device[register_first, 2**28].speedup(pageable)` as fast as
+# a pageable copy of this size. For a small array they do not pay: a megabyte takes
+# :measured:`to_device[register_first, 2**20].time` instead of :measured:`to_device[pageable, 2**20].time`.
 # Once registered, an array is copied as fast as any pinned one: 8.6 GB take
 # :measured:`to_device[registered, 2**33].time`.
 #
-# A kernel can also read pinned memory itself, through :term:`PCIe`, without any copy before. For numbers that
-# are read just once this is nearly as fast as a copy, :measured:`to_device[mapped, 2**30].rate`, and needs no
+# A kernel can also read pinned memory itself, through :term:`PCIe`, without a copy before. For numbers that
+# are read just once this is nearly as fast as a copy, :measured:`to_device[mapped, 2**28].rate`, and needs no
 # memory on the GPU. Read twice, they cross PCIe twice.
 #
 # .. kernel:: gpuguide.topics.transfers.study
@@ -154,10 +137,13 @@ print(x[:3])
 #    :fold: How a kernel gets at pinned memory
 
 # draw
-gg.claim(results, "pinned", faster_than="pageable", at=2**30, by=3)
-gg.claim(results, "register_first", faster_than="pageable", at=2**30, by=1.2)
+gg.claim(results, "pinned", faster_than="pageable", at=2**28, by=3)
+gg.claim(results, "register_first", faster_than="pageable", at=2**28, by=1.2)
 gg.claim(to_host, "into_pageable", faster_than="into_new", at=2**28, by=1.5)
 gg.claim(both_ways, "at_once", faster_than="in_turn", at=2**28, by=1.4)
+for slower, factor in (("scipy_fft_threads", 4), ("with_copies", 1.5)):
+    gg.claim(convolution, "with_copies_pinned", faster_than=slower, at=2048**2, by=factor)
+gg.claim(product, "cupy", faster_than="numpy_threads", at=4096, by=5)
 
 # %%
 # Latency and bandwidth of a copy
@@ -171,9 +157,9 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 # %%
 # .. finding::
 #
-#    Pinned copies approach :measured:`to_device[pinned, 2**30].rate`, and reach half of that at
+#    Pinned copies approach :measured:`to_device[pinned, 2**28].rate`, and reach half of that at
 #    :measured:`half_rate_bytes`. Pageable ones reach :measured:`to_device[pageable, 2**25].rate` at
-#    2\ :sup:`25` bytes, and :measured:`to_device[pageable, 2**30].rate` at 2\ :sup:`30`.
+#    2\ :sup:`25` bytes, and :measured:`to_device[pageable, 2**28].rate` at 2\ :sup:`28`.
 #
 # A straight line describes pinned copies well: a :term:`latency` of :measured:`latency_pinned`, and then
 # :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal; below, the latency
@@ -181,13 +167,15 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 #
 # No such line describes pageable copies, whose rate falls again for large arrays. We think that the CPU,
 # which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
+#
+# .. results:: to_device
 
 # draw: Latency and bandwidth, fitted to the times with equal weight for equal shares
 sizes = [size for size in results.sizes if results.has("pinned", size)]
 times = np.array([results.time("pinned", size).value for size in sizes])
 slope, latency = np.polyfit(np.array(sizes, float), times, 1, w=1 / times)
-gg.fact("latency_pinned", latency, unit="s", note="fitted to the pinned copies")
-gg.fact("bandwidth_pinned", 1 / slope, unit="B/s", note="fitted to the pinned copies")
+gg.fact("latency_pinned", latency, unit="s", note="fitted to pinned copies")
+gg.fact("bandwidth_pinned", 1 / slope, unit="B/s", note="fitted to pinned copies")
 _ = gg.fact("half_rate_bytes", latency / slope, unit="B", note="latency times bandwidth")
 
 # %%
@@ -237,105 +225,43 @@ print(x[:3], y_pinned[:3])
 #    :fold: Both ways, in turn and at once
 
 # %%
-
-# record: A convolution, and a product of 8.6 GB, with their copies
-from gpuguide.topics.transfers.numbers import release
-
-convolution = transfers.convolution_study().run()
-product = transfers.product_study().run()
-for name, seconds in transfers.on_one_thread().items():
-    gg.fact(f"{name}_one_thread", seconds, unit="s", samples=[seconds])
-release()
-
-# %%
-# A convolution, compared fairly
-# ------------------------------
+# Convolution and product, compared with their copies
+# ---------------------------------------------------
 #
-# A time on the GPU alone says nothing about a program whose numbers are on the host. Here an image of
-# 2048 x 2048 is convolved with a Gaussian of 15 x 15, in ``float64``, from host to host.
+# A time on the GPU alone says nothing about a program whose numbers are on the host. So here are two whole
+# tasks in ``float64``, from array to array on the host. One convolves an image of 2048 x 2048 with a Gaussian
+# of 15 x 15. The other multiplies 4096 layers of 512 x 512, ``cp.prod(layers, axis=0)``: 8.6 GB go to the
+# GPU, and 2 MB come back.
 #
-# .. list-table::
-#    :header-rows: 1
+# .. csv-table::
+#    :header: | convolution | product
+#    :delim: |
 #
-#    * - from array to array on the host
-#      - time
-#    * - SciPy's ``convolve2d``, one thread
-#      - :measured:`convolution_one_thread`
-#    * - SciPy's ``fftconvolve``, one thread
-#      - :measured:`convolution[scipy_fft, 2048**2].time`
-#    * - SciPy's ``fftconvolve``, all threads
-#      - :measured:`convolution[scipy_fft_threads, 2048**2].time`
-#    * - CuPy's ``convolve2d``, pageable copies
-#      - :measured:`convolution[with_copies, 2048**2].time`
-#    * - CuPy's ``convolve2d``, pinned copies
-#      - :measured:`convolution[with_copies_pinned, 2048**2].time`
-#    * - *CuPy, from array to array on the GPU*
-#      - :measured:`convolution[cupy, 2048**2].time`
+#    CPU, one thread|:measured:`convolution[scipy_fft, 2048**2].time`|:measured:`product_one_thread`
+#    CPU, all threads|:measured:`convolution[scipy_fft_threads, 2048**2].time`|"
+#    :measured:`product[numpy_threads, 4096].time`"
+#    CuPy, pageable copies|:measured:`convolution[with_copies, 2048**2].time`|:measured:`product_pageable`
+#    CuPy, pinned copies|:measured:`convolution[with_copies_pinned, 2048**2].time`|"
+#    :measured:`product[with_copies_pinned, 4096].time`"
+#    *CuPy, on the GPU only*|:measured:`convolution[cupy, 2048**2].time`|"
+#    :measured:`product[cupy, 4096].time`"
 #
-# With pageable copies most of the time goes into the copies; with pinned ones the GPU is still
-# :measured:`convolution[with_copies_pinned, 2048**2].speedup(scipy_fft_threads)` as fast as the best of
-# SciPy. Enough work is done for each number that crosses.
+# The CPU convolves with SciPy's ``fftconvolve``; ``convolve2d``, the direct way, takes
+# :measured:`convolution_one_thread`. With pageable copies most of CuPy's time goes into the copies; with
+# pinned ones it is still :measured:`convolution[with_copies_pinned, 2048**2].speedup(scipy_fft_threads)` as
+# fast as the best of SciPy. Enough work is done for each number that crosses.
+#
+# In the product each number is used once. The CPU reads it from its own memory, and the GPU through PCIe. If
+# that is all you do, the numbers might as well stay on the host. They belong on the GPU if they are
+# :doc:`made there </gallery/moving_data/data_where_it_is>`, or used again and again.
 #
 # .. kernel:: gpuguide.topics.transfers.convolution
 #    :names: convolve_fft_threads, convolve_with_copies, convolve_with_copies_pinned
 #    :fold: The convolutions, as they are timed
-
-# draw
-gg.claim(
-    convolution, "with_copies_pinned", faster_than="scipy_fft_threads", at=2048**2, by=4
-)
-gg.claim(convolution, "with_copies_pinned", faster_than="with_copies", at=2048**2, by=1.5)
-gg.claim(product, "with_copies_pinned", faster_than="with_copies", at=4096, by=2)
-gg.claim(product, "cupy", faster_than="numpy_threads", at=4096, by=5)
-
-# %%
-# 8.6 GB to the GPU, 2 MB back
-# ----------------------------
-#
-# Now a task with little work: multiply 4096 layers of 512 x 512 numbers. Here are 64 of them.
-
-layers_host = np.random.default_rng(0).choice([0.5, 1.0, 2.0], (64, 512, 512))
-layers = cp.asarray(layers_host)
-product_host = cp.prod(layers, axis=0).get()
-
-on_cpu = np.ones((512, 512))
-for layer in layers_host:
-    on_cpu *= layer
-print("the same:", (product_host == on_cpu).all())
-
-# %%
-
-# draw
-from gpuguide.charts.shapes import plot_dots
-
-_ = plot_dots(
-    {
-        "CuPy, on the GPU": product.time("cupy", 4096),
-        "NumPy, all threads": product.time("numpy_threads", 4096),
-        "CuPy, pinned copies": product.time("with_copies_pinned", 4096),
-        "NumPy, one thread": facts["product_one_thread"],
-        "CuPy, pageable copies": product.time("with_copies", 4096),
-    },
-    "time for 4096 layers",
-)
-
-# %%
-# .. finding::
-#
-#    With the layers on the GPU their product takes :measured:`product[cupy, 4096].time`. With pinned copies
-#    it takes :measured:`product[with_copies_pinned, 4096].time`, with pageable ones
-#    :measured:`product[with_copies, 4096].time`. All threads of the CPU take
-#    :measured:`product[numpy_threads, 4096].time`.
-#
-# Each number is used once. The CPU reads it from its own memory, and the GPU through PCIe; the way back, 2
-# MB, hardly counts. If that is all you do, the numbers might as well stay on the host. They belong on the
-# GPU if they are :doc:`made there </gallery/moving_data/data_where_it_is>`, or used again and again.
 #
 # .. kernel:: gpuguide.topics.transfers.product
 #    :names: product_numpy, product_numpy_threads, product_cupy, product_with_copies
 #    :fold: The products, as they are timed
-#
-# .. results:: to_device
 
 # %%
 # Your turn: latency and bandwidth from a table

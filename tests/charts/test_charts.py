@@ -81,6 +81,14 @@ def test_numbers_stand_on_the_side_of_a_dot_that_is_away_from_its_line() -> None
     assert alt_text(ax.figure) == "Wrong / right, on a logarithmic axis: half 0.50×; double 2.0×."
 
 
+def test_a_ratio_behind_which_a_time_is_a_span_is_hollow() -> None:
+    facts = {name: Fact(name, 0.5, "share") for name in ("a span", "a time")}
+    ax = shapes.plot_ratios(facts, "held", spans=["a span"])
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [dot.get_markerfacecolor() == "none" for dot in dots] == [True, False]
+    assert alt_text(ax.figure).endswith("Hollow: a span.")
+
+
 def test_the_same_chart_is_the_same_file(chart):
     assert save_svg(chart().figure) == save_svg(chart().figure)
 

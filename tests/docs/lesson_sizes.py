@@ -155,7 +155,6 @@ _ON_THEIR_WAY = {
     "pinned": "assert (x == cp.asarray(y_host)).all()\nx[:] = 9",
     "register_first": "assert (x == cp.asarray(y_host)).all()",
     "at_once": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
-    "": "\nassert (product_host == np.prod(layers_host, axis=0)).all()",
 }
 _PAIRS = {
     "": "\nassert np.isclose(float(product), np.dot(a_host, b_host))",
@@ -267,10 +266,8 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"512": "1"}, {"": _DETERMINANT}),
     ),
     "transfers": (
-        OtherSizes(
-            {"1_000_000": "1_003", "(64, 512, 512)": "(5, 7, 9)", "(512, 512)": "(7, 9)"}, _ON_THEIR_WAY
-        ),
-        OtherSizes({"1_000_000": "1", "(64, 512, 512)": "(1, 1, 1)", "(512, 512)": "(1, 1)"}, _ON_THEIR_WAY),
+        OtherSizes({"1_000_000": "1_003"}, _ON_THEIR_WAY),
+        OtherSizes({"1_000_000": "1"}, _ON_THEIR_WAY),
     ),
     "data_where_it_is": (
         OtherSizes({"1_000_000": "1_003"}, _PAIRS),

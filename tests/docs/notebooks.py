@@ -12,11 +12,13 @@ NOT_BUILT = "the notebooks are not written: run make html first"
 
 #: Pages that call no kernel of the package, or one in CUDA C++, in whose text no store can be spoiled.
 WITHOUT_KERNELS = {
+    "agnostic",
     "data_where_it_is",
     "first_call",
     "five_minutes",
     "linear_algebra",
     "look_into_a_recording",
+    "memory_pools",
     "overlap",
     "random_numbers",
     "segmented_sieve",
@@ -27,6 +29,7 @@ WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 
 #: Functions whose mistakes are not seen at a small size without a GPU, and why.
 UNSEEN = {
+    "every_cupy": "copies a slice on the GPU",
     "launch_per_number": "only launched on CuPy's arrays",
     "group": "only launched on CuPy's arrays",
     "sieve_parallel": "takes limits of 50 000 and more",
@@ -110,12 +113,20 @@ def definitions(cells: list[str]) -> list[str]:
             if isinstance(statement, ast.Import | ast.ImportFrom):
                 bound = {(each.asname or each.name).partition(".")[0] for each in statement.names}
                 is_topic = (getattr(statement, "module", "") or "").startswith("gpuguide.topics")
-                if (is_topic or bound & needed) and "cupy" not in ast.unparse(statement):
+                if (is_topic or bound & needed) and not _is_of_cupy(statement):
                     found.append(ast.unparse(statement))
             elif needed & set(defined(ast.unparse(statement))):
                 found.append(ast.unparse(statement))
                 needed |= names_needed(statement)
     return found[::-1]
+
+
+def _is_of_cupy(statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether it needs CuPy; a topic's name may hold that word as well."""
+    modules = [each.name for each in statement.names]
+    if isinstance(statement, ast.ImportFrom):
+        modules = [statement.module or ""]
+    return any(module.partition(".")[0] in ("cupy", "cupyx") for module in modules)
 
 
 def mistakes(cells: list[str]) -> dict[str, list[str]]:

@@ -87,6 +87,13 @@ def test_by_hand_is_the_same_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(agnostic.contrast_by_hand(x), local_contrast(x))
 
 
+def test_a_smaller_gpu_gets_smaller_photos(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = SimpleNamespace(Device=lambda: SimpleNamespace(mem_info=(3 * 10**8, 10**9)))
+    monkeypatch.setattr(agnostic, "cupy", lambda: SimpleNamespace(cuda=memory))
+    monkeypatch.setattr(agnostic, "has_gpu", lambda: True)
+    assert agnostic.study().sizes[-1] == 1024**2
+
+
 def test_a_photo_has_three_colours() -> None:
     with pytest.raises(ArgumentError, match=r"shape \(rows, columns, 3\); got shape \(4, 4, 2\)"):
         agnostic.contrast_cupy(np.zeros((4, 4, 2), np.uint8))

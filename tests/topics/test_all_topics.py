@@ -97,9 +97,10 @@ SIMULATED = {
     "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
     "transfers.convolution": (0, 1, 31**2, 33**2),
     "transfers.product": (0, 1, 3),
-    "slicing.strided": (0, 1, 31, 257),
+    "slicing.strided": (),  # no side works on its own
+    "slicing.alone": (0, 1, 31, 257),
     "slicing.picked": (0, 1, 31, 257),
-    "slicing.block": (),  # no side works on its own
+    "slicing.block": (),
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
@@ -428,6 +429,8 @@ COPIES_BESIDE = {
     ("primes.primes", "ufunc"),
     # Into new memory, which is not there to be pinned.
     ("transfers.to_host", "into_new"),
+    # From pageable memory it takes a second: its page times that once, apart.
+    ("transfers.product", "with_copies_pinned"),
 }
 # Studies of a page on which pageable memory is one thing among others that hinder: overlap.changes has both.
 PINNED_FIRST = "overlap."

@@ -164,6 +164,17 @@ def test_the_calls_say_what_they_take(name: str) -> None:
         call(image, weights, column, row[1:])
 
 
+@pytest.mark.usefixtures("scipy_for_cupyx")
+def test_what_is_compiled_beforehand_are_the_kernels_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    for name in ("ndimage_convolve", "two_passes"):
+        way = getattr(convolution, name)
+        monkeypatch.setattr(convolution, name, lambda *given, way=way: seen.append(way(*given).size))
+    monkeypatch.setattr(convolution, "cupy", lambda: SimpleNamespace(zeros=np.zeros, ones=np.ones))
+    convolution.compile_kernels()
+    assert seen == [64 * 64] * 2 * len(convolution.KERNEL_SIZES)
+
+
 def test_the_parts_of_cupyx_are_imported_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convolution, "import_module", lambda name: name)
     assert convolution.cupyx_scipy.__wrapped__("signal") == "cupyx.scipy.signal"

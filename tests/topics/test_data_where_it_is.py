@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.results.records import CheckResult
 from gpuguide.topics.data_where_it_is import random_numbers, study
 
 
@@ -121,6 +123,39 @@ def test_numbers_that_are_not_uniform_are_rejected(spoil: Any) -> None:
     random_numbers.check_uniform(x, x.size)
     with pytest.raises(MismatchError):
         random_numbers.check_uniform(spoil(x), x.size)
+
+
+def test_slow_draws_are_timed_less_often_and_all_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = np.random.default_rng(3)
+    generator = SimpleNamespace(random=lambda n, dtype: on_device(made.random)(n, dtype=dtype))
+    fake = SimpleNamespace(random=SimpleNamespace(rand=on_device(made.random)))
+    gpu = SimpleNamespace(use=nullcontext, synchronize=lambda: None)
+    monkeypatch.setattr(random_numbers, "cupy", lambda: fake)
+    monkeypatch.setattr(random_numbers, "cupy_generator", lambda: generator)
+    monkeypatch.setattr(random_numbers, "gpu_clock", lambda: gpu)
+    monkeypatch.setattr(random_numbers, "is_device_array", lambda x: isinstance(x, OnDevice))
+    taken = random_numbers.time_drawing(10_000)
+    assert {name: len(samples) for name, samples in taken.items()} == {
+        "rand_numpy": 1,
+        "random_numpy": 2,
+        "random_numpy_threads": 10,
+        "rand_cupy": 10,
+        "random_cupy": 10,
+    }
+    monkeypatch.setattr(generator, "random", lambda n, dtype: np.zeros(n, dtype).view(OnDevice))
+    with pytest.raises(MismatchError, match="The mean"):
+        random_numbers.time_drawing(10_000)
+
+
+def test_what_the_checks_found_is_the_rounding() -> None:
+    def found(variant: str, kind: str, off: float, size: int = 1000) -> CheckResult:
+        return CheckResult(variant, size, kind, off, 0.002 * 250 if kind == "random" else 0)
+
+    checks = [found("numpy", "exact", 0), found("numpy", "random", 9, size=10)]
+    checks += [found("numpy", "random", 3), found("numpy_threads", "random", 2), found("on_gpu", "random", 1)]
+    results: Any = SimpleNamespace(sizes=(10, 1000), checks=checks)
+    expected = {"right": 250, "off_numpy": 3, "off_numpy_threads": 2, "off_cupy": 1}
+    assert study.rounding(results) == pytest.approx(expected)
 
 
 def test_the_source_s_size_and_dtype_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:

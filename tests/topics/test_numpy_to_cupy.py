@@ -59,9 +59,9 @@ def test_copies_go_there_and_back_once_for_each_array(cupy: Any) -> None:
         (numpy_to_cupy.in_cells_pinned, "from pinned"),
     ):
         cupy.noted.clear()
-        out = np.full(257, np.nan, np.float32)
+        out = np.full(257, np.nan)
         call(x, y, cell, out)
-        np.testing.assert_allclose(out, right, rtol=1e-6)
+        np.testing.assert_allclose(out, right, rtol=1e-14)
         assert cupy.noted == [there] * 3 + ["back"]
 
 
@@ -73,14 +73,14 @@ def test_calls_on_arrays_of_the_gpu_return_what_numpy_does(cupy: Any) -> None:
 
 
 def test_nothing_is_copied_for_no_points_and_no_signal(cupy: Any) -> None:
-    numpy_to_cupy.in_cells_with_copies(*points(0), np.empty(0, np.float32))
+    numpy_to_cupy.in_cells_with_copies(*points(0), np.empty(0))
     assert numpy_to_cupy.convolve_cupy(np.empty(0), np.ones(3)).size == 0
     assert cupy.noted == []
 
 
 def test_the_cell_must_have_two_edges() -> None:
     x, y, cell = points(8)
-    with pytest.raises(ArgumentError, match=r"cell must be a float32 array of shape \(2, 2\)"):
+    with pytest.raises(ArgumentError, match=r"cell must be a float64 array of shape \(2, 2\)"):
         numpy_to_cupy.in_cells_pinned(x, y, cell[0], np.empty_like(x))
     with pytest.raises(ArgumentError, match="weights must be a one-dimensional float64 array"):
         numpy_to_cupy.convolve_cupy(np.ones(4), np.ones((2, 2)))
@@ -93,6 +93,13 @@ def test_all_threads_convolve_as_one_does(n: int) -> None:
     right = np.convolve(signal, weights)
     assert (numpy_to_cupy.convolve_threads(signal, weights) == right).all()
     assert (numpy_to_cupy.convolve_reference(signal, weights) == right).all()
+
+
+def test_a_smaller_gpu_gets_fewer_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = SimpleNamespace(Device=lambda: SimpleNamespace(mem_info=(10**9, 16 * 10**9)))
+    monkeypatch.setattr(numpy_to_cupy, "cupy", lambda: SimpleNamespace(cuda=memory))
+    monkeypatch.setattr(numpy_to_cupy, "has_gpu", lambda: True)
+    assert numpy_to_cupy.study().sizes[-1] == 10**6
 
 
 def test_the_source_s_image_is_one_of_the_sizes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,15 @@ def _small(call: Any) -> dict[str, int]:
     """One stream to three get their chunk as a default, which was read before."""
     plain = getattr(call, "func", call)
     return {"rows": 16} if plain in CHUNKED else {}
+
+
+def test_a_smaller_gpu_gets_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = SimpleNamespace(Device=lambda: SimpleNamespace(mem_info=(10**9, 16 * 10**9)))
+    monkeypatch.setattr(overlap, "cupy", lambda: SimpleNamespace(cuda=memory))
+    monkeypatch.setattr(overlap, "has_gpu", lambda: True)
+    assert overlap.study().sizes[-1] == 8192
+    assert overlap.changes_study().sizes == overlap.sums_study().sizes == (8192,)
+    assert "rows_16384" not in overlap.changes_study().names
 
 
 def test_the_rounds_of_the_chain_halve_exactly() -> None:

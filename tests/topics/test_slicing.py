@@ -12,7 +12,7 @@ from gpuguide.measure.study import Study
 from gpuguide.topics.slicing import study as slicing
 from gpuguide.topics.slicing import views
 
-STUDIES = (slicing.study, slicing.picked_study, slicing.block_study)
+STUDIES = (slicing.study, slicing.alone_study, slicing.picked_study, slicing.block_study)
 
 
 class OnDevice(np.ndarray):
@@ -41,7 +41,7 @@ def on_host(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return np.full(2**16, -9, np.float32)
 
     monkeypatch.setattr(slicing, "cupy", lambda: fake)
-    monkeypatch.setattr(slicing, "_part", part)
+    monkeypatch.setattr(slicing, "part_on_host", part)
     monkeypatch.setattr(slicing, "TAKEN_ALONE_BELOW", 16)
     return seen
 
@@ -77,6 +77,17 @@ def test_sectors_are_those_in_which_the_numbers_lie(n: int) -> None:
     places = np.arange(whole)[slicing.every(n, whole)]
     assert len(places) == n
     assert slicing.sectors(n) == len(np.unique(places // 8))
+
+
+def test_a_smaller_gpu_gets_a_shorter_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = SimpleNamespace(Device=lambda: SimpleNamespace(mem_info=(5 * 10**8, 10**9)))
+    monkeypatch.setattr(slicing, "cupy", lambda: SimpleNamespace(cuda=memory))
+    monkeypatch.setattr(slicing, "has_gpu", lambda: True)
+    slicing.longest.cache_clear()
+    try:
+        assert (slicing.longest(), slicing.total(2**22)) == (2**24, 2**24)
+    finally:
+        slicing.longest.cache_clear()
 
 
 def test_a_short_step_reads_all_sectors() -> None:

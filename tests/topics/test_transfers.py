@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +39,14 @@ class OnDevice(np.ndarray):
 class Stream:
     def __init__(self, name: str = "a stream of ours", non_blocking: bool = False) -> None:
         self.name = name
+
+    def synchronize(self) -> None:
+        fake.calls.append("wait")
+
+
+class FakeGpu:
+    def use(self) -> Any:
+        return nullcontext()
 
     def synchronize(self) -> None:
         fake.calls.append("wait")
@@ -192,8 +202,22 @@ def test_each_product_multiplies_all_layers(n_layers: int) -> None:
         out = np.full(product.LAYER, np.nan)
         returned = variant.call(n_layers, *([out] if variant.takes_output else []))
         assert ((out if variant.takes_output else returned) == right).all(), variant.name
-    product.product_numpy(n_layers, out)
-    assert (out == right).all()
+    for call in (product.product_numpy, product.product_with_copies):
+        out[...] = np.nan
+        call(n_layers, out)
+        assert (out == right).all()
+
+
+def test_slow_calls_are_checked_and_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    image = replace(study.convolution_study(), sizes=(33**2,))
+    monkeypatch.setattr(study, "convolution_study", lambda: image)
+    monkeypatch.setattr(study, "gpu_clock", FakeGpu)
+    taken = study.timed_once(3)
+    assert list(taken) == ["convolution_one_thread", "product_one_thread", "product_pageable"]
+    assert all(seconds > 0 for (seconds,) in taken.values())
+    monkeypatch.setattr(product, "product_numpy", lambda n_layers, out: out.fill(2))
+    with pytest.raises(MismatchError, match="'product_one_thread' at size 3, random check"):
+        study.timed_once(3)
 
 
 def test_the_convolution_by_bands_is_scipy_s(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +273,7 @@ def test_less_memory_means_a_smaller_size(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(numbers, "cupy", lambda: SimpleNamespace(cuda=device))
     monkeypatch.setattr(numbers, "has_gpu", lambda: True)
     assert numbers.most_bytes(2**33) == 2**31
-    assert study.to_device_study().sizes[-1] == 2**30
+    assert study.to_device_study().sizes[-1] == 2**28
     assert study.product_study().sizes == (1024,)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -279,7 +279,9 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: 
     return ax
 
 
-def plot_ratios(dots: Mapping[str, Fact], what: str, *, ax: Axes | None = None) -> Axes:
+def plot_ratios(
+    dots: Mapping[str, Fact], what: str, *, spans: Collection[str] = (), ax: Axes | None = None
+) -> Axes:
     """Draw ratios or shares as dots, a row for each, with the number beside it.
 
     Parameters
@@ -288,6 +290,8 @@ def plot_ratios(dots: Mapping[str, Fact], what: str, *, ax: Axes | None = None) 
         What a row is called -> its figure; all in the unit ``"ratio"``, or all in ``"share"``.
     what : str
         What the axis shows, such as ``"wrong / right"``.
+    spans : collection of str
+        Rows whose dots are hollow, because a time behind them is a span.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes by default.
 
@@ -318,9 +322,10 @@ def plot_ratios(dots: Mapping[str, Fact], what: str, *, ax: Axes | None = None) 
     places = [scale * float(fact.value) for fact in dots.values()]
     with style():
         ax = new_axes(ax, 1.1 + 0.32 * len(dots))
-        for row, (place, fact) in enumerate(zip(places, dots.values(), strict=True)):
+        for row, (place, (name, fact)) in enumerate(zip(places, dots.items(), strict=True)):
+            hollow: dict[str, Any] = {"markerfacecolor": "none", "markersize": 10} if name in spans else {}
             ax.plot([middle, place], [row, row], color=MUTED, linewidth=1)
-            ax.plot(place, row, "o", color=SERIES[0])
+            ax.plot(place, row, "o", color=SERIES[0], **hollow)
             # On the side away from the line.
             x, side = (7, "left") if place >= middle else (-7, "right")
             ax.annotate(fact.shown, (place, row), (x, 0), textcoords="offset points", ha=side, va="center")
@@ -343,7 +348,8 @@ def plot_ratios(dots: Mapping[str, Fact], what: str, *, ax: Axes | None = None) 
         draw_ranges(ax, rows, along="x", scale=scale)
         words = "; ".join(f"{name} {fact.shown}" for name, fact in dots.items())
         axis = "on an axis in per cent" if is_share else "on a logarithmic axis"
-        describe(ax, f"{what[0].upper()}{what[1:]}, {axis}: {words}.")
+        rings = f" Hollow: {', '.join(name for name in dots if name in spans)}." if spans else ""
+        describe(ax, f"{what[0].upper()}{what[1:]}, {axis}: {words}.{rings}")
     return ax
 
 

@@ -1,15 +1,15 @@
-"""How far the answers of NumPy and CuPy are from right, and one factorisation that takes seconds."""
+"""How far the answers of NumPy and CuPy are from right, in units of eps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gpuguide.machine.backends import array_module, cupy, is_device_array
-from gpuguide.measure.plan import Plan, generator
-from gpuguide.topics.how_to_time.study import qr_numpy
+from gpuguide.measure.plan import generator
+from gpuguide.topics.how_to_time.study import qr_cupy, qr_numpy
 from gpuguide.topics.linear_algebra import study
 
 Answer = Callable[..., Any]
@@ -28,31 +28,31 @@ def residuals() -> dict[str, float]:
     """
     found = {}
     for plan, size, residual, numpy, cupy_ in (
-        (study.qr_study(), 1024**2, of_factors, "numpy", "cupy"),
-        (study.qr_single_study(), 1024**2, of_factors, "qr_single_numpy", "qr_single_cupy"),
-        (study.solve_study(), 1024**2, of_solution, "solve_numpy", "solve_cupy"),
-        (study.svd_study(), 512**2, of_singular_values, "svd_numpy", "svd_cupy"),
-        (study.single_study(), 2048**2, of_product, "matmul_numpy", "matmul_cupy"),
-        (study.double_study(), 2048**2, of_product, "double_numpy", "double_cupy"),
-        (study.tf32_study(), 2048**2, of_product, "", "tf32"),
+        (study.qr_study(), 1024**2, of_factors, qr_numpy, qr_cupy),
+        (study.qr_single_study(), 1024**2, of_factors, qr_numpy, qr_cupy),
+        (study.solve_study(), 1024**2, of_solution, study.solve_numpy, study.solve_cupy),
+        (study.svd_study(), 512**2, of_singular_values, study.svd_numpy, study.svd_cupy),
+        (study.single_study(), 2048**2, of_product, study.matmul_numpy, study.matmul_cupy),
+        (study.double_study(), 2048**2, of_product, study.matmul_numpy, study.matmul_cupy),
+        (study.tf32_study(), 2048**2, of_product, None, study.matmul_tf32),
     ):
         inputs = plan.make_inputs(size, exact=False)
         eps = float(np.finfo(plan.dtype).eps)
-        for side, name in (("numpy", numpy), ("cupy", cupy_)):
-            if name:
-                answer = _answer(plan, name, inputs, on_gpu=side == "cupy")
+        in_place = residual is of_product
+        sides = {"numpy": (numpy, inputs), "cupy": (cupy_, [cupy().asarray(x) for x in inputs])}
+        for side, (call, given) in sides.items():
+            if call:
+                answer = _answer(call, given, in_place=in_place)
                 found[f"{plan.name}_{side}"] = residual(answer, *inputs) / eps
     return found
 
 
-def _answer(plan: Plan, name: str, inputs: tuple[Any, ...], *, on_gpu: bool) -> np.ndarray:
-    variant = plan.variant(name)
-    given = [cupy().asarray(x) for x in inputs] if on_gpu else list(inputs)
-    if variant.allocates:
-        answer = variant.call(*given)
-    else:
+def _answer(call: Answer, given: Sequence[Any], *, in_place: bool) -> np.ndarray:
+    if in_place:
         answer = array_module(given[0]).empty_like(given[0])
-        variant.call(*given, answer)
+        call(*given, answer)
+    else:
+        answer = call(*given)
     host: np.ndarray = answer.get() if is_device_array(answer) else answer
     return host.astype(np.float64)
 

@@ -23,7 +23,7 @@ from gpuguide.topics.memory_pools.study import triple_square
 __all__ = ["CHUNKS", "Cube", "chunks", "edge_that_fits", "pinned", "ways"]
 
 EDGES = (1024, 512, 256)
-CHUNKS = tuple(2**exponent for exponent in (18, 20, 21, 22, 23, 24, 26, 28, 30))
+CHUNKS = tuple(2**exponent for exponent in (18, 20, 22, 24, 26, 28, 30))
 _PERIOD = 2**20  # the cube repeats so many random numbers, so that NumPy can check all of it
 _PINNED_BYTES = 2**26
 _Call = Callable[[], Any]
@@ -99,7 +99,7 @@ class Cube:
             raise MismatchError(f"{name}: {wrong:,} of {rows.size:,} elements are wrong.")
 
 
-def ways(edge: int, n_turns: int = 10) -> dict[str, list[float]]:
+def ways(edge: int, n_turns: int = 7) -> dict[str, list[float]]:
     """Time each way on a cube, from the call to the result, with the numbers restored in between."""
     cp = cupy()
     with gpu_clock().use():
@@ -134,7 +134,7 @@ def chunks(
     return {n: (times[str(n)], needed[n]) for n in sizes}
 
 
-def pinned(n_turns: int = 10) -> dict[str, list[float]]:
+def pinned(n_turns: int = 7) -> dict[str, list[float]]:
     """Time how pinned memory is got from the driver and from the pool, and copies of as many bytes."""
     cp = cupy()
     import cupyx
@@ -161,7 +161,6 @@ def pinned(n_turns: int = 10) -> dict[str, list[float]]:
             "pinned_from_pool": (allocate, fill_pool),
             "asarray_empty_pool": (lambda: cp.asarray(pageable), pool.free_all_blocks),
             "asarray_pageable": (lambda: cp.asarray(pageable), fill_pool),
-            "set_pageable": (lambda: copy(pageable), fill_pool),
             "set_pinned": (lambda: copy(fixed), fill_pool),
         }
         for x_host in (pageable, fixed):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.machine import launch
-from gpuguide.machine.backends import cupy
+from gpuguide.machine.backends import cupy, has_gpu
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant, end_to_end_variant, generator
 from gpuguide.measure.random_inputs import uniform, whole_numbers
@@ -23,7 +23,7 @@ CHUNK = 2048
 """Rows in a chunk: 16 MiB."""
 SIZES = (16, 256, 2048, 4096, 8192, 16384)
 ALL = SIZES[-1]
-"""Rows in the studies that compare one size only: 128 MiB each way."""
+"""Rows in the studies that compare one size only: 128 MiB each way; fewer if memory is short."""
 CHUNKS = (64, 512, 8192, 16384)
 FOUR = 512
 """Rows in the chunks that a fourth stream is tried with: 4 MiB."""
@@ -71,6 +71,14 @@ def buffers(n_streams: int, rows: int = CHUNK, non_blocking: bool = True) -> Buf
     return [
         (cp.cuda.Stream(non_blocking=non_blocking), array(), array()) for _ in range(n_streams)
     ]
+
+
+def most_rows() -> int:
+    """Return the rows for which the GPU has memory: the arrays of all streams hold them 14 times or less."""
+    if not has_gpu():
+        return ALL
+    free = int(cupy().cuda.Device().mem_info[0])
+    return max((rows for rows in SIZES if 14 * 4 * WIDTH * rows <= free), default=SIZES[0])
 
 
 def check_rows(x_host: np.ndarray, out_host: np.ndarray) -> None:
@@ -223,7 +231,7 @@ def study(kernels: Kernels = None) -> Study:
                 "three_streams", three_streams, "three streams, pinned", **PINNED
             ),
         ),
-        sizes=SIZES,
+        sizes=tuple(size for size in SIZES if size <= most_rows()),
         baseline="one_stream",
         kernels=kernels,
     )
@@ -231,12 +239,14 @@ def study(kernels: Kernels = None) -> Study:
 
 def changes_study(kernels: Kernels = None) -> Study:
     """Describe three streams, and what becomes of them with other chunks, and of what hinders them."""
+    rows_in_all = most_rows()
     pinned: dict[str, tuple[Callable[..., Any], str]] = {
         "overlapped": (three_streams, "three streams"),
         "two_streams": (two_streams, "two streams"),
         **{
             f"rows_{rows}": (partial(three_streams, rows=rows), f"chunks of {rows} rows")
             for rows in CHUNKS
+            if rows <= rows_in_all
         },
         f"rows_{FOUR}_four": (partial(four_streams, rows=FOUR), f"{FOUR} rows, four streams"),
         "waiting": (waiting, "without blocking=False"),
@@ -255,7 +265,7 @@ def changes_study(kernels: Kernels = None) -> Study:
             end_to_end_variant("pageable_serial", one_stream, "one stream, pageable"),
             end_to_end_variant("pageable", three_streams, "three streams, pageable"),
         ),
-        sizes=(ALL,),
+        sizes=(rows_in_all,),
         baseline="overlapped",
         kernels=kernels,
     )
@@ -277,7 +287,7 @@ def sums_study(kernels: Kernels = None) -> Study:
                 **PINNED,
             ),
         ),
-        sizes=(ALL,),
+        sizes=(most_rows(),),
         inputs=_rows,
         reference=sum_reference,
         tolerance=Tolerance(c=4, serial=8, scale=row_magnitudes),

@@ -121,7 +121,7 @@ def add_elementwise(a: Any, b: Any, out: Any) -> None:
 def elementwise_kernel() -> Any:
     """Compile the sum of two numbers that is written in C."""
     return cupy().ElementwiseKernel(
-        "float64 x, float64 y", "float64 z", "z = x + y", "add_vec_elem"
+        "float64 x, float64 y", "float64 z", "z = x + y", "add_elementwise"
     )
 
 
@@ -138,8 +138,8 @@ def bits_study(kernels: Kernels = None) -> Study:
 
 def float32_study(kernels: Kernels = None) -> Study:
     """Describe the comparison in single precision, for as many numbers as the source."""
-    gpu = ("cupy_random", "xorwow", "philox", "mrg")
-    return _creation("float32", "float32", (LENGTH,), ("numpy", "numpy_threads", *gpu), kernels)
+    chosen = ("numpy_threads", "cupy_random", "xorwow", "philox", "mrg")
+    return _creation("float32", "float32", (LENGTH,), chosen, kernels)
 
 
 def _creation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -21,6 +22,7 @@ from gpuguide.results.records import Traffic
 
 TOTAL = 2**25  # numbers in the array on the host
 SIZES = (2**14, 2**16, 2**18, 2**20, 2**22, 2**24)  # how many of them are wanted
+ALONE_SIZES = (2**22, 2**24)  # every eighth, and every second
 THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
 TAKEN_ALONE_BELOW = 2**17  # as recorded: below, waking the threads takes longer than the work
 _LONGEST_STEP = TOTAL // SIZES[0]
@@ -29,13 +31,22 @@ _SECTOR = 8  # numbers in 32 bytes, the least that the GPU's memory moves
 INPUT_NOTE = "uniform random numbers; whole numbers below 2**24 for the exact check"
 
 
+@cache
+def longest() -> int:
+    """Return how many numbers the array has: 2**25, halved until the GPU has memory for six such arrays."""
+    n, free = TOTAL, int(cupy().cuda.Device().mem_info[0]) if has_gpu() else sys.maxsize
+    while n > SIZES[0] and 6 * 4 * n > free:
+        n //= 2
+    return n
+
+
 def total(n_wanted: int) -> int:
     """Return how many numbers the array has of which so many are wanted; tests want few, of a short array.
 
     >>> total(2**24), total(3), total(0)
     (33554432, 6144, 0)
     """
-    return max(n_wanted, min(TOTAL, _LONGEST_STEP * n_wanted))
+    return max(n_wanted, min(longest(), _LONGEST_STEP * n_wanted))
 
 
 def first(n_wanted: int, n: int) -> slice:
@@ -110,7 +121,7 @@ def _pinned(purpose: str, dtype: np.dtype, n: int) -> Any:
 
 
 @cache
-def _part(is_pinned: bool) -> Any:
+def part_on_host(is_pinned: bool) -> Any:
     """Make a buffer on the host for what is taken out, once for all studies."""
     if is_pinned:
         return _pinned("part", np.dtype(np.float32), SIZES[-1])
@@ -121,7 +132,7 @@ def _part(is_pinned: bool) -> Any:
 
 def copy_first(host: Host, where: Callable[..., slice], is_pinned: bool, *arrays: Any) -> None:
     """Copy the whole array to the GPU, and take the slice there."""
-    n_wanted, out = _checked(host, *arrays)
+    n_wanted, out = checked(host, *arrays)
     if not n_wanted:
         return
     x_host = host.pinned if is_pinned else host.pageable
@@ -134,20 +145,20 @@ def slice_first(
     host: Host, where: Callable[..., slice], is_pinned: bool, n_threads: int, *arrays: Any
 ) -> None:
     """Take the slice on the host, and copy it to the GPU."""
-    n_wanted, out = _checked(host, *arrays)
+    n_wanted, out = checked(host, *arrays)
     if not n_wanted:
         return
     x_host = host.pinned if is_pinned else host.pageable
     part = x_host[where(n_wanted, len(x_host))]
     if not part.flags.c_contiguous:
-        part, wanted = _part(is_pinned)[:n_wanted], part
+        part, wanted = part_on_host(is_pinned)[:n_wanted], part
         copy_in_threads(wanted, part, n_threads)
     host.on_gpu(out).set(part, stream=cupy().cuda.get_current_stream())
 
 
 def copy_then_pick(host: Host, is_pinned: bool, *arrays: Any) -> None:
     """Copy the whole array and the index to the GPU, and pick there."""
-    index, out = _checked(host, *arrays)
+    index, out = checked(host, *arrays)
     if not len(out):
         return
     cp, stream = cupy(), cupy().cuda.get_current_stream()
@@ -160,15 +171,18 @@ def copy_then_pick(host: Host, is_pinned: bool, *arrays: Any) -> None:
 
 def pick_then_copy(host: Host, is_pinned: bool, n_threads: int, *arrays: Any) -> None:
     """Pick on the host, and copy what was picked to the GPU."""
-    _, out = _checked(host, *arrays)
+    _, out = checked(host, *arrays)
     if not len(out):
         return
-    x_host, part = host.pinned if is_pinned else host.pageable, _part(is_pinned)[: len(out)]
+    x_host, part = (
+        host.pinned if is_pinned else host.pageable,
+        part_on_host(is_pinned)[: len(out)],
+    )
     pick_in_threads(x_host, host.index, part, n_threads)
     host.on_gpu(out).set(part, stream=cupy().cuda.get_current_stream())
 
 
-def _checked(host: Host, x: Any, wanted: Any, out: Any) -> tuple[Any, Any]:
+def checked(host: Host, x: Any, wanted: Any, out: Any) -> tuple[Any, Any]:
     """Check the arrays; return how many numbers are wanted, or their index, and where they go."""
     launch.check(x=x, ndim=1, dtype="float32", shape=host.pageable.shape)
     is_index = not isinstance(wanted, int)
@@ -189,7 +203,7 @@ def copy_in_threads(wanted: np.ndarray, out: np.ndarray, n_threads: int) -> None
     def some(part: slice) -> None:
         out[part] = wanted[part]
 
-    _share_out(some, len(out), n_threads)
+    share_out(some, len(out), n_threads)
 
 
 def pick_in_threads(x: np.ndarray, index: np.ndarray, out: np.ndarray, n_threads: int) -> None:
@@ -199,10 +213,11 @@ def pick_in_threads(x: np.ndarray, index: np.ndarray, out: np.ndarray, n_threads
         # With a mode other than "raise", take writes to out without a buffer between.
         np.take(x, index[part], out=out[part], mode="clip")
 
-    _share_out(some, len(out), n_threads)
+    share_out(some, len(out), n_threads)
 
 
-def _share_out(some: Callable[[slice], None], n: int, n_threads: int) -> None:
+def share_out(some: Callable[[slice], None], n: int, n_threads: int) -> None:
+    """Give each thread a part of n numbers, or one thread all of them if they are few."""
     if n_threads == 1 or n < TAKEN_ALONE_BELOW:
         some(slice(n))
         return
@@ -277,7 +292,7 @@ def _orders(name: str, copy: Any, cut: Any) -> tuple[Variant, ...]:
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe both orders for numbers that lie a step apart, and the slice on one side alone."""
+    """Describe both orders for numbers that lie a step apart."""
     host = Host()
 
     def inputs(
@@ -294,20 +309,6 @@ def study(kernels: Kernels = None) -> Study:
             *_orders(
                 "strided", partial(copy_first, host, every), partial(slice_first, host, every)
             ),
-            cpu_variant("strided_numpy", partial(every_numpy, 1), "NumPy, one thread"),
-            cpu_variant(
-                "strided_numpy_threads",
-                partial(every_numpy, THREADS),
-                "NumPy, all threads",
-                THREADS,
-            ),
-            cupy_variant(
-                "strided_cupy",
-                every_cupy,
-                "CuPy, on the GPU already",
-                traffic=every_traffic,
-                work={"sectors": sectors},
-            ),
         ),
         sizes=SIZES,
         inputs=inputs,
@@ -317,6 +318,46 @@ def study(kernels: Kernels = None) -> Study:
         size_name="numbers wanted",
         input_note=INPUT_NOTE,
         baseline="strided_copy_first_pinned",
+        kernels=kernels,
+    )
+
+
+def alone_study(kernels: Kernels = None) -> Study:
+    """Describe the same slices where the numbers are already: NumPy's on the host, CuPy's on the GPU."""
+    on_host: dict[str, Any] = {
+        "max_size": ALONE_SIZES[0],
+        "max_size_reason": "timed for every eighth number only",
+    }
+    return Study(
+        name="alone",
+        title="Numbers a step apart, copied where they are",
+        variants=(
+            cpu_variant(
+                "strided_numpy", partial(every_numpy, 1), "NumPy, one thread", **on_host
+            ),
+            cpu_variant(
+                "strided_numpy_threads",
+                partial(every_numpy, THREADS),
+                "NumPy, all threads",
+                THREADS,
+                **on_host,
+            ),
+            cupy_variant(
+                "strided_cupy",
+                every_cupy,
+                "CuPy, on the GPU already",
+                traffic=every_traffic,
+                work={"sectors": sectors},
+            ),
+        ),
+        sizes=ALONE_SIZES,
+        inputs=lambda n, dtype, rng, exact: (_numbers(total(n), dtype, rng, exact), n),
+        reference=every_reference,
+        equal=True,
+        output=_vector,
+        size_name="numbers wanted",
+        input_note=INPUT_NOTE,
+        baseline="strided_numpy",
         kernels=kernels,
     )
 

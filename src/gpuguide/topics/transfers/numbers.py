@@ -13,7 +13,7 @@ import numpy as np
 from gpuguide.errors import MismatchError
 from gpuguide.machine.backends import array_module, cupy, has_gpu, is_device_array
 from gpuguide.machine.cpu import assign, in_threads
-from gpuguide.measure.buffers import blocks
+from gpuguide.measure.buffers import blocks, first_difference
 
 __all__ = [
     "Held",
@@ -70,11 +70,8 @@ class NumbersCheck:
         xp = array_module(output)
 
         def one(part: slice) -> int | None:
-            # Not `!=`, so that NaN is wrong, too.
-            right = output[part] == numbers(xp, part.start, part.stop)
-            return (
-                None if bool(right.all()) else int(part.start) + int(xp.flatnonzero(~right)[0])
-            )
+            at = first_difference(output[part], numbers(xp, part.start, part.stop))
+            return None if at is None else int(part.start) + at
 
         # A thread has a CuPy stream of its own, so only NumPy's arrays are compared in threads.
         if is_device_array(output):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gpuguide.machine import launch
 from gpuguide.machine.backends import cupy
-from gpuguide.machine.device import require_gpu
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.gate import Trial
@@ -32,11 +31,11 @@ from gpuguide.topics.transfers.numbers import (
     registered,
 )
 
-SIZES = (2**10, 2**15, 2**20, 2**25, 2**30, 2**33)
+SIZES = (2**10, 2**15, 2**20, 2**25, 2**28, 2**33)
 TO_HOST_SIZES = (2**10, 2**28)
 SHORT: dict[str, Any] = {
-    "max_size": 2**30,
-    "max_size_reason": "left out above 2^30 bytes to keep the run short",
+    "max_size": 2**28,
+    "max_size_reason": "left out above 2^28 bytes to keep the run short",
 }
 INPUT_NOTE = (
     "one half, one or two at each place, so that every element and every product is exact"
@@ -176,6 +175,15 @@ def _to_device(name: str, call: Callable[..., Any], label: str, **options: Any) 
         simulatable=False,
         traffic=_written,
         **options,
+    )
+
+
+def room() -> str:
+    """Say how much of the GPU's memory is free, and how much is copied."""
+    free, total = cupy().cuda.Device().mem_info
+    return (
+        f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free: up to "
+        f"{most_bytes(SIZES[-1]) / 1e9:.1f} GB are copied."
     )
 
 
@@ -331,9 +339,6 @@ def product_study(kernels: Kernels = None) -> Study:
                 traffic=_layers,
             ),
             end_to_end_variant(
-                "with_copies", product.product_with_copies, "CuPy, pageable copies"
-            ),
-            end_to_end_variant(
                 "with_copies_pinned",
                 product.product_with_copies_pinned,
                 "CuPy, pinned copies",
@@ -357,25 +362,34 @@ def _layers(n: int, dtype: Any) -> Traffic:
     return Traffic(bytes_read=n * result, bytes_written=result)
 
 
-def on_one_thread() -> dict[str, float]:
-    """Time two calls that are too slow for a study, once each: SciPy's direct convolution and NumPy's loop.
+def timed_once(n_layers: int) -> dict[str, list[float]]:
+    """Time three calls that are too slow for a study, once each.
+
+    Parameters
+    ----------
+    n_layers : int
+        How many layers are multiplied.
 
     Returns
     -------
-    dict of str to float
-        Seconds of checked calls: ``"convolution"`` of 2048 x 2048 with 15 x 15, ``"product"`` of 4096 layers.
+    dict of str to list of float
+        Seconds of the checked calls: ``"convolution_one_thread"``, SciPy's direct convolution of the image;
+        ``"product_one_thread"``, NumPy's loop; ``"product_pageable"``, CuPy with pageable copies.
     """
-    require_gpu()  # what they are compared with
-    studies = {"convolution": convolution_study(), "product": product_study()}
-    calls = {
-        "convolution": cpu_variant("direct", convolution.convolve_direct, allocates=True),
-        "product": cpu_variant("loop", product.product_numpy),
-    }
+    image, layers = convolution_study(), product_study()
+    direct = cpu_variant("convolution_one_thread", convolution.convolve_direct, allocates=True)
+    loop = cpu_variant("product_one_thread", product.product_numpy)
+    copied = end_to_end_variant("product_pageable", product.product_with_copies)
+    calls = (
+        (image, max(image.sizes), direct),
+        (layers, n_layers, loop),
+        (layers, n_layers, copied),
+    )
     taken = {}
-    for name, study in studies.items():
-        trial = Trial(study, study.sizes[-1], "random")
-        trial.check(calls[name])
-        taken[name] = trial.call_ns[calls[name].name] / 1e9
+    for study, size, variant in calls:
+        trial = Trial(study, size, "random", gpu=gpu_clock())
+        trial.check(variant)
+        taken[variant.name] = [trial.call_ns[variant.name] / 1e9]
     return taken
 
 
