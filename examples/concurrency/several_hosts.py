@@ -6,7 +6,7 @@ How does work reach GPUs on several hosts, and what does Dask cost?
 """
 # %%
 # Dask's scheduler hands tasks to workers, one process for each GPU, wherever they run. An integral takes
-# :measured:`workers[in_one_process, 2**37].time` in one process and :measured:`workers[dask, 2**37].time`
+# :measured:`workers[in_one_process, 2**35].time` in one process and :measured:`workers[dask, 2**35].time`
 # through Dask. A task that does nothing takes :measured:`task`.
 
 # %%
@@ -95,7 +95,7 @@ for name, seconds in workers.costs().items():
 #
 # - **Time per task.** The scheduler is written in Python. With 16 tasks per worker instead of one, the
 #   integral
-#   takes :measured:`workers[dask_16, 2**37].time`. With 17 million points it is
+#   takes :measured:`workers[dask_16, 2**35].time`. With 17 million points it is
 #   :measured:`workers[dask, 2**24].time`, against :measured:`workers[in_one_process, 2**24].time` in one
 #   process. So make tasks that take a second rather than a millisecond.
 # - **Copies.** An array stays on the worker that made it until somebody needs it elsewhere. Then it goes

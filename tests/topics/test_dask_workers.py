@@ -161,7 +161,7 @@ def test_without_dask_it_says_what_to_install() -> None:
 def test_rows_of_a_study_say_that_dask_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "has_gpu", lambda: True)
     reasons = {v.name: v.max_size_reason for v in workers.dask_study().variants}
-    needs = "needs Dask, with a client and a worker: not measured yet"
+    needs = "needs Dask, with a client and a worker"
     assert reasons == {"in_one_process": "", "dask": needs, "dask_16": needs}
 
 

@@ -21,7 +21,6 @@ from gpuguide.topics.several_gpus.gpus import count
 from gpuguide.topics.several_gpus.kernels import INTEGRATE_SOURCE
 from gpuguide.topics.several_gpus.study import (
     PIECES,
-    SIZES,
     Areas,
     on_gpus,
     pieces,
@@ -32,7 +31,8 @@ from gpuguide.topics.several_gpus.study import (
 
 TIME_LIMIT_S = 60.0
 """After which a result that does not come is an error: a worker may hang, and Dask would wait for ever."""
-N_TASKS = 200
+SIZES = (2**24, 2**35)
+N_TASKS = 50
 HOME_BYTES = 2**27
 
 
@@ -140,7 +140,7 @@ def costs(n_turns: int = 5) -> dict[str, list[float]]:
     Returns
     -------
     dict of str to list of float
-        ``"task"``: a task that does nothing, one of 200. ``"home"``: bringing a CuPy array of 128 MiB from a
+        ``"task"``: a task that does nothing, one of 50. ``"home"``: bringing a CuPy array of 128 MiB from a
         worker to this process. ``"stay"``: a sum over the same array where it is.
     """
     asked, gpu, host = client(), gpu_clock(), current().machine.host
