@@ -22,6 +22,8 @@ WITHOUT_KERNELS = {
     "overlap",
     "random_numbers",
     "segmented_sieve",
+    "several_gpus",
+    "several_hosts",
     "sort_search",
 }
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
