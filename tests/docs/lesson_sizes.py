@@ -166,6 +166,8 @@ _SHORT = {"2**28": "2**26", "8192": "1024"}
 
 _SHARED = """
 assert abs(pi_on(gpus) - np.pi) < 1e-6
+for each in (*slabs, *whole):
+    each.stream.synchronize()
 for k, slab in enumerate(slabs):
     assert np.allclose(slab.now.get(), whole[0].now.get()[k * rows : (k + 1) * rows])
 assert (arrays[-1] == sum(range(1, n_gpus + 1))).all()
