@@ -209,6 +209,11 @@ print("NumPy:   ", np.pi)
 # has a slab of the plate, and for its first and last row it needs a row of the slab above or below. So before
 # each step it fetches them. Such a rim of borrowed cells is called a *halo*.
 #
+# .. drawing:: several_gpus
+#
+#     Two slabs of four rows. The last row of the upper one, on GPU 0, goes to a borrowed row above the lower
+#     one, on GPU 1. The first row of the lower one goes to a borrowed row below the upper one.
+#
 # .. kernel:: gpuguide.topics.several_gpus.kernels
 #    :names: HEAT_SOURCE
 #
