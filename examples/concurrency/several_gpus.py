@@ -230,7 +230,7 @@ class Slab:
     def __init__(self, gpu, rows, columns):
         with gpu:
             self.gpu, self.stream = gpu, cp.cuda.Stream(non_blocking=True)
-            self.done = cp.cuda.Event(disable_timing=True)
+            self.done = self.stream.record()  # an event
             self.now, self.then = cp.zeros((2, rows, columns), cp.float32)
             self.above, self.below = cp.zeros((2, columns), cp.float32)
             gpu.synchronize()
@@ -246,7 +246,7 @@ class Slab:
         arrays = self.now, self.above, self.below, self.then
         heat_kernel(blocks, (128,), (*arrays, np.int32(rows), np.int32(columns // 4)))
         self.now, self.then = self.then, self.now
-        self.done.record(self.stream)
+        self.done = self.stream.record()
 
 
 def advance(slabs):
@@ -267,7 +267,7 @@ whole = [Slab(gpus[0], len(slabs) * rows, columns)]
 for plate in (slabs, whole):
     with plate[0].gpu, plate[0].stream as stream:
         plate[0].now[rows - 1] = 1  # the last row of the first slab is hot
-        plate[0].done.record()
+        plate[0].done = stream.record()
     for _ in range(10):
         advance(plate)
     with plate[0].gpu:
@@ -320,8 +320,8 @@ print("GPU:  ", arrays[-1].get()[:3])
 print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 
 # %%
-# The calls form a group, because one process makes them for all GPUs. Outside of a group, the first call
-# would wait for the second, which this process has not made yet, and hang.
+# One process makes the calls of all GPUs, so they must form a group. Outside of one, the first call waits for
+# the others, which this process has not made yet, and hangs.
 #
 # .. needs-gpus:: 4
 #

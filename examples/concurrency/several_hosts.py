@@ -97,7 +97,7 @@ for name, seconds in workers.costs().items():
 #   integral
 #   takes :measured:`workers[dask_16, 2**35].time`. With 17 million points it is
 #   :measured:`workers[dask, 2**24].time`, against :measured:`workers[in_one_process, 2**24].time` in one
-#   process. So make tasks that take a second rather than a millisecond.
+#   process. So make tasks long compared with that.
 # - **Copies.** An array stays on the worker that made it until somebody needs it elsewhere. Then it goes
 #   through the memory of both hosts. 128 MiB take :measured:`home` to this process; their sum, where they
 #   are,

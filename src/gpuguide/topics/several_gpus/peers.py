@@ -53,7 +53,7 @@ def using(n_bytes: int = N_BYTES // 4) -> tuple[dict[str, list[float]], str]:
     Returns
     -------
     rates : dict of str to list of float
-        ``"used_here"`` and, with a second GPU, ``"used_there"``: bytes of the array per second.
+        ``"used_here"`` and, with two GPUs, ``"used_there"``: bytes of the array per second.
     warning : str
         What CuPy says when an array of another GPU is used; empty with one GPU.
     """
