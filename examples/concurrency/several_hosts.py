@@ -94,10 +94,9 @@ for name, seconds in workers.costs().items():
 # -------------
 #
 # - **Time per task.** The scheduler is written in Python. With 16 tasks per worker instead of one, the
-#   integral
-#   takes :measured:`workers[dask_16, 2**35].time`. With 17 million points it is
+#   integral takes :measured:`workers[dask_16, 2**35].time`. With 17 million points it is
 #   :measured:`workers[dask, 2**24].time`, against :measured:`workers[in_one_process, 2**24].time` in one
-#   process. So make tasks long compared with that.
+#   process. So make tasks long, compared with that.
 # - **Copies.** An array stays on the worker that made it until somebody needs it elsewhere. Then it goes
 #   through the memory of both hosts. 128 MiB take :measured:`home` to this process; their sum, where they
 #   are,
@@ -145,7 +144,6 @@ cluster.close()
 # Next
 # ----
 #
-# - :doc:`Several GPUs </gallery/concurrency/several_gpus>`: the same work in one process, and GPUs that
-#   exchange
-#   data in every step.
+# - :doc:`Several GPUs </gallery/concurrency/several_gpus>`: the same work in one process, and GPUs
+#   that exchange data in every step.
 # - :doc:`Transfers </gallery/moving_data/transfers>`: what copies between a GPU and its host cost.
