@@ -41,8 +41,13 @@ except cp.cuda.runtime.CUDARuntimeError as error:
 #    Start Python with ``CUDA_VISIBLE_DEVICES=1``. If the machine has two GPUs, this process sees the second
 #    one alone, and calls it GPU 0. This is how several processes share a machine, one GPU for each.
 #
-# What was asked for before the error is not lost, and the current device stays the same. Numba has a current
-# device of its own, so choose it for both: inside ``with cuda.gpus[1]:`` CuPy works on GPU 1, too.
+# After the error the current device is the same as before.
+#
+# .. needs-gpus:: 2
+#
+#    Numba asks for the current device in its own way. Inside ``with cuda.gpus[1]:`` CuPy is on GPU
+#    :measured:`cupy_follows`, and inside ``with cp.cuda.Device(1):`` Numba is on GPU
+#    :measured:`numba_follows`.
 
 # %%
 # An array of the other GPU
@@ -78,6 +83,8 @@ from gpuguide.topics.several_gpus.kernels import HEAT_SOURCE
 used, warning = peers.using()
 for name, rates in {**peers.rates(), **used}.items():
     gg.fact(name, float(np.median(rates)), unit="B/s", samples=rates)
+for name, number in peers.followers().items():
+    gg.fact(name, number, unit="1")
 if warning:
     gg.fact("other_array", warning, unit="text")
 integral = several_gpus.study().run()
@@ -141,6 +148,8 @@ sum_of_four = all_reduce.four_study().run()
 # share the slices. A call only asks for work and does not wait for it. So one loop in one thread of Python is
 # enough to keep all GPUs at work.
 
+import numpy as np
+
 integrate = cp.ElementwiseKernel(
     "float64 left, int64 points, float64 step",
     "float64 area",
@@ -182,10 +191,11 @@ print("NumPy:   ", np.pi)
 #
 #    137 billion points take :measured:`integral[one, 2**37].time` on one GPU of this machine,
 #    :measured:`integral[two, 2**37].time` on two and :measured:`integral[four, 2**37].time` on four. With 17
-#    million points, four GPUs are :measured:`integral[four, 2**24].speedup(one)` as fast as one: Python takes
-#    longer to ask all of them than one takes for the work.
+#    million points, four GPUs are :measured:`integral[four, 2**24].speedup(one)` as fast as one.
 #
-# With 17 million points, one GPU takes :measured:`integral[one, 2**24].time`, and most of that is asking.
+# There must be enough work to share. For 17 million points one GPU takes
+# :measured:`integral[one, 2**24].time`; at the pace of the larger integral it would be
+# :measured:`at_that_pace`. The rest is Python, which asks one GPU after the other.
 #
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_on
@@ -199,11 +209,17 @@ print("NumPy:   ", np.pi)
 # has a slab of the plate, and for its first and last row it needs a row of the slab above or below. So before
 # each step it fetches them. Such a rim of borrowed cells is called a *halo*.
 #
+# .. drawing:: several_gpus
+#
+#     Two slabs of four rows. The last row of the upper one, on GPU 0, goes to a borrowed row above the lower
+#     one, on GPU 1. The first row of the lower one goes to a borrowed row below the upper one.
+#
 # .. kernel:: gpuguide.topics.several_gpus.kernels
 #    :names: HEAT_SOURCE
 #
-# Python runs ahead of the GPUs here. What keeps the order is one :term:`event` per slab: a neighbour's stream
-# waits for it before it fetches. No slab waits for all.
+# Python runs ahead of the GPUs here. One :term:`event` per slab keeps the order: a neighbour's stream waits
+# for it before it fetches. It also keeps an edge from being overwritten too early. That happens two steps
+# later, and the step between has waited for whoever fetches the edge.
 
 heat_kernel = cp.RawKernel(HEAT_SOURCE, "heat")
 
@@ -214,7 +230,7 @@ class Slab:
     def __init__(self, gpu, rows, columns):
         with gpu:
             self.gpu, self.stream = gpu, cp.cuda.Stream(non_blocking=True)
-            self.done = cp.cuda.Event(disable_timing=True)
+            self.done = self.stream.record()  # an event
             self.now, self.then = cp.zeros((2, rows, columns), cp.float32)
             self.above, self.below = cp.zeros((2, columns), cp.float32)
             gpu.synchronize()
@@ -230,7 +246,7 @@ class Slab:
         arrays = self.now, self.above, self.below, self.then
         heat_kernel(blocks, (128,), (*arrays, np.int32(rows), np.int32(columns // 4)))
         self.now, self.then = self.then, self.now
-        self.done.record(self.stream)
+        self.done = self.stream.record()
 
 
 def advance(slabs):
@@ -245,16 +261,17 @@ def advance(slabs):
             slab.step()
 
 
-slabs = [Slab(gpu, 64, 256) for gpu in gpus * 2]  # two on each GPU
-whole = [Slab(gpus[0], 128, 256)]
+rows, columns = 64, 256
+slabs = [Slab(gpu, rows, columns) for gpu in gpus * 2]  # two on each GPU
+whole = [Slab(gpus[0], len(slabs) * rows, columns)]
 for plate in (slabs, whole):
     with plate[0].gpu, plate[0].stream as stream:
-        plate[0].now[63] = 1  # the last row of the first slab is hot
-        plate[0].done.record()
+        plate[0].now[rows - 1] = 1  # the last row of the first slab is hot
+        plate[0].done = stream.record()
     for _ in range(10):
         advance(plate)
     with plate[0].gpu:
-        print(len(plate), "slab(s):", plate[0].now.get(stream=stream)[60:64, 128])
+        print(len(plate), "slab(s):", plate[0].now.get(stream=stream)[rows - 3 : rows, 3])
 
 # %%
 # Nothing says that slabs must be on different GPUs, so all of this can be tried on one. There the exchange
@@ -268,9 +285,9 @@ for plate in (slabs, whole):
 #
 # .. needs-gpus:: 4
 #
-#    With a billion cells, four GPUs are :measured:`heat[four, 2**30].speedup(one)` as fast as one if
-#    they copy the edges, and :measured:`heat[four_direct, 2**30].speedup(one)` if they read them. On two it
-#    is :measured:`heat[two, 2**30].speedup(one)` and :measured:`heat[two_direct, 2**30].speedup(one)`.
+#    With a billion cells, four GPUs are :measured:`heat[four, 2**30].speedup(one)` as fast as one if they
+#    copy the edges, and :measured:`heat[four_direct, 2**30].speedup(one)` if they read them. On two it is
+#    :measured:`heat[two, 2**30].speedup(one)` and :measured:`heat[two_direct, 2**30].speedup(one)`.
 #
 # .. kernel:: gpuguide.topics.several_gpus.stencil
 #    :names: copied, slabs_copied, direct, slabs_direct
@@ -303,8 +320,8 @@ print("GPU:  ", arrays[-1].get()[:3])
 print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 
 # %%
-# The calls form a group, because one process makes them for all GPUs. Outside of a group, the first call
-# would wait for the second, which this process has not made yet, and hang.
+# One process makes the calls of all GPUs, so they must form a group. Outside of one, the first call waits for
+# the others, which this process has not made yet, and hangs.
 #
 # .. needs-gpus:: 4
 #
@@ -333,7 +350,8 @@ print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 #         - :measured:`sum_of_four[nccl, 2**28].rate(bus_bytes)`
 #
 #    NCCL's own tests count the last column like this: with four GPUs, each has to send one and a half times
-#    the length of its array. Copies to one GPU wait for each other at its link. :evidence:`opinion`
+#    the length of its array. We think that copies to one GPU wait for each other at its links.
+#    :evidence:`opinion`
 
 # %%
 # Result: what limits several GPUs
@@ -348,12 +366,15 @@ print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 # .. results:: heat
 
 # draw
-wanted = {"two": 1.9, "four": 3.9}
-for name in [
-    cell.variant for cell in integral.measurements if cell.n and cell.size == 2**37
-]:
-    if name in wanted:
-        gg.claim(integral, name, faster_than="one", at=2**37, by=wanted[name])
+timed = {cell.variant for cell in (*integral.measurements, *heat.measurements) if cell.n}
+for name, wanted in (("two", 1.9), ("four", 3.9)):
+    if name in timed:
+        gg.claim(integral, name, faster_than="one", at=2**37, by=wanted)
+for name, wanted in (("two_direct", 1.85), ("four_direct", 3.6)):
+    if name in timed:
+        gg.claim(heat, name, faster_than="one", at=2**30, by=wanted)
+pace = integral.time("one", 2**37).value / 2**37
+gg.fact("at_that_pace", 2**24 * pace, unit="s", note="time of 2^37 points / 2^13")
 gg.claim(heat, "one", faster_than="four_slabs", at=2**24)
 gg.claim(heat, "four_slabs_direct", faster_than="four_slabs", at=2**24)
 

@@ -6,50 +6,39 @@ How does work reach GPUs on several hosts, and what does Dask cost?
 """
 # %%
 # Dask's scheduler hands tasks to workers, one process for each GPU, wherever they run. An integral takes
-# :measured:`workers[in_one_process, 2**37].time` in one process and :measured:`workers[dask, 2**37].time`
+# :measured:`workers[in_one_process, 2**35].time` in one process and :measured:`workers[dask, 2**35].time`
 # through Dask. A task that does nothing takes :measured:`task`.
 
 # %%
-# A scheduler, and a worker for each GPU
-# --------------------------------------
+# One worker for each GPU of this machine
+# ---------------------------------------
 #
-# Install ``dask[array]`` and ``distributed`` on all hosts, in the same versions as Python and CuPy. Choose a
-# host for the scheduler, and give its name in place of ``HOST``. One machine will do to begin with: call it
-# ``127.0.0.1``.
-#
-# .. code-block:: console
-#    :caption: on the host of the scheduler
-#
-#    $ dask scheduler --port 8786
-#
-# .. code-block:: console
-#    :caption: on every host, once for each of its GPUs
-#
-#    $ CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1
-#
-# A worker sees one GPU only, and calls it GPU 0. If the package ``dask-cuda`` is installed, ``dask cuda
-# worker tcp://HOST:8786`` starts a worker for each GPU of a host.
+# Install Dask with ``pip install "dask[array]" distributed``. Then start a scheduler and a worker for each
+# GPU. Before a worker uses CUDA for the first time, tell it which GPU it may see.
 
-# %%
+import os
 
-# record: Both commands, run on this machine
 import cupy as cp
-from gpuguide.topics.several_gpus import cluster
+from dask.distributed import Client, SubprocessCluster
 
-running = cluster.start(cp.cuda.runtime.getDeviceCount())
+
+def choose_gpu(k):
+    os.environ["CUDA_VISIBLE_DEVICES"] = str(k)
+
+
+n_gpus = cp.cuda.runtime.getDeviceCount()
+cluster = SubprocessCluster(
+    n_workers=n_gpus, threads_per_worker=1, dashboard_address=":0"
+)
+client = Client(cluster)
+client.wait_for_workers(n_gpus, timeout=60)
+for k, worker in enumerate(client.nthreads()):
+    client.run(choose_gpu, k, workers=[worker])
+print(n_gpus, "GPU(s),", len(client.nthreads()), "worker(s)")
 
 # %%
-# The program connects to the scheduler:
-
-from dask.distributed import Client
-
-client = Client("tcp://127.0.0.1:8786")
-client.wait_for_workers(1, timeout=60)
-print(len(client.nthreads()), "worker(s)")
-
-# %%
-# ``timeout`` makes a worker that does not come an error. ``client.get_versions(check=True)`` says where
-# versions differ.
+# ``timeout`` makes a worker that does not come an error. The package ``dask-cuda``, which comes with RAPIDS
+# and its choice of versions, does all of this in ``LocalCUDACluster()``.
 
 # %%
 # What changes in the code
@@ -58,7 +47,6 @@ print(len(client.nthreads()), "worker(s)")
 # An array of Dask is cut into blocks, here of CuPy, and ``map_blocks`` runs a function on each of them, on
 # any worker. Nothing happens until ``compute`` asks for the result.
 
-import cupy as cp
 import dask.array as da
 
 integrate = cp.ElementwiseKernel(
@@ -105,13 +93,14 @@ for name, seconds in workers.costs().items():
 # What it costs
 # -------------
 #
-# - **Time per task.** The scheduler is written in Python. With 16 tasks per worker instead of one, the integral
-#   takes :measured:`workers[dask_16, 2**37].time`. With 17 million points it is
-#   :measured:`workers[dask, 2**24].time` against :measured:`workers[in_one_process, 2**24].time` in one
-#   process. So make tasks that take a second rather than a millisecond.
-# - **Copies.** An array stays on the worker that made it, until somebody needs it elsewhere. Then it goes through
-#   the memory of both hosts. 128 MiB take :measured:`home` to this process; a sum where they are takes
-#   :measured:`stay`. So bring small results home.
+# - **Time per task.** The scheduler is written in Python. With 16 tasks per worker instead of one, the
+#   integral takes :measured:`workers[dask_16, 2**35].time`. With 17 million points it is
+#   :measured:`workers[dask, 2**24].time`, against :measured:`workers[in_one_process, 2**24].time` in one
+#   process. So make tasks long, compared with that.
+# - **Copies.** An array stays on the worker that made it until somebody needs it elsewhere. Then it goes
+#   through the memory of both hosts. 128 MiB take :measured:`home` to this process; their sum, where they
+#   are,
+#   takes :measured:`stay`. So bring small results home.
 # - **Memory.** Each worker has a CUDA context and a memory pool of its own.
 #
 # .. results:: workers
@@ -121,28 +110,40 @@ gg.claim(results, "in_one_process", faster_than="dask", at=2**24, by=5)
 gg.claim(results, "dask", faster_than="dask_16", at=2**24)
 
 # %%
-# When a worker is lost
-# ---------------------
+# A scheduler and workers on several hosts
+# ----------------------------------------
 #
-# The scheduler gives its tasks to the other workers, and has results that were only there computed again. So
-# a task must not mind being run twice. A worker that hangs is another matter: ``future.result(timeout=60)``
-# ends the wait.
+# Choose a host for the scheduler, and write its name in place of ``HOST``. All hosts need the same versions
+# of Python and of the packages.
+#
+# .. code-block:: console
+#    :caption: on the host of the scheduler
+#
+#    $ dask scheduler --port 8786
+#
+# .. code-block:: console
+#    :caption: on every host, once for each of its GPUs
+#
+#    $ CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1
+#
+# With ``dask-cuda``, ``dask cuda worker tcp://HOST:8786`` starts a worker for each GPU of a host. In the
+# program, ``Client("tcp://HOST:8786")`` takes the place of ``Client(cluster)``, and the rest stays as it is.
+# ``client.get_versions(check=True)`` says where versions differ.
+#
+# If a worker is lost, the scheduler gives its tasks to the others, and has results that were only there
+# computed again. So a task must not mind being run twice. For a worker that hangs, there is
+# ``future.result(timeout=60)``.
 #
 # Whoever reaches the scheduler's port can run any code on all workers. Open it in your own network only, or
 # use TLS.
 
 client.close()
-
-# %%
-
-# record: The workers end
-
-running.stop()
+cluster.close()
 
 # %%
 # Next
 # ----
 #
-# - :doc:`Several GPUs </gallery/concurrency/several_gpus>`: the same work in one process, and GPUs that exchange data in
-#   every step.
+# - :doc:`Several GPUs </gallery/concurrency/several_gpus>`: the same work in one process, and GPUs
+#   that exchange data in every step.
 # - :doc:`Transfers </gallery/moving_data/transfers>`: what copies between a GPU and its host cost.

@@ -188,6 +188,15 @@ _IN_STREAMS = {
     **_each("assert cp.allclose(a @ c, cp.eye(len(a)), atol=0.01)", "one_stream", "two_streams"),
     "": "\nassert (x == 1).all() and (y == 10).all()",
 }
+_SHARED = """
+assert abs(pi_on(gpus) - np.pi) < 1e-6
+for each in (*slabs, *whole):
+    each.stream.synchronize()
+for k, slab in enumerate(slabs):
+    assert np.allclose(slab.now.get(), whole[0].now.get()[k * rows : (k + 1) * rows])
+assert (arrays[-1] == sum(range(1, n_gpus + 1))).all()
+"""
+_BLOCKS = "assert np.isclose(float(pi.compute()), np.pi)"
 
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
@@ -262,6 +271,14 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "overlap": (
         OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
         OtherSizes({"2048, 2048": "1, 33"}, _CHUNKED),
+    ),
+    "several_gpus": (
+        OtherSizes({"2**20": "1_000", "rows, columns = 64, 256": "rows, columns = 33, 20"}, {"": _SHARED}),
+        OtherSizes({"2**20": "500", "rows, columns = 64, 256": "rows, columns = 1, 4"}, {"": _SHARED}),
+    ),
+    "several_hosts": (
+        OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
+        OtherSizes({"2**20": "500"}, {"": _BLOCKS}),
     ),
     "convolution": (
         OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
@@ -368,6 +385,8 @@ NOT_SIMULATED: dict[str, str] = {
     "registers": "the simulator has no CUDA C++",
     "segmented_sieve": "the simulator has no CUDA C++",
     "interop": "in the simulator no array has an address on a GPU",
+    "several_gpus": "the simulator has no CUDA C++",
+    "several_hosts": "the simulator has no CUDA C++",
     "memory_pools": "the simulator has no memory pool",
     "kernel_families": "the simulator has no CUDA C++",
     "fusion": "the simulator has no cp.fuse",

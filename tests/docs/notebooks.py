@@ -23,6 +23,8 @@ WITHOUT_KERNELS = {
     "overlap",
     "random_numbers",
     "segmented_sieve",
+    "several_gpus",
+    "several_hosts",
     "sort_search",
     "streams",
 }

@@ -142,6 +142,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
     "several_gpus.integral": areas_reference,
+    "several_gpus.workers": areas_reference,
     "several_gpus.heat": heat_reference,
     "several_gpus.sum_of_two": lambda x: Sums(2).prepare((x,)),
     "several_gpus.sum_of_four": lambda x: Sums(4).prepare((x,)),
@@ -612,6 +613,7 @@ ON_THE_GPU = {
     "segmented_sieve.count": (2, 100, 1000, 10**4),
     # Not at size 1, which is how a variant says that its GPUs are not here.
     "several_gpus.integral": (0, 31, 2**16 + 5, 2**24),
+    "several_gpus.workers": (0, 31, 2**16 + 5, 2**24),
     "several_gpus.heat": (0, 31, 257, 1009, 2**20),
     **dict.fromkeys(("several_gpus.sum_of_two", "several_gpus.sum_of_four"), (0, 31, 1022, 2**20)),
     "sort_search.sort": (*SIZES, 4096**2),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ import pytest
 from dask_tasks import as_on_a_gpu, note
 
 from gpuguide.errors import ArgumentError, BackendError
-from gpuguide.topics.several_gpus import cluster, workers
+from gpuguide.topics.several_gpus import workers
 from gpuguide.topics.several_gpus.study import Areas, pieces
 
 PAGE = Path(__file__).parents[2] / "examples" / "concurrency" / "several_hosts.py"
@@ -63,6 +64,13 @@ def run(command: str, port: int, log: Path) -> subprocess.Popen[bytes]:
         )
 
 
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process with all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 @contextmanager
 def by_commands(folder: Path) -> Iterator[SimpleNamespace]:
     """Start a scheduler and two workers by the page's commands, and make a client of them."""
@@ -76,7 +84,7 @@ def by_commands(folder: Path) -> Iterator[SimpleNamespace]:
             yield SimpleNamespace(client=client, workers=made[1:])
     finally:
         for process in reversed(made):
-            cluster.end(process)
+            end(process)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +114,7 @@ def test_results_of_a_worker_that_is_lost_are_computed_again(tmp_path: Path) -> 
             assert time.monotonic() < deadline
             time.sleep(0.01)
         # With its helper, which would start it again: as if the host were lost.
-        cluster.end(lost.workers[0])
+        end(lost.workers[0])
         assert lost.client.gather(futures, errors="raise") == [number**2 for number in range(40)]
         assert len(lost.client.nthreads()) == 1
     done = runs(marks)
@@ -134,33 +142,6 @@ def test_the_areas_come_from_the_workers(
     check.compare(out, check.prepare((0.25, n)))
 
 
-def test_the_cluster_of_the_page_starts_and_ends() -> None:
-    distributed = needs_dask()
-    port = free_port()
-    running = cluster.start(0, port)
-    try:
-        with distributed.Client(running.address, timeout=60, set_as_default=False) as client:
-            assert client.submit(sum, [1, 2]).result(timeout=60) == 3
-        with pytest.raises(BackendError, match=f"Port {port} is taken"):
-            cluster.start(0, port)
-    finally:
-        ended = list(running.processes)
-        running.stop()
-    assert all(process.poll() is not None for process in ended)
-
-
-def test_a_worker_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs_dask()
-    plain = cluster.Cluster.run
-
-    def wrong(self: cluster.Cluster, *command: str, **environment: str) -> None:
-        plain(self, *(("no-such-command",) if command[0] == "worker" else command), **environment)
-
-    monkeypatch.setattr(cluster.Cluster, "run", wrong)
-    with pytest.raises(BackendError, match="a worker ended at once"):
-        cluster.start(0, free_port())
-
-
 # Without Dask ---------------------------------------------------------------------------------------------
 
 
@@ -171,17 +152,16 @@ def without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_dask")
-@pytest.mark.parametrize("call", [cluster.client, lambda: cluster.start(1), cluster.client_class])
-def test_without_dask_it_says_what_to_install(call: Callable[[], Any]) -> None:
+def test_without_dask_it_says_what_to_install() -> None:
     with pytest.raises(BackendError, match=r"pip install 'dask\[array\]' distributed"):
-        call()
+        workers.client()
 
 
 @pytest.mark.usefixtures("without_dask")
 def test_rows_of_a_study_say_that_dask_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "has_gpu", lambda: True)
     reasons = {v.name: v.max_size_reason for v in workers.dask_study().variants}
-    needs = "needs Dask, with a client and a worker: not measured yet"
+    needs = "needs Dask, with a client and a worker"
     assert reasons == {"in_one_process": "", "dask": needs, "dask_16": needs}
 
 
@@ -191,7 +171,7 @@ def test_without_a_client_it_says_how_to_make_one(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(needs_dask(), "default_client", none)
     with pytest.raises(BackendError, match="no Dask client here"):
-        cluster.client()
+        workers.client()
 
 
 @pytest.mark.parametrize("wrong", [None, np.zeros(63), np.zeros(64, np.float32)])

@@ -242,7 +242,7 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
     with_gpu = gpu and provenance.gpu not in ("", "none")
     processor = provenance.gpu if with_gpu else provenance.cpu.replace("(R)", "")
     # A machine is called after its GPU, and after how many of them it has if there are several.
-    several = _SEVERAL.search(recording.machine)
+    several = _SEVERAL.search(provenance.machine)
     if with_gpu and several:
         processor = f"{several[1]} \N{MULTIPLICATION SIGN} {processor}"
     if not with_gpu and provenance.threads:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import MismatchError
-from gpuguide.machine.backends import cupy
+from gpuguide.machine.backends import cupy, numba_cuda
 from gpuguide.topics.several_gpus.gpus import Gpu, count, some
 
-__all__ = ["N_BYTES", "access", "rates", "using", "without_access"]
+__all__ = ["N_BYTES", "access", "followers", "rates", "using", "without_access"]
 
 N_BYTES = 2**30
 """Bytes of a copy."""
@@ -53,7 +53,7 @@ def using(n_bytes: int = N_BYTES // 4) -> tuple[dict[str, list[float]], str]:
     Returns
     -------
     rates : dict of str to list of float
-        ``"used_here"`` and, with a second GPU, ``"used_there"``: bytes of the array per second.
+        ``"used_here"`` and, with two GPUs, ``"used_there"``: bytes of the array per second.
     warning : str
         What CuPy says when an array of another GPU is used; empty with one GPU.
     """
@@ -79,6 +79,26 @@ def using(n_bytes: int = N_BYTES // 4) -> tuple[dict[str, list[float]], str]:
                 f"{name}: {wrong:,} elements are wrong, on GPU {doubled.device.id}."
             )
     return found, said
+
+
+def followers() -> dict[str, int]:
+    """Ask each library on which GPU it is while the other one has been sent to GPU 1.
+
+    Returns
+    -------
+    dict of str to int
+        ``"cupy_follows"`` and ``"numba_follows"``: numbers of GPUs. Empty with one GPU.
+    """
+    if count() < 2:
+        return {}
+    cp, cuda = cupy(), numba_cuda()
+    with cuda.gpus[0]:  # Numba then has a current device, as after its first launch
+        pass
+    with cuda.gpus[1]:
+        cupy_is_on = int(cp.cuda.Device().id)
+    with cp.cuda.Device(1):
+        numba_is_on = int(cuda.get_current_device().id)
+    return {"cupy_follows": cupy_is_on, "numba_follows": numba_is_on}
 
 
 def _pair(name: str, source: Gpu, target: Gpu, n_bytes: int) -> dict[str, list[float]]:

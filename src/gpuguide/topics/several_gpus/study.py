@@ -133,9 +133,7 @@ def areas_reference(first: float, n: int) -> np.ndarray:
 def on_gpus(name: str, call: Any, label: str, missing: str = "", **options: Any) -> Variant:
     """Describe a call on some GPUs; where they are lacking, its rows say so and nothing is timed."""
     # No size of a study is as small, so every cell of the variant shows the reason.
-    there = (
-        {"max_size": 1, "max_size_reason": f"{missing}: not measured yet"} if missing else {}
-    )
+    there = {"max_size": 1, "max_size_reason": missing} if missing else {}
     return end_to_end_variant(name, call, label, arrays="numba", **there, **options)
 
 

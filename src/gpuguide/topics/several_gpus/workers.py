@@ -17,12 +17,10 @@ from gpuguide.measure.session import current
 from gpuguide.measure.study import Study
 from gpuguide.measure.timing import end_to_end_timer
 from gpuguide.measure.turns import gpu_clock, in_turns
-from gpuguide.topics.several_gpus.cluster import TIME_LIMIT_S, client
 from gpuguide.topics.several_gpus.gpus import count
 from gpuguide.topics.several_gpus.kernels import INTEGRATE_SOURCE
 from gpuguide.topics.several_gpus.study import (
     PIECES,
-    SIZES,
     Areas,
     on_gpus,
     pieces,
@@ -31,8 +29,38 @@ from gpuguide.topics.several_gpus.study import (
     shared,
 )
 
-N_TASKS = 200
+TIME_LIMIT_S = 60.0
+"""After which a result that does not come is an error: a worker may hang, and Dask would wait for ever."""
+SIZES = (2**24, 2**35)
+N_TASKS = 50
 HOME_BYTES = 2**27
+
+
+def client() -> Any:
+    """Give the Dask client of this process.
+
+    Raises
+    ------
+    BackendError
+        Dask is not installed, no client was made, or it has no worker.
+    """
+    try:
+        from distributed import default_client
+    except ImportError:
+        raise BackendError(
+            "Dask's scheduler and workers are missing: pip install 'dask[array]' distributed"
+        ) from None
+    try:
+        found = default_client()
+    except ValueError:
+        raise BackendError(
+            "There is no Dask client here. Make one first: Client('tcp://HOST:8786')."
+        ) from None
+    if not found.nthreads():
+        raise BackendError(
+            "No worker is connected to the scheduler. Start one: dask worker ADDRESS."
+        )
+    return found
 
 
 def areas_of(numbers: Any, first: float, slices: int, each: int, source: str) -> Any:
@@ -112,7 +140,7 @@ def costs(n_turns: int = 5) -> dict[str, list[float]]:
     Returns
     -------
     dict of str to list of float
-        ``"task"``: a task that does nothing, one of 200. ``"home"``: bringing a CuPy array of 128 MiB from a
+        ``"task"``: a task that does nothing, one of 50. ``"home"``: bringing a CuPy array of 128 MiB from a
         worker to this process. ``"stay"``: a sum over the same array where it is.
     """
     asked, gpu, host = client(), gpu_clock(), current().machine.host
