@@ -178,6 +178,7 @@ _SQUARES = {
     "two_steps": "assert (fused(x, y).get() == squared_difference(x.get(), y.get())).all()",
     "squared_four": "assert (out == fused(a, b)).all()",
     "sum_fused": "assert int(sum_of_squares(x, y)) == int(((x.get() - y.get()) ** 2).sum())",
+}
 _MULTIPLIED = """
 assert np.allclose(out.get(), np.prod(x.get(), axis=0))
 out[:] = -1
