@@ -195,7 +195,8 @@ class Course:
         pages = [page for page in pages if page.name not in self.skipped]
         for i, page in enumerate(pages):
             left_s = self.budget_s - (self.now() - self._start)
-            if left_s < self._least_s(page):
+            # The first is begun however small the budget is.
+            if i and left_s < self._least_s(page):
                 self.left_out = list(pages[i:])
                 return
             self.outcomes.append(self.recorder.record(page, left_s * self._share(page, pages[i:])))
