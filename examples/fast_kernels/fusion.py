@@ -112,9 +112,10 @@ gg.claim(sums, "sum_apart", faster_than="sum_fused", at=10**8, by=20)
 #      - 2.4 GB
 #      - :measured:`squared[fused, 10**8].time`
 #
-# The times follow the bytes: :measured:`squared[three_steps, 10**8].rate(numbers_moved)` for three kernels,
-# and :measured:`squared[fused, 10**8].rate(numbers_moved)` for the fused one. So it is faster because it
-# moves fewer of them. :evidence:`count numbers_moved`
+# The times follow the bytes: three kernels come to
+# :measured:`squared[three_steps, 10**8].rate(numbers_moved)`, and the fused one to
+# :measured:`squared[fused, 10**8].rate(numbers_moved)`. So it is faster because it moves fewer of them.
+# :evidence:`count numbers_moved`
 #
 # Without ``cp.fuse`` you can still say it once. These are two kernels, and five arrays.
 #
@@ -124,10 +125,10 @@ d = x - y
 print(d[:3], (d * d)[:3])
 
 # %%
-# They take :measured:`squared[two_steps, 10**8].time`. The difference keeps pace, but ``d * d`` does not: it
-# moves two arrays in :measured:`itself[square, 10**8].time`, and that is
-# :measured:`itself[square, 10**8].share` of the rate of a copy. We think that a thread with one number to
-# read asks for too little at a time. :evidence:`opinion`
+# They take :measured:`squared[two_steps, 10**8].time`, a little more than five arrays should. The difference
+# keeps pace. But ``d * d`` moves its two arrays in :measured:`itself[square, 10**8].time`, which is
+# :measured:`itself[square, 10**8].share` of the rate of a copy. We think that a thread with a single number
+# to read asks for too little at a time. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.fusion.study
 #    :names: three_steps, two_steps, one_step, fused_function, numbers_moved
@@ -148,10 +149,9 @@ gg.plot_time(results)
 #    At 10\ :sup:`4` it works for :measured:`squared[fused, 10**4].time`, and they for
 #    :measured:`squared[three_steps, 10**4].time` and :measured:`squared[two_steps, 10**4].time`.
 #
-# For short arrays these are times of the GPU that nobody waits for, since Python is slower: for 10\ :sup:`4`
-# numbers three operators keep it busy for :measured:`squared[three_steps, 10**4].launch`, and the fused
-# function for :measured:`squared[fused, 10**4].launch`. One launch instead of three is what fusion saves
-# there.
+# For short arrays it is not the GPU that you wait for. Three operators on 10\ :sup:`4` numbers keep Python
+# busy for :measured:`squared[three_steps, 10**4].launch`, and the fused function for
+# :measured:`squared[fused, 10**4].launch`. There fusion saves two launches of three.
 #
 # The reversed view costs nothing. For 10\ :sup:`8` numbers, the fused kernel takes
 # :measured:`reversed[fused_reversed, 10**8].time` with ``y`` from its end, and
@@ -163,10 +163,10 @@ gg.plot_time(results)
 # ------------------------------
 #
 # With numbers of four bytes, a fused kernel moves half as much in
-# :measured:`single[fused_single, 10**8].time`, which is only :measured:`single[fused_single, 10**8].share` of
-# what memory can do. CuPy gives each thread one element, and that is too few bytes to ask for
-# (:doc:`Kernel families </gallery/fast_kernels/kernel_families>`). With four per thread, a kernel of your own
-# reaches :measured:`single[squared_four, 10**8].share`.
+# :measured:`single[fused_single, 10**8].time`, which is only :measured:`single[fused_single, 10**8].share`
+# of what memory can do. CuPy gives each thread one element. With four for each thread, a kernel of your own
+# reaches :measured:`single[squared_four, 10**8].share`, so it is the bytes per thread that were missing
+# (:doc:`Kernel families </gallery/fast_kernels/kernel_families>`). :evidence:`variant squared_four`
 #
 # .. rung:: squared_four
 
@@ -213,13 +213,16 @@ print("fused, then cp.sum:", fused(x, y).sum())
 # raises, sometimes without saying much:
 
 
+from textwrap import shorten
+
+
 def outcome(function, *arguments):
     try:
         return f"works: {cp.fuse(function)(*arguments)}"
     except Exception as error:
         # What the compiler says begins with the name of a file.
         text = str(error).partition("error: ")[2] or str(error)
-        return f"{type(error).__name__}: {text.partition(chr(10))[0]}"
+        return f"{type(error).__name__}: {shorten(text, 60)}"
 
 
 def absolute(z):
