@@ -166,7 +166,9 @@ sizes = blocks.sizes
 gains = [blocks.speedup("eight_streams", "one_stream", n).value for n in sizes]
 ax.plot(sizes, gains, "o", color=SERIES[0])
 ax.axhline(1, color=MUTED, linewidth=1)
-ax.set(xscale="log", ylim=(0, 8.2))
+ax.set_xscale("log")
+ax.set(xticks=sizes, xticklabels=sizes, ylim=(0, 8.2))
+ax.minorticks_off()
 ax.set(xlabel="blocks per kernel", ylabel="times as fast in eight streams")
 describe(
     ax,
