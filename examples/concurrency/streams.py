@@ -157,7 +157,24 @@ gg.claim(waits, "own_legacy", faster_than="blocking_legacy", at=1, by=1.5)
 # %%
 
 # draw
-gg.plot_speedup(blocks, "eight_streams", over="one_stream")
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import MUTED, SERIES, describe
+
+figure, ax = plt.subplots()
+sizes = blocks.sizes
+gains = [blocks.speedup("eight_streams", "one_stream", n).value for n in sizes]
+ax.plot(sizes, gains, "o", color=SERIES[0])
+ax.axhline(1, color=MUTED, linewidth=1)
+ax.set_xscale("log")
+ax.set(xticks=sizes, xticklabels=sizes, ylim=(0, 8.2))
+ax.minorticks_off()
+ax.set(xlabel="blocks per kernel", ylabel="times as fast in eight streams")
+describe(
+    ax,
+    f"Gain of eight streams against blocks per kernel: {gains[0]:.1f} with {sizes[0]} block, "
+    f"{gains[-1]:.1f} with {sizes[-1]}.",
+)
 
 # %%
 # .. finding::

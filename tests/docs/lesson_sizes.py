@@ -317,14 +317,18 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
         OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
     ),
-    "registers": (
+    "registers": (  # enough blocks that Numba does not warn
         OtherSizes(
-            {"(64, 512, 512)": "(5, 40, 70)", "(512, 512)": "(40, 70)", "512 // 32, 512 // 8": "3, 5"},
-            _each(_MULTIPLIED, "as_is", "in_register", "fewer_registers", "pairs"),
+            {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
+            _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
         ),
         OtherSizes(
-            {"(64, 512, 512)": "(1, 1, 1)", "(512, 512)": "(1, 1)", "512 // 32, 512 // 8": "4, 32"},
-            _each(_MULTIPLIED, "as_is", "in_register", "fewer_registers", "pairs"),
+            {
+                "(64, 512, 512)": "(1, 2, 16_500)",
+                "(512, 512)": "(2, 16_500)",
+                "512 // 32, 512 // 16": "516, 1",
+            },
+            _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
         ),
     ),
     "streams": (

@@ -24,6 +24,17 @@ def in_register(x, out):
         out[row, col] = product
 
 
+@cuda.jit
+def one_index(x, out):
+    """Multiply in a variable, with one index for rows and columns."""
+    i = cuda.grid(1)
+    if i < out.size:
+        product = 1.0
+        for z in range(x.shape[0]):
+            product *= x[z, i]
+        out[i] = product
+
+
 as_is_source = r"""
 extern "C" __global__ void product(const double* x, double* out, int n_layers, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

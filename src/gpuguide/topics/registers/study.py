@@ -21,6 +21,7 @@ from gpuguide.topics.registers.kernels import (
     as_is_source,
     eighth_source,
     in_register,
+    one_index,
     one_load_source,
     pairs_source,
     restrict_source,
@@ -36,8 +37,8 @@ from gpuguide.topics.registers.layers import (
     product_reference,
 )
 
-BLOCK = (32, 8)
-THREADS, PAIR_THREADS = 256, 64
+BLOCK = (32, 16)
+THREADS, INDEX_THREADS, PAIR_THREADS = 512, 256, 64
 MAX_REGISTERS = 32
 """As many registers as each of 2048 threads has on a multiprocessor with 65 536."""
 
@@ -70,6 +71,14 @@ def product_fewer_registers(x: Any, out: Any) -> None:
 def limited(kernel: Any) -> Any:
     """Compile a kernel for at most 32 registers; the simulator has none."""
     return kernel if simulated() else cuda.jit(max_registers=MAX_REGISTERS)(kernel.py_func)
+
+
+def product_one_index(x: Any, out: Any) -> None:
+    """Multiply in a variable, with one index for rows and columns."""
+    check_layers(x, out)
+    if out.size:
+        flat = x.reshape(x.shape[0], out.size), out.reshape(out.size)
+        one_index[launch.blocks_1d(out.size, INDEX_THREADS), INDEX_THREADS](*flat)
 
 
 def product_cpp(x: Any, out: Any) -> None:
@@ -183,17 +192,18 @@ def one_store(n_layers: int) -> int:
 
 
 def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of one product in ten ways, by what holds it and what is stored."""
+    """Describe the comparison of one product in eleven ways, by what holds it and what is stored."""
     return Study(
         name="product",
         title="Product of layers along the first axis",
         variants=(
             _numba("as_is", product_as_is, "in the output array", stores),
             _numba("in_register", product_in_register, "in a variable", one_store),
+            _numba("one_index", product_one_index, "with one index", one_store),
+            _cupy("pairs", product_pairs, "two at a time, C++", one_store),
             _numba(
                 "fewer_registers", product_fewer_registers, "at most 32 registers", one_store
             ),
-            _cupy("pairs", product_pairs, "two at a time, C++", one_store),
             _cupy("cpp", product_cpp, "in the output array, C++", stores),
             _cupy("volatile", product_volatile, "volatile, C++", stores),
             _cupy("one_load", product_one_load, "in a variable, one load, C++", one_store),

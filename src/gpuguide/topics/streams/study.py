@@ -74,9 +74,11 @@ def two_inverses(a: Any, b: Any, out: Any) -> list[Callable[[], None]]:
     launch.check(out=out, shape=(2, *a.shape), dtype="float32")
     if a.shape != (n, n):
         raise ArgumentError(f"a must be a square matrix; got shape {a.shape}.")
+    if not n:
+        return []
     # CuPy's arrays, whose memory Numba's views are.
     a, b, out = as_cupy(a), as_cupy(b), as_cupy(out)
-    return [partial(invert, each, place) for each, place in zip((a, b), out, strict=True) if n]
+    return [partial(invert, each, place) for each, place in zip((a, b), out, strict=True)]
 
 
 def invert(a: Any, out: Any) -> None:
