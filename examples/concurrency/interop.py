@@ -179,8 +179,8 @@ _ = gg.plot_time(
 # For small arrays only the host counts. At 1024 numbers CuPy alone takes
 # :measured:`tripled[in_cupy, 2**10].time`, "PyTorch, shared" :measured:`tripled[through_torch, 2**10].time`
 # and "JAX, shared" :measured:`tripled[through_jax, 2**10].time`. If PyTorch gets a copy, made on the GPU, and
-# its result is copied as well, 128 MiB take :measured:`tripled[copied_on_gpu, 2**25].time`. Two libraries that
-# must not disturb each other pay this price.
+# its result is copied as well, 128 MiB take :measured:`tripled[copied_on_gpu, 2**25].time`: the price for
+# libraries that must not disturb each other.
 #
 # So an array need not stay in one library. For a large one, PyTorch's product with a number is
 # :measured:`tripled[through_torch, 2**25].speedup(in_cupy)` as fast as CuPy's, hand-overs included.
@@ -232,7 +232,7 @@ with stream:
 # it is going to use, and the writer makes that stream wait for its own. The host goes on.
 # :evidence:`variant torch` The interface only says which stream the writer used, and the reader has to wait.
 # Numba does so on the host :evidence:`variant numba_at_once`, PyTorch not at all.
-# :evidence:`count early_torch_interface`
+# :evidence:`count too_early`
 
 # draw
 from gpuguide.charts.timeline import plot_timeline
