@@ -8,16 +8,16 @@ How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
 # They pass on an address. To hand an array of any size from CuPy to PyTorch takes the host
 # :measured:`torch_from_cupy`. 128 MiB go through PyTorch and back in
 # :measured:`tripled[through_torch, 2**25].time` if they are shared, and in
-# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. What remains to you is the
-# order.
+# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. The order of their work is left
+# to you.
 
 # %%
 # CuPy to Numba: the CUDA array interface
 # ---------------------------------------
 #
 # An array on the GPU is an address, a shape, a type and strides. A library that knows these can work on the
-# memory of another. CuPy's array tells them to whoever asks, so a Numba kernel takes it as it is. ``view`` is
-# an array of Numba's own, and has the same address.
+# memory of another. CuPy's array gives them away in a dictionary, so a Numba kernel takes it as it is.
+# ``view`` is an array of Numba's own, and has the same address.
 
 import cupy as cp
 import numpy as np
