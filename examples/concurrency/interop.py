@@ -8,16 +8,16 @@ How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
 # They pass on an address. To hand an array of any size from CuPy to PyTorch takes the host
 # :measured:`torch_from_cupy`. 128 MiB go through PyTorch and back in
 # :measured:`tripled[through_torch, 2**25].time` if they are shared, and in
-# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. What remains to you is the
-# order.
+# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. The order of their work is left
+# to you.
 
 # %%
 # CuPy to Numba: the CUDA array interface
 # ---------------------------------------
 #
 # An array on the GPU is an address, a shape, a type and strides. A library that knows these can work on the
-# memory of another. CuPy's array tells them to whoever asks, so a Numba kernel takes it as it is. ``view`` is
-# an array of Numba's own, and has the same address.
+# memory of another. CuPy's array gives them away in a dictionary, so a Numba kernel takes it as it is.
+# ``view`` is an array of Numba's own, and has the same address.
 
 import cupy as cp
 import numpy as np
@@ -63,6 +63,7 @@ waiting = interop.waiting_study().run()
 for name, seconds in launches_in_turns(handing_over.hand_overs()).items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
 gg.fact("trials", handing_over.TRIALS, unit="1")
+gg.fact("queued_before", interop.DELAY_NS / 1e9, unit="s", note="set by us")
 for name, count in handing_over.too_early().items():
     gg.fact(f"early_{name}", count, unit="1", note=f"of {handing_over.TRIALS} trials")
 for name, in_order in (("torch_interface", False), ("torch_dlpack", True)):
@@ -178,7 +179,12 @@ _ = gg.plot_time(
 # For small arrays only the host counts. At 1024 numbers CuPy alone takes
 # :measured:`tripled[in_cupy, 2**10].time`, "PyTorch, shared" :measured:`tripled[through_torch, 2**10].time`
 # and "JAX, shared" :measured:`tripled[through_jax, 2**10].time`. If PyTorch gets a copy, made on the GPU, and
-# its result is copied as well, 128 MiB take :measured:`tripled[copied_on_gpu, 2**25].time`.
+# its result is copied as well, 128 MiB take :measured:`tripled[copied_on_gpu, 2**25].time`: the price for
+# libraries that must not disturb each other.
+#
+# So an array need not stay in one library. For a large one, PyTorch's product with a number is
+# :measured:`tripled[through_torch, 2**25].speedup(in_cupy)` as fast as CuPy's, hand-overs included.
+# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what CuPy's kernel lacks.
 #
 # .. kernel:: gpuguide.topics.interop.study
 #    :names: in_cupy, through_torch, through_jax, copied_on_gpu, through_pinned, through_pageable
@@ -223,9 +229,10 @@ with stream:
 
 # %%
 # A hand-over is the moment at which libraries agree on the order. With DLPack the reader says which stream
-# it is going to use, and the writer makes that stream wait for its own. The host goes on. The interface only
-# says which stream the writer used, and the reader has to wait: Numba does so on the host, and PyTorch does
-# not do it at all.
+# it is going to use, and the writer makes that stream wait for its own. The host goes on.
+# :evidence:`variant torch` The interface only says which stream the writer used, and the reader has to wait.
+# Numba does so on the host :evidence:`variant numba_at_once`, PyTorch not at all.
+# :evidence:`count too_early`
 
 # draw
 from gpuguide.charts.timeline import plot_timeline
@@ -246,8 +253,8 @@ _ = plot_timeline(
 #    :measured:`early_torch_interface` of :measured:`trials` trials it saw old numbers; with DLPack in
 #    :measured:`early_torch_dlpack`.
 #
-# In this table each library uses a stream of its own. The last column is the host's time for the hand-over,
-# behind work of a millisecond in the writer's stream.
+# In this table each library uses a stream of its own. The last column is the host's time for a hand-over
+# behind :measured:`queued_before` of work in the writer's stream.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -292,6 +299,10 @@ _ = plot_timeline(
 # .. kernel:: gpuguide.topics.interop.handing_over
 #    :names: too_early
 #    :fold: The trials
+#
+# .. kernel:: gpuguide.topics.interop.study
+#    :names: behind_work, to_torch, to_jax, to_numba, to_numba_without_waiting
+#    :fold: The hand-overs behind work
 
 # %%
 # What is refused, in the libraries' own words
