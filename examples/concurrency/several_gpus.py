@@ -89,6 +89,7 @@ if warning:
     gg.fact("other_array", warning, unit="text")
 integral = several_gpus.study().run()
 heat = stencil.heat_study().run()
+_ = all_reduce.nccl()  # says what to install where it is missing
 sum_of_two = all_reduce.two_study().run()
 sum_of_four = all_reduce.four_study().run()
 
@@ -103,7 +104,7 @@ sum_of_four = all_reduce.four_study().run()
 #
 # .. needs-gpus:: 4
 #
-#    Between two GPUs, one GiB goes at these rates. Above is where it comes from; each pair was timed by
+#    Between two GPUs, 256 MiB go at these rates. Above is where it comes from; each pair was timed by
 #    events of the GPU that sends and, below, of the one that receives.
 #
 #    .. list-table::
