@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from gpuguide.errors import ArgumentError, BackendError, MismatchError, NoGpuError
 from gpuguide.topics.several_gpus import all_reduce, gpus, peers, stencil
 from gpuguide.topics.several_gpus import study as several_gpus
+from gpuguide_docs.show.references import parse_reference
 from several_gpus_of_numpy import ManyGpus
 
 CUPY_USERS = (gpus, several_gpus, stencil, all_reduce, peers)
@@ -291,3 +294,53 @@ def test_every_gpu_gets_the_sum(
 
 def test_bytes_on_the_bus_are_counted_as_nccl_counts_them() -> None:
     assert [all_reduce.bus_bytes(n, 1000) for n in (1, 2, 4)] == [0, 4000, 6000]
+
+
+# The page -------------------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "examples" / "concurrency" / "several_gpus.py"
+#: Facts of a drawn cell.
+DRAWN = {"at_that_pace"}
+
+
+def numbers() -> dict[int, set[str]]:
+    """What the page's numbers refer to, by how many GPUs the part needs in which they stand."""
+    found: dict[int, set[str]] = {}
+    needs = 1
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if part := re.fullmatch(r"# \.\. needs-gpus:: (\d+)", line):
+            needs = int(part[1])
+        elif not re.fullmatch(r"#|#    .*", line):
+            needs = 1
+        found.setdefault(needs, set()).update(re.findall(r":measured:`([^`]+)`", line))
+    return found
+
+
+def facts_of(n_gpus: int) -> set[str]:
+    ends = [(i, j) for i in range(n_gpus) for j in range(n_gpus)]
+    made = {f"{way}_{i}_{j}" for way in ("push", "pull", "host") for i, j in ends}
+    made |= {f"staged_{i}_{j}" for i, j in ends if i != j}
+    more = {"used_there", "other_array", "cupy_follows", "numba_follows"} if n_gpus > 1 else set()
+    return made | more | {"used_here"} | DRAWN
+
+
+@pytest.mark.parametrize("n_gpus", [1, 2, 4])
+def test_every_number_of_a_part_is_measured_on_its_machine(
+    machine: Callable[..., ManyGpus], n_gpus: int
+) -> None:
+    """No machine with several GPUs can be had often, so a wrong name would be found late."""
+    machine(n_gpus)
+    made = (several_gpus.study, stencil.heat_study, all_reduce.two_study, all_reduce.four_study)
+    studies = {each().name: each() for each in made}
+    assert numbers()[n_gpus]
+    for text in numbers()[n_gpus]:
+        number = parse_reference(text)
+        if number.kind == "fact":
+            assert number.name in facts_of(n_gpus)
+            continue
+        study = studies[number.name]
+        # NCCL is not here: what it needs besides is another matter.
+        for name in {number.variant, number.baseline or number.variant}:
+            assert study.variant(name).max_size_reason in ("", all_reduce.no_nccl()), text
+        assert number.size in study.sizes
+        assert not number.work or number.work in study.variant(number.variant).work

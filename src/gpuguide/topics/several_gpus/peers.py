@@ -15,7 +15,7 @@ from gpuguide.topics.several_gpus.gpus import Gpu, count, some
 
 __all__ = ["N_BYTES", "access", "followers", "rates", "using", "without_access"]
 
-N_BYTES = 2**30
+N_BYTES = 2**28
 """Bytes of a copy."""
 _MOST = 4  # GPUs whose pairs are measured
 _SAMPLES = 5
@@ -47,7 +47,7 @@ def rates(n_bytes: int = N_BYTES) -> dict[str, list[float]]:
     return found
 
 
-def using(n_bytes: int = N_BYTES // 4) -> tuple[dict[str, list[float]], str]:
+def using(n_bytes: int = N_BYTES) -> tuple[dict[str, list[float]], str]:
     """Double an array of GPU 0 on GPU 0 and, if there is one, on GPU 1; give the rates and CuPy's warning.
 
     Returns
