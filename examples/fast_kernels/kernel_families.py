@@ -310,7 +310,8 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #      - :measured:`contraction[einsum_without, 2048].time`
 #      - :measured:`contraction[einsum_cub, 2048].time`
 #
-# CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
+# Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result. CUB
+# has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
 # *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
 # ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. CuPy takes that setting without the package, too, and goes
 # on as before. The package was not installed on the machine of this page, so nothing is said of its speed.
