@@ -222,6 +222,8 @@ _ = plot_ratios(shares, "share of the ceiling")
 # as well, as those of ``@cuda.jit`` and ``@vectorize`` show
 # (:doc:`Launch sizes </gallery/first_kernels/launch_sizes>`).
 #
+# .. results:: add
+#
 # The cure can be one line. Seen as complex numbers, two neighbours are one element of eight bytes, and a
 # complex addition adds both parts.
 #
@@ -320,6 +322,8 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
 #    :names: accelerators, summed, reduced, cumulative, contraction, has_cutensor
 #    :fold: CUB on and off, and cuTENSOR where it is installed
+#
+# .. results:: switched
 
 # %%
 # Which family for what
