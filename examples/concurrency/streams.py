@@ -131,7 +131,9 @@ _ = plot_timeline(
 #    longer than alone. Both together take :measured:`inverses[two_streams, 6000**2].time` instead of
 #    :measured:`inverses[one_stream, 6000**2].time`.
 #
-# Both were called once before. The first call in each stream also makes what the libraries need there.
+# An inverse is made by hundreds of kernels. We think that the small ones among them leave room, which the
+# other inverse uses. :evidence:`opinion` Both were called once before, for the first call in each stream also
+# makes what the libraries need there.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: streams, in_streams, invert, two_inverses, invert_in_one, invert_in_two
@@ -303,6 +305,7 @@ print(x[:5])
 #      - :measured:`short[short_one, 65_536].time`
 #      - :measured:`short[short_eight, 65_536].time`
 #
+# Streams and their events take Python's time, too, so the shortest kernels are better off in one.
 # Work for many small problems is better put into one launch: CuPy's linear algebra takes stacks of matrices,
 # and a kernel can have a block for each problem.
 
