@@ -131,7 +131,7 @@ _ = plot_timeline(
 #    longer than alone. Both together take :measured:`inverses[two_streams, 6000**2].time` instead of
 #    :measured:`inverses[one_stream, 6000**2].time`.
 #
-# An inverse is made by hundreds of kernels. We think that the small ones among them leave room, which the
+# An inverse is made by many kernels. We think that the small ones among them leave room, which the
 # other inverse uses. :evidence:`opinion` Both were called once before, for the first call in each stream also
 # makes what the libraries need there.
 #
