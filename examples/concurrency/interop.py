@@ -8,8 +8,8 @@ How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
 # They pass on an address. To hand an array of any size from CuPy to PyTorch takes the host
 # :measured:`torch_from_cupy`. 128 MiB go through PyTorch and back in
 # :measured:`tripled[through_torch, 2**25].time` if they are shared, and in
-# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. The order of their work is left
-# to you.
+# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. The order of their work is
+# left to you.
 
 # %%
 # CuPy to Numba: the CUDA array interface
@@ -351,9 +351,9 @@ for code, words in mirrored.items():
 # - CuPy takes PyTorch's ``bfloat16``, if the package ``ml_dtypes`` is there.
 # - JAX takes no array with gaps: ``cp.ascontiguousarray(x[::2])`` copies it.
 # - JAX uses 32 bits unless told otherwise. An ``int64`` array becomes ``int32`` without a word, and a copy.
-# - PyTorch does not take a read-only array from the interface. ``torch.from_dlpack(array)`` works, and the rule
-#   not to write is yours to keep.
-# - A Numba kernel takes ``cuda.as_cuda_array(array)``; the rule is yours here, too.
+# - PyTorch does not take a read-only array from the interface. ``torch.from_dlpack(array)`` works, and not to
+#   write is up to you.
+# - A Numba kernel takes ``cuda.as_cuda_array(array)``. It is up to you here, too.
 #
 # One case is not refused, and it is the worst. PyTorch knows no negative strides. In the version that was
 # recorded, a mirrored array such as ``x[::-1]`` ended the process, with ``torch.from_dlpack`` as with
