@@ -8,8 +8,8 @@ How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
 # They pass on an address. To hand an array of any size from CuPy to PyTorch takes the host
 # :measured:`torch_from_cupy`. 128 MiB go through PyTorch and back in
 # :measured:`tripled[through_torch, 2**25].time` if they are shared, and in
-# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. The order of their work is left
-# to you.
+# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. The order of their work is
+# left to you.
 
 # %%
 # CuPy to Numba: the CUDA array interface
@@ -176,9 +176,9 @@ _ = gg.plot_time(
 #    :measured:`tripled[through_pinned, 2**25].time`, through :term:`pageable memory`
 #    :measured:`tripled[through_pageable, 2**25].time`.
 #
-# For small arrays only the host counts. At 1024 numbers CuPy alone takes
-# :measured:`tripled[in_cupy, 2**10].time`, "PyTorch, shared" :measured:`tripled[through_torch, 2**10].time`
-# and "JAX, shared" :measured:`tripled[through_jax, 2**10].time`. If PyTorch gets a copy, made on the GPU, and
+# For small arrays only the host counts. With 8192 numbers CuPy alone takes
+# :measured:`tripled[in_cupy, 2**13].time`, "PyTorch, shared" :measured:`tripled[through_torch, 2**13].time`
+# and "JAX, shared" :measured:`tripled[through_jax, 2**13].time`. If PyTorch gets a copy, made on the GPU, and
 # its result is copied as well, 128 MiB take :measured:`tripled[copied_on_gpu, 2**25].time`: the price for
 # libraries that must not disturb each other.
 #
@@ -307,6 +307,9 @@ _ = plot_timeline(
 # %%
 # What is refused, in the libraries' own words
 # --------------------------------------------
+#
+# A library may not know what the description says: a type, a stride, a flag. The last expression of this cell
+# hands JAX's array to a kernel of Numba's.
 
 with_gradient = torch.ones(3, device="cuda", requires_grad=True)
 halves = torch.ones(3, device="cuda", dtype=torch.bfloat16)
@@ -338,6 +341,23 @@ mirrored = refused.outcomes(
 )
 for code, words in mirrored.items():
     print(f"{code}\n    {words}")
+
+# %%
+# What to do instead, from top to bottom:
+#
+# - Libraries do not mix in one expression. Hand over first.
+# - NumPy has no GPU: ``x.get()`` copies.
+# - A tensor that records its gradient is handed over by ``with_gradient.detach()``.
+# - CuPy takes PyTorch's ``bfloat16``, if the package ``ml_dtypes`` is there.
+# - JAX takes no array with gaps: ``cp.ascontiguousarray(x[::2])`` copies it.
+# - JAX uses 32 bits unless told otherwise. An ``int64`` array becomes ``int32`` without a word, and a copy.
+# - PyTorch does not take a read-only array from the interface. ``torch.from_dlpack(array)`` works, and not to
+#   write is up to you.
+# - A Numba kernel takes ``cuda.as_cuda_array(array)``. It is up to you here, too.
+#
+# One case is not refused, and it is the worst. PyTorch knows no negative strides. In the version that was
+# recorded, a mirrored array such as ``x[::-1]`` ended the process, with ``torch.from_dlpack`` as with
+# ``torch.as_tensor``. Copy it first.
 
 # %%
 # Your turn: a block by hand
