@@ -68,6 +68,8 @@ autosummary_generate = False
 autodoc_typehints = "none"
 # The package has no such comments, and looking for them in every source takes time.
 autodoc_use_type_comments = False
+# Defaults as the source writes them: a path or a module would be printed with the folder of the build.
+autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
 # The templates list members already, by autodoc.
 numpydoc_show_class_members = False

@@ -62,7 +62,7 @@ def test_run_passes_its_options_on(study: FakeStudy) -> None:
     assert study.asked == [{"quick": True, "sizes": [1000, 10**6, 2**20], "variants": ["numpy", "cupy"]}]
 
 
-@pytest.mark.parametrize("size", ["many", "1.5", "-3", "1e999", "2**x", "2**-1", "nan"])
+@pytest.mark.parametrize("size", ["many", "1.5", "-3", "1e999", "2**x", "2**-1", "nan", "7**9999999999"])
 def test_a_size_is_a_whole_number(size: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(["run", "adding", f"--sizes={size}"])

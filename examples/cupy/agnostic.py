@@ -8,15 +8,15 @@ How do you write one function for NumPy and CuPy, and what does that cost?
 # Ask the array for its library: ``xp = array_namespace(x)``. Written once, an image pipeline takes NumPy
 # :measured:`contrast[numpy, 2048**2].time` on one thread for four million pixels,
 # :measured:`contrast[numpy_threads, 2048**2].time` on all threads, and CuPy
-# :measured:`contrast[cupy, 2048**2].time`. Written for CuPy alone, it takes CuPy
+# :measured:`contrast[cupy, 2048**2].time` with the photo on the GPU. Written for CuPy alone, it takes
 # :measured:`contrast[cupy_by_hand, 2048**2].time`.
 
 # %%
 # One image pipeline with ``array_namespace``
 # -------------------------------------------
 #
-# A photo in colour becomes grey. It is blurred by adding up shifted copies. The result tells how far each
-# pixel differs from its surroundings, so that details in the dark and in the light look alike.
+# A photo in colour becomes grey, and is blurred by adding up shifted copies. The result says how far each
+# pixel differs from its surroundings, so that details in the dark show as well as those in the light.
 
 import cupy as cp
 import numpy as np
@@ -46,10 +46,10 @@ print("the same:", np.allclose(on_host, on_gpu.get(), atol=1e-5))
 # .. try-it::
 #
 #    Print ``xp.__name__`` in the function. It is not ``numpy`` or ``cupy``, but a wrapper around it. Then
-#    divide by ``around`` without the one. Random colours hide what is wrong with that; a black photo,
-#    ``np.zeros_like(photo)``, shows it on both sides.
+#    divide by ``around`` instead of ``around + 1``. Random colours hide what is wrong with that; a black
+#    photo, ``np.zeros_like(photo)``, shows it in both libraries.
 #
-# The name ``xp`` is a custom: it stands for ``np`` and ``cp``. The function imports neither.
+# The name ``xp`` is a custom: it stands for ``np`` or ``cp``. The function uses neither by name.
 
 # %%
 
@@ -64,17 +64,17 @@ if max(results.sizes) < agnostic.SIZES[-1]:
     print(f"That is enough for photos of {max(results.sizes):,} pixels.")
 
 # %%
-# Why not simply ``np``?
-# ----------------------
+# Why not simply call NumPy?
+# --------------------------
 #
 # NumPy's functions hand CuPy's arrays over to CuPy, as
 # :doc:`NumPy to CuPy </gallery/cupy/numpy_to_cupy>` shows. That is the shortest way, as long as an array is
-# there to decide. But ``np.zeros`` and ``np.arange`` always make arrays on the host, and other libraries,
-# such as PyTorch, do not take part.
+# there to decide. But ``np.zeros(5)`` and ``np.arange(5)`` make arrays on the host, and other libraries, such
+# as PyTorch, do not take part.
 #
 # So several libraries agreed on a list of functions, their arguments and their results: the
-# `array API standard <https://data-apis.org/array-api/latest/>`__. Each library still lacks a few of them, or
-# gives an argument another name. The package `array-api-compat <https://data-apis.org/array-api-compat/>`__
+# `array API standard <https://data-apis.org/array-api/latest/>`__. A library may still lack a few of them, or
+# give an argument another name. The package `array-api-compat <https://data-apis.org/array-api-compat/>`__
 # fills these gaps; it is small, and needs no other package. SciPy and scikit-learn use it, too.
 
 names = ("astype", "concat", "cumulative_sum", "isdtype", "matrix_transpose")
@@ -88,8 +88,8 @@ print("array-api-compat lacks:", [name for name in names if not hasattr(xp, name
 # --------------------------------------------
 #
 # In the standard, arrays have operators, indices, a shape and a dtype, and hardly a method. Write
-# ``xp.mean(x)`` for ``x.mean()``, and ``xp.astype(x, ...)`` for ``x.astype(...)``. Some arguments have names
-# of their own. And all arrays of a call must be of one library:
+# ``xp.mean(x)`` for ``x.mean()``, and ``xp.astype(x, ...)`` for ``x.astype(...)``. Some arguments have other
+# names: ``correction``, where NumPy and CuPy say ``ddof``. And all arrays of a call must be of one library:
 
 for code in (
     "xp.std(on_gpu, correction=1)",
@@ -104,16 +104,16 @@ for code in (
         print(f"{code}\n    TypeError: {message}")
 
 # %%
-# The wrapper adds, and takes nothing away: ``xp.pad`` works for NumPy and for CuPy, although the standard
-# does not have it. Nor does it have ``percentile``, ``histogram`` or ``einsum``. Before you use a function,
-# look for it in the standard, or your code knows two libraries after all.
+# The wrapper hides none of the library's other functions: ``xp.pad`` works for NumPy and for CuPy, although
+# the standard does not have it. Nor does it have ``percentile``, ``histogram`` or ``einsum``. So look for a
+# function in the standard before you use it, or your code will run with these two libraries only.
 
 # %%
 # New arrays belong beside the data
 # ---------------------------------
 #
-# An array that a function makes must lie where its data lie. ``zeros_like`` and its kin see to that. For
-# another shape there is ``device``:
+# An array that a function makes must lie where its data lie. ``zeros_like`` and its kin see to that. If the
+# shape is another one, pass the ``device``:
 
 from array_api_compat import device
 
@@ -131,9 +131,9 @@ for grey in (on_host, on_gpu):
     print(type(with_frame(grey, 8)), with_frame(grey, 8).shape)
 
 # %%
-# PyTorch and JAX need the argument. CuPy takes it and does not use it: if there are several GPUs, its arrays
-# are made on the current one, so work inside ``with grey.device:``. Writing into an array, as ``with_frame``
-# does, is possible in NumPy, CuPy and PyTorch, and not in JAX.
+# PyTorch and JAX need the argument. For CuPy it is accepted and ignored: if there are several GPUs, the array
+# is made on the current one, so work inside ``with grey.device:``. Writing into an array, as ``with_frame``
+# does, is possible in NumPy, CuPy and PyTorch, but not in JAX.
 
 # %%
 # Result: the same code, on the CPU and on the GPU
@@ -155,19 +155,19 @@ _ = gg.plot_time(
 #    :measured:`contrast[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads.
 #
 # For "NumPy, all threads" each thread calls the same function for a strip of the photo; a small photo is left
-# to one thread. A function that only looks at its argument can be used in this way, too.
+# to one thread.
 #
-# The line "CuPy, pinned copies" has the photo copied there and the contrast back, from and to :term:`pinned
-# memory`: :measured:`contrast[with_copies_pinned, 2048**2].time`. From and to :term:`pageable memory` it is
-# :measured:`contrast[with_copies, 2048**2].time`. A photo of 32 times 32 pixels should stay on the CPU: NumPy
-# takes :measured:`contrast[numpy, 32**2].time`, CuPy :measured:`contrast[cupy, 32**2].time`.
+# The line "CuPy, pinned copies" includes the copies of the photo to the GPU and of the result back, in
+# :term:`pinned memory`: :measured:`contrast[with_copies_pinned, 2048**2].time`. In ordinary, :term:`pageable
+# memory` it is :measured:`contrast[with_copies, 2048**2].time`. A photo of 32 times 32 pixels should stay on
+# the CPU: NumPy takes :measured:`contrast[numpy, 32**2].time`, CuPy :measured:`contrast[cupy, 32**2].time`.
 #
 # What does it cost to ask for ``xp``? Compare with the same steps written for CuPy alone, by hand:
 #
 # .. list-table::
 #    :header-rows: 1
 #
-#    * - CuPy
+#    * - CuPy function
 #      - 32 times 32 pixels
 #      - 2048 times 2048 pixels
 #    * - through ``array_namespace``
@@ -177,8 +177,8 @@ _ = gg.plot_time(
 #      - :measured:`contrast[cupy_by_hand, 32**2].time`
 #      - :measured:`contrast[cupy_by_hand, 2048**2].time`
 #
-# The steps on the GPU are the same, so only the time in Python can differ. A kernel of your own that does all
-# steps at once is another matter, and code for the GPU alone:
+# The steps on the GPU are the same, so only the time in Python can differ, and it hardly does. To do all
+# steps at once you would write a :term:`kernel` of your own, for the GPU alone:
 # :doc:`Why a GPU </gallery/start/why_gpu>` compares these ways.
 #
 # .. kernel:: gpuguide.topics.agnostic.study
@@ -194,9 +194,9 @@ gg.claim(results, "numpy", faster_than="cupy", at=32**2, by=1.5)
 # Test on the CPU, run on the GPU
 # -------------------------------
 #
-# A function for both libraries can be tested on a laptop and in a workflow without a GPU: give it NumPy's
-# arrays. On the GPU one test remains, that both results agree, as at the top of this page. Compare with a
-# tolerance, not for equality: the libraries may add in another order.
+# A function for both libraries can be tested on a laptop without a GPU: give it NumPy's arrays. On the GPU
+# one test remains, that both results agree, as at the top of this page. Compare with a tolerance, not for
+# equality: the libraries may add in another order.
 
 # %%
 # Your turn: a library that you do not know

@@ -8,18 +8,32 @@ Which of four ways to blur an image on the GPU is the fastest, and what do the c
 # A Gaussian of 15 by 15 pixels blurs an image of 2048 by 2048 on the GPU in
 # :measured:`image[separable, 2048**2].time`, in two passes along the axes. With pinned copies it takes
 # :measured:`image[with_copies_pinned, 2048**2].time`, on all threads of the CPU
-# :measured:`image[separable_threads, 2048**2].time`, and by SciPy's ``convolve2d``
+# :measured:`image[separable_threads, 2048**2].time`, and on one thread, by SciPy's ``convolve2d``,
 # :measured:`scipy_direct`.
 #
-# .. csv-table:: An image of 2048 by 2048 in single precision, a kernel of 15 by 15
-#    :header: way | CPU | threads | GPU
-#    :delim: |
+# .. list-table:: An image of 2048 by 2048 in single precision, a kernel of 15 by 15
+#    :header-rows: 1
 #
-#    ``convolve2d``|:measured:`scipy_direct`|one|:measured:`image[convolve2d, 2048**2].time`
-#    ``ndimage``|:measured:`image[direct_threads, 2048**2].time`|all|:measured:`image[ndimage, 2048**2].time`
-#    FFT|:measured:`image[fft_scipy, 2048**2].time`|one|
-#    FFT|:measured:`image[fft_threads, 2048**2].time`|all|:measured:`image[fft, 2048**2].time`
-#    two passes|:measured:`image[separable_threads, 2**22].time`|all|:measured:`image[separable, 2**22].time`
+#    * - way
+#      - CPU, one thread
+#      - CPU, all threads
+#      - GPU, without copies
+#    * - ``convolve2d``
+#      - :measured:`scipy_direct`
+#      -
+#      - :measured:`image[convolve2d, 2048**2].time`
+#    * - ``ndimage``
+#      -
+#      - :measured:`image[direct_threads, 2048**2].time`
+#      - :measured:`image[ndimage, 2048**2].time`
+#    * - FFT
+#      - :measured:`image[fft_scipy, 2048**2].time`
+#      - :measured:`image[fft_threads, 2048**2].time`
+#      - :measured:`image[fft, 2048**2].time`
+#    * - two passes
+#      -
+#      - :measured:`image[separable_threads, 2048**2].time`
+#      - :measured:`image[separable, 2048**2].time`
 
 # %%
 # convolve2d on the GPU: SciPy's function under CuPy's name
@@ -29,8 +43,8 @@ Which of four ways to blur an image on the GPU is the fastest, and what do the c
 # *kernel*; it has nothing to do with the :term:`kernels <kernel>` that run on a GPU. ``cupyx.scipy`` has
 # SciPy's functions for CuPy's arrays, with the same names and arguments.
 #
-# The image below is black but for single white pixels, 16 apart. Such an image shows what a kernel does: each
-# white pixel becomes a picture of the kernel.
+# The image below is black but for single white pixels, 16 apart. It shows what the kernel does to each of
+# them.
 
 import warnings
 
@@ -59,7 +73,7 @@ print("full:", convolve2d(image, gauss).shape, " same:", blurred.shape)
 #
 #    Leave out ``dtype=np.float32`` where ``x`` is made, and run the cell again. The kernel is now in double
 #    precision, and so are both results: the wider type of the two wins. So before you compare results or
-#    times, give both arrays one type, and both sides the same two arrays.
+#    times, give both arrays one type, and hand both libraries the same two arrays.
 
 # %%
 
@@ -131,15 +145,14 @@ with style():
 # Full and same: what happens at the border
 # -----------------------------------------
 #
-# The kernel also touches the image from outside. ``mode="full"``, which is the default, has a pixel for every
-# such place, so the result is 14 pixels wider and higher than the image. ``mode="same"`` keeps the middle of
-# it. What lies outside of the image counts as zero in both, so the border of the result is too dark.
-# ``cupyx.scipy.ndimage.convolve`` always keeps the size; it reflects the image at its border unless you
-# say ``mode="constant"``.
+# A kernel whose middle lies outside of the image may still reach into it. ``mode="full"``, which is the
+# default, has a pixel for every such place, so the result is 14 pixels wider and higher than the image.
+# ``mode="same"`` keeps the middle of it. What lies outside counts as zero in both, so the border of the
+# result is too dark. ``cupyx.scipy.ndimage.convolve`` always keeps the size; it reflects the image at its
+# border unless you say ``mode="constant"``.
 #
-# The time hardly differs: the full result takes
-# :measured:`image[convolve2d_full, 2048**2].time`, that of the image's size
-# :measured:`image[convolve2d, 2048**2].time`.
+# The time hardly differs: the full result takes :measured:`image[convolve2d_full, 2048**2].time`, one of the
+# image's size :measured:`image[convolve2d, 2048**2].time`.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: convolve2d_same, convolve2d_full
@@ -149,7 +162,7 @@ with style():
 # Direct convolution: one sum, two functions
 # ------------------------------------------
 #
-# ``ndimage`` has a function for images of any number of axes. On the GPU it does the same products.
+# ``ndimage`` has a function for images with any number of axes. On the GPU it makes the same products.
 #
 # .. rung:: ndimage
 
@@ -159,11 +172,11 @@ again = ndimage.convolve(image, gauss, mode="constant")
 print("the same:", bool(cp.allclose(again, blurred)))
 
 # %%
-# ``convolve2d`` takes :measured:`image[convolve2d, 2048**2].time` for them, and ``ndimage`` takes
-# :measured:`image[ndimage, 2048**2].time`. A convolution goes through the kernel backwards. ``convolve2d``
-# does so by a view with negative steps, while ``ndimage`` copies the kernel in the new order first. If you
-# turn the kernel around, copy it, and call ``correlate2d``, which goes forwards, the same sum takes
-# :measured:`image[correlate2d, 2048**2].time`. So it is the view that costs the time.
+# ``convolve2d`` takes :measured:`image[convolve2d, 2048**2].time` for them, ``ndimage``
+# :measured:`image[ndimage, 2048**2].time`. Why? A convolution goes through the kernel backwards.
+# ``convolve2d`` reads it through a view with negative steps, while ``ndimage`` first makes a copy in the new
+# order. If you make such a copy yourself, and give it to ``correlate2d``, which goes forwards, the same sum
+# takes :measured:`image[correlate2d, 2048**2].time`. So it is the view that costs the time.
 # :evidence:`variant correlate2d`
 #
 # .. kernel:: gpuguide.topics.convolution.study
@@ -174,8 +187,8 @@ print("the same:", bool(cp.allclose(again, blurred)))
 # FFT convolution: a price that hardly depends on the kernel
 # ----------------------------------------------------------
 #
-# After a Fourier transform of image and kernel, the convolution is one product for each frequency. Then it is
-# transformed back.
+# After a Fourier transform of image and kernel, the convolution is one product for each frequency. The result
+# is transformed back.
 #
 # .. rung:: fft
 
@@ -188,14 +201,14 @@ print("close:", bool(cp.allclose(by_fft, blurred, atol=1e-5)))
 # It hardly matters how large the kernel is: the image of 2048 by 2048 takes
 # :measured:`by_kernel[fft, 3**2].time` with a kernel of 3 by 3, and :measured:`by_kernel[fft, 63**2].time`
 # with one of 63 by 63. But a call consists of many steps, and Python takes
-# :measured:`image[fft, 2048**2].launch` to ask for them. For a small image that decides: at 256 by 256 the
-# GPU is done in :measured:`small[fft, 256**2].time`, and Python in :measured:`small[fft, 256**2].launch`.
+# :measured:`image[fft, 2048**2].launch` to hand them over. For a small image that decides: at 256 by 256 the
+# GPU has :measured:`small[fft, 256**2].time` of work, and Python :measured:`small[fft, 256**2].launch`.
 #
-# The cell allows a small difference, and has to. We blurred an image that is black in its right half. There
-# the direct sum is exactly zero, and the FFT is off by up to one part in :measured:`parts_dark_fft` of the
-# brightest pixel. For a picture that is nothing. Where a small number stands beside a large one and
+# The cell allows a small difference, and has to. We also blurred an image that is black in its right half.
+# There the direct sum is exactly zero, and the FFT is off by up to one part in :measured:`parts_dark_fft` of
+# the brightest pixel. For a picture that is nothing. Where a small number stands beside a large one and
 # matters, take the direct sum. Elsewhere the largest error is one part in :measured:`parts_fft` by FFT, and
-# one in :measured:`parts_ndimage` for the direct sum.
+# one in :measured:`parts_ndimage` by the direct sum.
 
 # %%
 # Separable kernels: two passes of 15 products
@@ -212,20 +225,19 @@ twice = ndimage.convolve1d(down, row, axis=1, mode="constant")
 print("the same:", bool(cp.allclose(twice, blurred)))
 
 # %%
-# For this kernel there are :measured:`image[separable, 2048**2].gain(multiply_adds)` fewer products than in
-# the direct sum, and the two passes are :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as
-# ``ndimage.convolve``. For a kernel of 63 by 63 it is
-# :measured:`by_kernel[separable, 63**2].gain(multiply_adds)` fewer, and
-# :measured:`by_kernel[separable, 63**2].speedup(ndimage)` as fast. Not every kernel can be split like this.
-# Gaussians can, and so can boxes and the usual filters for edges; ``ndimage.gaussian_filter`` does it by
+# For this kernel the direct sum has :measured:`image[separable, 2048**2].gain(multiply_adds)` the products,
+# and ``ndimage.convolve`` takes :measured:`image[separable, 2048**2].speedup(ndimage)` the time for it. For a
+# kernel of 63 by 63 it is :measured:`by_kernel[separable, 63**2].gain(multiply_adds)` the products and
+# :measured:`by_kernel[separable, 63**2].speedup(ndimage)` the time. Not every kernel can be split. Gaussians
+# can, and so can boxes and Sobel's filter for edges; ``ndimage.gaussian_filter`` works in two passes by
 # itself.
 
 # %%
 # Copies: pageable and pinned
 # ---------------------------
 #
-# If the image comes from the host, and the result must go back, two copies come on top. For 2048 by 2048
-# pixels each is 16 MiB.
+# If the image comes from the host, and the result must go back, two copies are added. For 2048 by 2048 pixels
+# each is 16 MiB. The GPU copies by itself from and to :term:`pinned memory`, which you reserve once:
 #
 # .. rung:: with_copies_pinned
 
@@ -242,9 +254,10 @@ print("the same:", np.allclose(out_pinned, expected))
 
 # %%
 # From pinned memory and back, the two passes take :measured:`image[with_copies_pinned, 2048**2].time`; from
-# NumPy's ordinary, :term:`pageable <pageable memory>` memory :measured:`image[with_copies, 2048**2].time`.
-# All threads of the CPU take :measured:`image[separable_threads, 2048**2].time` for the same two passes. An
-# image of 256 by 256 takes :measured:`small[with_copies_pinned, 256**2].time` with pinned copies,
+# and to NumPy's ordinary, :term:`pageable <pageable memory>` memory
+# :measured:`image[with_copies, 2048**2].time`. All threads of the CPU take
+# :measured:`image[separable_threads, 2048**2].time` for the same two passes. For an image of 256 by 256 it is
+# :measured:`small[with_copies_pinned, 256**2].time` with pinned copies,
 # :measured:`small[with_copies, 256**2].time` with pageable ones, and
 # :measured:`small[fft_scipy, 256**2].time` by SciPy's FFT on one thread.
 #
@@ -253,8 +266,8 @@ print("the same:", np.allclose(out_pinned, expected))
 #    :fold: With pageable copies
 
 # %%
-# Result: the kernel decides which way is the fastest
-# ---------------------------------------------------
+# Result: the size of the kernel decides which way is the fastest
+# ---------------------------------------------------------------
 
 # draw
 ax = gg.plot_time(by_kernel)
@@ -264,20 +277,20 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # %%
 # .. finding::
 #
-#    A kernel of 63 by 63 takes the direct sum :measured:`by_kernel[ndimage, 63**2].time`, two passes
-#    :measured:`by_kernel[separable, 63**2].time` and the FFT :measured:`by_kernel[fft, 63**2].time`. The
-#    image is on the GPU already.
+#    For a kernel of 63 by 63 the direct sum takes :measured:`by_kernel[ndimage, 63**2].time`, two passes take
+#    :measured:`by_kernel[separable, 63**2].time`, and the FFT takes :measured:`by_kernel[fft, 63**2].time`.
+#    The image is on the GPU already.
 #
-# The direct sum has a product for each pixel and weight, and two passes have one for each pixel and each
-# row and column of the kernel. For the FFT the kernel just adds a few pixels to the image. So the smallest
-# kernel is best left to ``ndimage.convolve``, a larger one to two passes if it can be split, and a very
-# large one to ``fftconvolve``. For a kernel that cannot be split, the FFT overtakes the direct sum
-# :measured:`by_kernel.crossover(ndimage, fft)`.
+# The direct sum has a product for each pixel and weight; two passes have one for each pixel and each row and
+# column of the kernel. To the FFT the kernel just adds a few pixels at the border. So leave the smallest
+# kernel to ``ndimage.convolve``, a larger one to two passes if it can be split, and a very large one to
+# ``fftconvolve``. For a kernel that cannot be split, the FFT overtakes the direct sum
+# :measured:`by_kernel.crossover(ndimage, fft)`; a kernel of 15 by 15 has 225.
 #
-# Compare with the CPU by the same way. The GPU makes the two passes over 15 by 15 pixels
-# :measured:`image[separable, 2048**2].speedup(separable_threads)` as fast as all threads of the CPU, if
-# nothing is copied. What is gained beyond that over ``convolve2d`` on one thread is the gain of another
-# method.
+# Compare GPU and CPU by one method. On the GPU the two passes for a kernel of 15 by 15 are
+# :measured:`image[separable, 2048**2].speedup(separable_threads)` as fast as on all threads of the CPU, and
+# with pinned copies :measured:`image[with_copies_pinned, 2048**2].speedup(separable_threads)`. What is gained
+# beyond that over ``convolve2d`` on one thread comes from more threads and a better method.
 #
 # .. kernel:: gpuguide.topics.convolution.cpu
 #    :names: direct_threads, fft_threads, separable_threads, in_strips

@@ -5,9 +5,9 @@ The first call
 Why is the first call so slow, and how do you avoid paying for it every time?
 """
 # %%
-# A fresh process has its first determinant after :measured:`empty_whole`. Most of that is compiling: with a
-# filled cache of kernels on disk it is :measured:`filled_whole`. The fifth determinant takes
-# :measured:`empty_det_5`. So keep the cache, and let a process make its first calls before somebody waits.
+# A fresh process needs :measured:`empty_whole` to reach its first determinant. Most of that is compiling:
+# with compiled kernels cached on disk it needs :measured:`filled_whole`. The fifth determinant takes
+# :measured:`empty_det_5`. So keep the cache, and make first calls before somebody waits.
 #
 # .. csv-table:: A process, up to its first determinant
 #    :header: step | cache empty | cache filled
@@ -48,10 +48,10 @@ print("CuPy:", determinant, " NumPy:", np.linalg.det(a_host))
 # .. try-it::
 #
 #    Run the cell again, with ``np.float64`` for ``np.float32`` in both places. The first call is slow once
-#    more: a kernel is compiled for one dtype, and the next dtype needs another one.
+#    more: what runs on the GPU is compiled for one dtype, and the next dtype needs code of its own.
 #
-# The process of this page had a context already, and may have found kernels in the cache. To see all that a
-# first call can cost, we start fresh processes.
+# This page's process had used the GPU before, and may have found compiled code in the cache. To see all that
+# a first call can cost, we start fresh processes.
 
 # %%
 
@@ -75,13 +75,24 @@ _ = gg.fact("kernels_det", left, unit="1", note="in the cache after it, beside t
 # **Importing** CuPy reads its files and those of CUDA's libraries. A :term:`context` is what the driver keeps
 # on the GPU for a process; the first call that needs the GPU makes it. Neither depends on what you compute.
 #
-# CuPy comes without most of its kernels. It holds their source, and compiles each when it is first needed,
-# for this GPU and this dtype, with NVIDIA's run-time compiler *NVRTC*. The first **ufunc**, here the square
-# of each element, takes :measured:`empty_ufunc`, and the second call of it :measured:`empty_ufunc_again`.
+# What runs on a GPU is a :term:`kernel`, and CuPy comes without most of its own. It has their source, and
+# compiles each when it is first needed, for this GPU and this dtype, with NVIDIA's run-time compiler *NVRTC*.
+# The first **ufunc**, here the square of each element, takes :measured:`empty_ufunc`, and its second call
+# :measured:`empty_ufunc_again`.
 #
 # ``det`` looks like one function and is many kernels. The ufunc left :measured:`kernels_ufunc` in the cache,
 # the first determinant :measured:`kernels_det` more. With a filled cache it takes :measured:`filled_det_1`
 # instead of :measured:`empty_det_1`, because nothing is left to compile. :evidence:`variant from_disk`
+#
+# Some of these kernels use CUB, a library of C++ templates for sums and the like. With
+# ``CUPY_ACCELERATORS=`` (nothing after the sign) in the environment CuPy takes kernels of its own instead,
+# and the first determinant takes :measured:`plain_det_1`. That helps where no cache can be kept, but then all
+# sums of the process do without CUB.
+#
+# **cuSOLVER** is NVIDIA's library for linear algebra, which ``det`` calls. Opening it takes
+# :measured:`filled_library`. With everything compiled, the first determinant still takes
+# :measured:`filled_det_1`, and the second :measured:`filled_det_2`. We think that cuSOLVER's own code has to
+# come to the GPU first. :evidence:`opinion`
 
 # draw
 steps = {
@@ -106,25 +117,16 @@ gg.plot_decomposition(bars)
 # %%
 # .. finding::
 #
-#    Up to the first determinant, a process with an empty cache takes :measured:`empty_whole`, and one with a
-#    filled cache :measured:`filled_whole`. Without CUB an empty cache costs :measured:`plain_whole`.
-#
-# Some of these kernels use CUB, a library of C++ templates for sums and the like. With
-# ``CUPY_ACCELERATORS=`` (nothing behind the sign) in the environment CuPy takes kernels of its own instead,
-# and the first determinant takes :measured:`plain_det_1`. That helps where no cache can be kept, but then all
-# sums of the process do without CUB.
-#
-# With everything compiled, the first determinant still takes :measured:`filled_det_1`, and the second
-# :measured:`filled_det_2`. We think that cuSOLVER's own code has to come to the GPU first.
-# :evidence:`opinion`
+#    Up to its first determinant, a process takes :measured:`empty_whole` with an empty cache, and about
+#    :measured:`filled_whole` with a filled one. Without CUB an empty cache costs :measured:`plain_whole`.
 
 # %%
 # Compiled, from disk, in memory
 # ------------------------------
 #
-# CuPy writes each compiled kernel into a folder, ``~/.cupy/kernel_cache``, or the one that ``CUPY_CACHE_DIR``
-# names. The name of the file is a hash of source, options, GPU and compiler, so a new version of any of
-# them compiles anew. Inside a process, what was loaded stays in memory.
+# CuPy writes each compiled kernel into a folder: ``~/.cupy/kernel_cache``, or the one that ``CUPY_CACHE_DIR``
+# names. The name of the file is a hash of source, options, type of GPU and compiler, so it is compiled anew
+# if any of them changes. Inside a process, what was loaded stays in memory.
 
 # draw
 ax = gg.plot_samples(results, 512**2)
@@ -149,25 +151,25 @@ gg.claim(results, "in_memory", faster_than="compiled", at=512**2, by=50)
 # Keep the kernel cache in a container image
 # ------------------------------------------
 #
-# A container starts with the files of its image. If the cache is not among them, each start compiles. So
-# fill it while the image is made, on a machine with the GPU that will run it, or keep it on a volume:
+# A container starts with the files of its image. If the cache is not among them, each start compiles. So fill
+# a cache on a machine with the same type of GPU, and copy it into the image; or keep it on a volume.
 #
 # .. code-block:: docker
 #
 #    ENV CUPY_CACHE_DIR=/opt/kernel_cache
 #    COPY kernel_cache /opt/kernel_cache
 #
-# We copied a filled cache into another folder and started a process with it. It compiled nothing, and had its
-# first determinant after :measured:`copied_whole`. To fill a cache, run your program once, with the dtypes
-# that it will meet. Another type of GPU, or another version of CuPy or CUDA, needs a cache of its own.
+# We copied a filled cache into another folder and started a process with it. It compiled nothing, and took
+# about :measured:`copied_whole` up to its first determinant. To fill a cache, run your program once, with the
+# dtypes that it will meet. Another type of GPU, or another version of CuPy or CUDA, needs a cache of its own.
 
 # %%
 # Warm up before somebody waits
 # -----------------------------
 #
-# Import, context and libraries cannot be kept on disk. A service pays for them when it starts, and should do
-# so before its first request. Call each function once and wait. Take every dtype that will come, and sizes
-# like those that will come: CuPy has more than one kernel for a sum, and chooses by the size.
+# Import, context and libraries cannot be cached on disk. So let a service pay for them when it starts, before
+# its first request: call each function once, and wait. Take every dtype that will come, and sizes like those
+# that will come, as CuPy may choose another kernel for another size.
 
 
 def warm_up(rows, dtypes):
@@ -185,8 +187,8 @@ print("ready")
 # Short processes are the expensive ones. A script that is called for each of a thousand files pays for import
 # and context a thousand times. Let one process go through all files.
 #
-# In a benchmark, a first call has no place: make one that is not timed.
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>` does so.
+# A benchmark, too, makes a first call that it does not time, as
+# :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows.
 
 # %%
 # Your turn: a service that starts warm

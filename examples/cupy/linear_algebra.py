@@ -6,11 +6,11 @@ At what size does a GPU win, and is its answer as good?
 """
 # %%
 # With pinned copies there and back, CuPy's QR overtakes NumPy on all threads
-# :measured:`qr.crossover(numpy, with_copies_pinned)`. At 1024 by 1024 it is
-# :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast. Its answers are about as good. Singular
-# values gain least: ``svd`` is :measured:`svd[svd_cupy, 512**2].speedup(svd_numpy)` as fast.
+# :measured:`qr.crossover(numpy, with_copies_pinned)`; 128 by 128 is 2\ :sup:`14`. At 1024 by 1024 it is
+# :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast. Its answers are about as good. ``svd``
+# gains least: :measured:`svd[svd_cupy, 512**2].speedup(svd_numpy)`, without copies.
 #
-# .. list-table:: Time in ``float64``, the matrix where it is needed
+# .. list-table:: Time in ``float64``, without copies
 #    :header-rows: 1
 #
 #    * - routine, rows
@@ -39,7 +39,7 @@ At what size does a GPU win, and is its answer as good?
 # --------------------------------------
 #
 # ``cp.linalg`` has NumPy's names. Each answer below is put to the test: Q times R must be the matrix again,
-# and the matrix times the solution must be the right side. What is left over is the :term:`residual`.
+# and the matrix times the solution must be the right-hand side. What they differ by is the :term:`residual`.
 
 import cupy as cp
 import numpy as np
@@ -93,7 +93,7 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # in *eps*, the distance from 1 to the next number: 2.2e-16 in ``float64``, 1.2e-7 in ``float32``.
 #
 # .. csv-table:: Residuals, in eps of the dtype
-#    :header: | dtype | NumPy | CuPy
+#    :header: routine, rows | dtype | NumPy | CuPy
 #    :delim: |
 #
 #    ``qr``, 1024|``float64``|:measured:`residual_qr_numpy`|:measured:`residual_qr_cupy`
@@ -105,13 +105,14 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 #
 # CuPy's residuals are somewhat larger. Either way only the last digit or two are lost.
 #
-# The last row is odd: in ``float32`` NumPy's QR is better than eps. ``np.linalg`` computes in ``float64``
-# whatever it gets, and rounds at the end. The factors of a ``float32`` matrix equal the rounded ones of the
-# same matrix in ``float64`` in :measured:`widened` of their elements. :evidence:`count widened` So
+# The last row is odd: in ``float32`` NumPy's QR is better than eps. It computes in ``float64`` even then, and
+# rounds at the end. The factors of a ``float32`` matrix equal the rounded ones of the same matrix in
+# ``float64`` in :measured:`widened` of their elements. :evidence:`count widened` So
 # ``float32`` saves NumPy no time: at 512 by 512 its QR takes
 # :measured:`qr_single[qr_single_numpy, 512**2].time`, and :measured:`qr[numpy, 512**2].time` in ``float64``.
-# CuPy computes in the dtype of the array, and its residual shows it. At 2048 by 2048 that takes
-# :measured:`qr_single[qr_single_cupy, 2048**2].time`, in ``float64`` :measured:`qr[cupy, 2048**2].time`.
+# CuPy computes in the dtype of the array. Its residual shows it, but its time hardly does: at 2048 by 2048
+# QR takes :measured:`qr_single[qr_single_cupy, 2048**2].time` in ``float32``, and
+# :measured:`qr[cupy, 2048**2].time` in ``float64``.
 #
 # .. kernel:: gpuguide.topics.linear_algebra.residuals
 #    :names: of_factors, of_solution, of_singular_values, of_product, share_widened
@@ -121,8 +122,8 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # Matmul on tensor cores: float64, float32 and TF32
 # -------------------------------------------------
 #
-# How fast a product is depends on the dtype, on a GPU more than elsewhere. Both factors are 4096 by 4096, and
-# their random numbers are made before the clock starts.
+# How fast a product is depends on which units of the GPU compute it, and that depends on the dtype. Both
+# factors are 4096 by 4096, and their random numbers are made before the clock starts.
 
 a = cp.random.standard_normal((4096, 4096))
 b = cp.random.standard_normal((4096, 4096))
@@ -143,14 +144,15 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 # is the :term:`tensor cores <tensor core>` that multiply. :evidence:`count operations` Nothing has to be
 # switched on, and nothing is lost: they compute in ``float64``.
 #
-# In ``float32`` they are off. There they would round the factors to *TF32*, ten bits after the point instead
-# of 23. You allow that with ``CUPY_TF32=1`` in the environment; the residual then grows from
-# :measured:`residual_matmul_cupy` to :measured:`residual_tf32_cupy` eps.
+# In ``float32`` the tensor cores stay off, and this dtype, elsewhere the faster choice, is not faster here.
+# They would round the factors to *TF32*, ten bits after the point instead of 23. You allow that with
+# ``CUPY_TF32=1`` in the environment; the residual then grows from :measured:`residual_matmul_cupy` to
+# :measured:`residual_tf32_cupy` eps.
 #
-# NumPy on all threads multiplies in ``float32`` in :measured:`matmul[matmul_numpy, 4096**2].time`. If the
-# factors come from the host and the product goes back, CuPy takes
-# :measured:`matmul[matmul_copied, 4096**2].time` with pageable copies, and with pinned ones
-# :measured:`matmul[matmul_copied_pinned, 4096**2].time`.
+# For the product in ``float32`` NumPy takes :measured:`matmul[matmul_numpy, 4096**2].time` on all threads. If
+# the factors come from the host and the product goes back, CuPy takes
+# :measured:`matmul[matmul_copied, 4096**2].time` with pageable copies, and
+# :measured:`matmul[matmul_copied_pinned, 4096**2].time` with pinned ones.
 #
 # .. kernel:: gpuguide.topics.linear_algebra.study
 #    :names: matmul_numpy, matmul_cupy, matmul_tf32, matmul_copied_pinned, operations
@@ -160,8 +162,8 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 # SVD holds the host, QR and solve do not
 # ---------------------------------------
 #
-# Most calls of CuPy return before the GPU is done, and Python goes on. How much of its time does a call hold
-# Python? The matrices are 1024 by 1024, that of ``svd`` 512 by 512.
+# Most calls of CuPy return before the GPU is done, and Python goes on. For how much of its time does a call
+# hold Python? The matrices are 1024 by 1024, except for ``svd``, where it is 512 by 512.
 
 # draw
 from gpuguide.charts.shapes import plot_ratios
@@ -187,14 +189,14 @@ _ = plot_ratios(held, "Python is held for", spans=spans)
 # .. finding::
 #
 #    ``svd`` holds Python for :measured:`held_svd_cupy` of its time, ``solve`` for
-#    :measured:`held_solve_cupy`. Hollow: a time that is a span.
+#    :measured:`held_solve_cupy`. A hollow dot is a span.
 #
-# The time of a call that waits inside is a *span*: it contains what Python does between two kernels. So does
-# the time of a call with so many launches that Python cannot stay ahead of the GPU.
+# A call consists of many steps on the GPU. If it waits for one of them, or if Python cannot hand them over as
+# fast as the GPU does them, then its time contains Python's work as well. We call such a time a *span*.
 #
-# That ``solve`` does not wait has a price. If the matrix is singular, NumPy raises ``LinAlgError``, and CuPy
-# returns ``nan`` or ``inf``. To find out, it would have to look at a number that is still on the GPU. You
-# can ask for that.
+# That ``solve`` does not wait has a price. If the matrix is singular, NumPy raises ``LinAlgError``, while
+# CuPy returns ``nan`` or ``inf``. To find out, it would have to look at a number that is still on the GPU.
+# You can ask for that:
 
 import cupyx
 
@@ -225,17 +227,19 @@ gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
 # %%
 # .. finding::
 #
-#    From host memory to host memory, **CuPy, pinned copies** overtakes **NumPy, one thread**
-#    :measured:`qr.crossover(numpy_one_thread, with_copies_pinned)`, and
-#    **NumPy, all threads** :measured:`qr.crossover(numpy, with_copies_pinned)`. A matrix with 2\ :sup:`12`
-#    elements has 64 rows, one with 2\ :sup:`22` has 2048.
+#    From host memory to host memory, **CuPy, pinned copies** overtakes **NumPy, all threads**
+#    :measured:`qr.crossover(numpy, with_copies_pinned)`. For 512 rows **NumPy, one thread** takes
+#    :measured:`qr[numpy_one_thread, 512**2].time`, and CuPy :measured:`qr[with_copies_pinned, 512**2].time`.
 #
-# **CuPy, pageable copies** takes :measured:`qr[with_copies, 512**2].time` for 512 rows, the pinned ones
-# :measured:`qr[with_copies_pinned, 512**2].time`: next to the factorisation the copies are short.
+# A matrix with 2\ :sup:`12` elements has 64 rows, one with 2\ :sup:`22` has 2048. More threads do not always
+# help NumPy. For 128 rows it takes :measured:`qr[numpy, 128**2].time` on all of them, and
+# :measured:`qr[numpy_one_thread, 128**2].time` on one, much like CuPy with its
+# :measured:`qr[with_copies_pinned, 128**2].time`. So compare small matrices with one thread:
+# ``OPENBLAS_NUM_THREADS=1`` in the environment sets that for a process.
 #
-# More threads do not always help NumPy: with 128 rows QR takes :measured:`qr[numpy_one_thread, 128**2].time`
-# on one thread and :measured:`qr[numpy, 128**2].time` on all. ``OPENBLAS_NUM_THREADS=1`` in the environment
-# gives a whole process one.
+# Of CuPy's time for 512 rows, the factorisation is :measured:`qr[cupy, 512**2].time`. With
+# **CuPy, pageable copies** the whole takes :measured:`qr[with_copies, 512**2].time`. A matrix of 4096 rows
+# that is on the GPU already is factorised in :measured:`qr[cupy, 4096**2].time`.
 
 # draw: Five claims, and float64 beside the ordinary units
 gg.claim(qr, "cupy", faster_than="numpy", at=1024**2, by=5)
@@ -271,7 +275,7 @@ _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary
 # Your turn: a double-precision answer from single-precision solves
 # -----------------------------------------------------------------
 #
-# The residual is more than a verdict: solved for, it is a correction.
+# A residual does more than judge an answer: solve for it, and you have a correction.
 #
 # .. exercise:: refine
 

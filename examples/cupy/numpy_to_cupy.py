@@ -5,8 +5,8 @@ NumPy to CuPy
 How much of a NumPy program runs on the GPU as it stands, and what has to change?
 """
 # %%
-# Often two lines change: import CuPy, and put the arrays on the GPU. Then the program below takes
-# :measured:`cells[cupy, 10**7].time` for ten million points, and NumPy on one thread
+# Often two lines change: import CuPy, and put the arrays on the GPU. With ten million points there, the
+# program below takes :measured:`cells[cupy, 10**7].time`, and NumPy on one thread
 # :measured:`cells[numpy, 10**7].time`. But a loop over rows that takes NumPy
 # :measured:`rows[numpy_loop, 1024**2].time` takes CuPy :measured:`rows[cupy_loop, 1024**2].time`.
 
@@ -14,8 +14,8 @@ How much of a NumPy program runs on the GPU as it stands, and what has to change
 # The same function for NumPy and CuPy
 # ------------------------------------
 #
-# The function was written for NumPy and knows nothing of a GPU. It measures how far points are from the
-# origin: the distance squared, in cells of a lattice whose cell has two given edges.
+# The function was written for NumPy and knows nothing of a GPU. For each point it squares the distance from
+# the origin, and divides by the area of a cell, which two edges span.
 
 import cupy as cp
 import numpy as np
@@ -56,7 +56,7 @@ print("back: ", cp.asnumpy(result), type(result.get()))
 #    -save(result)
 #    +save(result.get())
 #
-# ``cp.asarray`` copies to the GPU. ``cp.asnumpy(result)`` and ``result.get()`` copy back, and do the same.
+# ``cp.asarray`` copies to the GPU. ``result.get()`` copies back, and so does ``cp.asnumpy(result)``.
 
 # %%
 
@@ -85,11 +85,11 @@ _ = gg.fact("shared_functions", sum(hasattr(cp, name) for name in asking), unit=
 # What works unchanged: ``__array_function__`` and ``__array_ufunc__``
 # --------------------------------------------------------------------
 #
-# How does ``np.square`` come to work on the GPU? Before it begins, it asks its arguments whether their class
-# wants to do it. A class says so by a method: ``__array_ufunc__`` for ufuncs such as ``np.square``, and
+# How does ``np.square`` come to work on the GPU? Before it begins, it asks whether the class of an argument
+# wants to do the work. A class says so by a method: ``__array_ufunc__`` for ufuncs such as ``np.square``, and
 # ``__array_function__`` for others, such as ``np.linalg.norm``. CuPy's arrays have both, so NumPy hands the
-# call to ``cp.square``. Of NumPy's :measured:`numpy_functions` functions that ask,
-# :measured:`shared_functions` are in CuPy. Or call CuPy's yourself, under the same names:
+# call to ``cp.square``. Of the :measured:`numpy_functions` functions in ``np`` that ask,
+# :measured:`shared_functions` are in ``cp``. Or call CuPy's yourself, under the same names:
 
 v = cp.array([1, 2, 3, 4, 5])
 a = cp.asarray(np.array([[1, 2, 3], [4, 5, 6]], np.int32))
@@ -98,16 +98,16 @@ print(cp.linalg.norm(v), cp.linalg.det(cp.vstack([v] * 5)))
 print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
 
 # %%
-# A function that *makes* an array has no argument to ask: ``np.zeros(5)`` is always on the host. On the GPU
-# write ``cp.zeros(5)``; or ``np.zeros_like(v)``, which asks ``v``.
+# A function that *makes* an array may have no array to ask: ``np.zeros(5)`` is on the host. For one on the
+# GPU write ``cp.zeros(5)``, or ``np.zeros_like(v)``, which asks ``v``.
 
 # %%
 # What raises TypeError or ValueError, and why
 # --------------------------------------------
 #
-# An array is in the memory of the CPU or in that of the GPU. To mix them, one has to be copied, and copies
-# are slow. So arithmetic with both raises an error, as does all that would turn a CuPy array into a NumPy
-# array without saying so. Here is what CuPy says:
+# An array is in the memory of the CPU or in that of the GPU. To mix the two, one has to be copied, and
+# copies are slow. So arithmetic with both raises an error, and so does any code that would turn a CuPy array
+# into a NumPy array unasked. Here is what the messages say:
 
 for code in (
     "x + x_host",
@@ -129,14 +129,14 @@ for code in (
 # - Say that you want a copy: ``x.get()``. SciPy and Matplotlib need that, too.
 # - Use a mask from the same side: ``x_host[x.get() > 4]``, or ``x[x > 4]``.
 # - ``x.set(x_host)`` copies into an array that exists.
-# - CuPy does not have this function, so NumPy finds nobody to call. Write ``a @ a.T``.
+# - CuPy does not have this function, so NumPy has nothing to call. Write ``a @ a.T``.
 # - There are only numbers on the GPU: no text, no objects, no dates.
 
 # %%
 # What differs without an error
 # -----------------------------
 #
-# More dangerous is what runs and does something else than you think.
+# More dangerous is code that runs, and does something other than you think.
 
 for code in (
     "cp.sum(x_host)",
@@ -148,9 +148,9 @@ for code in (
     print(f"{code:24} {type(value).__module__}: {value!r}")
 
 # %%
-# - Given a NumPy array, ``cp.sum`` calls the array's own method: the sum was made by NumPy, on the CPU.
-# - ``vstack`` copies arrays from the host by itself. In a loop, that is a copy in each round.
-# - An index beyond the end wraps around; NumPy raises ``IndexError``.
+# - Given a NumPy array, ``cp.sum`` calls the array's own method: NumPy made this sum, on the CPU.
+# - ``vstack`` copies arrays from the host unasked. In a loop, that is a copy in each round.
+# - In an array of indices, one that is too large wraps around; NumPy raises ``IndexError``.
 # - A sum stays on the GPU, as an array without dimensions. ``float(...)``, ``if`` and ``print`` fetch it, and
 #   wait until the GPU is done.
 #
@@ -170,14 +170,14 @@ expected = np.convolve(signal_host, window_host, "same")
 print(type(smooth), "as NumPy's:", np.allclose(smooth.get(), expected))
 
 # %%
-# With :measured:`convolve[cupy, 2048**2].time` for 2048 times 2048 samples it is
-# :measured:`convolve[cupy, 2048**2].speedup(numpy)` as fast as NumPy, and
-# :measured:`convolve[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads, which we gave a
-# part of the signal each. Floats go
-# `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__ in CuPy; NumPy adds up the
-# products. So small results next to large ones have fewer correct digits. Integers are exact.
+# Four million samples and 225 weights, on the GPU already, take :measured:`convolve[cupy, 2048**2].time`.
+# That is :measured:`convolve[cupy, 2048**2].speedup(numpy)` as fast as NumPy, and
+# :measured:`convolve[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads, if each gets a
+# part of the signal. The methods differ, too: floats go
+# `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__ in CuPy, while NumPy adds up
+# products. So small results next to large ones have fewer correct digits in CuPy. Integers are exact.
 #
-# It is tempting to convolve an image in this way, too, after ``ravel()``. It runs, and the result is wrong:
+# It is tempting to convolve an image like this, too, after ``ravel()``. It runs, and the result is wrong:
 
 image = cp.zeros((5, 6), dtype=cp.int64)
 image[2, 2] = 1
@@ -186,7 +186,7 @@ print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 
 # %%
 # A single bright pixel should become the nine weights, three in each of three rows. In one dimension all nine
-# follow one another, and run over the ends of the row into the rows above and below.
+# follow one another, and run over the ends of their row into the rows above and below.
 #
 # .. drawing:: numpy_to_cupy
 #
@@ -206,7 +206,7 @@ print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 # -----------------------------------
 #
 # The program runs on the GPU and is slow. Which line is it? Put each step into a function, and time the steps
-# one by one. Here the rows of a table get the length one, in a loop and in a single call:
+# one by one. Here each row of a table is scaled to length one, in a loop and in a single call:
 
 import gpuguide as gg
 from cupyx.profiler import benchmark
@@ -232,15 +232,15 @@ for step in (row_by_row, at_once):
 
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
-# are nearly the same, the GPU is waiting for Python, as it does for each row of the loop, and in this small
-# table even for ``at_once``. A call that does little work costs as much of Python's time as one that does
-# much. So a loop that is harmless in NumPy is the slow line in CuPy, and one call for all rows is the cure.
-# :evidence:`variant cupy_once`
+# are nearly the same, and the step itself fetches nothing, the GPU is waiting for Python: for each row of the
+# loop, and in this small table even for ``at_once``. A call that does little work costs Python as much time
+# as one that does much. So a loop that is harmless in NumPy is the slow line in CuPy, and one call for all
+# rows is the cure. :evidence:`variant cupy_once`
 #
 # .. list-table::
 #    :header-rows: 1
 #
-#    * - 1024 rows
+#    * - 1024 rows of 1024
 #      - in a loop
 #      - at once
 #    * - NumPy, one thread
@@ -252,13 +252,13 @@ for step in (row_by_row, at_once):
 #
 # .. results:: rows
 #
-# ``gg.benchmark`` of this guide shows the same, and the work on the GPU apart, as ``device``:
+# ``gg.benchmark`` of this guide also shows the work on the GPU alone, as ``device``:
 
 print(gg.benchmark(at_once, table))
 
 # %%
-# For a whole program ``cupyx.profiler.time_range("name")``, used in a ``with`` statement, names a step in the
-# picture that NVIDIA's profiler Nsight Systems draws.
+# For a whole program there is NVIDIA's profiler Nsight Systems, which draws what ran when. In its picture
+# ``with cupyx.profiler.time_range("name"):`` marks a step of yours.
 # :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains these clocks, and why they must
 # :term:`synchronise`.
 
@@ -282,15 +282,15 @@ _ = gg.plot_time(
 #
 # At a hundred points the GPU itself works for :measured:`cells[gpu_alone, 10**2].time`; the rest of CuPy's
 # time is Python's, for the calls. :evidence:`variant gpu_alone` The line "CuPy, pinned copies" begins and
-# ends in NumPy's memory, which is :term:`pinned <pinned memory>` for that: ten million points take
-# :measured:`cells[with_copies_pinned, 10**7].time`. With :term:`pageable <pageable memory>` copies they take
-# :measured:`cells[with_copies, 10**7].time`.
+# ends on the host, in :term:`pinned memory`, which the GPU can reach by itself: ten million points take
+# :measured:`cells[with_copies_pinned, 10**7].time`. From and to ordinary, :term:`pageable <pageable memory>`
+# memory they take :measured:`cells[with_copies, 10**7].time`.
 #
 # Before you buy a GPU, see what the CPU can do. A loop that Numba compiles for all CPU threads takes
-# :measured:`cells[cpu_threads, 10**7].time`. It reads each point once, while NumPy writes an array for each
-# step, on one thread. So most of the distance between NumPy and CuPy is what NumPy leaves undone, and not
-# what only a GPU can do. :evidence:`variant cpu_threads` The GPU pays off when data stay there for many
-# steps.
+# :measured:`cells[cpu_threads, 10**7].time`, less than the GPU with its copies. It reads each point once,
+# while NumPy writes an array for each step, on one thread. So most of the distance between NumPy and CuPy is
+# what NumPy leaves undone, and not what only a GPU can do. :evidence:`variant cpu_threads` The GPU pays off
+# when data stay there for many steps.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
@@ -302,7 +302,7 @@ _ = gg.plot_time(
 #    :names: in_cells_cupy, in_cells_with_copies, in_cells_pinned
 #    :fold: What is timed for CuPy, with copies and without
 
-# draw: Five claims
+# draw: Six claims
 gg.claim(results, "cupy", faster_than="numpy", at=10**7, by=10)
 gg.claim(results, "with_copies_pinned", faster_than="numpy", at=10**7, by=2)
 gg.claim(results, "numpy", faster_than=("cupy", "with_copies_pinned"), at=10**2, by=2)
@@ -315,7 +315,7 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # ------------------------------------------
 #
 # The convolution after ``ravel()`` was wrong, and yet a single call of ``convolve`` can do what
-# ``convolve2d`` does. What has to lie between the rows?
+# ``convolve2d`` does, if something lies between the rows. What is it?
 #
 # .. exercise:: rows_apart
 
@@ -323,5 +323,6 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # Next
 # ----
 #
-# Onward: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, where the GPU has most to gain. Sideways:
-# :doc:`Code for both libraries </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.
+# Onward: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, and the size from which the GPU wins.
+# Sideways: :doc:`Code for both libraries </gallery/cupy/agnostic>`, if a function is to run with and without
+# a GPU.

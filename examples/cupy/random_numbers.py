@@ -56,10 +56,9 @@ for xp in (np, cp):
 #    Take another seed than 2026 in the line that makes ``again``, and run the cell once more. Its numbers
 #    no longer equal those of the first line, in either library.
 #
-# Two things differ from NumPy. The same seed gives other numbers: the generators are not the same. And
+# Two things differ from NumPy. The same seed gives other numbers, as the generators are not the same. And
 # CuPy's numbers depend on how they are drawn: two and then one are not the same as three at once. If a test
-# must compare both libraries, make the numbers once, on the host, and copy them. CuPy does not promise the
-# same numbers across its major versions, either.
+# must compare both libraries, make the numbers once, on the host, and copy them.
 
 # %%
 
@@ -92,8 +91,8 @@ _ = gg.fact("pi_shrinks", float(typical[0] / typical[-1]), unit="ratio")
 # Which generator: XORWOW, Philox or MRG32k3a
 # -------------------------------------------
 #
-# ``cp.random.default_rng`` has the generator XORWOW inside. For the two others that CuPy has, you put the
-# object together yourself:
+# Inside ``cp.random.default_rng`` is the generator XORWOW. For Philox or MRG32k3a you put the object together
+# yourself:
 #
 # .. rung:: philox
 
@@ -104,16 +103,15 @@ print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 # %%
 # In double precision XORWOW, Philox and MRG32k3a write at :measured:`float64[xorwow, 5*10**7].share`,
 # :measured:`bits[philox, 5*10**7].share` and :measured:`bits[mrg, 5*10**7].share` of the rate that the memory
-# allows, which leaves little room for a faster one: XORWOW makes
-# :measured:`float64[xorwow, 5*10**7].rate(numbers)`. In single precision there is half as much to write, and
-# it makes :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The older function ``cp.random.random``, which
-# has one seed for the whole program, makes :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double
-# precision. Replace it by a generator object for large arrays, and say ``dtype=cp.float32`` where that is
-# enough.
+# allows, which no generator can exceed. XORWOW makes :measured:`float64[xorwow, 5*10**7].rate(numbers)`, and
+# in single precision, with half as much to write, :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The
+# older function ``cp.random.random``, which has one seed for the whole program, makes
+# :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double precision. For large arrays replace it by
+# a generator object, and say ``dtype=cp.float32`` where that is enough.
 #
 # Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall evenly
-# into 256 equal parts, rise as often as they fall, and do not come again. That finds a generator that is
-# broken or badly seeded. It does not say which one is best.
+# into 256 equal parts, and rise as often as they fall, and the second half does not repeat the first. That
+# finds a generator that is broken or badly seeded. It does not say which one is best.
 #
 # .. kernel:: gpuguide.topics.random_numbers.study
 #    :names: cupy_random, xorwow, mrg
@@ -123,17 +121,17 @@ print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 # NumPy on all threads: a generator for each
 # ------------------------------------------
 #
-# A fair CPU has more than one thread. NumPy's generators make their numbers without Python's lock, and
-# ``spawn`` derives generators from one seed that have nothing to do with one another. Do not give several
-# threads the same seed: they would all make the same numbers.
+# A fair rival uses all threads of the CPU. NumPy's generators make their numbers without Python's lock, and
+# ``spawn`` derives independent generators from one seed. Do not give several threads the same seed: they
+# would all make the same numbers.
 #
 # .. kernel:: gpuguide.topics.random_numbers.study
 #    :names: numpy_random, numpy_threads
 #    :fold: NumPy on one thread, and on all
 #
 # For 5 · 10\ :sup:`7` numbers in double precision one thread takes :measured:`bits[numpy, 5*10**7].time`,
-# and *NumPy, all threads*, :measured:`float64[numpy_threads, 5*10**7].time`. Below 2\ :sup:`18` numbers one
-# thread is sooner done, and we use no other.
+# and *NumPy, all threads*, :measured:`float64[numpy_threads, 5*10**7].time`. Fewer than 2\ :sup:`18` numbers
+# are left to one thread.
 
 # draw
 gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
@@ -141,17 +139,17 @@ gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
 # %%
 # .. finding::
 #
-#    Ten million numbers take NumPy on all threads :measured:`float64[numpy_threads, 10**7].time`,
+#    For ten million numbers NumPy on all threads takes :measured:`float64[numpy_threads, 10**7].time`,
 #    ``cp.random.random`` :measured:`float64[cupy_random, 10**7].time` and ``default_rng``
 #    :measured:`float64[xorwow, 10**7].time`. Double precision; the numbers stay where they were made, and
-#    the launch is not counted.
+#    Python's time for the call is not counted.
 #
 # For small arrays the order is another one. However few numbers there are, the GPU needs
 # :measured:`float64[xorwow, 10**3].time` for a call of ``default_rng``, and
 # :measured:`float64[cupy_random, 10**3].time` for one of ``cp.random.random``. We think that
-# ``default_rng`` always starts all of its parallel generators. :evidence:`opinion` Python takes
-# :measured:`float64[xorwow, 10**3].launch` to make the one call, and
-# :measured:`float64[cupy_random, 10**3].launch` to make the other. NumPy is done with a thousand numbers in
+# ``default_rng`` always starts all of its parallel generators. :evidence:`opinion` Python needs
+# :measured:`float64[xorwow, 10**3].launch` to call ``default_rng``, and
+# :measured:`float64[cupy_random, 10**3].launch` to call the older function. NumPy makes a thousand numbers in
 # :measured:`float64[numpy_threads, 10**3].time`. So draw many numbers at once, and if you need only a few
 # on the host, make them there.
 
@@ -159,9 +157,9 @@ gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
 # Adding two vectors of random numbers
 # ------------------------------------
 #
-# A vector of 5 · 10\ :sup:`7` numbers takes :measured:`float64[xorwow, 5*10**7].time` to make. What does it
-# take to add two of them? There are three ways to write it: ``a + b``, ``cp.add`` with an array for the
-# result, and a function of one's own in C.
+# A vector of 5 · 10\ :sup:`7` numbers takes :measured:`float64[xorwow, 5*10**7].time` to make. How long does
+# it take to add two of them? In CuPy there are three ways to write it: ``a + b``, ``cp.add`` with an array
+# for the result, and a function of your own in C.
 
 # %%
 
@@ -192,15 +190,15 @@ print("the same:", bool((new == c).all()))
 #
 # On the GPU all three ways read two arrays and write one: the ElementwiseKernel at
 # :measured:`add[elementwise, 5*10**7].share` of the memory's :term:`ceiling`, ``cp.add`` at
-# :measured:`add[cupy, 5*10**7].share`. A function of one's own is worth writing where it does several
-# operations in one.
+# :measured:`add[cupy, 5*10**7].share`. So a function of your own gains nothing here. It is worth writing
+# where it does several operations in one pass.
 
 # %%
 # Result: the error of pi falls as one over the root of n
 # -------------------------------------------------------
 #
 # Throw random points into a square. The share that falls into a quarter of a circle is a quarter of pi. All
-# of it stays on the GPU but one number, the count.
+# of it stays on the GPU except one number, the count.
 
 n = 10_000_000
 rng = cp.random.default_rng(1)
@@ -209,8 +207,8 @@ inside = cp.count_nonzero(x * x + y * y < 1)
 print("pi is about", 4 * int(inside) / n)
 
 # %%
-# One such estimate says little about its error, which may be small by luck. So we made 32 of them for each
-# number of points.
+# The error of one estimate may be small by luck. So we made 32 estimates for each number of points, and call
+# the root of the mean of their squared errors the typical error.
 
 # draw
 import matplotlib.pyplot as plt
@@ -241,12 +239,11 @@ with style():
 # .. finding::
 #
 #    The typical error is :measured:`pi_error_2` with a hundred points and :measured:`pi_error_8` with 10\
-#    :sup:`8`. A million times the points made it :measured:`pi_shrinks` smaller; the root of a million is a
-#    thousand.
+#    :sup:`8`. The first is :measured:`pi_shrinks` the second; the root of a million is a thousand.
 #
-# For one more digit you need a hundred times the points. So being fast buys few digits, and a GPU does not
-# change that. If your errors do not fall like this, look at your random numbers: a seed that is set again
-# in a loop makes the same points again.
+# For one more digit you need a hundred times the points. So speed buys few digits, on a GPU as elsewhere. If
+# your errors do not fall like this, look at your random numbers: a seed that is set again in a loop makes the
+# same points again.
 #
 # .. results:: float64
 

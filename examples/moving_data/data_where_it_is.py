@@ -22,10 +22,10 @@ Does a GPU pay for one operation, and how much depends on where its numbers are 
 #    * - NumPy, all threads
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[numpy_threads, 10**8].time`
-#    * - NumPy, all threads, then pageable copies to CuPy
+#    * - NumPy, then pageable copies, CuPy
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[with_copies, 10**8].time`
-#    * - NumPy, all threads, then pinned copies to CuPy
+#    * - NumPy, then pinned copies, CuPy
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[with_copies_pinned, 10**8].time`
 #    * - CuPy, on the GPU
@@ -209,11 +209,11 @@ _ = gg.plot_time(
 # .. finding::
 #
 #    With pinned copies CuPy overtakes NumPy on one thread
-#    :measured:`dot.crossover(numpy, with_copies_pinned)`. But for 10\ :sup:`8` pairs CuPy, pinned copies,
-#    takes :measured:`dot[with_copies_pinned, 10**8].time`, longer than NumPy, all threads, with
-#    :measured:`dot[numpy_threads, 10**8].time`; CuPy, pageable copies, takes
-#    :measured:`dot[with_copies, 10**8].time`, longer than NumPy, one thread, with
-#    :measured:`dot[numpy, 10**8].time`. Only CuPy, on the GPU, wins: :measured:`dot[on_gpu, 10**8].time`.
+#    :measured:`dot.crossover(numpy, with_copies_pinned)`. But for 10\ :sup:`8` pairs it takes
+#    :measured:`dot[with_copies_pinned, 10**8].time`, and NumPy on all threads
+#    :measured:`dot[numpy_threads, 10**8].time`. With pageable copies it takes
+#    :measured:`dot[with_copies, 10**8].time`, and NumPy on one thread :measured:`dot[numpy, 10**8].time`.
+#    Only with numbers on the GPU already does CuPy win: :measured:`dot[on_gpu, 10**8].time`.
 #
 # So the question is not whether a GPU is faster, but where the data are and where the result is needed. If an
 # array comes from a file or from a sensor, it starts on the host, and must be used often enough on the GPU to

@@ -223,7 +223,7 @@ _ = plot_dots(
 #
 # One piece has nothing to overlap with. Small chunks have another price. Each of the 256 smallest takes
 # :measured:`smallest`, although its copy in takes only :measured:`small_copy`. Here Python sets the pace: to
-# ask for three steps takes it several times as long as that copy, :measured:`asking` when timed apart.
+# ask for three steps takes it longer than that copy, :measured:`asking` when timed apart.
 #
 # In between, chunks of 4 MiB take :measured:`changes[rows_512, 16384].time` in three streams and
 # :measured:`changes[rows_512_four, 16384].time` in four. We think that with three, a hold-up between two
@@ -280,6 +280,8 @@ _ = plot_dots(
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: waiting, default_stream, new_arrays, without_pool
 #    :fold: The four loops
+#
+# .. results:: changes
 
 # %%
 # When nothing can be saved: one direction, or a chain
@@ -288,7 +290,7 @@ _ = plot_dots(
 # If only a sum per row comes back, there is one long copy and hardly anything to hide behind it. One stream
 # takes :measured:`sums[sums_one, 16384].time`, three take :measured:`sums[sums_three, 16384].time`.
 #
-# In a chain each step needs the result of the one before. One block goes to the GPU and back eight times, and
+# In a chain each step needs the result of the one before. One chunk goes to the GPU and back eight times, and
 # each round takes what the last one brought. One stream takes :measured:`chain[chain_one, 2048].time`, three
 # take :measured:`chain[chain_three, 2048].time`. No arrangement of streams changes that. The cure for a chain
 # is to :doc:`leave the data where it is </gallery/moving_data/data_where_it_is>`, on the GPU.

@@ -8,7 +8,7 @@ Slice before the copy to the GPU, or after it?
 # Every eighth of 2\ :sup:`25` numbers in pinned memory is on the GPU after
 # :measured:`strided[strided_copy_first_pinned, 2**22].time` if all of them are copied and sliced there, and
 # after :measured:`strided[strided_slice_first_pinned, 2**22].time` if NumPy slices first, on one thread.
-# Neighbours are sliced first: that copies less, and nothing has to be gathered.
+# Slice neighbours first: that copies less, and nothing has to be gathered.
 #
 # .. list-table:: From pinned memory, until the numbers wanted are on the GPU
 #    :header-rows: 1
@@ -164,8 +164,8 @@ _ = ax.set_ylim(5e-5, 0.3)  # room for the words about the crossover
 #    :measured:`strided[strided_copy_first_pinned, 2**22].time` for every eighth number, and from pageable
 #    memory :measured:`strided[strided_copy_first, 2**22].time`.
 #
-# The gathering is what costs time on the host. For every eighth number NumPy takes
-# :measured:`alone[strided_numpy, 2**22].time` on one thread and
+# The gathering is what costs time on the host. :evidence:`variant strided_numpy` By itself, for every eighth
+# number, it takes NumPy :measured:`alone[strided_numpy, 2**22].time` on one thread and
 # :measured:`alone[strided_numpy_threads, 2**22].time` on all; the GPU takes
 # :measured:`alone[strided_cupy, 2**22].time`. So with all threads, slicing first holds out longer: copying
 # all overtakes it :measured:`strided.crossover(strided_slice_first_threads, strided_copy_first_pinned)`. From
@@ -177,6 +177,8 @@ _ = ax.set_ylim(5e-5, 0.3)  # room for the words about the crossover
 #    :fold: Both orders, and the gathering on all threads
 #
 # .. results:: strided
+#
+# .. results:: alone
 
 # draw: Five claims
 gg.claim(

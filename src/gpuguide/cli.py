@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+# No array has as many elements.
+_SIZE_BITS = 64
 _DESCRIPTION = "Measure GPU programming topics on your own machine, each result checked before it is timed."
 
 _EXAMPLES = """\
@@ -286,13 +289,20 @@ def _size(text: str) -> int:
     base, power, exponent = text.partition("**")
     try:
         # A float, for sizes such as 1e6.
-        value = int(base) ** int(exponent) if power else float(text)
+        value = _power(int(base), int(exponent)) if power else float(text)
         whole = int(value)
     except (ValueError, OverflowError):
         whole, value = -1, 0
     if whole != value or whole < 0:
         raise argparse.ArgumentTypeError(f"expected a whole number such as 1000, 1e6 or 2**20; got {text!r}")
     return whole
+
+
+def _power(base: int, exponent: int) -> float:
+    # Asked first, because Python would compute 7**9999999999 for hours.
+    if abs(base) > 1 and exponent * math.log2(abs(base)) >= _SIZE_BITS:
+        raise OverflowError
+    return float(base**exponent) if exponent < 0 else int(base**exponent)
 
 
 def _as_json(done: dict[str, Results]) -> str:

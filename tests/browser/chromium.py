@@ -27,8 +27,11 @@ NEEDS_SITE_AND_BROWSER = [
 _PAGE = '<!doctype html><meta charset="utf-8"><title>waiting</title><body><script>{script}</script>'
 
 
-def run_in_browser(script: str, profile: Path) -> Any:
-    """Run a script that sets the title of its page to JSON, and give what it set."""
+def run_in_browser(script: str, profile: Path, *, lazy: bool = False) -> Any:
+    """Run a script that sets the title of its page to JSON, and give what it set.
+
+    Without a window Chromium loads pictures that are out of sight, too; `lazy` has it do as it does with one.
+    """
     handler = type("Handler", (_Handler,), {"probe": _PAGE.format(script=script).encode()})
     server = http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(handler, directory=str(SITE))
@@ -42,6 +45,7 @@ def run_in_browser(script: str, profile: Path) -> Any:
         "--disable-component-update",
         "--disable-quic",
     ]
+    command += ["--blink-settings=lazyLoadEnabled=true"] if lazy else []
     command += [f"--user-data-dir={profile}", "--virtual-time-budget=120000", "--window-size=1500,1000"]
     command += ["--dump-dom", f"http://127.0.0.1:{server.server_address[1]}/probe"]
     try:

@@ -308,6 +308,7 @@ class Project:
         doctrees: str = "doctrees",
         strict: bool = True,
         seed: str = "random",
+        **env: str,
     ) -> Ran:
         strictly = ("-n", "-W", "--keep-going") if strict else ()
         built = self.layout.build
@@ -324,6 +325,7 @@ class Project:
             "docs",
             str(built / out),
             seed=seed,
+            **env,
         )
 
     def record(self, *pages: str, **env: str) -> Ran:

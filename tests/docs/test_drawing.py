@@ -129,6 +129,12 @@ def test_a_statement_that_cannot_stand_names_file_and_line(project, codes, messa
         drawn(project, *codes)
 
 
+def test_a_label_that_cannot_be_drawn_names_file_and_line(project):
+    label = "import matplotlib.pyplot as plt\n_ = plt.figure().suptitle(r'$\\frac{$')"
+    with pytest.raises(CellError, match=r"toy\.py:\d+: the figure of this cell cannot be saved: ValueError"):
+        drawn(project, label)
+
+
 def test_a_page_states_what_its_own_cells_do(project):
     states = States(project.layout, GpuGuide())
     assert drawing_of(states, states["pictures"]).stated.facts["twice"].value == 84
@@ -196,7 +202,7 @@ def test_a_chart_is_drawn_for_phones_too(project):
 def test_a_page_shows_the_narrow_chart_to_phones(project):
     ran = project.build("-j", "2")
     assert ran.code == 0, ran.output
-    shown = re.findall(r'<img alt="([^"]*)" class="([^"]*)" src="[./]*_images/([^"]*)"', project.page())
+    shown = re.findall(r'<img alt="([^"]*)" class="([^"]*)"[^>]* src="[./]*_images/([^"]*)"', project.page())
     assert [(classes.replace("recorded-figure ", ""), file) for _, classes, file in shown] == [
         ("gg-wide only-light", "toy-1-light.svg"),
         ("gg-wide only-dark", "toy-1-dark.svg"),
@@ -212,7 +218,7 @@ def test_a_chart_on_a_page_written_by_hand_has_a_form_for_phones(project):
     ran = project.build()
     assert ran.code == 0, ran.output
     html = (project.html / "other.html").read_text(encoding="utf-8")
-    shown = re.findall(r'class="recorded-figure ([^"]*)" src="_images/([^"]*)"', html)
+    shown = re.findall(r'class="recorded-figure ([^"]*)"[^>]* src="_images/([^"]*)"', html)
     assert shown == [
         ("gg-wide only-light", "other-1-0-light.svg"),
         ("gg-wide only-dark", "other-1-0-dark.svg"),

@@ -130,7 +130,7 @@ def test_a_drawing_comes_light_and_dark(tmp_path, monkeypatch):
         tmp_path, monkeypatch, ".. drawing:: host\n\n   Two boxes\n   and a wire.\n", **files
     )
     assert warnings == ""
-    images = re.findall(r'<img alt="([^"]*)" class="([^"]*)" src="[^"]*/(host[^"]*)"', html)
+    images = re.findall(r'<img alt="([^"]*)" class="([^"]*)"[^>]* src="[^"]*/(host[^"]*)"', html)
     assert images == [
         ("Two boxes and a wire.", "gg-drawing only-light", "host.svg"),
         ("Two boxes and a wire.", "gg-drawing only-dark", "host-dark.svg"),

@@ -257,8 +257,22 @@ def computed_of_results() -> set[str]:
 
 
 def uses(code: str) -> set[str]:
-    attributes = {node.attr for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
+    nodes = list(ast.walk(ast.parse(code)))
+    # A function of a module may have the name of a method of results.
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {alias.asname or alias.name for node in imports for alias in node.names}
+    attributes = {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and not (isinstance(node.value, ast.Name) and node.value.id in modules)
+    }
     return attributes & computed_of_results()
+
+
+def test_a_function_of_a_module_is_no_method_of_results() -> None:
+    assert uses("from here import study\nstudy.longest()") == set()
+    assert uses("from here import results as study\nother.longest()") == {"longest"}
 
 
 def test_topics_compute_nothing_by_functions_of_results() -> None:

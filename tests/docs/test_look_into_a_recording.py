@@ -195,7 +195,7 @@ def test_a_live_page_becomes_a_notebook_without_outputs(built_live: Snapshot) ->
 def test_a_chart_of_a_live_page_has_a_dark_twin_and_is_the_same_in_each_build(built_live: Snapshot) -> None:
     project = built_live.restored()
     html = (project.html / "live.html").read_text(encoding="utf-8")
-    light, dark = re.findall(r'<img alt="A line\." class="recorded-figure only-\w+" src="([^"]+)"', html)
+    light, dark = re.findall(r'<img alt="A line\." class="recorded-figure only-\w+"[^>]* src="([^"]+)"', html)
     assert "#0060b9" in (project.html / light).read_text()
     assert "#5aa9f5" in (project.html / dark).read_text()
     project.edit("src/gpuguide/topics/toy/study.py", "return 41", "return 6")

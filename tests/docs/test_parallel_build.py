@@ -5,6 +5,7 @@ import shutil
 import time
 
 import pytest
+from mini_project import Project, tree
 from sphinx.errors import SphinxParallelError
 from sphinx.util.parallel import ParallelTasks
 
@@ -12,6 +13,7 @@ from gpuguide_docs.pages.on_all_cores import on_all_cores, spread
 from gpuguide_docs.replay.drawn_cells import draw_ahead, pages_to_draw
 from gpuguide_docs.replay.states import States
 from gpuguide_docs.show.guide import GpuGuide
+from gpuguide_docs.show.search_index import in_order
 
 DRAWN_TOO = "\n# %%\n\n# draw\ngg.plot_time(gg.load('toy', root=ROOT).studies['sums'])\n"
 
@@ -78,3 +80,31 @@ def test_a_cell_that_fails_is_left_to_its_page(two_drawn):
     script.write_text(script.read_text().replace("gg.plot_time(", "gg.no_such_chart("))
     assert len(draw_ahead(two_drawn, 2)) == 2
     assert [page.name for page, _ in pages_to_draw(two_drawn)] == ["pictures"]
+
+
+def test_clean_builds_are_the_same_bytes_wherever_and_however_they_run(project, tmp_path):
+    """In another folder and time zone, with another seed of hashes and number of processes."""
+    other = Project(tmp_path / "elsewhere" / "guide")
+    shutil.copytree(project.root, other.root, ignore=shutil.ignore_patterns("_build"))
+    shutil.rmtree(project.layout.build, ignore_errors=True)
+    ways = ((project, "-j1", "0", "UTC"), (other, "-j3", "1", "Asia/Tokyo"))
+    for each, processes, seed, zone in ways:
+        shutil.rmtree(each.layout.gallery, ignore_errors=True)
+        ran = each.build(processes, seed=seed, TZ=zone)
+        assert ran.code == 0, ran.output
+    # Sphinx's note for its next build: a hash of the configuration, which names folders.
+    one, two = ({k: v for k, v in tree(each.html).items() if k != ".buildinfo"} for each in (project, other))
+    assert sorted(one) == sorted(two)
+    assert [name for name in one if one[name] != two[name]] == []
+
+
+def test_the_search_index_lists_places_in_order():
+    index = (
+        'Search.setIndex({"alltitles":{"B":[[2,"b"],[1,"b"]]},"docnames":["a"],'
+        '"indexentries":{"x":[[3,"x",false],[1,"y",true]]}})'
+    )
+    assert in_order(index) == in_order(in_order(index))
+    assert '"B":[[1,"b"],[2,"b"]]' in in_order(index)
+    assert '"x":[[1,"y",true],[3,"x",false]]' in in_order(index)
+    with pytest.raises(ValueError, match="expected Search"):
+        in_order("var index = {}")

@@ -275,9 +275,18 @@ def test_a_new_page_counts_as_one_in_the_middle(pages):
     assert budgets["toy"] == 50.0
 
 
-@pytest.mark.parametrize(("first_s", "left_out"), [(89.0, []), (91.0, ["pictures"])])
-def test_no_page_is_begun_after_nine_tenths_of_the_budget(pages, first_s, left_out):
-    done, said, _ = course(pages, {}, {"toy": first_s, "pictures": 1.0})
+@pytest.mark.parametrize(
+    ("took_s", "first_s", "left_out"),
+    [
+        # A page that was never recorded needs a tenth of the budget, any other most of what it took.
+        ({}, 89.0, []),
+        ({}, 91.0, ["pictures"]),
+        ({"toy": 90.0, "pictures": 10.0}, 92.0, []),
+        ({"toy": 90.0, "pictures": 10.0}, 94.0, ["pictures"]),
+    ],
+)
+def test_no_page_is_begun_for_which_too_little_of_the_budget_is_left(pages, took_s, first_s, left_out):
+    done, said, _ = course(pages, took_s, {"toy": first_s, "pictures": 1.0})
     assert [page.name for page in done.left_out] == left_out
     assert len(said) == len(done.outcomes) == 2 - len(left_out)
 

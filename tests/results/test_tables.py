@@ -188,6 +188,13 @@ def test_csv_has_the_same_columns_whatever_was_measured() -> None:
     assert make(measurements=()).table().csv() == ""
 
 
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)"])
+def test_no_spreadsheet_takes_a_text_for_a_formula(text: str) -> None:
+    table = Table("Add", "n", "variant", (), (Row("8", "x", raw={"label": text, "median_s": -5e-06}),))
+    (row,) = csv.DictReader(io.StringIO(table.csv()))
+    assert row == {"label": f"'{text}", "median_s": "-5e-06"}
+
+
 def test_csv_knows_the_floor() -> None:
     table = make(sizes=(8,), measurements=(cell("one", 8, 5_000, floor_ns=1_200),)).table()
     (row,) = csv.DictReader(io.StringIO(table.csv()))

@@ -43,6 +43,8 @@ MODULES = (
     "show.results_table",
     "show.pictures",
     "show.live_cells",
+    "show.light_pages",
+    "show.search_index",
     "downloads.downloads",
     "contract.builder",
 )

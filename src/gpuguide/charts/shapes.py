@@ -326,8 +326,9 @@ def plot_ratios(
             hollow: dict[str, Any] = {"markerfacecolor": "none", "markersize": 10} if name in spans else {}
             ax.plot([middle, place], [row, row], color=MUTED, linewidth=1)
             ax.plot(place, row, "o", color=SERIES[0], **hollow)
-            # On the side away from the line.
-            x, side = (7, "left") if place >= middle else (-7, "right")
+            # On the side away from the line, and beside a ring, which is larger.
+            apart = 11 if hollow else 7
+            x, side = (apart, "left") if place >= middle else (-apart, "right")
             ax.annotate(fact.shown, (place, row), (x, 0), textcoords="offset points", ha=side, va="center")
         ax.set_yticks(range(len(dots)), list(dots))
         ax.invert_yaxis()

@@ -47,7 +47,10 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).parents[1] / "recorded"
-"""Where the package keeps its recordings."""
+"""Where the package keeps its recordings.
+
+:meta hide-value:
+"""
 
 PRIMARY_MACHINE = "nvidia-h200"
 """The machine whose recordings are shown where none is named."""

@@ -190,7 +190,7 @@ class Table:
         # The csv module would end lines as Windows does.
         writer = csv.DictWriter(stream, list(self.rows[0].raw), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(dict(row.raw) for row in self.rows)
+        writer.writerows({name: _no_formula(value) for name, value in row.raw.items()} for row in self.rows)
         return stream.getvalue()
 
     def _groups(self) -> list[list[Row]]:
@@ -218,3 +218,8 @@ def _align(line: Sequence[str], reason: str, columns: Sequence[Column], widths: 
 
 def _power(size: str) -> str:
     return re.sub(r"^(\d+)\^(\d+)$", r"\1<sup>\2</sup>", escape(size))
+
+
+def _no_formula(value: object) -> object:
+    """Quote a text that a spreadsheet would run as a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value

@@ -24,17 +24,19 @@ from gpuguide_docs.record.provenance import commit_of, start_of_recording
 __all__ = ["Course", "Interrupted", "chosen_pages", "former_times", "interruptible", "main", "told"]
 
 BUDGET_SPENT = 3
-# A page that is begun later would end after the budget.
-_LAST_START = 0.9
+# Of what a page took before, this much it takes with the fewest samples, too. A page that was never recorded
+# counts as a tenth of the budget.
+_FEWEST_SAMPLES = 0.7
+_UNKNOWN = 0.1
 # What is shorter would read 0.0 s.
 _LEAST_SHOWN_S = 0.05
 _DESCRIPTION = """Measure pages on this machine, one process per page.
 
 A page that crashes, hangs, or fails its gate keeps its former recording; the others are recorded, and the
-exit status is 1. At nine tenths of the budget, the running page is finished and the status is 3. The budget
-is shared in proportion to what the pages took before. If you interrupt the recorder, it stops the running
-page, and that page keeps its former recording. A page that needs more than this machine has is left out,
-with the reason.
+exit status is 1. When what is left of the budget is too little for the next page, the rest is left out and
+the status is 3. The budget is shared in proportion to what the pages took before. If you interrupt the
+recorder, it stops the running page, and that page keeps its former recording. A page that needs more than
+this machine has is left out, with the reason.
 """
 
 
@@ -159,7 +161,7 @@ class Course:
     outcomes : list of Outcome
         Of the pages that were begun.
     left_out : list of Page
-        Those that were not, once nine tenths of the budget were spent.
+        Those that were not, once too little of the budget was left.
     skipped : dict of str to str
         Name of each page that needs something which the machine lacks, and what that is.
     """
@@ -193,11 +195,17 @@ class Course:
         pages = [page for page in pages if page.name not in self.skipped]
         for i, page in enumerate(pages):
             left_s = self.budget_s - (self.now() - self._start)
-            if left_s < (1 - _LAST_START) * self.budget_s:
+            # The first is begun however small the budget is.
+            if i and left_s < self._least_s(page):
                 self.left_out = list(pages[i:])
                 return
             self.outcomes.append(self.recorder.record(page, left_s * self._share(page, pages[i:])))
             say(told(self.outcomes[-1]))
+
+    def _least_s(self, page: Page) -> float:
+        """Return what a page takes at least: less is not worth a start."""
+        took_s = self.took_s.get(page.name)
+        return _UNKNOWN * self.budget_s if took_s is None else _FEWEST_SAMPLES * took_s
 
     def _share(self, page: Page, waiting: Sequence[Page]) -> float:
         """Return the page's part of the time that it and those after it will take."""

@@ -73,7 +73,15 @@ def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> O
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("error", category)
         printed, value = run_cell(cell, cells.namespace, script)
-        return Output(*text_and_markup(printed, value), _pictures(guide))
+        try:
+            # Matplotlib reads the formulae of labels only when it saves a figure.
+            pictures = _pictures(guide)
+        except Exception as error:
+            raise CellError(
+                f"{script}:{cell.lineno}: the figure of this cell cannot be saved: "
+                f"{type(error).__name__}: {str(error).strip()}"
+            ) from error
+        return Output(*text_and_markup(printed, value), pictures)
 
 
 def text_and_markup(printed: str, value: object) -> tuple[str, str]:
