@@ -33,7 +33,7 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 #      - :measured:`first_add_fused`
 #      - :measured:`add[add_fused, 2**28].time`
 #      - :measured:`add[add_fused, 2**28].share`
-#    * - ElementwiseKernel
+#    * - Elementwise
 #      - 2
 #      - :measured:`first_add_elementwise`
 #      - :measured:`add[add_elementwise, 2**28].time`
@@ -48,7 +48,7 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 #      - :measured:`first_add_numba_ufunc`
 #      - :measured:`add[add_numba_ufunc, 2**28].time`
 #      - :measured:`add[add_numba_ufunc, 2**28].share`
-#    * - RawKernel, ``float4``
+#    * - Raw, ``float4``
 #      - 11
 #      - :measured:`first_add_quads`
 #      - :measured:`add[add_quads, 2**28].time`
@@ -68,12 +68,12 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 #      - :measured:`first_sum_cupy`
 #      - :measured:`total[sum_cupy, 2**28].time`
 #      - :measured:`total[sum_cupy, 2**28].share`
-#    * - ReductionKernel
+#    * - Reduction
 #      - 2
 #      - :measured:`first_sum_reduction`
 #      - :measured:`total[sum_reduction, 2**28].time`
 #      - :measured:`total[sum_reduction, 2**28].share`
-#    * - RawKernel, ``float4``
+#    * - Raw, ``float4``
 #      - 49
 #      - :measured:`first_sum_quads`
 #      - :measured:`total[sum_quads, 2**28].time`
@@ -159,6 +159,7 @@ gg.claim(totals, "sum_quads", faster_than="sum_cupy", at=2**28)
 #    :names: add_source
 #
 # .. rung:: add_quads
+#    :beside:
 
 raw_addition = cp.RawKernel(add_source, "add_quads")
 n_blocks = (a.size + 1023) // 1024
@@ -173,6 +174,7 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # before it stores the first.
 #
 # .. rung:: add_four
+#    :beside:
 
 from numba import cuda
 
@@ -184,8 +186,8 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # keeps what it has compiled on disk for later processes. Numba does so for ``@cuda.jit(cache=True)``.
 #
 # ``cupyx.jit`` translates a kernel from Python to CUDA C++, and is launched like a RawKernel. CuPy warns
-# that it is experimental. Its shortest addition, like those of ``@vectorize`` and ``@cuda.jit``, has one
-# number per thread.
+# that it is experimental. Its first call includes the import of the translator. Its shortest addition, like
+# those of ``@vectorize`` and ``@cuda.jit``, has one number per thread.
 #
 # .. kernel:: gpuguide.topics.kernel_families.functions
 #    :names: jit_addition, numba_addition
@@ -228,6 +230,7 @@ _ = plot_ratios(shares, "share of the ceiling")
 # complex addition adds both parts.
 #
 # .. rung:: add_pairs
+#    :beside:
 
 pairs = [array.view(cp.complex64) for array in (a, b, out)]
 cp.add(pairs[0], pairs[1], out=pairs[2])
@@ -246,6 +249,7 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # element, how to put two results together, what to store, and what to begin with.
 #
 # .. rung:: sum_reduction
+#    :beside:
 
 total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "reduction")
 print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
@@ -259,6 +263,7 @@ print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 # up these.
 #
 # .. rung:: sum_blocks
+#    :beside:
 
 from numba import config
 
@@ -271,7 +276,7 @@ print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 # %%
 # It takes :measured:`total[sum_blocks, 2**28].time`, and ``cp.sum`` :measured:`total[sum_cupy, 2**28].time`.
 # To get past that we had to go further, with loads of 16 bytes, with as many blocks as the GPU holds at
-# once, and without a second launch: the block that is the last to be done adds up what all have left. This
+# once, and without another launch: the block that is the last to be done adds up what all have left. This
 # RawKernel takes :measured:`total[sum_quads, 2**28].time`. It needs few registers, too, or fewer blocks
 # would fit, and some would have to wait for the others.
 #
