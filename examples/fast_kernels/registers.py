@@ -132,34 +132,26 @@ print("GPU:  ", out[0, :4])
 #    :header-rows: 1
 #
 #    * - in the loop
-#      - numbers stored
-#      - sectors written to the L2 cache
+#      - sectors written to L2
 #      - time
 #    * - read and written (``volatile``)
-#      - :measured:`product[volatile, 4096].work(stores)`
 #      - :measured:`product[volatile, 4096].counter(l2_write_sectors)`
 #      - :measured:`product[volatile, 4096].time`
 #    * - written
-#      - :measured:`product[cpp, 4096].work(stores)`
 #      - :measured:`product[cpp, 4096].counter(l2_write_sectors)`
 #      - :measured:`product[cpp, 4096].time`
 #    * - every eighth written
-#      - :measured:`product[eighth, 4096].work(stores)`
 #      - :measured:`product[eighth, 4096].counter(l2_write_sectors)`
 #      - :measured:`product[eighth, 4096].time`
 #    * - not written
-#      - :measured:`product[one_load, 4096].work(stores)`
 #      - :measured:`product[one_load, 4096].counter(l2_write_sectors)`
 #      - :measured:`product[one_load, 4096].time`
-#    * - written, and nothing loaded
-#      - :measured:`product[cpp, 4096].work(stores)`
-#      -
-#      - :measured:`stores_alone`
 #
 # Reading the product back costs little. :evidence:`variant volatile` Without the stores, the kernel takes far
-# less time. :evidence:`variant one_load` And yet stores are fast: alone, as many take
-# :measured:`stores_alone`. All products together are 2 MB, which stay in the L2 cache, and memory moves
-# :measured:`product[cpp, 4096].counter(dram_bytes)` with the stores or without.
+# less time. :evidence:`variant one_load` And yet stores are fast: alone,
+# :measured:`product[cpp, 4096].work(stores)` take :measured:`stores_alone`. All products together are 2 MB,
+# which stay in the L2 cache, and memory moves :measured:`product[cpp, 4096].counter(dram_bytes)` with the
+# stores or without.
 #
 # It is the loads that take longer. A turn with a load takes :measured:`turn_without`, and with a load and a
 # store :measured:`turn_with`. The warps wait :measured:`product[cpp, 4096].counter(stall_cycles)` clock
@@ -250,17 +242,17 @@ print("GPU:  ", out[0, :4])
 from gpuguide.charts.shapes import plot_dots
 
 labels = {
-    "pairs": "two factors per load, C++",
+    "pairs": "two per load, C++",
     "restrict": "__restrict__, C++",
     "one_index": "a variable, one index",
-    "fewer_registers": "a variable, at most 32 registers",
-    "cupy": "cp.prod",
+    "fewer_registers": "at most 32 registers",
     "in_register": "a variable",
-    "one_load": "a variable, one load at a time, C++",
-    "eighth": "every eighth product stored, C++",
+    "one_load": "one load a turn, C++",
+    "cupy": "cp.prod",
+    "eighth": "eighth stored, C++",
+    "as_is": "output array",
+    "cpp": "output array, C++",
     "volatile": "volatile, C++",
-    "cpp": "every product stored, C++",
-    "as_is": "every product stored",
 }
 n = results.sizes[-1]
 _ = plot_dots(
