@@ -357,9 +357,9 @@ for code, words in mirrored.items():
 #   write is up to you.
 # - A Numba kernel takes ``cuda.as_cuda_array(array)``. It is up to you here, too.
 #
-# One case is not refused, and it is the worst. PyTorch knows no negative strides, and a mirrored array such as
-# ``x[::-1]`` ends the process: with ``torch.as_tensor`` in this recording, and with ``torch.from_dlpack`` when
-# we tried it before. Copy it first.
+# One case is not refused, and it is the worst. PyTorch knows no negative strides, and a mirrored array such
+# as ``x[::-1]`` ends the process: with ``torch.as_tensor`` in this recording, and with ``torch.from_dlpack``
+# when we tried it before. Copy it first.
 
 # %%
 # Your turn: a block by hand
