@@ -20,7 +20,7 @@ def _sides(d: Drawing, height: float) -> None:
 
 
 def transfers() -> Drawing:
-    """Draw a pageable copy in two steps, a pinned one in one, and a kernel that reads pinned memory."""
+    """Draw a pageable copy in two steps, a pinned one in one, and a function that reads pinned memory."""
     d = Drawing(720, 290)
     _sides(d, 290)
     d.box(14, 46, 150, 56, ORANGE, "pageable array", size=17)
@@ -37,7 +37,7 @@ def transfers() -> Drawing:
     d.box(14, 218, 372, 56, PURPLE, "pinned array", size=17)
     d.arrow(390, 246, 524, 246, GREEN, width=2)
     d.words(450, 236, "reads", anchor="start", size=15)
-    d.box(528, 218, 170, 56, GREEN, "kernel", size=17)
+    d.box(528, 218, 170, 56, GREEN, "function", size=17)
     return d
 
 

@@ -308,8 +308,8 @@ for plate in (slabs, whole):
 # A sum for all: NCCL
 # -------------------
 #
-# Often each GPU has an array, and all of them need the sum. NVIDIA's library NCCL sends parts of it around in
-# a ring, so that all links are busy at once. CuPy finds it if ``nvidia-nccl-cu13`` is installed.
+# Often each GPU has an array, and all of them need the sum. NVIDIA's library NCCL does that in one call, in
+# which all GPUs send to each other at the same time. CuPy finds it if ``nvidia-nccl-cu13`` is installed.
 
 from cupy.cuda import nccl
 

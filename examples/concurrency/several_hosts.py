@@ -5,9 +5,9 @@ Several hosts
 How does work reach GPUs on several hosts, and what does Dask cost?
 """
 # %%
-# Dask's scheduler hands tasks to workers, one process for each GPU, wherever they run. An integral takes
-# :measured:`workers[in_one_process, 2**35].time` in one process and :measured:`workers[dask, 2**35].time`
-# through Dask. A task that does nothing takes :measured:`task`.
+# Dask's scheduler hands tasks to workers, one process for each GPU, wherever they run. An integral over 34
+# billion points takes :measured:`workers[in_one_process, 2**35].time` in one process and
+# :measured:`workers[dask, 2**35].time` through Dask. A task that does nothing takes :measured:`task`.
 
 # %%
 # One worker for each GPU of this machine
@@ -37,15 +37,16 @@ for k, worker in enumerate(client.nthreads()):
 print(n_gpus, "GPU(s),", len(client.nthreads()), "worker(s)")
 
 # %%
-# ``timeout`` makes a worker that does not come an error. The package ``dask-cuda``, which comes with RAPIDS
-# and its choice of versions, does all of this in ``LocalCUDACluster()``.
+# With ``timeout``, a worker that does not come is an error. ``LocalCluster`` would do as well, but a script
+# that uses it must stand below ``if __name__ == "__main__":``. The package ``dask-cuda``, which comes with
+# RAPIDS and its choice of versions, does all of this in ``LocalCUDACluster()``.
 
 # %%
 # What changes in the code
 # ------------------------
 #
-# An array of Dask is cut into blocks, here of CuPy, and ``map_blocks`` runs a function on each of them, on
-# any worker. Nothing happens until ``compute`` asks for the result.
+# An array of Dask is cut into chunks, here arrays of CuPy, and ``map_blocks`` runs a function on each of
+# them, on any worker. Nothing happens until ``compute`` asks for the result.
 
 import dask.array as da
 
@@ -75,8 +76,8 @@ print(pi)
 print("Dask: ", float(pi.compute()))
 
 # %%
-# Compare it with :doc:`Several GPUs </gallery/concurrency/several_gpus>`: there is no device and no loop over
-# GPUs any more, and no word of where a block is. What a task needs is pickled and sent along, the kernel too.
+# Compare it with :doc:`Several GPUs </gallery/concurrency/several_gpus>`: there is no loop over GPUs any
+# more, and no word of where a chunk is. What a task needs is pickled and sent along, the kernel too.
 
 # %%
 
@@ -99,8 +100,7 @@ for name, seconds in workers.costs().items():
 #   process. So make tasks long, compared with that.
 # - **Copies.** An array stays on the worker that made it until somebody needs it elsewhere. Then it goes
 #   through the memory of both hosts. 128 MiB take :measured:`home` to this process; their sum, where they
-#   are,
-#   takes :measured:`stay`. So bring small results home.
+#   are, takes :measured:`stay`. So bring small results home.
 # - **Memory.** Each worker has a CUDA context and a memory pool of its own.
 #
 # .. results:: workers
@@ -127,8 +127,8 @@ gg.claim(results, "dask", faster_than="dask_16", at=2**24)
 #    $ CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1
 #
 # With ``dask-cuda``, ``dask cuda worker tcp://HOST:8786`` starts a worker for each GPU of a host. In the
-# program, ``Client("tcp://HOST:8786")`` takes the place of ``Client(cluster)``, and the rest stays as it is.
-# ``client.get_versions(check=True)`` says where versions differ.
+# program, ``Client("tcp://HOST:8786")`` takes the place of ``Client(cluster)``, and nothing has to choose a
+# GPU any more. The rest stays as it is. ``client.get_versions(check=True)`` says where versions differ.
 #
 # If a worker is lost, the scheduler gives its tasks to the others, and has results that were only there
 # computed again. So a task must not mind being run twice. For a worker that hangs, there is

@@ -131,7 +131,9 @@ _ = plot_timeline(
 #    longer than alone. Both together take :measured:`inverses[two_streams, 6000**2].time` instead of
 #    :measured:`inverses[one_stream, 6000**2].time`.
 #
-# Both were called once before. The first call in each stream also makes what the libraries need there.
+# An inverse is made by many kernels. We think that the small ones among them leave room, which the
+# other inverse uses. :evidence:`opinion` Both were called once before, for the first call in each stream also
+# makes what the libraries need there.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: streams, in_streams, invert, two_inverses, invert_in_one, invert_in_two
@@ -148,6 +150,8 @@ _ = plot_timeline(
 #    :names: steps_source
 
 # draw
+one_kernel = blocks.time("one_stream", 1).value / 8
+gg.fact("one_kernel", one_kernel, unit="s", note="eight in one stream / 8")
 gg.claim(inverses, "two_streams", faster_than="one_stream", at=6000**2, by=1.1)
 gg.claim(blocks, "eight_streams", faster_than="one_stream", at=1, by=5)
 gg.claim(short, "short_eight", faster_than="short_one", at=65_536, by=4)
@@ -187,8 +191,8 @@ describe(
 # Streams add nothing to the GPU; they let kernels use what is idle. Blocks of several kernels share a
 # multiprocessor, but once its units are busy, they take turns. Two products of 4096 x 4096 fill the GPU, too:
 # in one stream they take :measured:`products[products_one, 4096**2].time`, in two
-# :measured:`products[products_two, 4096**2].time`. There is a limit for small kernels as well: 128 of one
-# block, each in its stream, take :measured:`crowd_128`, and 256 take :measured:`crowd_256`.
+# :measured:`products[products_two, 4096**2].time`. Small kernels may be many: one of one block takes
+# :measured:`one_kernel`, 128 of them in as many streams :measured:`crowd_128`.
 #
 # .. results:: blocks
 #
@@ -303,6 +307,7 @@ print(x[:5])
 #      - :measured:`short[short_one, 65_536].time`
 #      - :measured:`short[short_eight, 65_536].time`
 #
+# Streams and their events take Python's time, too, so the shortest kernels are better off in one.
 # Work for many small problems is better put into one launch: CuPy's linear algebra takes stacks of matrices,
 # and a kernel can have a block for each problem.
 

@@ -68,18 +68,13 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 #      - :measured:`first_sum_cupy`
 #      - :measured:`total[sum_cupy, 2**28].time`
 #      - :measured:`total[sum_cupy, 2**28].share`
-#    * - ``cp.fuse``
-#      - 4
-#      - :measured:`first_sum_fused`
-#      - :measured:`total[sum_fused, 2**28].time`
-#      - :measured:`total[sum_fused, 2**28].share`
 #    * - ReductionKernel
 #      - 2
 #      - :measured:`first_sum_reduction`
 #      - :measured:`total[sum_reduction, 2**28].time`
 #      - :measured:`total[sum_reduction, 2**28].share`
 #    * - RawKernel, ``float4``
-#      - 44
+#      - 49
 #      - :measured:`first_sum_quads`
 #      - :measured:`total[sum_quads, 2**28].time`
 #      - :measured:`total[sum_quads, 2**28].share`
@@ -134,14 +129,14 @@ from gpuguide.topics.kernel_families import accelerators, fresh
 from gpuguide.topics.kernel_families import study as families
 from gpuguide.topics.kernel_families.kernels import add_four, add_source, sum_blocks
 
+for name, seconds in fresh.measure_first_calls().items():
+    gg.fact(f"first_{name}", seconds, unit="s", note="in a fresh process")
 results = families.study().run()
 doubles = families.double_study().run()
 totals = families.total_study().run()
 switched = accelerators.switched_study().run()
 cumulative = accelerators.cumulative_study().run()
 contraction = accelerators.contraction_study().run()
-for name, seconds in fresh.measure_first_calls().items():
-    _ = gg.fact(f"first_{name}", seconds, unit="s", note="in a fresh process")
 
 # %%
 
@@ -227,6 +222,8 @@ _ = plot_ratios(shares, "share of the ceiling")
 # as well, as those of ``@cuda.jit`` and ``@vectorize`` show
 # (:doc:`Launch sizes </gallery/first_kernels/launch_sizes>`).
 #
+# .. results:: add
+#
 # The cure can be one line. Seen as complex numbers, two neighbours are one element of eight bytes, and a
 # complex addition adds both parts.
 #
@@ -250,10 +247,14 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 #
 # .. rung:: sum_reduction
 
-total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "total")
+total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "reduction")
 print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 
 # %%
+# It takes :measured:`total[sum_reduction, 2**28].time`, and :measured:`first_sum_reduction` when it is first
+# called. Nearly all of that goes into templates of CUB, a library for sums and the like; without them its
+# first call takes :measured:`first_reduction_without`. :evidence:`variant reduction_without`
+#
 # In a kernel of your own, each block adds up a part and leaves its sum, and a launch with a single block adds
 # up these.
 #
@@ -269,9 +270,10 @@ print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 
 # %%
 # It takes :measured:`total[sum_blocks, 2**28].time`, and ``cp.sum`` :measured:`total[sum_cupy, 2**28].time`.
-# To get past that we had to go further: loads of 16 bytes, as many blocks as the GPU holds at once, and no
-# second launch: the block that is the last to be done adds up what all have left. This RawKernel takes
-# :measured:`total[sum_quads, 2**28].time`.
+# To get past that we had to go further, with loads of 16 bytes, with as many blocks as the GPU holds at
+# once, and without a second launch: the block that is the last to be done adds up what all have left. This
+# RawKernel takes :measured:`total[sum_quads, 2**28].time`. It needs few registers, too, or fewer blocks
+# would fit, and some would have to wait for the others.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: sum_source
@@ -282,8 +284,8 @@ print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 # ------------------------------------
 #
 # For sums and the like CuPy has kernels of its own, and *accelerators*: libraries to which it can leave the
-# work. Since version 11 it takes CUB if you say nothing. The variable ``CUPY_ACCELERATORS`` chooses for a
-# process, and this for the calls that follow:
+# work. Since version 11 it takes CUB unless told otherwise. The variable ``CUPY_ACCELERATORS`` chooses for a
+# process, and these calls for all that follows:
 
 cp._core.set_routine_accelerators([])
 without_cub = a.sum()
@@ -310,7 +312,8 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #      - :measured:`contraction[einsum_without, 2048].time`
 #      - :measured:`contraction[einsum_cub, 2048].time`
 #
-# CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
+# Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result. CUB
+# has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
 # *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
 # ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. CuPy takes that setting without the package, too, and goes
 # on as before. The package was not installed on the machine of this page, so nothing is said of its speed.
@@ -319,6 +322,8 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
 #    :names: accelerators, summed, reduced, cumulative, contraction, has_cutensor
 #    :fold: CUB on and off, and cuTENSOR where it is installed
+#
+# .. results:: switched
 
 # %%
 # Which family for what

@@ -6,26 +6,26 @@ Does a GPU pay for one operation, and how much depends on where its numbers are 
 """
 # %%
 # On the GPU the scalar product of 10\ :sup:`8` pairs takes :measured:`dot[on_gpu, 10**8].time`, and on all
-# threads of the CPU :measured:`dot[numpy_threads, 10**8].time`. Copied from pinned memory first, it takes
-# :measured:`dot[with_copies_pinned, 10**8].time`. Most time goes into making the numbers: on one thread of
-# the CPU, :measured:`both_random_numpy`.
+# threads of the CPU :measured:`dot[numpy_threads, 10**8].time`. With copies from pinned memory it takes
+# :measured:`dot[with_copies_pinned, 10**8].time`. To make the numbers takes one thread of the CPU
+# :measured:`both_random_numpy`, and the GPU :measured:`both_random_cupy`.
 #
 # .. list-table:: Two vectors of 10\ :sup:`8` numbers
 #    :header-rows: 1
 #
-#    * -
+#    * - way
 #      - random numbers
-#      - scalar product, with copies
+#      - copies and scalar product
 #    * - NumPy, one thread
 #      - :measured:`both_random_numpy`
 #      - :measured:`dot[numpy, 10**8].time`
 #    * - NumPy, all threads
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[numpy_threads, 10**8].time`
-#    * - NumPy, then pageable copies, CuPy
+#    * - NumPy, all threads; then pageable copies, CuPy
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[with_copies, 10**8].time`
-#    * - NumPy, then pinned copies, CuPy
+#    * - NumPy, all threads; then pinned copies, CuPy
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[with_copies_pinned, 10**8].time`
 #    * - CuPy, on the GPU
@@ -33,10 +33,11 @@ Does a GPU pay for one operation, and how much depends on where its numbers are 
 #      - :measured:`dot[on_gpu, 10**8].time`
 
 # %%
-# Random numbers that are born on the GPU
-# ---------------------------------------
+# Make random numbers on the GPU
+# ------------------------------
 #
-# CuPy draws random numbers where it needs them. Nothing crosses :term:`PCIe` but the result, one number.
+# CuPy draws random numbers on the GPU. Only the result, one number, crosses :term:`PCIe`, the link between
+# the GPU and the host.
 
 import cupy as cp
 import numpy as np
@@ -55,10 +56,10 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 #
 #    Write ``rng = np.random.default_rng(0)`` and print ``type(product)``. ``cp.dot`` does not complain: it
 #    calls ``a.dot``, and for NumPy's arrays that is NumPy's, on the CPU. Only ``a.get()`` raises:
-#    NumPy's arrays have no such method. Where an array lies decides where the work is done, and not the name
-#    in front.
+#    NumPy's arrays have no such method. Where the arrays are decides where the work is done, not the name in
+#    front.
 #
-# The two sums may differ in their last digits, for they are added up in another order.
+# The two sums may differ in their last digits, as the products are added up in another order.
 #
 # .. drawing:: data_where_it_is
 #
@@ -106,8 +107,8 @@ print("CuPy: ", float(cp.dot(a, b)))
 print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 
 # %%
-# With ``cp.asarray`` and :term:`pageable memory` the copies and the product of 10\ :sup:`8` pairs take
-# :measured:`dot[with_copies, 10**8].time`, and so
+# From :term:`pageable memory`, with ``cp.asarray``, the copies and the product of 10\ :sup:`8` pairs take
+# :measured:`dot[with_copies, 10**8].time`, which is
 # :measured:`dot[with_copies_pinned, 10**8].speedup(with_copies)` as long as with pinned copies.
 # :doc:`Transfers </gallery/moving_data/transfers>` says why.
 #
@@ -115,9 +116,10 @@ print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 #    :names: dot_with_copies, dot_with_copies_pinned, dot_on_gpu
 #    :fold: The scalar products on the GPU, as they are timed
 #
-# A scalar product reads each number once and does next to nothing with it. So the CPU is soon done with what
-# is in its own memory. ``np.dot`` takes a single thread for vectors: :measured:`dot[numpy, 10**8].time`. If
-# every thread gets a part, it takes :measured:`dot[numpy_threads, 10**8].time`.
+# A scalar product reads each number once and does next to nothing with it. The CPU reads them from its own
+# memory and needs no copies. ``np.dot`` takes a single thread for vectors:
+# :measured:`dot[numpy, 10**8].time`. If every thread gets a part, it is
+# :measured:`dot[numpy_threads, 10**8].time`.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
 #    :names: dot_numpy, dot_numpy_threads
@@ -138,7 +140,7 @@ for bar, (draw, dot) in {
     "NumPy, all threads": ("random_numpy_threads", "numpy_threads"),
     "CuPy, pageable": ("random_numpy_threads", "with_copies"),
     "CuPy, pinned": ("random_numpy_threads", "with_copies_pinned"),
-    "CuPy, born there": ("random_cupy", "on_gpu"),
+    "CuPy, on the GPU": ("random_cupy", "on_gpu"),
 }.items():
     whole = results.time(dot, n).value
     copies = whole - on_gpu.value if dot.startswith("with_copies") else 0.0
@@ -154,15 +156,15 @@ _ = plot_decomposition(bars)
 # .. finding::
 #
 #    From random numbers to the product, NumPy takes :measured:`whole_numpy` on one thread and
-#    :measured:`whole_numpy_threads` on all. With pinned copies the GPU takes :measured:`whole_pinned`, and
-#    with numbers of its own :measured:`whole_gpu`.
+#    :measured:`whole_numpy_threads` on all. With numbers from all threads and pinned copies the GPU takes
+#    :measured:`whole_pinned`, and with numbers of its own :measured:`whole_gpu`.
 #
 # How many times faster is the GPU, then? By these bars :measured:`born_one_thread`, if you compare one
-# thread with numbers born on the GPU. Against all threads, with numbers from the host, it is
+# thread with numbers made on the GPU. Against all threads, with numbers from the host, it is
 # :measured:`from_host_threads` with pinned copies and :measured:`from_host_pageable` with pageable ones:
 # below 1, so the GPU loses. None of these is wrong, and a single one says little. Ask for the bars.
 #
-# On one thread the random numbers take :measured:`random_share` of the time. If a speed-up includes them, it
+# On one thread the random numbers take :measured:`random_share` of the time. A speed-up that includes them
 # compares generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector
 # with the conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
 # :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On the
@@ -178,7 +180,7 @@ ways = {
     "whole_numpy_threads": "NumPy, all threads",
     "whole_pageable": "CuPy, pageable",
     "whole_pinned": "CuPy, pinned",
-    "whole_gpu": "CuPy, born there",
+    "whole_gpu": "CuPy, on the GPU",
 }
 wholes = {name: sum(bars[bar].values()) for name, bar in ways.items()}
 for name, seconds in wholes.items():
@@ -209,20 +211,18 @@ _ = gg.plot_time(
 # .. finding::
 #
 #    With pinned copies CuPy overtakes NumPy on one thread
-#    :measured:`dot.crossover(numpy, with_copies_pinned)`. But for 10\ :sup:`8` pairs it takes
+#    :measured:`dot.crossover(numpy, with_copies_pinned)`. But 10\ :sup:`8` pairs take it
 #    :measured:`dot[with_copies_pinned, 10**8].time`, and NumPy on all threads
-#    :measured:`dot[numpy_threads, 10**8].time`. With pageable copies it takes
-#    :measured:`dot[with_copies, 10**8].time`, and NumPy on one thread :measured:`dot[numpy, 10**8].time`.
-#    Only with numbers on the GPU already does CuPy win: :measured:`dot[on_gpu, 10**8].time`.
+#    :measured:`dot[numpy_threads, 10**8].time`. If the numbers are on the GPU already, CuPy takes
+#    :measured:`dot[on_gpu, 10**8].time`.
 #
-# So the question is not whether a GPU is faster, but where the data are and where the result is needed. If an
-# array comes from a file or from a sensor, it starts on the host, and must be used often enough on the GPU to
-# pay for its way. If it comes from a formula, from a random generator or from the step before, make it on the
-# GPU and leave it there.
+# With pageable copies CuPy loses 10\ :sup:`8` pairs even to one thread. So the question is not whether a GPU
+# is faster, but where the data are and where the result is needed. If an array comes from a file or from a
+# sensor, it starts on the host, and must be used often enough on the GPU to pay for the copy. If it comes
+# from a formula, from a random generator or from the step before, make it on the GPU and leave it there.
 #
-# One thing changes with that. The generator of CuPy is not NumPy's, so the same seed gives other numbers.
-# Compare such results by their means and spreads. If you need the very same numbers on both sides, draw them
-# once and copy them once.
+# The generators of CuPy and NumPy differ, so the same seed gives other numbers. Compare such results by their
+# means and spreads. If you need the very same numbers on both sides, draw them once and copy them once.
 
 # draw
 gg.claim(results, "on_gpu", faster_than=["numpy", "numpy_threads"], at=10**8, by=3)
@@ -237,8 +237,8 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # -----------------------
 #
 # Look at the sum before you praise the speed. For 10\ :sup:`8` pairs it is :measured:`right` in ``float64``.
-# ``np.dot`` in ``float32`` is off by :measured:`off_numpy`, and ``cp.dot`` by :measured:`off_cupy`. A long
-# sum grows, and each product that is added to it is rounded to the spacing of its digits. Sums of parts stay
+# ``np.dot`` in ``float32`` is off by :measured:`off_numpy`, and ``cp.dot`` by :measured:`off_cupy`. The
+# larger a sum has grown, the more of each further product is lost in rounding. The sums of parts stay
 # smaller: the version for all threads is off by :measured:`off_numpy_threads`.
 # :evidence:`variant numpy_threads`
 #
@@ -248,8 +248,8 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # Your turn: where should each step run?
 # --------------------------------------
 #
-# A program has several steps, and its data have one place at a time. Find the side for each step. The faster
-# side alone is not the answer.
+# A program has several steps, and its data are on one side at a time. Choose the side for each step. The
+# faster one is not always the answer.
 #
 # .. exercise:: best_sides
 
@@ -257,5 +257,5 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # Next
 # ----
 #
-# Onward: :doc:`Slicing </gallery/moving_data/slicing>`, on copying a part of an array, or all of it.
+# Onward: :doc:`Slicing </gallery/moving_data/slicing>`, on copying a part of an array or all of it.
 # Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on a formula that does more with each number.

@@ -5,14 +5,14 @@ Memory pools
 Where does the GPU's memory go, and what can you do when it runs out?
 """
 # %%
-# Arithmetic in place on a cube of :measured:`cube_bytes` takes :measured:`ways_in_place` and no further
-# memory. With new arrays it takes :measured:`ways_new_arrays`, and CuPy's memory pool comes to hold two
-# cubes. Without the pool it takes :measured:`ways_no_pool`.
+# Arithmetic on an array of :measured:`cube_bytes` takes :measured:`ways_new_arrays` with new arrays, and
+# CuPy's pool of memory then holds :measured:`most_held`. In place it takes :measured:`ways_in_place` and no
+# further memory; in chunks, :measured:`chunks_16777216` and :measured:`needed_at_2_24` more.
 #
-# .. list-table:: The cube tripled and squared, from the call until the result is there
+# .. list-table:: A cube of 1024 × 1024 × 1024 numbers tripled and squared, until the result is there
 #    :header-rows: 1
 #
-#    * -
+#    * - way
 #      - time
 #      - memory beside the cube
 #    * - ``x = x * 3; x = x * x``, no pool
@@ -27,7 +27,7 @@ Where does the GPU's memory go, and what can you do when it runs out?
 #    * - ``x *= 3; x *= x``
 #      - :measured:`ways_in_place`
 #      - none
-#    * - both steps in one kernel
+#    * - both steps in one pass, with a kernel
 #      - :measured:`ways_one_kernel`
 #      - none
 
@@ -35,9 +35,9 @@ Where does the GPU's memory go, and what can you do when it runs out?
 # Used and held: the two counters of CuPy's pool
 # ----------------------------------------------
 #
-# CuPy asks the driver for memory as rarely as it can. When an array dies, its memory goes back to a pool, and
-# the next array of that size gets it from there. So there are two numbers: the bytes that arrays use, and the
-# bytes that the pool holds.
+# CuPy asks the driver for memory as rarely as it can. When no name is left for an array, its memory goes back
+# to a pool, and the next array that fits gets it from there. So there are two numbers: the bytes that arrays
+# use, and the bytes that the pool holds.
 
 import cupy as cp
 
@@ -72,14 +72,14 @@ show("free_all_blocks()")
 #
 # After ``del y`` nothing uses that memory, but the pool still holds it, and ``z`` gets it. To every other
 # program, and to ``nvidia-smi``, it is taken. ``free_all_blocks`` gives back what no array uses. You rarely
-# need it: before you hand the GPU to another library, and after one step that needed much more than the rest.
+# need it: only before you hand the GPU to another library, or after a step that took far more than the rest.
 
 # %%
 # In-place arithmetic on 8.6 GB, step by step
 # -------------------------------------------
 #
-# Now with an array that matters: 1024 × 1024 × 1024 numbers in float64. If two of them do not fit into the
-# free memory, the cell takes a smaller cube.
+# Now with a large array, a cube of 1024 × 1024 × 1024 numbers in float64. If two of them do not fit into the
+# free memory, the cell takes a smaller one.
 
 edge = 1024 if cp.cuda.Device().mem_info[0] > 20e9 else 256
 
@@ -149,8 +149,8 @@ _ = gg.fact("most_held", float(most), unit="B", note="the most that the pool hel
 # %%
 # .. finding::
 #
-#    In place the pool holds one cube. ``x = x * 3`` needs the old and the new one at the same time, so that
-#    the pool comes to hold :measured:`most_held`, and keeps it until ``free_all_blocks``.
+#    In place the pool holds one cube. ``x = x * 3`` needs the old and the new one at the same time. The pool
+#    comes to hold :measured:`most_held`, and keeps it until ``free_all_blocks``.
 
 # %%
 # Out of memory, raised on purpose
@@ -173,7 +173,7 @@ except cp.cuda.memory.OutOfMemoryError as error:
 # ``free_all_blocks`` may help. A limit is also good manners on a GPU that you share:
 # ``pool.set_limit(fraction=0.5)``, or ``CUPY_GPU_MEMORY_LIMIT="50%"`` in the environment.
 #
-# The same arithmetic fits if it takes the array in chunks. A new array is then as small as a chunk.
+# The same arithmetic fits if it is done in chunks. A new array is then as small as a chunk.
 
 import numpy as np
 
@@ -224,10 +224,12 @@ pooled = memory_pools.study().run()
 # This is the cube of :measured:`cube_bytes` again, in chunks of different sizes.
 
 # draw
-n, seconds, needed = arrays["chunks"].T
+n, _, needed = arrays["chunks"].T
+# The medians of all runs, as in the text; the array is of the newest run alone.
+milliseconds = [1e3 * facts[f"chunks_{k:.0f}"].value for k in n]
 with style():
     ax = plt.subplots(figsize=(6.4, 3.4))[1]
-    ax.plot(n, 1e3 * seconds, "o-", color=SERIES[0])
+    ax.plot(n, milliseconds, "o-", color=SERIES[0])
     ax.axhline(1e3 * facts["ways_in_place"].value, ls="--", color=MUTED)
     ax.annotate(
         "in place",
@@ -241,8 +243,8 @@ with style():
     ax.minorticks_off()
     ax.set(ylim=(0, None), xlabel="MB in a chunk", ylabel="ms for the whole cube")
     words = "; ".join(
-        f"{8 * k / 1e6:.0f} MB: {1e3 * s:.1f} ms"
-        for k, s, _ in zip(n, seconds, needed, strict=True)
+        f"{8 * k / 1e6:.0f} MB: {ms:.1f} ms"
+        for k, ms in zip(n, milliseconds, strict=True)
     )
     describe(
         ax,
@@ -261,17 +263,15 @@ _ = gg.fact(
 #    In chunks of 2\ :sup:`24` numbers the cube takes :measured:`chunks_16777216` and the pool needs
 #    :measured:`needed_at_2_24` beside it. In chunks of 2\ :sup:`18` it takes :measured:`chunks_262144`.
 #
-# The pool needs two chunks, not one: the old ``tripled`` keeps its name until the new one is made.
-#
-# Small chunks mean many launches, 8 192 of them for the smallest. We think that Python cannot queue those as
+# The pool needs two chunks, not one: the old ``tripled`` keeps its name until the new one is made. Small
+# chunks mean many operations, 8 192 of them for the smallest. We think that Python cannot ask for them as
 # fast as the GPU works. :evidence:`opinion`
 
 # %%
 # In place, or a new array for each result
 # ----------------------------------------
 #
-# Both forms compute the same. ``x * 3`` makes a new array for its result; ``x *= 3`` and ``out=`` write the
-# result over an old one.
+# ``x * 3`` makes a new array for its result; ``x *= 3`` and ``out=`` write the result over an old one.
 #
 # .. rung:: in_place
 
@@ -291,9 +291,9 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 # .. list-table:: x tripled and squared, 2\ :sup:`25` numbers in float64
 #    :header-rows: 1
 #
-#    * -
+#    * - way
 #      - time
-#      - share of the memory's rate
+#      - share of the memory ceiling
 #    * - NumPy, one thread, new arrays
 #      - :measured:`arithmetic[numpy_new, 2**25].time`
 #      -
@@ -313,8 +313,8 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 #      - :measured:`arithmetic[one_kernel, 2**25].time`
 #      - :measured:`arithmetic[one_kernel, 2**25].share`
 #
-# Work in place, then, to save memory. To save time, save passes: a kernel that does both steps at once reads
-# and writes each number once instead of twice. :evidence:`variant one_kernel`
+# So work in place to save memory. To save time, save passes: a function on the GPU, a :term:`kernel`, that
+# does both steps at once reads and writes each number once instead of twice. :evidence:`variant one_kernel`
 # :doc:`Ufuncs </gallery/first_kernels/ufuncs>` shows how to make one.
 #
 # .. kernel:: gpuguide.topics.memory_pools.study
@@ -328,7 +328,8 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 # --------------------------
 #
 # ``cp.cuda.set_allocator(None)`` switches the pool off. The memory of each array then comes from the driver
-# and goes back to it. This is what Python pays for one new array:
+# and goes back to it. The cube at the top takes :measured:`ways_no_pool` in this way, instead of
+# :measured:`ways_new_arrays`. This is what Python pays for one new array:
 #
 # .. list-table:: ``x + 1``, until Python goes on
 #    :header-rows: 1
@@ -343,9 +344,9 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 #      - :measured:`pool[from_driver, 2**10].launch`
 #      - :measured:`pool[from_driver, 2**22].launch`
 #
-# Giving memory back to the driver has another price: it waits for the GPU, so that the next launch is not
-# queued while the last one runs. Switch the pool off for one purpose only, to let a tool such as
-# ``compute-sanitizer`` see each array by itself.
+# To give memory back to the driver has another price: Python waits for the GPU, and cannot prepare the next
+# step meanwhile. Switch the pool off for one purpose only, to let a tool such as ``compute-sanitizer`` see
+# each array by itself.
 #
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: from_pool, from_driver
@@ -363,8 +364,8 @@ gg.claim(arithmetic, "numpy_in_place", faster_than="numpy_new", at=2**25, by=1.3
 # The pinned pool
 # ---------------
 #
-# :term:`Pinned memory <pinned memory>` on the host has a pool of its own. It counts no bytes, only the pieces
-# of memory that are free.
+# :term:`Pinned memory <pinned memory>` on the host, from which the GPU copies by itself, has a pool of its
+# own. That pool counts no bytes, only its free pieces of memory.
 
 import cupyx
 
@@ -378,11 +379,11 @@ pinned_pool.free_all_blocks()
 print("freed: ", pinned_pool.n_free_blocks(), "free")
 
 # %%
-# Pinning 67 MB takes :measured:`pinned_from_driver`, and getting it from the pool
-# :measured:`pinned_from_pool`. ``cp.asarray`` uses this pool, too. It copies a pageable array into pinned
-# memory, from which the GPU fetches it: :measured:`asarray_empty_pool` while the pool is empty, and
-# :measured:`asarray_pageable` once it has some. An array that is pinned itself is copied by ``set`` in
-# :measured:`set_pinned`.
+# Pinning 67 MB takes :measured:`pinned_from_driver`, and getting them from the pool
+# :measured:`pinned_from_pool`. ``cp.asarray`` uses this pool, too, for it first copies a
+# :term:`pageable <pageable memory>` array into pinned memory. It takes :measured:`asarray_empty_pool` while
+# the pool is empty, and :measured:`asarray_pageable` once there is a piece that fits. ``set`` copies an array
+# that is pinned itself in :measured:`set_pinned`.
 
 # %%
 # Your turn: stay within the limit

@@ -5,9 +5,10 @@ Overlap copies and work
 How much time is saved when copies and work run at the same time, and why does it sometimes fail?
 """
 # %%
-# 128 MiB go to the GPU, are multiplied by a matrix, and come back. From pinned memory one stream takes
-# :measured:`overlap[one_stream, 16384].time`. Three take :measured:`overlap[three_streams, 16384].time`, and
-# so save :measured:`won` of what overlap can save. From pageable memory three streams are
+# To copy 128 MiB to the GPU, multiply them by a matrix and copy the result back takes
+# :measured:`overlap[one_stream, 16384].time` in one stream, and
+# :measured:`overlap[three_streams, 16384].time` in three. That saves :measured:`won` of what overlap can
+# save. From pageable instead of pinned memory three streams are
 # :measured:`changes[pageable, 16384].speedup(pageable_serial)` as fast as one.
 
 # %%
@@ -18,8 +19,9 @@ How much time is saved when copies and work run at the same time, and why does i
 # copied in, worked on and copied out. Here a chunk is 2048 rows of 2048 numbers, 16 MiB, and the work is a
 # matrix product, which takes about as long as a copy.
 #
-# All arrays exist before the loop begins: on the host in :term:`pinned memory`, on the GPU as a pair for what
-# comes in and what goes out. Each pair has a :term:`stream` of its own.
+# A :term:`stream` is a queue of work for the GPU, which does one thing after the other. All arrays exist
+# before the loop begins: those on the host in :term:`pinned memory`, from which the GPU can copy while Python
+# goes on; on the GPU a pair for each stream, one array for what comes in and one for what goes out.
 #
 # .. rung:: one_stream
 
@@ -107,9 +109,9 @@ for name, n_streams in (("one", 1), ("three", 3)):
 # Three streams: copy in, work and copy out at once
 # -------------------------------------------------
 #
-# The GPU has a copy engine for each direction, and both work beside its arithmetic units. But a stream does
-# one thing after the other, so with a single stream two of the three are always idle. Hand the chunks to
-# three streams in turn. The function stays as it is:
+# The GPU has copy engines for both directions, and they work beside its arithmetic units. With a single
+# stream two of these three are always idle. Hand the chunks to three streams in turn. The function stays as
+# it is:
 #
 # .. rung:: three_streams
 
@@ -134,14 +136,14 @@ _ = plot_timeline(
 #    :measured:`copy_in` to copy in, :measured:`work` of work and :measured:`copy_out` to copy out. In three
 #    streams these steps run beside those of the chunks before and after it.
 #
-# No :term:`event` is needed to keep the data right. Chunk 4 uses the arrays of chunk 1, and it is in the same
+# Nothing more is needed to keep the data right. Chunk 4 uses the arrays of chunk 1, and it is in the same
 # stream, so its copy in waits until the copy out of chunk 1 has read everything. Between streams there is no
 # order: the GPU may take chunk 3 before chunk 2.
 #
 # With two streams the method is called *double buffering*. It takes
-# :measured:`changes[two_streams, 16384].time`, against :measured:`changes[overlapped, 16384].time` with
-# three: there are three steps, and two streams can only do two of them at a time.
-# :evidence:`variant three_streams`
+# :measured:`changes[two_streams, 16384].time`. There are three steps, and two streams can only do two of them
+# at a time. :evidence:`variant three_streams` Timed in turn with it, three streams take
+# :measured:`changes[overlapped, 16384].time`; the time above is from another study.
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: two_streams, three_streams
@@ -183,14 +185,14 @@ gg.claim(changes, "overlapped", faster_than=("rows_64", "rows_16384"), at=16384,
 
 # %%
 # For 8 chunks this makes :measured:`ideal`. One stream takes :measured:`overlap[one_stream, 16384].time`,
-# and three streams win :measured:`won` of the difference.
+# and three streams save :measured:`won` of the difference.
 #
 # With one chunk there is nothing to overlap, and three streams are
 # :measured:`overlap[three_streams, 2048].speedup(one_stream)` as fast as one. With two chunks they are
 # :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast, with 8
 # :measured:`overlap[three_streams, 16384].speedup(one_stream)`. If all three steps take equally long, the
-# time per chunk comes down to that of one step. The further apart they are, the less there is to win, for the
-# slowest one always remains.
+# time per chunk comes down to that of one step. The more unequal they are, the less can be saved: the slowest
+# one always remains.
 #
 # .. results:: overlap
 
@@ -223,12 +225,12 @@ _ = plot_dots(
 #
 # One piece has nothing to overlap with. Small chunks have another price. Each of the 256 smallest takes
 # :measured:`smallest`, although its copy in takes only :measured:`small_copy`. Here Python sets the pace: to
-# ask for three steps takes it longer than that copy, :measured:`asking` when timed apart.
+# ask for the three steps takes it :measured:`asking` when timed apart.
 #
 # In between, chunks of 4 MiB take :measured:`changes[rows_512, 16384].time` in three streams and
-# :measured:`changes[rows_512_four, 16384].time` in four. We think that with three, a hold-up between two
-# steps stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So
-# try one stream more than there are steps.
+# :measured:`changes[rows_512_four, 16384].time` in four. We think that with three, a delay between two steps
+# stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So try
+# one stream more than there are steps.
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: four_streams
@@ -236,7 +238,7 @@ _ = plot_dots(
 #
 # .. kernel:: gpuguide.topics.overlap.timeline
 #    :names: asking
-#    :fold: What is asked for
+#    :fold: What Python asks for, as it is timed
 
 # %%
 # Why copies do not overlap: waiting, the default stream, new arrays
@@ -247,23 +249,23 @@ _ = plot_dots(
 # .. list-table::
 #    :header-rows: 1
 #
-#    * - three streams
+#    * - what changed
 #      - time
-#    * - as above
+#    * - nothing, three streams as above
 #      - :measured:`changes[overlapped, 16384].time`
 #    * - ``get`` without ``blocking=False``
 #      - :measured:`changes[waiting, 16384].time`
-#    * - ``cp.cuda.Stream()``, and one line per chunk in the default stream
+#    * - ``cp.cuda.Stream()``, and one line for each chunk in the default stream
 #      - :measured:`changes[default_stream, 16384].time`
 #    * - ``dot`` without ``out=``, memory from CuPy's pool
 #      - :measured:`changes[new_arrays, 16384].time`
 #    * - ``dot`` without ``out=``, memory from the driver
 #      - :measured:`changes[without_pool, 16384].time`
-#    * - host arrays from ``np.empty``
+#    * - host arrays from ``np.empty``, not pinned
 #      - :measured:`changes[pageable, 16384].time`
 #    * - one stream
 #      - :measured:`overlap[one_stream, 16384].time`
-#    * - one stream, host arrays from ``np.empty``
+#    * - one stream, host arrays from ``np.empty``, not pinned
 #      - :measured:`changes[pageable_serial, 16384].time`
 #
 # - **Waiting.** Unless it is told not to, ``get`` waits for its copy. Python then asks for a chunk only when
@@ -271,11 +273,11 @@ _ = plot_dots(
 # - **The default stream.** A stream made by ``cp.cuda.Stream()`` waits for work in the default stream, and
 #   that work waits for all such streams. A single line outside of ``with stream:`` is enough.
 #   :evidence:`variant default_stream` Streams made with ``non_blocking=True`` take no part in this.
-# - **New arrays.** The driver waits for the GPU when it hands out memory or takes it back.
-#   :evidence:`variant without_pool` CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>` keeps it
-#   from being asked, as long as the pool holds memory that fits.
+# - **New arrays.** Without a pool each array comes from the driver and goes back to it, and to take memory
+#   back, the driver waits for the GPU. :evidence:`variant without_pool` CuPy's
+#   :doc:`memory pool </gallery/moving_data/memory_pools>` avoids this, as long as it holds memory that fits.
 # - **Pageable memory.** From :term:`pageable memory` the GPU cannot fetch anything by itself. The host has to
-#   help with each copy, and so Python does not get on to the next chunk. :evidence:`variant pageable`
+#   help with each copy, so Python does not get on to the next chunk. :evidence:`variant pageable`
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: waiting, default_stream, new_arrays, without_pool
@@ -292,8 +294,8 @@ _ = plot_dots(
 #
 # In a chain each step needs the result of the one before. One chunk goes to the GPU and back eight times, and
 # each round takes what the last one brought. One stream takes :measured:`chain[chain_one, 2048].time`, three
-# take :measured:`chain[chain_three, 2048].time`. No arrangement of streams changes that. The cure for a chain
-# is to :doc:`leave the data where it is </gallery/moving_data/data_where_it_is>`, on the GPU.
+# take :measured:`chain[chain_three, 2048].time`. No arrangement of streams can change that. Instead,
+# :doc:`leave the data where they are </gallery/moving_data/data_where_it_is>`, on the GPU.
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: sums, chain
@@ -304,8 +306,8 @@ _ = plot_dots(
 # ---------------------------------
 #
 # Another way is a stream for each kind of work: one for copies in, one for products, one for copies out. Then
-# nothing but events keeps a copy from overwriting what is still being read. The exercise has such a pipeline
-# without any; put them in.
+# only :term:`events <event>`, marks in a stream for which another stream can wait, keep a copy from
+# overwriting what is still being read. The exercise has such a pipeline without events; put them in.
 #
 # .. exercise:: reuse_a_buffer
 
@@ -314,5 +316,5 @@ _ = plot_dots(
 # ----
 #
 # Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks for work that goes on while
-# Python does something else. Sideways: :doc:`Transfers </gallery/moving_data/transfers>`, on what a copy of
-# each size costs.
+# Python does something else. Sideways: :doc:`Transfers </gallery/moving_data/transfers>`, on what copies
+# cost.

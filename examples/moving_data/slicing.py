@@ -5,18 +5,19 @@ Slicing
 Slice before the copy to the GPU, or after it?
 """
 # %%
-# Every eighth of 2\ :sup:`25` numbers in pinned memory is on the GPU after
-# :measured:`strided[strided_copy_first_pinned, 2**22].time` if all of them are copied and sliced there, and
-# after :measured:`strided[strided_slice_first_pinned, 2**22].time` if NumPy slices first, on one thread.
-# Slice neighbours first: that copies less, and nothing has to be gathered.
+# Every eighth of 2\ :sup:`25` numbers is on the GPU after
+# :measured:`strided[strided_copy_first_pinned, 2**22].time` if all are copied and sliced there, and after
+# :measured:`strided[strided_slice_first_pinned, 2**22].time` if NumPy slices first on one thread, or
+# :measured:`strided[strided_slice_first_threads, 2**22].time` on all. Slice neighbours first: that copies
+# less, and gathers nothing.
 #
 # .. list-table:: From pinned memory, until the numbers wanted are on the GPU
 #    :header-rows: 1
 #
 #    * - wanted of 2\ :sup:`25` numbers
 #      - copy, then slice
-#      - slice, then copy
-#      - the same, all threads
+#      - slice on one thread, then copy
+#      - slice on all threads, then copy
 #    * - 2\ :sup:`22` neighbours
 #      - :measured:`block[block_copy_first_pinned, 2**22].time`
 #      - :measured:`block[block_slice_first_pinned, 2**22].time`
@@ -64,17 +65,17 @@ print("picked:", picked, " NumPy:", x_host[places], "before the change")
 # %%
 # .. try-it::
 #
-#    Put 20 in the place of the 4 in ``places``. NumPy raises an ``IndexError``. Take NumPy out of the last
-#    line, and CuPy gives you 8, which is ``x[20 - 12]``. An index that is too large begins again at the
-#    front, and nothing warns you.
+#    Put 20 in place of the 4 in ``places``. NumPy raises an ``IndexError``. Take NumPy out of the last line,
+#    and CuPy gives you 8, which is ``x[20 - 12]``. An index that is too large begins again at the front, and
+#    nothing warns you.
 #
-# The two views see that ``x`` has changed, and the copy does not.
+# The two views show that ``x`` has changed, and the copy does not.
 
 # %%
 # Contiguous slices: slice first
 # ------------------------------
 #
-# Neighbours in the array are neighbours in memory. NumPy's view of them can be copied to the GPU as it is.
+# Neighbours in the array are neighbours in memory, so NumPy's view of them can be copied to the GPU as it is.
 # The arrays on the host are in :term:`pinned memory`, from which the GPU copies by itself.
 
 import cupyx
@@ -105,13 +106,13 @@ for what, seconds in {**views.views(), **views.waits()}.items():
     gg.fact(what, float(np.median(seconds)), unit="s", samples=seconds)
 
 # %%
-# This takes :measured:`block[block_slice_first_pinned, 2**22].time`. To copy the whole array, an eighth of
-# which is wanted, takes :measured:`block[block_copy_first_pinned, 2**22].time`. From :term:`pageable memory`
+# This takes :measured:`block[block_slice_first_pinned, 2**22].time`. To copy the whole array, of which an
+# eighth is wanted, takes :measured:`block[block_copy_first_pinned, 2**22].time`. From :term:`pageable memory`
 # it is :measured:`block[block_slice_first, 2**22].time` and :measured:`block[block_copy_first, 2**22].time`.
 
 # %%
-# Strided slices: somebody has to gather
-# --------------------------------------
+# Strided slices: the CPU or the GPU has to gather
+# ------------------------------------------------
 #
 # Numbers that are a step apart cannot be copied as they are. Either NumPy gathers them on the host, or
 # everything is copied and the GPU gathers.
@@ -139,9 +140,9 @@ print("equal:", bool((eighth.get() == x_host[::8]).all()))
 # Result: where copying everything pays
 # -------------------------------------
 #
-# *Copying all, pinned*, and *slicing on one thread, pinned*, are the two cells above.
-# *Copying all, pageable*, does the same as the first with an ordinary array. And
-# *slicing on all threads, pinned*, lets each thread gather a part.
+# The two cells above are *copying all, pinned*, and *slicing on one thread, pinned*.
+# *Copying all, pageable*, begins with an ordinary array. For *slicing on all threads, pinned*, each thread
+# gathers a part.
 
 # draw
 ax = gg.plot_time(
@@ -164,12 +165,13 @@ _ = ax.set_ylim(5e-5, 0.3)  # room for the words about the crossover
 #    :measured:`strided[strided_copy_first_pinned, 2**22].time` for every eighth number, and from pageable
 #    memory :measured:`strided[strided_copy_first, 2**22].time`.
 #
-# The gathering is what costs time on the host. :evidence:`variant strided_numpy` By itself, for every eighth
+# The gathering is what costs time on the host. :evidence:`variant strided_numpy` Alone, for every eighth
 # number, it takes NumPy :measured:`alone[strided_numpy, 2**22].time` on one thread and
 # :measured:`alone[strided_numpy_threads, 2**22].time` on all; the GPU takes
-# :measured:`alone[strided_cupy, 2**22].time`. So with all threads, slicing first holds out longer: copying
-# all overtakes it :measured:`strided.crossover(strided_slice_first_threads, strided_copy_first_pinned)`. From
-# pageable memory every copy takes longer, and copying all overtakes slicing on one thread
+# :measured:`alone[strided_cupy, 2**22].time`. So with all threads, slicing first stays ahead for longer:
+# copying all overtakes it
+# :measured:`strided.crossover(strided_slice_first_threads, strided_copy_first_pinned)`. From pageable memory
+# the long copy takes longer, and copying all overtakes slicing on one thread
 # :measured:`strided.crossover(strided_slice_first, strided_copy_first)`.
 #
 # .. kernel:: gpuguide.topics.slicing.study
@@ -215,8 +217,8 @@ gg.claim(alone, "strided_cupy", faster_than="strided_numpy_threads", at=2**22, b
 # Fancy indexing: the index has to travel, too
 # --------------------------------------------
 #
-# An index in NumPy is made of 64-bit integers, so that it has twice the bytes of the ``float32`` numbers that
-# it picks. If the GPU picks, the index has to be copied as well.
+# An index is made of 64-bit integers, and so has twice the bytes of the ``float32`` numbers that it picks. If
+# the GPU picks, the index has to be copied as well.
 
 places_host = cupyx.empty_pinned(2**22, dtype=np.int64)
 places_host[:] = np.random.default_rng(1).integers(0, x_host.size, places_host.size)
@@ -229,9 +231,10 @@ print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 
 # %%
 # It pays all the same: with both copies this takes :measured:`picked[picked_copy_first_pinned, 2**22].time`,
-# and picking first :measured:`picked[picked_slice_first_pinned, 2**22].time` on one thread. The places are in
-# random order. NumPy alone takes :measured:`picked[picked_numpy, 2**22].time` for them on one thread and
-# :measured:`picked[picked_numpy_threads, 2**22].time` on all, the GPU
+# and picking first :measured:`picked[picked_slice_first_pinned, 2**22].time` on one thread and
+# :measured:`picked[picked_slice_first_threads, 2**22].time` on all. The places are in random order. To pick
+# them, without a copy, takes NumPy :measured:`picked[picked_numpy, 2**22].time` on one thread and
+# :measured:`picked[picked_numpy_threads, 2**22].time` on all, and the GPU
 # :measured:`picked[picked_cupy, 2**22].time`.
 #
 # .. kernel:: gpuguide.topics.slicing.study
@@ -239,8 +242,8 @@ print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 #    :fold: Both orders for an index
 #
 # Keep an index that you use again on the GPU. CuPy takes a list or a NumPy array, too, but copies it there
-# each time. Two things raise: an array of NumPy with an index on the GPU, for CuPy copies nothing back unless
-# it is asked to, and ``set`` on a slice with gaps.
+# each time. Two things raise an error: a NumPy array with an index on the GPU, as CuPy copies nothing back
+# unless you ask, and ``set`` on a slice with gaps.
 
 try:
     x_host[places]
@@ -252,7 +255,7 @@ except RuntimeError as error:
     print(error)
 
 # %%
-# ``x[::8] = cp.asarray(part)`` does what the second one wanted.
+# Instead of the second one, write ``x[::8] = cp.asarray(part)``.
 #
 # A *mask* of booleans picks, too, but on the GPU it has a price of its own. To know how long ``x[x > 0.5]``
 # is, the GPU has to count, and Python waits for the answer. With 2\ :sup:`24` numbers Python goes on after
@@ -262,14 +265,14 @@ except RuntimeError as error:
 # On the GPU already: slice there
 # -------------------------------
 #
-# Data that is on the GPU should be sliced there. But do not slice in small steps: a view takes CuPy
-# :measured:`view_cupy` of Python's time, and NumPy :measured:`view_numpy`.
+# Data that are on the GPU should be sliced there. But do not make many small slices: one view takes
+# :measured:`view_cupy` in CuPy, and :measured:`view_numpy` in NumPy.
 #
-# A step has a price on the GPU as well. Its memory moves pieces of 32 bytes, :term:`sectors <sector>`, and
-# eight ``float32`` numbers fit into one. Every eighth number takes
-# :measured:`alone[strided_cupy, 2**22].time`, and every second, four times as many, takes
-# :measured:`alone[strided_cupy, 2**24].time`. For either the GPU reads all
-# :measured:`alone[strided_cupy, 2**22].work(sectors)`. :evidence:`count sectors`
+# Gaps have a price on the GPU as well. Its memory moves pieces of 32 bytes, :term:`sectors <sector>`, and
+# eight ``float32`` numbers fit into one. So for every eighth number and for every second one the GPU reads
+# all :measured:`alone[strided_cupy, 2**22].work(sectors)`. :evidence:`count sectors` Every eighth takes
+# :measured:`alone[strided_cupy, 2**22].time`; every second, four times as many numbers, takes
+# :measured:`alone[strided_cupy, 2**24].time`.
 #
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: every_cupy, sectors
@@ -280,8 +283,8 @@ except RuntimeError as error:
 # ---------------------------
 #
 # All this is about one slice. If you want several, add up their bytes. Slices that overlap, or that together
-# make up most of the array, should cross in one copy and be cut on the GPU, where a view costs only the call.
-# What no slice needs stays on the host.
+# make up most of the array, should cross in one copy and be cut on the GPU. What no slice needs can stay on
+# the host.
 #
 # .. exercise:: windows
 

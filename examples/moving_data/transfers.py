@@ -5,20 +5,20 @@ Transfers
 How long does a copy between host and GPU take, and what makes it faster?
 """
 # %%
-# From an ordinary array of NumPy, 256 MiB (2\ :sup:`28` bytes) reach the GPU in
+# From an ordinary NumPy array, 256 MiB (2\ :sup:`28` bytes) reach the GPU in
 # :measured:`to_device[pageable, 2**28].time`; from :term:`pinned memory`, in
-# :measured:`to_device[pinned, 2**28].time`. For a kilobyte it is :measured:`to_device[pageable, 2**10].time`
-# and :measured:`to_device[pinned, 2**10].time`: every copy has a fixed cost.
+# :measured:`to_device[pinned, 2**28].time`. Even a kilobyte takes :measured:`to_device[pinned, 2**10].time`
+# from pinned memory: every copy has a fixed cost.
 #
 # .. csv-table:: To the GPU
-#    :header: bytes | 2\ :sup:`10` | 2\ :sup:`28`
+#    :header: copy from NumPy | 2\ :sup:`10` bytes | 2\ :sup:`28` bytes
 #    :delim: |
 #
-#    ``cp.asarray``, pageable|:measured:`to_device[asarray, 2**10].time`|"
+#    ``cp.asarray``, ordinary (pageable) array|:measured:`to_device[asarray, 2**10].time`|"
 #    :measured:`to_device[asarray, 2**28].time`"
-#    ``x.set``, pageable|:measured:`to_device[pageable, 2**10].time`|"
+#    ``x.set``, ordinary (pageable) array|:measured:`to_device[pageable, 2**10].time`|"
 #    :measured:`to_device[pageable, 2**28].time`"
-#    ``x.set``, pinned|:measured:`to_device[pinned, 2**10].time`|"
+#    ``x.set``, pinned array|:measured:`to_device[pinned, 2**10].time`|"
 #    :measured:`to_device[pinned, 2**28].time`"
 
 # %%
@@ -44,14 +44,15 @@ print("asnumpy:", y_host[:3], "get:", x_host[:3])
 #    Write ``x.set(x_host.astype(np.float32))``. It raises ``TypeError: float32 array cannot be set to float64
 #    array``. ``x.set`` converts nothing; convert before it or after it, on the side that you prefer.
 #
-# NumPy's memory is :term:`pageable <pageable memory>`: the operating system may move it at any time. So the
-# GPU cannot fetch from it. The driver first copies each piece into a pinned buffer of its own.
+# NumPy's memory is :term:`pageable <pageable memory>`: the operating system may move it at any time, so the
+# GPU cannot fetch from it. For ``x.set`` the driver first copies each piece into a small pinned buffer of its
+# own; ``cp.asarray`` first copies the whole array into pinned memory of CuPy's.
 #
 # .. drawing:: transfers
 #
 #     Three ways from the host to the GPU, across PCIe. A pageable array is copied piece by piece by the CPU
 #     into a small pinned buffer of the driver's, from which the GPU fetches it. A pinned array is fetched
-#     directly. In the third row a kernel reads the pinned array itself.
+#     directly. In the third row a function of CuPy's reads the pinned array itself.
 
 # %%
 
@@ -91,20 +92,19 @@ print(x[:3])
 
 # %%
 # 2\ :sup:`28` bytes arrive :measured:`to_device[pinned, 2**28].speedup(pageable)` as fast as from pageable
-# memory. This has two prices. Making the array takes :measured:`pin`, much longer than the copy. So make it
-# once, and create the numbers in it.
+# memory. This has two prices. Making a pinned array of this size takes :measured:`pin`, much longer than the
+# copy. So make it once, and create the numbers in it.
 #
 # The other price is a trap. From pinned memory ``x.set`` returns after :measured:`returns_pinned`, although
 # 2\ :sup:`28` bytes arrive only after :measured:`arrives_pinned`. If you change the array meanwhile, the GPU
 # gets a mixture. From pageable memory ``x.set`` returns after :measured:`returns_pageable`, when NumPy's
-# array is no longer needed. Work that you queue on the GPU afterwards is safe in both cases: it waits for
-# its turn.
+# array is no longer needed. What you ask of the GPU next is safe in both cases: it waits for the copy.
 
 # %%
 # Register an array that exists already
 # -------------------------------------
 #
-# Often the numbers come from elsewhere, in an array of NumPy. It can be pinned where it is.
+# Often the numbers are in a NumPy array already. It can be pinned where it is.
 #
 # .. rung:: register_first
 #    :beside:
@@ -124,9 +124,9 @@ print(x[:3])
 # Once registered, an array is copied as fast as any pinned one: 8.6 GB take
 # :measured:`to_device[registered, 2**33].time`.
 #
-# A kernel can also read pinned memory itself, through :term:`PCIe`, without a copy before. For numbers that
-# are read just once this is nearly as fast as a copy, :measured:`to_device[mapped, 2**28].rate`, and needs no
-# memory on the GPU. Read twice, they cross PCIe twice.
+# CuPy's functions can also read pinned memory directly, through :term:`PCIe`, without a copy before. For
+# numbers that are read just once this is nearly as fast as a copy, :measured:`to_device[mapped, 2**28].rate`,
+# and they need no memory on the GPU. When they are read again, they cross again.
 #
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: set_from, asarray_pageable, register_and_set, read_mapped
@@ -134,7 +134,7 @@ print(x[:3])
 #
 # .. kernel:: gpuguide.topics.transfers.numbers
 #    :names: device_view
-#    :fold: How a kernel gets at pinned memory
+#    :fold: An array of CuPy's that lies in pinned memory
 
 # draw
 gg.claim(results, "pinned", faster_than="pageable", at=2**28, by=3)
@@ -158,15 +158,16 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 # .. finding::
 #
 #    Pinned copies approach :measured:`to_device[pinned, 2**28].rate`, and reach half of that at
-#    :measured:`half_rate_bytes`. Pageable ones reach :measured:`to_device[pageable, 2**25].rate` at
-#    2\ :sup:`25` bytes, and :measured:`to_device[pageable, 2**28].rate` at 2\ :sup:`28`.
+#    :measured:`half_rate_bytes`. From pageable memory ``x.set`` reaches
+#    :measured:`to_device[pageable, 2**25].rate` at 2\ :sup:`25` bytes, and
+#    :measured:`to_device[pageable, 2**28].rate` at 2\ :sup:`28`.
 #
 # A straight line describes pinned copies well: a :term:`latency` of :measured:`latency_pinned`, and then
 # :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal; below, the latency
 # decides. So put small arrays together before you copy them.
 #
-# No such line describes pageable copies, whose rate falls again for large arrays. We think that the CPU,
-# which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
+# No such line describes ``x.set`` from pageable memory: its rate falls again for large arrays. We think that
+# the CPU, which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
 #
 # .. results:: to_device
 
@@ -217,8 +218,8 @@ print(x[:3], y_pinned[:3])
 # With 2\ :sup:`28` bytes each way this takes :measured:`both_ways[at_once, 2**28].time`; one after the other
 # takes :measured:`both_ways[in_turn, 2**28].time`. From pageable memory two streams change little:
 # :measured:`both_ways[at_once_pageable, 2**28].time` instead of
-# :measured:`both_ways[in_turn_pageable, 2**28].time`. There each call returns only when its copy is done, or
-# nearly so.
+# :measured:`both_ways[in_turn_pageable, 2**28].time`. There ``x.set`` returns only when its copy is done, or
+# nearly so, and only then does Python ask for the copy back.
 #
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: there_and_back
@@ -229,12 +230,11 @@ print(x[:3], y_pinned[:3])
 # ---------------------------------------------------
 #
 # A time on the GPU alone says nothing about a program whose numbers are on the host. So here are two whole
-# tasks in ``float64``, from array to array on the host. One convolves an image of 2048 x 2048 with a Gaussian
-# of 15 x 15. The other multiplies 4096 layers of 512 x 512, ``cp.prod(layers, axis=0)``: 8.6 GB go to the
-# GPU, and 2 MB come back.
+# tasks in ``float64``. One convolves an image of 2048 x 2048 with a Gaussian of 15 x 15. The other multiplies
+# 4096 layers of 512 x 512, ``cp.prod(layers, axis=0)``: 8.6 GB go to the GPU, and 2 MB come back.
 #
-# .. csv-table::
-#    :header: | convolution | product
+# .. csv-table:: From array to array on the host; in the last row, on the GPU
+#    :header: where | convolution | product
 #    :delim: |
 #
 #    CPU, one thread|:measured:`convolution[scipy_fft, 2048**2].time`|:measured:`product_one_thread`
@@ -243,13 +243,14 @@ print(x[:3], y_pinned[:3])
 #    CuPy, pageable copies|:measured:`convolution[with_copies, 2048**2].time`|:measured:`product_pageable`
 #    CuPy, pinned copies|:measured:`convolution[with_copies_pinned, 2048**2].time`|"
 #    :measured:`product[with_copies_pinned, 4096].time`"
-#    *CuPy, on the GPU only*|:measured:`convolution[cupy, 2048**2].time`|"
+#    *CuPy, without copies*|:measured:`convolution[cupy, 2048**2].time`|"
 #    :measured:`product[cupy, 4096].time`"
 #
-# The CPU convolves with SciPy's ``fftconvolve``; ``convolve2d``, the direct way, takes
-# :measured:`convolution_one_thread`. With pageable copies most of CuPy's time goes into the copies; with
-# pinned ones it is still :measured:`convolution[with_copies_pinned, 2048**2].speedup(scipy_fft_threads)` as
-# fast as the best of SciPy. Enough work is done for each number that crosses.
+# CuPy convolves with ``convolve2d``, and the CPU with SciPy's ``fftconvolve``; SciPy's ``convolve2d`` takes
+# :measured:`convolution_one_thread`. With pageable copies most of CuPy's time goes into the copies. With
+# pinned ones it is :measured:`convolution[with_copies_pinned, 2048**2].speedup(scipy_fft_threads)` as fast as
+# SciPy on all threads: enough work is done for each number that crosses.
+# :doc:`Convolution </gallery/cupy/convolution>` has faster ways for both sides.
 #
 # In the product each number is used once. The CPU reads it from its own memory, and the GPU through PCIe. If
 # that is all you do, the numbers might as well stay on the host. They belong on the GPU if they are

@@ -294,7 +294,7 @@ def test_of_several_runs_the_day_is_that_of_the_newest():
 
 
 def test_a_machine_with_several_gpus_says_how_many():
-    assert measured_on(made_on(gpu="Big", machine="big-x4"), starts=False) == "4 × Big, 2 January 2026"
+    assert measured_on(made_on(gpu="Big", machine="big-x4"), starts=False) == "4 Big, 2 January 2026"
     assert measured_on(made_on(gpu="Big", machine="big-x4"), gpu=False, starts=False).startswith("Some CPU")
 
 

@@ -37,6 +37,7 @@ __all__ = [
 NOT_MEASURED = "not measured yet"
 #: Key under which Sphinx's notes on the document being read hold the GPUs that its present part needs.
 PART = "gpuguide-part"
+_LONGEST_NUMBER = 40
 
 
 class number_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
@@ -161,7 +162,9 @@ def _node(
     env: BuildEnvironment, key: str, role: str, number: tuple[str, str, str], raw: str = ""
 ) -> number_node:
     text, detail, kind = number
-    node = number_node(raw, text, classes=[kind], detail=detail, role=role, key=key)
+    # A number stays on one line, but not a fact of many words.
+    classes = [kind, "gg-words"] if len(text) > _LONGEST_NUMBER else [kind]
+    node = number_node(raw, text, classes=classes, detail=detail, role=role, key=key)
     node["tip"] = f"gg-tip-{env.new_serialno('gg-tip')}"
     return node
 

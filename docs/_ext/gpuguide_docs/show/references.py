@@ -244,7 +244,7 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
     # A machine is called after its GPU, and after how many of them it has if there are several.
     several = _SEVERAL.search(provenance.machine)
     if with_gpu and several:
-        processor = f"{several[1]} \N{MULTIPLICATION SIGN} {processor}"
+        processor = f"{several[1]} {processor}"
     if not with_gpu and provenance.threads:
         processor += f" with {provenance.threads} threads"
     said = [processor or provenance.machine]

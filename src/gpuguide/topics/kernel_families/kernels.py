@@ -86,18 +86,22 @@ __device__ float block_sum(float value) {  // of 512 threads; the first one gets
 
 __device__ float quad_sum(float4 q) { return (q.x + q.y) + (q.z + q.w); }
 
-extern "C" __global__ void sum_quads(
-        const float4* x, long long n, float* parts, unsigned* done, float* out) {
+extern "C" __global__ void __launch_bounds__(512, 4)  // so few registers that four blocks fit
+sum_quads(const float4* x, long long n, float* parts, unsigned* done, float* out) {
     __shared__ bool is_last;
     const long long quads = n / 4, tile = 4 * 512;
     float total = 0;
     for (long long start = blockIdx.x * tile; start < quads; start += gridDim.x * tile) {
-        const long long i = start + threadIdx.x;
+        long long i = start + threadIdx.x;
         if (start + tile <= quads) {  // four loads of 16 bytes are on their way
             const float4 p = x[i], q = x[i + 512], r = x[i + 1024], s = x[i + 1536];
-            total += (quad_sum(p) + quad_sum(q)) + (quad_sum(r) + quad_sum(s));
+            total += quad_sum(p);
+            total += quad_sum(q);
+            total += quad_sum(r);
+            total += quad_sum(s);
         } else {
-            for (long long k = i; k < quads; k += 512) total += quad_sum(x[k]);
+#pragma unroll 1
+            for (; i < quads; i += 512) total += quad_sum(x[i]);
         }
     }
     if (blockIdx.x == 0 && threadIdx.x < n % 4)  // up to three numbers behind the last four
@@ -111,6 +115,7 @@ extern "C" __global__ void sum_quads(
     __syncthreads();
     if (is_last) {
         total = 0;
+#pragma unroll 1
         for (int k = threadIdx.x; k < gridDim.x; k += 512) total += __ldcg(&parts[k]);
         total = block_sum(total);
         if (threadIdx.x == 0) *out = total;

@@ -239,23 +239,6 @@ def sum_cupy(x: Any) -> Any:
     return cupy().sum(x)
 
 
-def sum_fused(x: Any) -> Any:
-    """Call a function with a sum that cp.fuse has made a kernel of."""
-    return fused_total()(x)
-
-
-@cache
-def fused_total() -> Any:
-    """Fuse a sum."""
-    cp = cupy()
-
-    @cp.fuse
-    def total(x: Any) -> Any:
-        return cp.sum(x)
-
-    return total
-
-
 def sum_reduction(x: Any) -> Any:
     """Call a ReductionKernel, which uses blocks of CUB."""
     return reduction()(x)
@@ -358,7 +341,6 @@ def total_study(kernels: Kernels = None) -> Study:
         title="The sum of a vector, float32",
         variants=(
             cupy_variant("sum_cupy", sum_cupy, "cp.sum", **new),
-            cupy_variant("sum_fused", sum_fused, "cp.fuse", **new),
             cupy_variant("sum_reduction", sum_reduction, "ReductionKernel", **new),
             cupy_variant("sum_quads", sum_quads, "RawKernel, float4", traffic=total_traffic),
             kernel_variant("sum_blocks", launch_sum_blocks, "@cuda.jit", traffic=total_traffic),
