@@ -313,6 +313,8 @@ _ = plot_timeline(
 # A library may not know what the description says: a type, a stride, a flag. The last expression of this cell
 # hands JAX's array to a kernel of Numba's.
 
+import textwrap
+
 with_gradient = torch.ones(3, device="cuda", requires_grad=True)
 halves = torch.ones(3, device="cuda", dtype=torch.bfloat16)
 
@@ -328,20 +330,17 @@ for code in (
     "triple[256, 256](array)",
 ):
     try:
-        print(f"{code}\n    {eval(code)}")
+        said = str(eval(code))
     except Exception as error:
-        message = str(error).splitlines()[0]
-        print(f"{code}\n    {type(error).__name__}: {message}")
+        said = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    print(code, textwrap.indent(textwrap.fill(said, 80), "    "), sep="\n")
 
 # %%
 
 # record: A mirrored array, in a process of its own
 from gpuguide.topics.interop import refused
 
-mirrored = refused.outcomes(
-    ["torch.as_tensor(x[::-1], device='cuda')", "torch.from_dlpack(x[::-1])"]
-)
-for code, words in mirrored.items():
+for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
     print(f"{code}\n    {words}")
 
 # %%
@@ -358,7 +357,7 @@ for code, words in mirrored.items():
 # - A Numba kernel takes ``cuda.as_cuda_array(array)``. It is up to you here, too.
 #
 # One case is not refused, and it is the worst. PyTorch knows no negative strides, and a mirrored array such
-# as ``x[::-1]`` ends the process: with ``torch.as_tensor`` in this recording, and with ``torch.from_dlpack``
+# as ``x[::-1]`` ends the process: with ``torch.from_dlpack`` in this recording, and with ``torch.as_tensor``
 # when we tried it before. Copy it first.
 
 # %%
