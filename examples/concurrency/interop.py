@@ -171,7 +171,7 @@ _ = gg.plot_time(
 # %%
 # .. finding::
 #
-#    At 128 MiB, PyTorch on shared memory takes :measured:`tripled[through_torch, 2**25].time`, and CuPy alone
+#    At 128 MiB, PyTorch on CuPy's array takes :measured:`tripled[through_torch, 2**25].time`, and CuPy alone
 #    :measured:`tripled[in_cupy, 2**25].time`. Through pinned memory of the host it is
 #    :measured:`tripled[through_pinned, 2**25].time`, through :term:`pageable memory`
 #    :measured:`tripled[through_pageable, 2**25].time`.
@@ -303,6 +303,8 @@ _ = plot_timeline(
 # .. kernel:: gpuguide.topics.interop.study
 #    :names: behind_work, to_torch, to_jax, to_numba, to_numba_without_waiting
 #    :fold: The hand-overs behind work
+#
+# .. results:: waiting
 
 # %%
 # What is refused, in the libraries' own words
@@ -310,6 +312,8 @@ _ = plot_timeline(
 #
 # A library may not know what the description says: a type, a stride, a flag. The last expression of this cell
 # hands JAX's array to a kernel of Numba's.
+
+import textwrap
 
 with_gradient = torch.ones(3, device="cuda", requires_grad=True)
 halves = torch.ones(3, device="cuda", dtype=torch.bfloat16)
@@ -326,20 +330,17 @@ for code in (
     "triple[256, 256](array)",
 ):
     try:
-        print(f"{code}\n    {eval(code)}")
+        said = str(eval(code))
     except Exception as error:
-        message = str(error).splitlines()[0]
-        print(f"{code}\n    {type(error).__name__}: {message}")
+        said = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    print(code, textwrap.indent(textwrap.fill(said, 80), "    "), sep="\n")
 
 # %%
 
 # record: A mirrored array, in a process of its own
 from gpuguide.topics.interop import refused
 
-mirrored = refused.outcomes(
-    ["torch.as_tensor(x[::-1], device='cuda')", "torch.from_dlpack(x[::-1])"]
-)
-for code, words in mirrored.items():
+for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
     print(f"{code}\n    {words}")
 
 # %%
@@ -350,14 +351,14 @@ for code, words in mirrored.items():
 # - A tensor that records its gradient is handed over by ``with_gradient.detach()``.
 # - CuPy takes PyTorch's ``bfloat16``, if the package ``ml_dtypes`` is there.
 # - JAX takes no array with gaps: ``cp.ascontiguousarray(x[::2])`` copies it.
-# - JAX uses 32 bits unless told otherwise. An ``int64`` array becomes ``int32`` without a word, and a copy.
+# - JAX uses 32 bits unless told otherwise. An ``int64`` array becomes ``int32``, and that is a copy.
 # - PyTorch does not take a read-only array from the interface. ``torch.from_dlpack(array)`` works, and not to
 #   write is up to you.
 # - A Numba kernel takes ``cuda.as_cuda_array(array)``. It is up to you here, too.
 #
-# One case is not refused, and it is the worst. PyTorch knows no negative strides. In the version that was
-# recorded, a mirrored array such as ``x[::-1]`` ended the process, with ``torch.from_dlpack`` as with
-# ``torch.as_tensor``. Copy it first.
+# One case is not refused, and it is the worst. PyTorch knows no negative strides, and a mirrored array such
+# as ``x[::-1]`` ends the process: with ``torch.from_dlpack`` in this recording, and with ``torch.as_tensor``
+# when we tried it before. Copy it first.
 
 # %%
 # Your turn: a block by hand

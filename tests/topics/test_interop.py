@@ -58,7 +58,7 @@ def on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy in the place of CuPy, PyTorch and JAX."""
     torch = SimpleNamespace(from_dlpack=lambda x: Tensor(np.from_dlpack(x)), from_numpy=Tensor)
     monkeypatch.setattr(interop, "cupy", lambda: cupy_by_numpy)
-    monkeypatch.setattr(interop, "torch", lambda: torch)
+    monkeypatch.setattr(interop, "pytorch", lambda: torch)
     monkeypatch.setattr(interop, "jax_numpy", lambda: torch)
     monkeypatch.setattr(interop, "pinned", lambda n: (np.empty(n, "f4"), np.empty(n, "f4")))
 
@@ -111,7 +111,7 @@ def test_without_the_libraries_their_rows_say_why(monkeypatch: pytest.MonkeyPatc
         )
         assert reasons
         assert study.baseline not in reasons
-    for library, name in ((libraries.torch, "PyTorch"), (libraries.jax_numpy, "JAX")):
+    for library, name in ((libraries.pytorch, "PyTorch"), (libraries.jax_numpy, "JAX")):
         with pytest.raises(BackendError, match=f"{name} is not installed; .*install"):
             library()
 

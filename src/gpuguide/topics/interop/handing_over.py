@@ -14,7 +14,7 @@ from gpuguide.machine.backends import cupy, raw_kernel
 from gpuguide.machine.launch import blocks_1d
 from gpuguide.measure.clocks import DELAY_SOURCE
 from gpuguide.topics.interop.kernels import last, triple
-from gpuguide.topics.interop.libraries import jax_numpy, missing_jax, missing_torch, torch
+from gpuguide.topics.interop.libraries import jax_numpy, missing_jax, missing_torch, pytorch
 
 __all__ = ["address", "hand_overs", "timeline", "too_early"]
 
@@ -44,10 +44,10 @@ def hand_overs(n: int = ELEMENTS) -> dict[str, partial[Any]]:
         "copy": partial(cp.array, x),
     }
     if not missing_torch():
-        tensor = torch().zeros(n, device="cuda")
+        tensor = pytorch().zeros(n, device="cuda")
         found |= {
-            "torch_from_cupy": partial(torch().from_dlpack, x),
-            "torch_from_numba": partial(torch().as_tensor, view, device="cuda"),
+            "torch_from_cupy": partial(pytorch().from_dlpack, x),
+            "torch_from_numba": partial(pytorch().as_tensor, view, device="cuda"),
             "cupy_from_torch": partial(cp.from_dlpack, tensor),
             "numba_from_torch": partial(cuda.as_cuda_array, tensor, sync=False),
         }
@@ -61,7 +61,7 @@ def hand_overs(n: int = ELEMENTS) -> dict[str, partial[Any]]:
         }
     if not missing_torch() and not missing_jax():
         found |= {
-            "torch_from_jax": partial(torch().from_dlpack, array),
+            "torch_from_jax": partial(pytorch().from_dlpack, array),
             "jax_from_torch": partial(jax_numpy().from_dlpack, tensor),
         }
     for name, call in found.items():
@@ -88,7 +88,10 @@ def too_early(n: int = ELEMENTS, n_trials: int = TRIALS) -> dict[str, int]:
         "numba_back": _numba_writes,
     }
     if not missing_torch():
-        from_dlpack, as_tensor = torch().from_dlpack, partial(torch().as_tensor, device="cuda")
+        from_dlpack, as_tensor = (
+            pytorch().from_dlpack,
+            partial(pytorch().as_tensor, device="cuda"),
+        )
         ways |= {
             "torch_dlpack": partial(_cupy_writes, from_dlpack, _last_item),
             "torch_outside": partial(_cupy_writes, from_dlpack, _last_item, inside=False),
@@ -144,7 +147,7 @@ def _torch_writes(take_back: Callable[[Any, Any], Any], n: int) -> bool:
     x = cp.ones(n, np.float32)
     cp.cuda.Device().synchronize()
     with cp.cuda.Stream(non_blocking=True):
-        tensor = torch().from_dlpack(x)
+        tensor = pytorch().from_dlpack(x)
         with cp.cuda.Stream.null:  # PyTorch's default stream
             _delay(DELAY_NS)
         tensor *= 3
@@ -178,7 +181,9 @@ def timeline(in_order: bool, n: int = 2**26, n_writes: int = 8) -> np.ndarray:
         When CuPy's writing began and ended, and when PyTorch's reading did, in seconds.
     """
     cp = cupy()
-    hand_over = torch().from_dlpack if in_order else partial(torch().as_tensor, device="cuda")
+    hand_over = (
+        pytorch().from_dlpack if in_order else partial(pytorch().as_tensor, device="cuda")
+    )
     x = cp.zeros(n, np.float32)
     stream, reading = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream.null
     hand_over(x).sum()

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuguide.errors import BackendError
 
-__all__ = ["jax_numpy", "missing_jax", "missing_torch", "torch"]
+__all__ = ["jax_numpy", "missing_jax", "missing_torch", "pytorch"]
 
 
 @functools.cache
@@ -44,7 +44,7 @@ def missing_jax() -> str:
     return ""
 
 
-def torch() -> Any:
+def pytorch() -> Any:
     """Return the module, or raise `BackendError` with the reason."""
     if reason := missing_torch():
         raise BackendError(f"{reason}.")

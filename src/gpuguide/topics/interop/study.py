@@ -16,7 +16,7 @@ from gpuguide.measure.edited import Kernels
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.topics.interop.libraries import jax_numpy, missing_jax, missing_torch, torch
+from gpuguide.topics.interop.libraries import jax_numpy, missing_jax, missing_torch, pytorch
 
 SIZES = (2**10, 2**13, 2**16, 2**19, 2**22, 2**25)
 # What a call gets is an array of Numba's on the GPU, and its time ends when the result is there.
@@ -39,24 +39,24 @@ def tripled_reference(x: Any) -> Any:
 
 def in_cupy(x: Any) -> Any:
     """Take Numba's array as CuPy's, and triple it there."""
-    if not _length(x):
-        return _no_elements(x)
+    if not length(x):
+        return no_elements(x)
     return 3 * cupy().asarray(x)
 
 
 def through_torch(x: Any) -> Any:
     """Take Numba's array as CuPy's, hand it to PyTorch, and take the result back: no element is copied."""
-    if not _length(x):
-        return _no_elements(x)
+    if not length(x):
+        return no_elements(x)
     cp = cupy()
-    tensor = torch().from_dlpack(cp.asarray(x))
+    tensor = pytorch().from_dlpack(cp.asarray(x))
     return cp.from_dlpack(3 * tensor)
 
 
 def through_jax(x: Any) -> Any:
     """Do the same with JAX."""
-    if not _length(x):
-        return _no_elements(x)
+    if not length(x):
+        return no_elements(x)
     cp = cupy()
     array = jax_numpy().from_dlpack(cp.asarray(x))
     return cp.from_dlpack(3 * array)
@@ -64,23 +64,23 @@ def through_jax(x: Any) -> Any:
 
 def copied_on_gpu(x: Any) -> Any:
     """Hand PyTorch a copy, and copy what comes back: the memory of each library stays its own."""
-    if not _length(x):
-        return _no_elements(x)
+    if not length(x):
+        return no_elements(x)
     cp = cupy()
-    tensor = torch().from_dlpack(cp.asarray(x).copy())
+    tensor = pytorch().from_dlpack(cp.asarray(x).copy())
     return cp.from_dlpack(3 * tensor).copy()
 
 
 def through_pinned(x: Any) -> Any:
     """Copy to pinned memory, from there into PyTorch's, and the result back in the same way."""
-    n = _length(x)
+    n = length(x)
     if not n:
-        return _no_elements(x)
+        return no_elements(x)
     cp = cupy()
     there, back = pinned(n)
     cp.asarray(x).get(out=there)
-    tensor = 3 * torch().from_numpy(there).cuda(non_blocking=True)
-    torch().from_numpy(back).copy_(tensor)
+    tensor = 3 * pytorch().from_numpy(there).cuda(non_blocking=True)
+    pytorch().from_numpy(back).copy_(tensor)
     out = cp.empty(n, np.float32)
     # asarray would first copy it into pinned memory of CuPy's own.
     out.set(back, stream=cp.cuda.get_current_stream())
@@ -89,10 +89,10 @@ def through_pinned(x: Any) -> Any:
 
 def through_pageable(x: Any) -> Any:
     """Do the same as most people write it, through new arrays in pageable memory."""
-    if not _length(x):
-        return _no_elements(x)
+    if not length(x):
+        return no_elements(x)
     cp = cupy()
-    tensor = 3 * torch().from_numpy(cp.asnumpy(cp.asarray(x))).cuda()
+    tensor = 3 * pytorch().from_numpy(cp.asnumpy(cp.asarray(x))).cuda()
     return cp.asarray(tensor.cpu().numpy())
 
 
@@ -104,12 +104,14 @@ def pinned(n: int) -> tuple[np.ndarray, np.ndarray]:
     return cupyx.empty_pinned(n, np.float32), cupyx.empty_pinned(n, np.float32)
 
 
-def _length(x: Any) -> int:
+def length(x: Any) -> int:
+    """Return how many elements there are; anything but a vector of float32 is refused."""
     n: int = launch.check(x=x, ndim=1, dtype="float32")
     return n
 
 
-def _no_elements(x: Any) -> Any:
+def no_elements(x: Any) -> Any:
+    """Return an array without elements, where the given one lies."""
     return (cupy() if is_device_array(x) else np).empty(0, np.float32)
 
 
@@ -200,7 +202,7 @@ def to_numba_without_waiting(x: Any) -> Any:
 
 def to_torch(x: Any) -> Any:
     """Make PyTorch's tensor of a CuPy array by DLPack."""
-    return torch().from_dlpack(x)
+    return pytorch().from_dlpack(x)
 
 
 def to_jax(x: Any) -> Any:
@@ -210,12 +212,13 @@ def to_jax(x: Any) -> Any:
 
 def behind_work(hand_over: Callable[[Any], Any], x: Any) -> Any:
     """Put a delay into the current stream, and hand the array over behind it."""
-    _delay()((1,), (1,), (np.uint64(DELAY_NS),))
+    delay()((1,), (1,), (np.uint64(DELAY_NS),))
     return hand_over(x)
 
 
 @functools.cache
-def _delay() -> Any:
+def delay() -> Any:
+    """Return a kernel that does nothing for as many nanoseconds as it is told."""
     return raw_kernel(DELAY_SOURCE, "delay").compiled
 
 
