@@ -28,14 +28,15 @@ REFERENCE := $(OUT)/reference/ready
 # browser or for another process.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # All builders share the documents that one of them read, so `make check` after `make html` reads none again.
-SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
+AXE_VERSION := 4.14.1
+SPHINX := $(PY) -m gpuguide_docs.commands.build -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
 # Compiled modules are kept, also where an environment forbids Python to write them beside their sources: without
 # them, each build and each of the tests' many processes compiles Sphinx and the rest anew.
 html test doctest check: export PYTHONDONTWRITEBYTECODE :=
 html test doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/bytecode
 
-.PHONY: html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: axe html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -64,11 +65,14 @@ $(REFERENCE): $(READY) docs/api/index.rst $(wildcard docs/_templates/autosummary
 	  > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 
-# The wheel is built while Sphinx works; `wait` lets a wheel that failed fail the build.
-html: $(READY) $(REFERENCE)  ## build the guide into docs/_build/html (PAGE=name: that page only)
-	@$(MAKE) -s $(WHEEL) & \
-	  { $(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) \
-	  && wait $$!; }
+# The wheel is built while Sphinx works; `wait` lets a wheel that failed fail the build. The pages of the
+# reference are written while Sphinx starts, which waits until the file says how that ended.
+html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page only)
+	@mkdir -p $(OUT) && rm -f $(OUT)/reference.said
+	@$(MAKE) -s $(WHEEL) & wheel=$$!; \
+	  { $(MAKE) -s $(REFERENCE); echo $$? > $(OUT)/reference.now; mv $(OUT)/reference.now $(OUT)/reference.said; } & \
+	  { GPUGUIDE_REFERENCE=$(OUT)/reference.said $(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) \
+	  && wait $$wheel; }
 	@rm -rf $(OUT)/html/_static/wheels && mkdir -p $(OUT)/html/_static/wheels && cp $(OUT)/wheel/*.whl $(OUT)/html/_static/wheels
 	@echo "The guide is in $(OUT)/html/index.html"
 
@@ -97,6 +101,12 @@ counters: $(READY)  ## read hardware counters of the variants that pages name, b
 
 equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
 	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)" $(if $(PAGES),--pages $(PAGES))
+
+axe: $(READY) .cache/axe/package/axe.min.js  ## hold the built pages against axe-core, in a browser (takes npm and Chromium)
+	@GPUGUIDE_AXE=.cache/axe/package/axe.min.js $(PY) -m pytest -q -n $(JOBS) tests/browser/test_axe_in_browser.py
+
+.cache/axe/package/axe.min.js:
+	@mkdir -p .cache/axe && cd .cache/axe && npm pack --silent axe-core@$(AXE_VERSION) && tar xzf axe-core-$(AXE_VERSION).tgz
 
 redraw: $(READY)  ## forget the drawn figures and draw them all again from the recordings
 	@rm -rf .cache/drawn

@@ -212,7 +212,7 @@ counts = count_study().run()
 # .. list-table:: Counting the primes below a limit, with all that it takes to have the number on the host
 #    :header-rows: 1
 #
-#    * -
+#    * - program
 #      - a million
 #      - a billion
 #    * - primesieve, one thread

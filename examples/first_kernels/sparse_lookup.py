@@ -210,7 +210,7 @@ for name, counted in (
 # .. list-table:: Ten million queries
 #    :header-rows: 1
 #
-#    * -
+#    * - search
 #      - sectors per query
 #      - time
 #    * - textbook, random queries

@@ -14,7 +14,7 @@ How far does one decorator take you, and what does it hide?
 # .. list-table:: The larger of two numbers, on arrays in GPU memory
 #    :header-rows: 1
 #
-#    * -
+#    * - made with
 #      - the call
 #      - 256\ :sup:`3` pairs
 #      - share

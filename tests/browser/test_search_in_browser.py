@@ -15,6 +15,8 @@ QUERIES = {
     "pinned": ["pinned"],
     "sort": ["sort"],
     "divergence": ["divergence"],
+    "how many threads per block": ["threads", "block"],
+    "why is gpu slower": ["slower"],
 }
 
 # The search page loads each page that it found for its summary; the list alone is of interest here.

@@ -1,13 +1,17 @@
 """The reference: when its pages are written anew, and what its side bar lists."""
 
 import subprocess
+import threading
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
 from mini_project import REPOSITORY
 from sphinx import addnodes
+from sphinx.errors import ExtensionError
 
+from gpuguide_docs.show import api_pages
 from gpuguide_docs.show.api_pages import Entry, Group, groups_of
 
 
@@ -58,3 +62,22 @@ def test_groups_are_the_sections_in_order():
 
 def test_a_site_without_a_reference_has_no_groups():
     assert groups_of(Environment(tocs={})) == ()
+
+
+@pytest.mark.parametrize(("status", "message"), [("0", ""), ("2", "why stands above")])
+def test_a_build_waits_for_the_reference_and_fails_with_it(status, message, tmp_path, monkeypatch):
+    said = tmp_path / "said"
+    monkeypatch.setenv("GPUGUIDE_REFERENCE", str(said))
+    writer = threading.Timer(0.1, lambda: said.write_text(status))
+    writer.start()
+    with pytest.raises(ExtensionError, match=message) if message else nullcontext():
+        api_pages._wait_for_the_stubs(None)
+    writer.join()
+    assert said.exists()
+
+
+def test_a_reference_that_never_comes_ends_the_build(tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUGUIDE_REFERENCE", str(tmp_path / "never"))
+    monkeypatch.setattr(api_pages, "_LONGEST_WAIT_S", 0.05)
+    with pytest.raises(ExtensionError, match="was not written within"):
+        api_pages._wait_for_the_stubs(None)

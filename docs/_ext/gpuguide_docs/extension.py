@@ -43,7 +43,7 @@ MODULES = (
     "show.results_table",
     "show.pictures",
     "show.live_cells",
-    "show.light_pages",
+    "show.theme",
     "show.search_index",
     "downloads.downloads",
     "contract.builder",

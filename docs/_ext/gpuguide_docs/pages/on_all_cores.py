@@ -6,6 +6,7 @@ import functools
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sphinx.builders import Builder
@@ -13,6 +14,8 @@ from sphinx.errors import SphinxParallelError
 from sphinx.util.parallel import ParallelTasks, make_chunks, parallel_available
 
 if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
+
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -27,8 +30,8 @@ def on_all_cores(pieces: Sequence[Callable[[], Result]], workers: int) -> list[R
     Parameters
     ----------
     pieces : sequence of callable
-        They take no arguments; what they change in memory is lost. They are dealt out in turn, ideally the
-        longest first.
+        They take no arguments; what they change in memory is lost. Whichever process is free takes the next,
+        so the longest should come first.
     workers : int
         How many processes: Sphinx's ``-j``. With one, or where processes cannot be forked, the pieces run
         here, one after the other.
@@ -48,18 +51,27 @@ def on_all_cores(pieces: Sequence[Callable[[], Result]], workers: int) -> list[R
     found: dict[int, Result] = {}
     errors: list[SphinxParallelError] = []
     tasks = ParallelTasks(workers)
-    for first in range(min(workers, len(pieces))):
-        hand = range(first, len(pieces), workers)
-        tasks.add_task(partial(_play, pieces, hand), result_func=partial(_keep, found, errors, hand))
+    next_place = get_context("fork").Value("i", 0)
+    for _ in range(min(workers, len(pieces))):
+        tasks.add_task(partial(_play, pieces, next_place), result_func=partial(_keep, found, errors))
     tasks.join()
     for error in errors:
         raise error
     return [found[place] for place in range(len(pieces))]
 
 
-def _play(pieces: Sequence[Callable[[], Result]], hand: range) -> list[Result] | SphinxParallelError:
+def _play(
+    pieces: Sequence[Callable[[], Result]], next_place: Synchronized[int]
+) -> list[tuple[int, Result]] | SphinxParallelError:
+    taken: list[tuple[int, Result]] = []
     try:
-        return [pieces[place]() for place in hand]
+        while True:
+            with next_place.get_lock():
+                place = next_place.value
+                next_place.value += 1
+            if place >= len(pieces):
+                return taken
+            taken.append((place, pieces[place]()))
     except Exception as error:
         # Sphinx loses an error raised while tasks are still being added, but keeps what is returned.
         message = traceback.format_exception_only(error)[0].strip()
@@ -69,14 +81,13 @@ def _play(pieces: Sequence[Callable[[], Result]], hand: range) -> list[Result] |
 def _keep(
     found: dict[int, Result],
     errors: list[SphinxParallelError],
-    hand: range,
     _argument: None,
-    results: list[Result] | SphinxParallelError,
+    results: list[tuple[int, Result]] | SphinxParallelError,
 ) -> None:
     if isinstance(results, SphinxParallelError):
         errors.append(results)
     else:
-        found.update(zip(hand, results, strict=True))
+        found.update(results)
 
 
 def spread(docnames: list[str], workers: int) -> list[str]:

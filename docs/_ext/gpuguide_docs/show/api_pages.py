@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -10,6 +12,7 @@ from docutils import nodes
 from jinja2.sandbox import SandboxedEnvironment
 from numpydoc import docscrape_sphinx
 from sphinx import addnodes
+from sphinx.errors import ExtensionError
 from sphinx_gallery.directives import MiniGallery
 
 import gpuguide
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
+
+_LONGEST_WAIT_S = 120
 
 __all__ = [
     "Entry",
@@ -121,6 +126,23 @@ class OneCompilation(SandboxedEnvironment):
         return self._compiled[name]
 
 
+def _wait_for_the_stubs(app: Sphinx) -> None:
+    """Wait until make has written the pages of the reference, which it does while Sphinx starts.
+
+    The file that ``GPUGUIDE_REFERENCE`` names holds the exit status; without the variable they are there.
+    """
+    said = Path(os.environ.get("GPUGUIDE_REFERENCE", ""))
+    if not said.name:
+        return
+    end = time.monotonic() + _LONGEST_WAIT_S
+    while not said.is_file():
+        if time.monotonic() > end:
+            raise ExtensionError(f"The reference was not written within {_LONGEST_WAIT_S} s: no {said}.")
+        time.sleep(0.02)
+    if said.read_text(encoding="utf-8").strip() != "0":
+        raise ExtensionError("The reference was not written; why stands above.")
+
+
 def setup(app: Sphinx) -> None:
     """Offer the side bar; take the place of two parts of numpydoc and sphinx-gallery."""
     # numpydoc makes an environment for each docstring, and each would compile the template again.
@@ -128,5 +150,6 @@ def setup(app: Sphinx) -> None:
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx_gallery.gen_gallery")
     app.add_directive("minigallery", NotingMiniGallery, override=True)
+    app.connect("builder-inited", _wait_for_the_stubs, priority=900)
     app.connect("html-page-context", _offer)
     app.connect("autodoc-skip-member", _has_its_own_page)

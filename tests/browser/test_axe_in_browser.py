@@ -1,0 +1,70 @@
+"""Holds the built pages against axe-core, which judges what screen readers and weak eyes need: make axe."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
+
+AXE = Path(os.environ.get("GPUGUIDE_AXE", ""))
+
+pytestmark = [
+    *NEEDS_SITE_AND_BROWSER,
+    pytest.mark.skipif(not AXE.is_file(), reason="takes minutes, and axe-core from npm: run make axe"),
+]
+
+PROBE = """
+const AXE = SOURCE;
+(async () => {
+  const found = [];
+  for (const url of PAGES) {
+    const frame = document.createElement("iframe");
+    frame.style.cssText = "width:1440px;height:900px;border:0";
+    document.body.append(frame);
+    await new Promise(done => { frame.onload = done; frame.src = url; });
+    const page = frame.contentWindow;
+    // Without a window no frame is drawn, and a colour that fades to another stays as it was.
+    const still = page.document.createElement("style");
+    still.textContent = "* { transition: none !important; }";
+    page.document.head.append(still);
+    page.eval(AXE);
+    for (const theme of ["light", "dark"]) {
+      page.document.documentElement.dataset.theme = theme;
+      const seen = await page.axe.run(page.document, { resultTypes: ["violations"], iframes: false });
+      for (const each of seen.violations)
+        found.push([url, theme, each.id, each.nodes.length, each.nodes[0].html.slice(0, 200)]);
+    }
+    frame.remove();
+  }
+  document.title = JSON.stringify(found);
+})();
+"""
+
+
+def pages():
+    """Every page but those of the reference, which one template makes: of them every twentieth."""
+    names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+    own = [name for name in names if not name.startswith(("_", "api/generated"))]
+    return own + [name for name in names if name.startswith("api/generated")][::20]
+
+
+def findings(names, profile):
+    source = json.dumps(AXE.read_text(encoding="utf-8")).replace("</", "<\\/")
+    return run_in_browser(PROBE.replace("SOURCE", source).replace("PAGES", json.dumps(names)), profile)
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_axe_finds_nothing_on_any_page_in_both_themes(part, tmp_path):
+    assert findings(pages()[part::3], tmp_path) == []
+
+
+def test_axe_finds_what_is_wrong(tmp_path):
+    bad = SITE / "_axe_probe.html"
+    bad.write_text(
+        "<!doctype html><html><body><img src='x.png'><p>no title</p></body></html>", encoding="utf-8"
+    )
+    try:
+        assert {each[2] for each in findings([bad.name], tmp_path)} >= {"image-alt", "document-title"}
+    finally:
+        bad.unlink()
