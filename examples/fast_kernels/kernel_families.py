@@ -97,6 +97,7 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 
 import cupy as cp
 import numpy as np
+from numba import cuda
 
 a_host, b_host = np.random.default_rng(0).random((2, 2**26), dtype=np.float32)
 a, b = cp.asarray(a_host), cp.asarray(b_host)
@@ -170,13 +171,11 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # Here you see to everything: a length that four does not divide, the types, and gaps. A RawKernel reads an
 # array with gaps as if it had none, and nobody says a word.
 #
-# Numba has no ``float4``. But a thread can have as much on its way if it loads four numbers of each array
-# before it stores the first.
+# Numba cannot load a ``float4`` from an array. But a thread can have as much on its way if it loads four
+# numbers of each array before it stores the first.
 #
 # .. rung:: add_four
 #    :beside:
-
-from numba import cuda
 
 add_four[(a.size + 1023) // 1024, 256](a, b, out)
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
@@ -274,11 +273,11 @@ sum_blocks[1, 256](parts, result)
 print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 
 # %%
-# It takes :measured:`total[sum_blocks, 2**28].time`, and ``cp.sum`` :measured:`total[sum_cupy, 2**28].time`.
-# To get past that we had to go further, with loads of 16 bytes, with as many blocks as the GPU holds at
-# once, and without another launch: the block that is the last to be done adds up what all have left. This
-# RawKernel takes :measured:`total[sum_quads, 2**28].time`. It needs few registers, too, or fewer blocks
-# would fit, and some would have to wait for the others.
+# It reaches :measured:`total[sum_blocks, 2**28].share`, and ``cp.sum``
+# :measured:`total[sum_cupy, 2**28].share`. To get past that we had to go further, with loads of 16 bytes,
+# with as many blocks as the GPU holds at once, and without another launch: the block that is the last to be
+# done adds up what all have left. This RawKernel reaches :measured:`total[sum_quads, 2**28].share`. It needs
+# few registers, too. With more, fewer blocks would fit, and some would have to wait for the others.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: sum_source
@@ -317,8 +316,10 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #      - :measured:`contraction[einsum_without, 2048].time`
 #      - :measured:`contraction[einsum_cub, 2048].time`
 #
-# Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result. CUB
-# has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
+# Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result. For
+# ``cp.cumsum`` it hardly matters. CUB has nothing for a contraction such as this ``einsum``, and CuPy calls
+# cuBLAS for it in both columns.
+#
 # *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
 # ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. CuPy takes that setting without the package, too, and goes
 # on as before. The package was not installed on the machine of this page, so nothing is said of its speed.
