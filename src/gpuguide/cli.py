@@ -57,7 +57,7 @@ examples:
   gpuguide exercises                          the exercises, and which of them you have done
   gpuguide exercises show guard               the task; --hint 1 and --solution show more
   gpuguide exercises start guard              write guard.py to start from
-  gpuguide exercises check guard guard.py     judge what you wrote
+  gpuguide exercises check guard              judge what you wrote in guard.py
 """
 
 _CHECK_HELP = """\
@@ -168,7 +168,9 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
     check = actions.add_parser("check", help="judge your answer", epilog=_CHECK_HELP, formatter_class=raw)
     check.add_argument("name", metavar="NAME", help="the exercise")
-    check.add_argument("file", type=Path, metavar="FILE", help="what you wrote")
+    check.add_argument(
+        "file", type=Path, nargs="?", metavar="FILE", help="what you wrote; NAME.py in this folder by default"
+    )
     check.add_argument("--function", default="", metavar="NAME", help="the function, if you renamed it")
     check.add_argument("--lanes", nargs="+", metavar="LANE", help="some of: simulator compile gpu")
 

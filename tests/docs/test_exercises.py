@@ -92,7 +92,7 @@ def test_a_page_shows_task_stub_and_how_to_check(tmp_path, monkeypatch):
         '<a class="reference external" href="https://why.example">why</a>',
         "out[cuda.grid(1)] = x[cuda.grid(1)] + 1  # is there such an element?",
         'gpuguide.exercises.check("add_one", add_kernel)',
-        "$ gpuguide exercises start add_one\n$ gpuguide exercises check add_one add_one.py",
+        "$ gpuguide exercises start add_one\n$ gpuguide exercises check add_one",
     ):
         assert shown in html
     assert html.count("highlight-python") == 4

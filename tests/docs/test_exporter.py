@@ -384,7 +384,7 @@ def test_an_exercise_becomes_cells_to_edit_and_to_run(small):
     assert task.text.startswith(
         "### Exercise: Add one\n\n*beginner, 5 minutes, checked without a GPU*\n\nAdd *one* to each element."
     )
-    assert "gpuguide exercises check add_one add_one.py" in task.text
+    assert "gpuguide exercises check add_one" in task.text
     assert stub.text == STUB.strip()
     assert check.text == ('import gpuguide.exercises\n\ngpuguide.exercises.check("add_one", add_kernel)')
     assert first.text == "<details><summary>Hint 1</summary>\n\nLook at `x`.\n\n</details>"

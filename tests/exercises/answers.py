@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.cases import launches_1d, poisoned
 from gpuguide.exercises.model import Exercise, KernelTask, Limits
+from gpuguide.exercises.reading import Answer
 
 
 def calls():

@@ -309,6 +309,15 @@ def float_literal(node: ast.AST, source: str) -> Iterator[str]:
         yield f"float({text(source, node.args[0])})"
 
 
+def dtype(node: ast.AST, source: str) -> Iterator[str]:
+    """An array of the kernel's own has another type: fractions, or large numbers, do not fit into it."""
+    others = {"float32": "int32", "float64": "int32", "int32": "int8"}
+    if isinstance(node, ast.Call) and dotted(node).endswith(".array") and len(node.args) == 2:
+        kind = text(source, node.args[1])
+        if other := others.get(kind.rpartition(".")[2]):
+            yield text(source, node)[: -len(kind) - 1] + f"'{other}')"
+
+
 def whole_warp(node: ast.AST, source: str) -> Iterator[str]:
     """A shuffle goes the other way, or nowhere."""
     if isinstance(node, ast.Call) and dotted(node).startswith("cuda.shfl_"):
@@ -340,6 +349,7 @@ OPERATORS: dict[str, Operator] = {
         extremum,
         loop,
         float_literal,
+        dtype,
         whole_warp,
     )
 }

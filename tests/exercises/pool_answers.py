@@ -12,7 +12,7 @@ from gpuguide.exercises.check import judge
 from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.report import NOT_AT_HAND, LaneReport
 
-WRONG = Path(__file__).parent / "wrong"
+RIGHT, WRONG = Path(__file__).parent / "right", Path(__file__).parent / "wrong"
 # Lanes that need no GPU, the quick one first.
 LANES = ("simulator", "compile")
 
@@ -50,11 +50,21 @@ def not_at_hand(said: list[LaneReport]) -> str:
     return "; ".join(reasons)
 
 
-@cache
 def wrong_answers() -> dict[str, list[Path]]:
-    """Answers written by hand, by exercise; one exercise's name can begin with another's."""
+    """Answers with a mistake, by exercise."""
+    return _by_exercise(WRONG)
+
+
+def right_answers() -> dict[str, list[Path]]:
+    """Right answers in other styles than the solution's, by exercise."""
+    return _by_exercise(RIGHT)
+
+
+@cache
+def _by_exercise(folder: Path) -> dict[str, list[Path]]:
+    """Answers written by hand; one exercise's name can begin with another's."""
     found: dict[str, list[Path]] = {name: [] for name in names()}
-    for path in sorted(WRONG.glob("*.py")):
+    for path in sorted(folder.glob("*.py")):
         owners = [name for name in names() if path.stem.startswith(f"{name}_")]
         assert owners, f"{path.name} must begin with the name of an exercise"
         found[max(owners, key=len)].append(path)

@@ -14,7 +14,7 @@ from gpuguide.exercises import check as check_module_or_function
 from gpuguide.exercises import get, lanes, names, pool, progress
 from gpuguide.exercises.check import check, check_file
 from gpuguide.exercises.model import FunctionTask
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
 
 SIMULATOR = ["simulator"]
 
@@ -236,13 +236,44 @@ def test_a_file_is_judged_without_being_executed(miniature, tmp_path: Path) -> N
         check_file("double", file, lanes=SIMULATOR)
 
 
-def test_a_file_with_a_function_of_the_host_is_executed(miniature, tmp_path: Path) -> None:
-    miniature(task=HOST, lanes=("simulator",), stub="def f(x):\n    return x\n")
+def test_a_file_with_a_function_of_the_host_is_executed(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text("TABLE = dict(factor=2)\ndef f(x):\n    return TABLE['factor'] * x\ndef g():\n    pass\n")
-    assert check_file("double", file).passed
-    file.write_text("def f(x):\n    return 0 * x\n")
-    assert "    2 |     return 0 * x\n" in str(check_file("double", file))
+    right = get("crossing_point").solution
+    (tmp_path / "beside.py").write_text(right)
+    file.write_text(
+        "print('loaded')\nfrom beside import crossing_point as found\n"
+        "def crossing_point(*columns):\n    return found(*columns)\ndef g():\n    pass\n"
+    )
+    verdict = check_file("crossing_point", file)
+    assert verdict.passed
+    assert "Your code printed:\n\n    loaded" in str(verdict)
+    file.write_text("def crossing_point(sizes, cpu_s, gpu_s):\n    return sizes + 1\n")
+    assert "    2 |     return sizes + 1\n" in str(check_file("crossing_point", file))
+
+
+ENDINGS = [
+    ("import os\n    os._exit(0)", "The code ended the process (exit status 0) before there was a result."),
+    ("exit(0)", "raised SystemExit: 0."),
+    ("while True: pass", "had not ended after 0.5 s."),
+]
+
+
+@pytest.mark.parametrize(("body", "said"), ENDINGS)
+def test_a_file_passes_only_with_a_result(tmp_path: Path, monkeypatch, body: str, said: str) -> None:
+    """Whatever it does to its process: a grading script that asks for the exit status is not fooled."""
+    file = tmp_path / "mine.py"
+    monkeypatch.setenv("GPUGUIDE_TIME_LIMIT", "0.5")
+    file.write_text(f"def crossing_point(sizes, cpu_s, gpu_s):\n    {body}\n")
+    verdict = check_file("crossing_point", file)
+    assert not verdict.passed
+    assert verdict.findings[0].message.endswith(said)
+
+
+def test_a_file_that_stops_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def crossing_point(sizes, cpu_s, gpu_s):\n    return None\n1 / 0\n")
+    with pytest.raises(ArgumentError, match=r"mine\.py stops at line 3 when it is executed: ZeroDivision"):
+        check_file("crossing_point", file)
 
 
 def test_the_package_offers_it_as_an_attribute_without_numba(fresh_python) -> None:
@@ -281,3 +312,12 @@ print(check("guard", some_kernels.decorated[1, 32], lanes=["simulator"]).passed)
 print(check("guard", some_kernels.rich, lanes=["simulator"]).passed)
 """)
     assert found == "True\nTrue\nFalse\n"
+
+
+def test_what_the_simulator_lacks_is_told_where_there_is_nothing_else(tmp_path: Path, monkeypatch) -> None:
+    """And not that a GPU is missing."""
+    monkeypatch.setattr(lanes, "_why_not", lambda lane: "Not today." if lane != "simulator" else "")
+    file = tmp_path / "mine.py"
+    file.write_text(get("guard").solution.replace("max(a[i], b[i])", "cuda.libdevice.fmaxf(a[i], b[i])"))
+    with pytest.raises(BackendError, match=r"Line 9 uses cuda\.libdevice"):
+        check_file("guard", file)

@@ -12,12 +12,11 @@ from gpuguide.errors import BackendError
 from gpuguide.exercises import gpu_judge
 from gpuguide.exercises.cases import fortran, poisoned, strided
 from gpuguide.exercises.gpu_judge import judge_launches
-from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.guarded import GUARD_BYTES, GuardedBytes
 from gpuguide.exercises.pool import get, names
+from gpuguide.exercises.reading import read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
-from gpuguide.exercises.source_file import read_source
-from gpuguide.exercises.worker_process import WorkerProcess, describe
+from gpuguide.exercises.worker_process import LIMIT_S, WorkerProcess, describe, read_ending
 from gpuguide.machine import compilers
 
 
@@ -224,8 +223,8 @@ def test_gaps_between_elements_are_guarded_too() -> None:
 
 def on_gpu(source: str, exercise: str = "guard"):
     answer = read_source(source)
-    with WorkerProcess("gpu") as worker:
-        return read_ending("gpu", worker.finish(describe(get(exercise), answer, "gpu"), LIMIT_S["gpu"]))
+    with WorkerProcess(["gpu"]) as worker:
+        return read_ending("gpu", worker.judge("gpu", describe(get(exercise), answer), LIMIT_S["gpu"]))
 
 
 @pytest.mark.gpu

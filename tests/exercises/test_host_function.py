@@ -7,7 +7,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
 
 
 def task(**changes):

@@ -8,16 +8,14 @@ import pytest
 
 from gpuguide.errors import ArgumentError, BackendError
 from gpuguide.exercises import compile_lane, ptxas
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.check import check_file
 from gpuguide.exercises.compile_lane import judge_compile
-from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.kernels import build
 from gpuguide.exercises.model import Limits
 from gpuguide.exercises.pool import get
+from gpuguide.exercises.reading import Answer, read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
-from gpuguide.exercises.source_file import read_source
-from gpuguide.exercises.worker_process import WorkerProcess, describe
+from gpuguide.exercises.worker_process import LIMIT_S, WorkerProcess, describe, read_ending
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="NVIDIA's compiler is installed on Linux only"
@@ -110,35 +108,18 @@ def test_double_precision_is_counted_and_limited() -> None:
 
 
 @needs_ptxas
-def test_registers_and_local_memory_are_limited() -> None:
+def test_registers_and_local_memory_are_told_of() -> None:
     local = "a = cuda.local.array(64, float32)\nfor k in range(64):\n    a[int(x[k])] = k\nout[i] = a[i]"
-    report = judged(local, registers=4, local_bytes=0)
-    assert [finding.kind for finding in report.findings] == ["limit", "limit"]
-    assert re.fullmatch(r"A thread takes \d+ registers; the exercise allows 4.", str(report.findings[0]))
-    assert str(report.findings[1]) == (
-        "A thread takes 256 bytes of local memory, which lies in the GPU's main memory; the exercise allows "
-        "0."
-    )
-    assert judged(local, registers=255, local_bytes=256).passed
-
-
-def test_without_ptxas_the_lane_says_what_was_not_judged(monkeypatch) -> None:
-    monkeypatch.setattr(ptxas, "find", lambda: None)
-    report = judged("out[i] = x[i]", registers=1)
+    report = judged(local)
     assert report.passed
-    assert report.notes[-1] == (
-        "ptxas is not installed (pip install 'cuda-toolkit[nvcc]' brings it), so registers and local memory "
-        "were not judged."
-    )
+    assert re.fullmatch(r"A thread takes \d+ registers and 256 bytes of local memory\.", report.notes[-1])
 
 
-@needs_ptxas
-def test_a_ptxas_that_fails_is_not_called_missing(monkeypatch) -> None:
-    monkeypatch.setattr(ptxas, "assemble", lambda ptx, capability: None)
-    assert judged("out[i] = x[i]", registers=1).notes[-1] == (
-        "The ptxas of this machine cannot make code for compute capability 9.0, so registers and local "
-        "memory were not judged."
-    )
+def test_without_ptxas_nothing_is_said_of_registers(monkeypatch) -> None:
+    monkeypatch.setattr(ptxas, "find", lambda: None)
+    report = judged("out[i] = x[i]")
+    assert report.passed
+    assert not [note for note in report.notes if "registers" in note]
 
 
 def test_in_the_simulator_nothing_is_compiled(monkeypatch) -> None:
@@ -254,8 +235,8 @@ def test_what_an_import_prints_does_not_disturb_the_verdict(tmp_path, monkeypatc
     guard = get("guard")
     source = guard.solution.replace("from numba", "from noisy import FACTOR\nfrom numba", 1)
     answer = read_source(source.replace("max(a[i], b[i])", "FACTOR * max(a[i], b[i])"))
-    with WorkerProcess("compile") as worker:
-        ended = worker.finish(describe(guard, answer, "compile"), LIMIT_S["compile"])
+    with WorkerProcess(["compile"]) as worker:
+        ended = worker.judge("compile", describe(guard, answer), LIMIT_S["compile"])
     report = read_ending("compile", ended)
     assert report.passed
     assert sorted(report.printed.splitlines()) == ["noise", "raw noise"]

@@ -54,6 +54,7 @@ MADE = {
     "extremum": "tile[0, i] = float32(2) * max(x[i], 1)",
     "loop": "for k in range(i, x.size):",
     "float_literal": "tile[0, i] = float(2) * min(x[i], 1)",
+    "dtype": "tile = cuda.shared.array((32, 33), 'int32')",
     "whole_warp": "cuda.shfl_up_sync(0xFFFFFFFF, i, 16)",
 }
 

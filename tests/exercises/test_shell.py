@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from gpuguide.cli import main
-from gpuguide.exercises import get, names
+from gpuguide.exercises import get, lanes, names
+from gpuguide.exercises.model import KernelTask
 
 
 @pytest.fixture(autouse=True)
@@ -23,13 +24,17 @@ def exercises(*arguments: str) -> int:
     return main(["exercises", *arguments])
 
 
-def test_the_list_has_every_exercise_in_teaching_order(capsys) -> None:
+def test_the_list_begins_with_kernels_and_names_the_next(capsys) -> None:
     assert exercises() == 0
     out = capsys.readouterr().out
     rows = [line.split()[0] for line in out.splitlines()[1:-2]]
-    assert rows == names()
+    kernels = [name for name in names() if isinstance(get(name).task, KernelTask)]
+    assert rows == [*kernels, *(name for name in names() if name not in kernels)]
     assert out.splitlines()[0].split() == ["exercise", "about", "level", "minutes", "done"]
-    assert out.splitlines()[-1] == f"0 of {len(names())} done. Begin one: gpuguide exercises start NAME"
+    assert out.splitlines()[-1] == (
+        f"0 of {len(names())} done. Next: {get(rows[0]).title}. "
+        f"Begin with: gpuguide exercises start {rows[0]}"
+    )
 
 
 def test_the_task_is_shown_with_what_to_do_next(capsys) -> None:
@@ -72,9 +77,11 @@ def test_the_solution_is_shown_as_source(capsys) -> None:
 
 def test_starting_writes_the_stub_and_never_overwrites(capsys) -> None:
     assert exercises("start", "guard") == 0
-    assert Path("guard.py").read_text() == get("guard").stub
+    written = Path("guard.py").read_text()
+    assert written.endswith(f"\n\n{get('guard').stub}")
+    assert written.startswith(f"# {get('guard').title}\n#\n# {get('guard').statement.splitlines()[0]}\n")
     assert capsys.readouterr().out == (
-        "Wrote guard.py. Edit it, then: gpuguide exercises check guard guard.py\n"
+        "Wrote guard.py, with the task. Edit it, then: gpuguide exercises check guard\n"
     )
     Path("guard.py").write_text("what I wrote")
     assert exercises("start", "guard") == 2
@@ -85,10 +92,15 @@ def test_starting_writes_the_stub_and_never_overwrites(capsys) -> None:
     assert "Cannot write absent/other.py: No such file or directory." in capsys.readouterr().err
 
 
-def test_a_right_answer_is_remembered(capsys, progress_file: Path) -> None:
-    Path("mine.py").write_text(get("guard").solution)
-    assert exercises("check", "guard", "mine.py", "--lanes", "simulator") == 0
-    assert capsys.readouterr().out.startswith("guard: passed\n\nSimulator  passed: ")
+def test_a_right_answer_is_remembered(capsys, progress_file: Path, monkeypatch) -> None:
+    monkeypatch.setattr(lanes, "_why_not", lambda lane: "Not today." if lane != "simulator" else "")
+    Path("guard.py").write_text(get("guard").solution)
+    assert exercises("check", "guard") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("guard: passed\n\nSimulator  passed: ")
+    assert "\nWhich threads write out\n" in out
+    assert f"What it shows: {get('guard').teaches}" in " ".join(out.split())
+    assert out.endswith("\n\nNext: One thread, one pixel. Begin with: gpuguide exercises start map\n")
     assert json.loads(progress_file.read_text())["passed"].keys() == {"guard"}
     assert exercises() == 0
     out = capsys.readouterr().out
@@ -99,6 +111,48 @@ def test_a_right_answer_is_remembered(capsys, progress_file: Path) -> None:
     assert exercises("reset") == 0
     assert capsys.readouterr().out == "Forgotten.\nThere was no progress to forget.\n"
     assert not progress_file.exists()
+
+
+def test_a_pass_in_some_lanes_is_not_remembered(capsys, progress_file: Path) -> None:
+    Path("mine.py").write_text(get("guard").solution)
+    assert exercises("check", "guard", "mine.py", "--lanes", "simulator") == 0
+    assert capsys.readouterr().out.endswith("it is not noted as done: leave out --lanes for that.\n")
+    assert not progress_file.exists()
+
+
+def test_broken_progress_does_not_hide_a_verdict(capsys, progress_file: Path, monkeypatch) -> None:
+    monkeypatch.setattr(lanes, "_why_not", lambda lane: "Not today." if lane != "simulator" else "")
+    progress_file.parent.mkdir()
+    progress_file.write_text("{")
+    Path("guard.py").write_text(get("guard").solution)
+    assert exercises("check", "guard") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("guard: passed")
+    assert out.endswith("'gpuguide exercises reset' starts afresh.\n")
+
+
+def test_without_a_file_the_one_of_start_is_taken(capsys) -> None:
+    assert exercises("check", "guard") == 2
+    assert capsys.readouterr().err == (
+        "gpuguide: There is no file guard.py here. Begin with: gpuguide exercises start guard; or name your "
+        "file.\n"
+    )
+    assert exercises("check", "gaurd") == 2
+    assert "Did you mean 'guard'?" in capsys.readouterr().err
+
+
+def test_starting_says_which_lane_is_missing(capsys, monkeypatch) -> None:
+    monkeypatch.setattr(lanes, "_why_not", lambda lane: "Not today.")
+    assert exercises("start", "float64_by_accident") == 0
+    assert "Only the compiler can decide this one here: Not today.\n" in capsys.readouterr().out
+
+
+def test_what_start_writes_is_judged_like_the_stub(capsys) -> None:
+    """With comments at its top, and lines numbered as in the file."""
+    assert exercises("start", "guard") == 0
+    assert exercises("check", "guard", "--lanes", "simulator") == 1
+    line = 1 + Path("guard.py").read_text().splitlines().index(get("guard").stub.splitlines()[7])
+    assert f"\n    {line} |     out[i] = max(a[i], b[i])" in capsys.readouterr().out
 
 
 def test_a_wrong_answer_is_not_remembered_and_nothing_is_written(capsys, progress_file: Path) -> None:

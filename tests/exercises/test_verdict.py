@@ -1,21 +1,22 @@
 """A verdict says what is wrong, where, and what to look at: exact texts, as a reader gets them."""
 
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import answers
 import numpy as np
 import pytest
 
 from gpuguide.exercises import report as report_module
-from gpuguide.exercises.compare import changed_inputs, wrong_results
+from gpuguide.exercises.gpu_judge import compared
 from gpuguide.exercises.model import Call, FunctionTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
-from gpuguide.exercises.trace.findings import KINDS, Finding
-from gpuguide.exercises.trace.trace import TraceStats
+from gpuguide.exercises.simulator.findings import KINDS, Finding
+from gpuguide.exercises.simulator.trace import Work
 from gpuguide.exercises.verdict import Verdict
 from gpuguide.exercises.wording import LOOK_AT, advice
 
-STATS = TraceStats(
+STATS = Work(
     threads=576, reads=1042, writes=521, bytes_read=4168, bytes_written=2084, sectors_per_request=4.0
 )
 NO_GPU = LaneReport("gpu", NOT_AT_HAND, "This needs a GPU. CuPy is not installed.")
@@ -34,12 +35,7 @@ def drawn(monkeypatch):
     monkeypatch.setattr(
         report_module, "draw_svg", lambda trace, finding: f"<svg><title>{finding.array}</title></svg>"
     )
-
-    class Trace:
-        def never_written(self, array):
-            return None
-
-    return Trace()
+    return SimpleNamespace(regions=[])
 
 
 def test_a_right_answer_is_told_what_it_did(folder) -> None:
@@ -76,13 +72,15 @@ GPU        not at hand. This needs a GPU. CuPy is not installed.
 
 The launch with the most work (n = 521, 18 blocks of 32 threads): 576 threads
 made 1,042 reads and 521 writes of global memory, 4,168 bytes read and 2,084
-written. A request of a warp touched 4 sectors of 32 bytes at its worst line."""
+written. A request of a warp touched 4 sectors of 32 bytes at its worst line.
+
+What it shows: A kernel writes to its arguments."""
     )
     assert repr(verdict) == str(verdict), "a prompt shows it, too"
 
 
 def test_shared_memory_and_atomics_are_told_of() -> None:
-    stats = TraceStats(
+    stats = Work(
         threads=64, reads=1, writes=0, atomics=1, bytes_read=8, bytes_written=4, sectors_per_request=1.0,
         shared_bytes=1024, bank_conflict_degree=2, barriers=1,
     )  # fmt: skip
@@ -97,7 +95,9 @@ Simulator  passed: 1 launch, with the right results.
 The launch with the most work (one): 64 threads made 1 read, 0 writes and 1
 atomic operation of global memory, 8 bytes read and 4 written. A request of a
 warp touched 1 sector of 32 bytes at its worst line. A block used 1,024 bytes
-of shared memory, with bank conflicts of degree 2 and 1 barrier."""
+of shared memory, with bank conflicts of degree 2 and 1 barrier.
+
+What it shows: A kernel writes to its arguments."""
     )
 
 
@@ -316,7 +316,7 @@ def a_call(expected, tolerance=0.0):
     ],
 )  # fmt: skip
 def test_the_first_wrong_element_is_named(got, expected, tolerance, message) -> None:
-    (finding,) = wrong_results(a_call(np.float32(expected), tolerance), {"out": np.float32(got)})
+    (finding,) = compared(a_call(np.float32(expected), tolerance), {}, {"out": np.float32(got)}, {})
     assert finding.message == message
     assert (finding.kind, finding.array) == ("wrong", "out")
 
@@ -331,14 +331,14 @@ def test_the_first_wrong_element_is_named(got, expected, tolerance, message) -> 
     ],
 )
 def test_equal_results_are_no_finding(got, expected, tolerance) -> None:
-    assert wrong_results(a_call(np.float32(expected), tolerance), {"out": np.float32(got)}) == []
+    assert compared(a_call(np.float32(expected), tolerance), {}, {"out": np.float32(got)}, {}) == []
 
 
 def test_what_nobody_wrote_is_said_so_in_the_reader_s_name() -> None:
     from gpuguide.exercises.cases import poisoned
 
     for dtype, value in (("float32", "4.0"), ("int32", "4"), ("uint8", "4")):
-        (finding,) = wrong_results(a_call(np.full(2, 4, dtype)), {"out": poisoned(2, dtype)}, {"out": "y"})
+        (finding,) = compared(a_call(np.full(2, 4, dtype)), {}, {"out": poisoned(2, dtype)}, {"out": "y"})
         assert finding.message == (
             f"y[0] should be {value}, but nothing was written there; 2 of 2 elements are wrong."
         )
@@ -346,10 +346,11 @@ def test_what_nobody_wrote_is_said_so_in_the_reader_s_name() -> None:
 
 def test_inputs_are_compared_bit_for_bit() -> None:
     before, after = {"x": np.float32([0.0, np.nan])}, {"x": np.float32([-0.0, np.nan])}
-    (finding,) = changed_inputs(a_call(0), before, after, {"x": "data"})
+    call = Call("n", (1,), (1,), {}, {})
+    (finding,) = compared(call, before, after, {"x": "data"})
     assert finding.message == "data is an input, but the kernel changed it: data[0] was 0.0 and is -0.0 now."
     assert finding.index == (0,)
-    assert changed_inputs(a_call(0), before, {"x": before["x"].copy()}) == []
+    assert compared(call, before, {"x": before["x"].copy()}, {}) == []
     matrix = np.zeros((2, 3), np.int16)
-    (finding,) = changed_inputs(a_call(0), {"x": matrix}, {"x": matrix + np.eye(2, 3, 1, np.int16)})
+    (finding,) = compared(call, {"x": matrix}, {"x": matrix + np.eye(2, 3, 1, np.int16)}, {})
     assert "x[0, 1] was 0 and is 1 now" in finding.message

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuguide.exercises import gpu_lane
-from gpuguide.exercises.gpu_lane import read_ending
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
-from gpuguide.exercises.trace.findings import Finding, ThreadId
-from gpuguide.exercises.worker_process import Ended, WorkerProcess
+from gpuguide.exercises.simulator.findings import Finding, ThreadId
+from gpuguide.exercises.worker_process import LIMIT_S, Ended, WorkerProcess, read_ending
 
 REPORT = LaneReport(
     "gpu",
@@ -26,13 +24,13 @@ REPORT = LaneReport(
 
 def fake(code: str, limit_s: float = 30) -> Ended:
     """What a worker that runs this code instead ends with."""
-    with WorkerProcess("gpu", [sys.executable, "-c", "import json, os, sys, time\n" + code]) as worker:
-        return worker.finish({"source": "x" * 100_000}, limit_s)
+    with WorkerProcess(["gpu"], [sys.executable, "-c", "import json, os, sys, time\n" + code]) as worker:
+        return worker.judge("gpu", {"source": "x" * 100_000}, limit_s)
 
 
-def test_the_last_line_counts() -> None:
+def test_a_report_ends_a_lane() -> None:
     ended = fake(f"""
-json.load(sys.stdin)
+json.loads(sys.stdin.readline())
 print(json.dumps({{"at": "n = 33"}}))
 print("what a library prints")
 print({json.dumps({"report": REPORT.as_json()})!r})
@@ -46,7 +44,7 @@ print("to the reader", file=sys.stderr)
 
 def test_a_worker_that_hangs_in_a_launch_is_killed_and_the_launch_named(monkeypatch) -> None:
     begin = time.monotonic()
-    monkeypatch.setitem(gpu_lane.LIMIT_S, "gpu", 20.0)
+    monkeypatch.setitem(LIMIT_S, "gpu", 20.0)
     ended = fake("print(json.dumps({'at': 'n = 33'}), flush=True)\ntime.sleep(60)", limit_s=1.5)
     assert time.monotonic() - begin < 15
     report = read_ending("gpu", ended)
@@ -160,6 +158,34 @@ def test_the_worker_does_not_run_in_the_simulator_and_finds_this_package(monkeyp
 
 
 def test_closing_ends_a_worker_that_was_given_no_job() -> None:
-    with WorkerProcess("gpu", [sys.executable, "-c", "import sys; sys.stdin.read()"]) as worker:
+    with WorkerProcess(["gpu"], [sys.executable, "-c", "import sys; sys.stdin.read()"]) as worker:
         process = worker._process
     assert process.returncode is not None
+
+
+def test_one_process_serves_one_lane_after_the_other() -> None:
+    """And what the first one printed is not told of the second."""
+    code = """
+import json, sys
+job = json.loads(sys.stdin.readline())
+for line in sys.stdin:
+    lane = json.loads(line)["lane"]
+    print(lane, "with", job["exercise"], file=sys.stderr, flush=True)
+    report = dict(lane=lane, state="passed", reason="", call="", n_calls=0, notes=[], printed="", findings=[])
+    print(json.dumps({"report": report}), flush=True)
+"""
+    with WorkerProcess(["compile", "gpu"], [sys.executable, "-c", code]) as worker:
+        for lane in ("compile", "gpu"):
+            report = read_ending(lane, worker.judge(lane, {"exercise": "guard"}, 30))
+            assert (report.lane, report.state) == (lane, "passed")
+            assert lane == "compile" or report.printed.endswith("gpu with guard")
+
+
+def test_a_lane_after_the_end_of_the_process_has_no_verdict() -> None:
+    with WorkerProcess(["compile", "gpu"], [sys.executable, "-c", "import os; os._exit(3)"]) as worker:
+        for lane in ("compile", "gpu"):
+            report = read_ending(lane, worker.judge(lane, {}, 5))
+            assert (report.state, report.reason) == (
+                NOT_AT_HAND,
+                "The worker process gave no verdict (exit status 3).",
+            )

@@ -123,7 +123,9 @@ def test_sectors_follow_the_rule(shape, block, axes, itemsize, sectors) -> None:
 )
 def test_the_tracing_simulator_counts_the_same_sectors(name: str, axes: dict[int, tuple[int, ...]]) -> None:
     """The rule, and the accesses of the kernels themselves, counted thread by thread."""
-    from gpuguide.exercises.trace import prepare, run
+    from gpuguide.exercises.numpy_views import as_launched
+    from gpuguide.exercises.simulator.scheduler import run
+    from gpuguide.exercises.simulator.source import prepare
 
     kernel = getattr(kernels, name).py_func
     parameters = list(inspect.signature(kernel).parameters)
@@ -135,7 +137,7 @@ def test_the_tracing_simulator_counts_the_same_sectors(name: str, axes: dict[int
         if name == "blocks_along_rows":
             grid = grid[::-1]  # its blocks are counted the other way round
         arrays = {parameter: np.ones(shape, dtype) for parameter in parameters}
-        trace = run(prepare(inspect.getsource(kernel)), tuple(grid), block, arrays)
-        counted = [stats.sectors_per_request for stats in trace.stats.arrays]
+        trace = run(prepare(inspect.getsource(kernel)), tuple(grid), block, as_launched(arrays, ()))
+        counted = [instruction.mean for instruction in trace.figures.plain]
         by_the_rule = sectors_per_request(block, strides_of(shape, order, np.dtype(dtype).itemsize))
-        assert counted == pytest.approx([by_the_rule] * len(arrays))
+        assert counted == pytest.approx([by_the_rule] * len(counted))

@@ -18,6 +18,7 @@ __all__ = [
     "BLOCKS",
     "BLOCKS_2D",
     "SHAPES",
+    "eighths",
     "fortran",
     "in_words",
     "launches_1d",
@@ -92,6 +93,34 @@ def poisoned(shape: int | tuple[int, ...], dtype: Any = np.float32) -> np.ndarra
     word, bits = pattern(array.dtype, "sentinel")
     array.reshape(-1).view(word)[:] = bits
     return array
+
+
+def eighths(rng: np.random.Generator, low: int, high: int, shape: Any) -> np.ndarray[Any, Any]:
+    """Return random multiples of 1/8 as float32: sums and products of a few are exact in any order.
+
+    An integer type somewhere on their way cuts the fractions off, so it shows.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where they come from.
+    low, high : int
+        The least of them, and the first that is too large.
+    shape : int or tuple of int
+        How many.
+
+    Returns
+    -------
+    numpy.ndarray
+        A new array.
+
+    Examples
+    --------
+    >>> eighths(np.random.default_rng(1), -1, 2, 4)
+    array([0.375, 0.5  , 1.25 , 1.75 ], dtype=float32)
+    """
+    numbers: np.ndarray[Any, Any] = rng.integers(8 * low, 8 * high, shape).astype(np.float32)
+    return numbers / np.float32(8)
 
 
 def strided(array: np.ndarray[Any, Any], step: int = 2) -> np.ndarray[Any, Any]:

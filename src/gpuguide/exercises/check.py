@@ -12,13 +12,19 @@ from typing import Any
 
 from gpuguide.errors import ArgumentError, BackendError, NoGpuError
 from gpuguide.exercises import pool, progress
-from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
 from gpuguide.exercises.model import Exercise, KernelTask
+from gpuguide.exercises.reading import (
+    Answer,
+    check_parameters,
+    plain_function,
+    quotable,
+    read,
+    read_file,
+    read_host_file,
+)
 from gpuguide.exercises.report import NOT_AT_HAND, LaneReport
-from gpuguide.exercises.source import plain_function, quotable, read
-from gpuguide.exercises.source_file import load_function, read_file
 from gpuguide.exercises.verdict import LANE_NAMES, Verdict
 
 __all__ = ["check", "check_file", "judge"]
@@ -110,7 +116,7 @@ def check_file(
     path : pathlib.Path
         A Python file. For a kernel nothing in it is executed: the kernel, the functions it calls, and the
         imports and constants they use are read from the source text. For a host function the file is
-        executed, with the rights of this process.
+        executed in a process of its own, with your rights.
     function : str
         Name of the function; by default that of the exercise's stub, or else the last one in the file.
     lanes, quiet
@@ -130,8 +136,8 @@ def check_file(
     chosen = choose_lanes(exercise, lanes)
     if isinstance(exercise.task, KernelTask):
         return _judge(exercise, read_file(path, function, exercise.function_name), chosen, quiet)
-    loaded, answer = load_function(path, function, exercise.function_name)
-    return _judge(exercise, answer, chosen, quiet, partial(judge_function, exercise, loaded))
+    answer = read_host_file(path, function, exercise.function_name)
+    return _judge(exercise, answer, chosen, quiet)
 
 
 def _judge(
@@ -148,7 +154,9 @@ def _judge(
     tell = (lambda lane: None) if quiet else _tell
     reports = judge_in_lanes(exercise, answer, lanes, judge_here=judge_here, missing=missing, tell=tell)
     if all(report.state == NOT_AT_HAND for report in reports):
-        raise _no_lane(exercise, lanes, reports[-1].reason)
+        # The simulator's reason is about the answer, the others' about the machine.
+        told = next((report for report in reports if report.lane == "simulator"), reports[-1])
+        raise _no_lane(exercise, lanes, told.reason)
     return Verdict(exercise, reports, answer)
 
 

@@ -12,12 +12,11 @@ from typing import Any
 
 from gpuguide.errors import BackendError
 from gpuguide.exercises import ptxas
-from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.kernels import Built, build, file_name
 from gpuguide.exercises.model import Exercise, KernelTask, Limits
+from gpuguide.exercises.reading import Answer, check_parameters, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
-from gpuguide.exercises.trace.findings import Finding
-from gpuguide.exercises.unsupported import unsupported
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.machine import compilers
 from gpuguide.machine.backends import numba, numba_cuda, simulated
 
@@ -204,22 +203,12 @@ def _judge_code(ptx: str, limits: Limits, capability: tuple[int, int]) -> LaneRe
         f"It compiles for compute capability {major}.{minor}, with {_count(doubles)} in double precision."
     ]
     if resources is not None:
-        findings += _too_many_resources(limits, resources)
         notes.append(
             f"A thread takes {resources.registers} registers and {resources.local_bytes} bytes of local "
             "memory."
         )
-    elif (limits.registers, limits.local_bytes) != (None, None):
-        notes.append(f"{_why_not_assembled(capability)}, so registers and local memory were not judged.")
     state = FAILED if findings else PASSED
     return LaneReport("compile", state, findings=tuple(findings), notes=tuple(notes))
-
-
-def _why_not_assembled(capability: tuple[int, int]) -> str:
-    if ptxas.find() is None:
-        return "ptxas is not installed (pip install 'cuda-toolkit[nvcc]' brings it)"
-    major, minor = capability
-    return f"The ptxas of this machine cannot make code for compute capability {major}.{minor}"
 
 
 def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
@@ -232,20 +221,6 @@ def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
         f"number, 5 as well as 0.5, has 64 bits and widens the values it is combined with."
     )
     return [Finding("limit", message)]
-
-
-def _too_many_resources(limits: Limits, resources: ptxas.Resources) -> list[Finding]:
-    found = []
-    if limits.registers is not None and resources.registers > limits.registers:
-        message = f"A thread takes {resources.registers} registers; the exercise allows {limits.registers}."
-        found.append(Finding("limit", message))
-    if limits.local_bytes is not None and resources.local_bytes > limits.local_bytes:
-        message = (
-            f"A thread takes {resources.local_bytes} bytes of local memory, which lies in the GPU's main "
-            f"memory; the exercise allows {limits.local_bytes}."
-        )
-        found.append(Finding("limit", message))
-    return found
 
 
 def _count(n: int) -> str:

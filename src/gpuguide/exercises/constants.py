@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
+from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, NumberType
 
 __all__ = ["LARGEST_ARRAY", "decode", "encode", "evaluate", "is_constant"]
 
@@ -103,8 +104,8 @@ def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
             return _UNARY[type(op)](_number(operand, known))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             return _arithmetic(_BINARY[type(op)], _number(left, known), _number(right, known))
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=attr)):
-            return _numpy(attr, node, known)
+        case ast.Call():
+            return _called(node, known)
     raise ValueError(f"not a constant: {ast.unparse(node)}")
 
 
@@ -134,6 +135,23 @@ def _numpy(attr: str, call: ast.Call, known: Mapping[str, object]) -> object:
     if isinstance(kind, type) and issubclass(kind, np.number | np.bool_) and len(call.args) == 1:
         return kind(_number(call.args[0], known))
     raise ValueError(f"not a constant: {ast.unparse(call)}")
+
+
+def _called(node: ast.Call, known: Mapping[str, object]) -> object:
+    """Evaluate a call of a type of NumPy's or Numba's, or of ``np.array``."""
+    match node.func:
+        case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name):
+            return _numpy(name, node, known)
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="numba" | "types"), attr=name):
+            if name in NUMBER_TYPES and len(node.args) == 1 and not node.keywords:
+                return _of_numba(NUMBER_TYPES[name], _number(node.args[0], known))
+    raise ValueError(f"not a constant: {ast.unparse(node)}")
+
+
+def _of_numba(kind: NumberType, value: Any) -> np.generic:
+    """Evaluate ``uint8(255)``, a number of one of Numba's types."""
+    number: np.generic = np.dtype(kind.name).type(kind.cast(value))
+    return number
 
 
 def _nested(node: ast.expr, known: Mapping[str, object]) -> Any:

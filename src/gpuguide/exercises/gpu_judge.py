@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from gpuguide.errors import BackendError
-from gpuguide.exercises.answer import Answer, check_parameters
-from gpuguide.exercises.compare import arrays, changed_inputs, wrong_results
+from gpuguide.exercises.cases import poisoned
 from gpuguide.exercises.compile_lane import compile_finding, why_nothing_compiles
 from gpuguide.exercises.guarded import GUARD_BYTES, GuardedBytes
 from gpuguide.exercises.kernels import build
 from gpuguide.exercises.model import Call, Exercise, KernelTask
+from gpuguide.exercises.numpy_views import values
+from gpuguide.exercises.reading import Answer, check_parameters, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulate import with_line
-from gpuguide.exercises.trace.findings import Finding
-from gpuguide.exercises.unsupported import unsupported
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
+from gpuguide.exercises.simulator.results import first_changed, first_wrong
 from gpuguide.machine import compilers
 from gpuguide.machine.backends import cupy, current_stream, numba_view
 from gpuguide.machine.memory import is_out_of_memory
@@ -162,20 +165,45 @@ def judge_launches(
 def _repeat(call: Call, gpu: Gpu, called: Mapping[str, str], n_repeat: int) -> list[Finding]:
     images = {
         name: GuardedBytes(x, "sentinel" if name in call.expected else "exact")
-        for name, x in arrays(call.arguments).items()
+        for name, x in call.arguments.items()
+        if isinstance(x, np.ndarray) and x.ndim
     }
     before = {name: image.view(image.image) for name, image in images.items()}
     for repeat in range(n_repeat):
         after = gpu.launch(call, images)
-        got = {**call.arguments, **{name: images[name].view(after[name]) for name in images}}
-        findings = [
-            *_outside(images, after, called),
-            *changed_inputs(call, before, got, called),
-            *wrong_results(call, got, called),
-        ]
+        got = {name: images[name].view(after[name]) for name in images}
+        findings = [*_outside(images, after, called), *compared(call, before, got, called)]
         if findings:
             return [_after(repeat, finding) for finding in findings]
     return []
+
+
+def compared(
+    call: Call, before: Mapping[str, Array], got: Mapping[str, Array], called: Mapping[str, str]
+) -> list[Finding]:
+    """Return the first changed element of each input, then the first wrong one of each result."""
+    inputs = [name for name in got if name not in call.expected]
+    changed = [
+        first_changed(called.get(name, name), got[name].shape, values(before[name]), values(got[name]))
+        for name in inputs
+    ]
+    wrong = [
+        first_wrong(
+            called.get(name, name),
+            got[name].shape,
+            values(got[name]),
+            values(expected),
+            tolerance=call.tolerance,
+            cast=NUMBER_TYPES[got[name].dtype.name].cast,
+            is_untouched=partial(_holds_nothing, got[name]),
+        )
+        for name, expected in call.expected.items()
+    ]
+    return [finding for finding in (*changed, *wrong) if finding is not None]
+
+
+def _holds_nothing(array: Array, place: int) -> bool:
+    return bool(array.ravel()[place].tobytes() == poisoned((), array.dtype).tobytes())
 
 
 def _outside(

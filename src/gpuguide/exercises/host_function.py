@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import traceback
 from collections.abc import Callable
 from itertools import islice
@@ -11,10 +12,14 @@ from typing import Any
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 from gpuguide.machine.memory import is_out_of_memory
 
 __all__ = ["judge_function"]
+
+LIMIT_S = float(os.environ.get("GPUGUIDE_TIME_LIMIT", "20"))
+"""Seconds that a function may take for all cases together."""
 
 _MOST_FINDINGS = 5
 
@@ -47,15 +52,16 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
     judge = task.judge if lane == "simulator" else task.on_gpu
     assert judge is not None
     try:
-        findings = tuple(islice(judge(function), _MOST_FINDINGS))
-    except Exception as error:  # the reader's own
+        with time_limit(LIMIT_S):
+            findings = tuple(islice(judge(function), _MOST_FINDINGS))
+            praise = task.praise(function) if task.praise and not findings and lane == "simulator" else ""
+    except (Exception, SystemExit, TooLongError) as error:  # the reader's own
         if lane == "gpu" and is_out_of_memory(error):
             return LaneReport(lane, NOT_AT_HAND, "The GPU has too little free memory at the moment.")
         findings = (_raised(error, function),)
     if findings:
         return LaneReport(lane, FAILED, findings=findings)
-    notes = (task.praise(function),) if task.praise is not None and lane == "simulator" else ()
-    return LaneReport(lane, PASSED, notes=notes)
+    return LaneReport(lane, PASSED, notes=(praise,) if praise else ())
 
 
 def _check_signature(exercise: str, expected: tuple[str, ...], function: Callable[..., Any]) -> None:
@@ -78,13 +84,16 @@ def _signature(function: Callable[..., Any]) -> str:
         return "()"
 
 
-def _raised(error: Exception, function: Callable[..., Any]) -> Finding:
+def _raised(error: BaseException, function: Callable[..., Any]) -> Finding:
     """Say what the reader's function raised, with the last line of its file that the error passed."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     file = code.co_filename if code is not None else ""
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if _is_of(frame, file)]
     where = f" in line {lines[-1]}" if lines else ""
     name = getattr(function, "__name__", "The function")
+    if isinstance(error, TooLongError):
+        message = f"{name} had not ended after {error.limit_s:g} s{where}."
+        return Finding("endless", message, line=lines[-1] if lines else None)
     text = f"{type(error).__name__}: {error}".rstrip(".")
     return Finding("exception", f"{name} raised {text}{where}.", line=lines[-1] if lines else None)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuguide.exercises.answer import Answer
+from gpuguide.exercises.reading import Answer
 from gpuguide.machine.backends import jit
 
 __all__ = ["Built", "build", "file_name"]

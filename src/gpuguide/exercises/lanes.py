@@ -9,19 +9,18 @@ from pathlib import Path
 from types import MappingProxyType
 
 from gpuguide.errors import ArgumentError, NoGpuError, unknown
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.compile_lane import judge_compile
-from gpuguide.exercises.gpu_lane import LIMIT_S, read_ending
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import LANES, Exercise, FunctionTask
+from gpuguide.exercises.reading import Answer, execute, last_function, read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
-from gpuguide.exercises.source_file import execute, last_function, read_source
-from gpuguide.exercises.worker_process import WorkerProcess, describe
+from gpuguide.exercises.worker_process import LIMIT_S, WorkerProcess, describe, read_ending
+from gpuguide.machine import compilers
 from gpuguide.machine.backends import nvml
 from gpuguide.machine.device import require_gpu
 
-__all__ = ["choose_lanes", "judge", "judge_in_lanes"]
+__all__ = ["choose_lanes", "judge", "judge_in_lanes", "why_undecided"]
 
 
 def choose_lanes(exercise: Exercise, lanes: Sequence[str] | None) -> tuple[str, ...]:
@@ -75,7 +74,7 @@ def judge_in_lanes(
     judge_here: Callable[[], LaneReport] | None = None,
     missing: Mapping[str, str] = MappingProxyType({}),
     tell: Callable[[str], None] = lambda lane: None,
-    start: Callable[[str], WorkerProcess] = WorkerProcess,
+    start: Callable[[Sequence[str]], WorkerProcess] = WorkerProcess,
 ) -> tuple[LaneReport, ...]:
     """Judge an answer in one lane after the other, until one fails.
 
@@ -94,7 +93,7 @@ def judge_in_lanes(
     tell : callable
         Called with each lane before it judges.
     start : callable
-        Starts the worker process of a lane; for tests.
+        Starts the worker process for some lanes; for tests.
 
     Returns
     -------
@@ -104,24 +103,44 @@ def judge_in_lanes(
     reports: list[LaneReport] = []
     with ExitStack() as workers:
         missing = {**{lane: reason for lane in lanes if (reason := _why_not(lane))}, **missing}
-        # Started before the first lane judges, so that their imports run meanwhile.
-        started = {
-            lane: workers.enter_context(start(lane))
-            for lane in lanes
-            if lane != "simulator" and lane not in missing
-        }
+        # A reader's file is executed where it can do no harm to a verdict.
+        needs_process = isinstance(exercise.task, FunctionTask) and judge_here is None
+        outside = [lane for lane in lanes if lane not in missing and (lane != "simulator" or needs_process)]
+        # Started before the simulator judges, so that its imports run meanwhile.
+        worker = workers.enter_context(start(outside)) if outside else None
         for lane in lanes:
             tell(lane)
             if lane in missing:
                 reports.append(LaneReport(lane, NOT_AT_HAND, missing[lane]))
-            elif lane in started:
-                ended = started[lane].finish(describe(exercise, answer, lane), LIMIT_S[lane])
+            elif worker is not None and lane in outside:
+                ended = worker.judge(lane, describe(exercise, answer), LIMIT_S[lane])
+                if refused := ended.last("refused"):
+                    raise ArgumentError(refused)
                 reports.append(read_ending(lane, ended))
             else:
                 reports.append(judge_here() if judge_here else judge_simulated(exercise, answer))
             if reports[-1].state == FAILED:
                 break
     return tuple(reports)
+
+
+def why_undecided(exercise: Exercise) -> str:
+    """Say why the lane that decides an exercise is not at hand; empty if it is, or if any lane will do.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        The exercise.
+
+    Returns
+    -------
+    str
+        One or two sentences.
+    """
+    lane = exercise.decided_in
+    if lane == "compile":
+        return _why_not(lane) or compilers.why_not(compilers.capability())
+    return _why_not(lane) if lane else ""
 
 
 def _why_not(lane: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpuguide.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from gpuguide.exercises.trace.findings import Finding
+    from gpuguide.exercises.simulator.findings import Finding
 
 __all__ = ["LANES", "LEVELS", "POOL", "Call", "Exercise", "FunctionTask", "KernelTask", "Limits"]
 
@@ -78,10 +78,10 @@ class Limits:
     reads_per_element, writes_per_element : int or None
         How often one element of global memory may be read or written, at the worst element of all arrays
         on which no atomic operation works.
-    atomics : int or None
-        The most atomic operations on global memory in a launch.
-    barriers : int or None
-        The most barriers that a thread may meet.
+    reads_per_block : int or None
+        How often one block may read one element of such an array.
+    atomics, atomics_per_block, atomics_per_warp : int or None
+        The most atomic operations on global memory in a launch, of one block, and of one warp.
     loop_turns : int or None
         The most turns of loops that a thread may make.
     active_threads : float or None
@@ -91,27 +91,20 @@ class Limits:
         The largest share of the branches at which the threads of a warp may part, in such a launch.
     float64_instructions : int or None
         The most instructions in double precision (compile lane).
-    registers, local_bytes : int or None
-        The most registers, and bytes of local memory, per thread (compile lane).
-
-    Examples
-    --------
-    >>> Limits(sectors_per_request=4, active_threads=0.9).bank_conflicts is None
-    True
     """
 
     sectors_per_request: float | None = None
     bank_conflicts: int | None = None
     reads_per_element: int | None = None
     writes_per_element: int | None = None
+    reads_per_block: int | None = None
     atomics: int | None = None
-    barriers: int | None = None
+    atomics_per_block: int | None = None
+    atomics_per_warp: int | None = None
     loop_turns: int | None = None
     active_threads: float | None = None
     divergent_branches: float | None = None
     float64_instructions: int | None = None
-    registers: int | None = None
-    local_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +158,7 @@ class FunctionTask:
 
     Examples
     --------
-    >>> from gpuguide.exercises.trace import Finding
+    >>> from gpuguide.exercises.simulator.findings import Finding
     >>> def judge(function):
     ...     if function(3) != 9:
     ...         yield Finding("wrong", f"The square of 3 is 9; got {function(3)}.")

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gpuguide.exercises.trace.drawing import draw_svg, draw_text
-from gpuguide.exercises.trace.findings import Finding, ThreadId
-from gpuguide.exercises.trace.trace import Trace, TraceStats
+from gpuguide.exercises.simulator.drawing_svg import draw_svg
+from gpuguide.exercises.simulator.drawing_text import draw_text
+from gpuguide.exercises.simulator.findings import Finding, ThreadId
+from gpuguide.exercises.simulator.trace import Trace, Work
 
 __all__ = ["FAILED", "NOT_AT_HAND", "PASSED", "LaneReport"]
 
@@ -37,12 +38,14 @@ class LaneReport:
         Sentences on what was found and what could not be judged.
     printed : str
         What the reader's own code printed in a worker process.
-    stats : TraceStats or None
+    stats : Work or None
         Figures of the launch with the most work (simulator).
     stats_call : str
         That launch, in words.
     trace : Trace or None
-        The launch that failed, to draw the first finding from (simulator).
+        The launch that failed, or the one with the most work, to draw from (simulator).
+    result : str
+        An array that the kernel writes, as it calls it (simulator).
 
     Examples
     --------
@@ -58,9 +61,10 @@ class LaneReport:
     n_calls: int = 0
     notes: tuple[str, ...] = ()
     printed: str = ""
-    stats: TraceStats | None = None
+    stats: Work | None = None
     stats_call: str = ""
     trace: Trace | None = field(default=None, repr=False, compare=False)
+    result: str = ""
 
     @property
     def passed(self) -> bool:
@@ -69,13 +73,17 @@ class LaneReport:
 
     @property
     def drawing(self) -> str:
-        """The first finding drawn as text; empty where there is nothing to draw."""
-        return draw_text(self.trace, self.findings[0]) if self.trace and self.findings else ""
+        """The first finding as a text drawing, or the result if all is right; empty if there is none."""
+        return draw_text(self.trace, self._shown) if self.trace and self._shown else ""
 
     @property
     def svg(self) -> str:
-        """The first finding drawn as SVG; empty where there is nothing to draw."""
-        return draw_svg(self.trace, self.findings[0]) if self.trace and self.findings else ""
+        """The same as SVG."""
+        return draw_svg(self.trace, self._shown) if self.trace and self._shown else ""
+
+    @property
+    def _shown(self) -> Finding | str:
+        return self.findings[0] if self.findings else self.result
 
     def as_json(self) -> dict[str, Any]:
         """Return what `from_json` reads; figures and the trace, which only the simulator has, stay behind."""

@@ -9,21 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.answer import Answer, check_parameters
 from gpuguide.exercises.cases import poisoned
-from gpuguide.exercises.compare import changed_inputs, snapshot, wrong_results
-from gpuguide.exercises.limits import over_limits
+from gpuguide.exercises.constants import evaluate
 from gpuguide.exercises.model import Call, Exercise, KernelTask
+from gpuguide.exercises.numpy_views import as_constant, as_launched, values
+from gpuguide.exercises.reading import Answer, check_parameters, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
-from gpuguide.exercises.trace import prepare, run
-from gpuguide.exercises.trace.findings import KINDS, Finding
-from gpuguide.exercises.trace.prepare import TracedKernel
-from gpuguide.exercises.trace.trace import Trace
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.judge import Launch, judge_launch
+from gpuguide.exercises.simulator.source import prepare
+from gpuguide.exercises.simulator.trace import Figures, Trace
 
 __all__ = ["judge_simulated", "with_line"]
-
-# After these, missing results are no news.
-_ENDS_THE_LAUNCH = ("endless", "exception")
 
 
 def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
@@ -51,27 +48,38 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     task = exercise.task
     assert isinstance(task, KernelTask)
     check_parameters(exercise.name, task.parameters, answer)
-    kernel = prepare(answer.source, answer.name, answer.constants)
-    report, most = LaneReport("simulator", PASSED), (0, 0)
+    if found := unsupported(answer):
+        return LaneReport("simulator", FAILED, findings=tuple(found))
+    constants = {name: as_constant(value) for name, value in answer.constants.items()}
+    kernel = prepare(
+        answer.source, answer.name, constants, lambda node, known: as_constant(evaluate(node, known))
+    )
+    report, most, largest = LaneReport("simulator", PASSED), (-1, 0), None
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
-        trace, findings = _launch(kernel, task, call, order)
-        unknown = next((finding for finding in findings if finding.kind == "unsupported"), None)
-        if unknown is not None:
-            return LaneReport("simulator", NOT_AT_HAND, unknown.message)
+        trace, findings = judge_launch(kernel, _as_data(call), task.limits, order)
+        if findings and findings[0].kind == "unsupported":
+            return LaneReport("simulator", NOT_AT_HAND, findings[0].message)
         if findings:
             located = [with_line(finding, answer) for finding in findings]
             return _failed(trace, located, call, order, n_calls - 1)
-        if _size(trace) >= most:
-            most = _size(trace)
-            report = replace(report, stats=trace.stats, stats_call=call.label)
+        if _size(trace.figures) >= most:
+            most, largest = _size(trace.figures), trace
+            report = replace(report, stats_call=call.label, result=trace.names[next(iter(call.expected))])
         report = replace(report, n_calls=n_calls)
-    return report
+    return replace(report, stats=largest.figures.work if largest else None, trace=largest)
 
 
-def _size(trace: Trace) -> tuple[int, int]:
+def _size(figures: Figures) -> tuple[int, int]:
     """Return the key by which launches are compared: one whose threads mostly lack an element says little."""
-    stats = trace.stats
-    return stats.reads + stats.writes + stats.atomics, stats.threads
+    return figures.reads + figures.writes + figures.atomics, figures.threads
+
+
+def _as_data(call: Call) -> Launch:
+    """Return a launch as the simulator takes it."""
+    expected = {name: values(contents) for name, contents in call.expected.items()}
+    unset = [name for name in call.expected if _holds_nothing(call.arguments[name])]
+    arguments = as_launched(call.arguments, unset)
+    return Launch(call.label, call.grid, call.block, arguments, expected, call.tolerance, call.shared_bytes)
 
 
 def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]:
@@ -83,25 +91,6 @@ def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]
     for position, call in enumerate(calls()):
         if position in last.values():
             yield call, "reverse"
-
-
-def _launch(kernel: TracedKernel, task: KernelTask, call: Call, order: str) -> tuple[Trace, list[Finding]]:
-    before = snapshot(call.arguments)
-    trace = run(
-        kernel,
-        call.grid,
-        call.block,
-        call.arguments,
-        order=order,
-        shared_bytes=call.shared_bytes,
-        outputs=[name for name in call.expected if _holds_nothing(before[name])],
-    )
-    findings = [*trace.findings, *changed_inputs(call, before, call.arguments, trace.names)]
-    if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
-        findings += wrong_results(call, call.arguments, trace.names)
-    if not findings:
-        findings = over_limits(task.limits, call, trace)
-    return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
 
 
 def _holds_nothing(x: np.ndarray[Any, Any]) -> bool:
@@ -131,15 +120,19 @@ def with_line(finding: Finding, answer: Answer) -> Finding:
     """
     if finding.line is not None or not finding.array:
         return finding
-    stores = {
-        node.lineno
-        for node in ast.walk(ast.parse(answer.source))
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == finding.array
-    }
+    nodes = (node for node in ast.walk(ast.parse(answer.source)) if isinstance(node, ast.expr))
+    stores = {node.lineno for node in nodes if _changes(node, finding.array)}
     return replace(finding, line=stores.pop(), lines=()) if len(stores) == 1 else finding
+
+
+def _changes(node: ast.expr, array: str) -> bool:
+    """Say whether a node stores into an array, or changes it atomically."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+            return name == array
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="atomic")), args=[ast.Name(id=name), *_]):
+            return name == array
+    return False
 
 
 def _failed(trace: Trace, findings: list[Finding], call: Call, order: str, n_calls: int) -> LaneReport:

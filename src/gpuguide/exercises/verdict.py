@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.model import Exercise, KernelTask
+from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
-from gpuguide.exercises.trace.findings import Finding
-from gpuguide.exercises.trace.trace import TraceStats
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.judge import never_written
+from gpuguide.exercises.simulator.trace import Work
 from gpuguide.exercises.wording import advice
 
 __all__ = ["LANE_NAMES", "Verdict"]
@@ -73,7 +74,7 @@ class Verdict:
         }
 
     @property
-    def stats(self) -> TraceStats | None:
+    def stats(self) -> Work | None:
         """Figures of the launch with the most work in the simulator; None if it did not pass."""
         return next((report.stats for report in self.reports if report.stats is not None), None)
 
@@ -113,10 +114,13 @@ class Verdict:
             yield _paragraph(_DECIDES[self._undecided])
         for report in self.reports:
             if report.stats is not None and self.passed:
+                yield _Part("", report.svg) if html else _Part(report.drawing, "")
                 yield _paragraph(_figures(report.stats, report.stats_call))
             if report.printed:
                 yield _paragraph("Your code printed:")
                 yield _code(report.printed)
+        if self.passed:
+            yield _paragraph(f"What it shows: {self.exercise.teaches}")
 
     def _not_passed(self) -> str:
         if self._failed:
@@ -209,8 +213,8 @@ def _left_out(lane: str, exercise: Exercise) -> str:
     task = exercise.task
     if lane != "compile" or not isinstance(task, KernelTask) or exercise.decided_in == lane:
         return ""
-    asked = (task.limits.float64_instructions, task.limits.registers, task.limits.local_bytes)
-    return "" if asked == (None, None, None) else " What the task asks of the compiled code was not judged."
+    asked = task.limits.float64_instructions
+    return "" if asked is None else " What the task asks of the compiled code was not judged."
 
 
 def _launches(n: int) -> str:
@@ -233,11 +237,8 @@ def _where(report: LaneReport) -> str:
 
 def _kind(finding: Finding, report: LaneReport) -> str:
     """Return what to advise on: a wrong element that was never written needs another question."""
-    if finding.kind == "wrong" and report.trace is not None:
-        unwritten = report.trace.never_written(finding.array)
-        if unwritten is not None and unwritten.index == finding.index:
-            return unwritten.kind
-    return finding.kind
+    is_missing = finding.kind == "wrong" and report.trace is not None and never_written(report.trace, finding)
+    return "never_written" if is_missing else finding.kind
 
 
 def _quote(finding: Finding, answer: Answer | None) -> str:
@@ -250,7 +251,7 @@ def _quote(finding: Finding, answer: Answer | None) -> str:
     return "\n".join(f"{line:>{width}} | {text}" for line, text in shown)
 
 
-def _figures(stats: TraceStats, call: str) -> str:
+def _figures(stats: Work, call: str) -> str:
     """Say how a launch used memory."""
     said = [
         f"The launch with the most work ({call}): {stats.threads:,} threads made {_accesses(stats)} global "
@@ -274,7 +275,7 @@ def _figures(stats: TraceStats, call: str) -> str:
     return " ".join(said)
 
 
-def _accesses(stats: TraceStats) -> str:
+def _accesses(stats: Work) -> str:
     counted = [(stats.reads, "read"), (stats.writes, "write"), (stats.atomics, "atomic operation")]
     words = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counted if n or noun != "atomic operation"]
     joined = " and ".join(words) if len(words) == 2 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -42,7 +42,6 @@ LOOK_AT = {
     ),
     "input_changed": "Others may still need the input. Which array should be written instead?",
     "wrong": "Work this one element out by hand: which thread computes it, and from which elements?",
-    "written_twice": "Which two threads have the same index, and should they?",
     "never_written": (
         "Which thread should write this element? Is there such a thread in this grid, and which condition "
         "keeps it from writing?"

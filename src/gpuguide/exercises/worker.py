@@ -1,6 +1,6 @@
-"""The worker process: reads a job from standard input, judges, and writes the verdict as its last line.
+"""The worker process: reads a job, then a lane a line, and writes a report for each.
 
-Run as ``python -m gpuguide.exercises.worker LANE``. A reader's kernel may crash or hang this process; the
+Run as ``python -m gpuguide.exercises.worker LANE ...``. A reader's code may crash or hang this process; the
 session that started it only reads what it wrote.
 """
 
@@ -15,34 +15,36 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+from gpuguide.errors import ArgumentError
 from gpuguide.exercises import pool
-from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.compile_lane import judge_compile
 from gpuguide.exercises.constants import decode
 from gpuguide.exercises.gpu_judge import judge_on_gpu
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
+from gpuguide.exercises.reading import Answer, execute
 from gpuguide.exercises.report import LaneReport
-from gpuguide.exercises.source_file import execute
 from gpuguide.machine.backends import cupy, numba_cuda
 
 __all__ = ["main", "perform"]
 
 
-def perform(job: Mapping[str, Any], say: Callable[[str], None]) -> LaneReport:
+def perform(job: Mapping[str, Any], lane: str, say: Callable[[str], None]) -> LaneReport:
     """Judge what a job describes, in this process.
 
     Parameters
     ----------
     job : mapping
         Of `worker_process.describe`.
+    lane : str
+        Which lane to judge in.
     say : callable
         Called with each launch before it is made.
 
     Returns
     -------
     LaneReport
-        Of the job's lane.
+        Of that lane.
 
     Raises
     ------
@@ -51,23 +53,24 @@ def perform(job: Mapping[str, Any], say: Callable[[str], None]) -> LaneReport:
     """
     exercise = pool.get(job["exercise"])
     constants = {name: decode(value) for name, value in job["constants"].items()}
-    answer = Answer(job["source"], job["name"], constants, job["place"])
+    answer = Answer(job["source"], job["name"], constants, job["place"], job["folder"])
     if isinstance(exercise.task, FunctionTask):
-        say("real arrays")
-        path = Path(answer.place or "answer.py")
-        return judge_function(exercise, execute(answer.source, answer.name, path, constants), job["lane"])
-    if job["lane"] == "compile":
+        say("real arrays" if lane == "gpu" else "stand-ins")
+        path = Path(answer.folder, answer.place or "answer.py")
+        sys.path[:0] = [answer.folder] if answer.folder not in ("", *sys.path) else []
+        return judge_function(exercise, execute(answer.source, answer.name, path, constants), lane)
+    if lane == "compile":
         return judge_compile(exercise, answer)
     return judge_on_gpu(exercise, answer, say)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Import what the lane needs, read the job, judge, and write the verdict.
+    """Import what the lanes need, read the job, and write a report for each lane that is asked for.
 
     Parameters
     ----------
     arguments : sequence of str
-        The lane.
+        The lanes.
 
     Returns
     -------
@@ -78,12 +81,18 @@ def main(arguments: Sequence[str]) -> int:
     # Imports take longer than judging, so they run while the session still simulates. An import that fails
     # here fails again where it is needed, with its own message.
     with contextlib.suppress(Exception):
-        numba_cuda()
-        if arguments[:1] == ["gpu"]:
+        if {"compile", "gpu"} & set(arguments):
+            numba_cuda()
+        if "gpu" in arguments:
             cupy()
-    job = json.load(sys.stdin)
-    report = perform(job, lambda label: _write(answers, {"at": label}))
-    _write(answers, {"report": report.as_json()})
+    job = json.loads(sys.stdin.readline() or "null")
+    for line in sys.stdin if job else ():
+        try:
+            report = perform(job, json.loads(line)["lane"], lambda label: _write(answers, {"at": label}))
+        except ArgumentError as error:
+            _write(answers, {"refused": str(error)})
+        else:
+            _write(answers, {"report": report.as_json()})
     return 0
 
 

@@ -5,6 +5,9 @@ import re
 import numpy as np
 import pytest
 
+from gpuguide.exercises import get, host_function, names
+from gpuguide.exercises.host_function import judge_function
+from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.judging import attempt, is_seconds
 from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, used_for
@@ -157,3 +160,68 @@ def test_a_changed_input_is_seen_bit_for_bit():
     assert unchanged("Here", "x", x, copy) is None
     x[0] = -0.0
     assert unchanged("Here", "x", x, copy).kind == "input_changed"
+
+
+class Anything:
+    """Says that it equals whatever it is compared with."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        return True
+
+    def __getattr__(self, name):
+        return Anything()
+
+
+class AnyNumber(float):
+    __hash__ = None
+
+    def __eq__(self, other):
+        return True
+
+    def __le__(self, other):
+        return True
+
+    __lt__ = __ge__ = __gt__ = __le__
+
+    def __sub__(self, other):
+        return AnyNumber(0)
+
+    __rsub__ = __sub__
+
+    def __abs__(self):
+        return AnyNumber(0)
+
+
+FUNCTIONS = [name for name in names() if isinstance(get(name).task, FunctionTask)]
+
+
+@pytest.mark.parametrize("result", [Anything(), AnyNumber(1), (AnyNumber(1), AnyNumber(1)), [Anything()] * 3])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_result_does_not_judge_itself(name, result):
+    parameters = ", ".join(get(name).task.parameters)
+    namespace = {"result": result}
+    exec(f"def answer({parameters}):\n    return result\n", namespace)
+    assert judge_function(get(name), namespace["answer"]).findings
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_leaving_is_no_answer(name):
+    parameters = ", ".join(get(name).task.parameters)
+    namespace = {}
+    exec(f"def answer({parameters}):\n    raise SystemExit(0)\n", namespace)
+    (finding, *_) = judge_function(get(name), namespace["answer"]).findings
+    assert (finding.kind, finding.line) == ("exception", 2)
+
+
+def test_a_function_has_its_time(monkeypatch):
+    monkeypatch.setattr(host_function, "LIMIT_S", 0.2)
+    source = "def crossing_point(sizes, cpu_s, gpu_s):\n    while True:\n        try:\n"
+    source += "            x = 1\n        except Exception:\n            pass\n"
+    namespace = {}
+    exec(compile(source, "<answer>", "exec"), namespace)
+    (finding,) = judge_function(get("crossing_point"), namespace["crossing_point"]).findings
+    assert finding.kind == "endless"
+    assert finding.line in range(2, 7)
+    assert "had not ended after 0.2 s" in finding.message

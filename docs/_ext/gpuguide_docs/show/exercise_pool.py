@@ -147,7 +147,7 @@ def check_commands(exercise: Exercise) -> str:
         Two lines, each after a prompt.
     """
     name = exercise.name
-    return f"$ gpuguide exercises start {name}\n$ gpuguide exercises check {name} {name}.py"
+    return f"$ gpuguide exercises start {name}\n$ gpuguide exercises check {name}"
 
 
 def lanes_text(exercise: Exercise) -> str:

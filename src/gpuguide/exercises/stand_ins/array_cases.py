@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import shown
-from gpuguide.exercises.trace.findings import Finding
 
 __all__ = ["compare_values", "unchanged"]
 

@@ -223,6 +223,8 @@ class FakeCupy:
         self.ndarray: type[DeviceArray] = type("ndarray", (DeviceArray,), {"__module__": "cupy"})
         self.cuda = cuda_names(self.gpu)
         self.n_allocations = self.bytes_allocated = 0
+        #: What crossed the link, in order.
+        self.sent, self.fetched = list[Any](), list[Any]()
         self._memory = HostMemory(self.gpu)
 
     def __getattr__(self, name: str) -> Any:
@@ -265,6 +267,7 @@ class FakeCupy:
             return self.full((), contents.item(), contents.dtype)
         array = self._allocate(contents)
         self.note_copy_to_device(array._buffer, contents.nbytes)
+        self.sent.append(contents.copy())
         return array
 
     def array(self, a: Any, dtype: Any = None, copy: bool = True, **_: Any) -> Any:
@@ -300,6 +303,7 @@ class FakeCupy:
                 self._memory.touch(out)
             self.gpu.copy_to_host(f"{data.nbytes} bytes", data.nbytes)
         np.copyto(out, data)
+        self.fetched.append(data.copy())
         return out
 
     # New arrays.

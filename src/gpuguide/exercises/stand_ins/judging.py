@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from numbers import Real
 from reprlib import Repr
 from typing import Any
 
+import numpy as np
+
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.stand_ins.time_limit import TooLongError
 from gpuguide.results.units import format_quantity
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "is_seconds",
     "known_lines",
     "lines_text",
+    "plain",
     "seconds",
     "shown",
 ]
@@ -55,8 +58,14 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
     With x = 0 the function raised ZeroDivisionError: division by zero.
     """
     try:
-        return function(*arguments), None
-    except Exception as error:  # whatever a reader's function raises is a finding, never the session's end
+        return plain(function(*arguments)), None
+    except TooLongError as error:
+        message = f"{case} the function had not ended after {error.limit_s:g} s."
+        return None, Finding("endless", message, line=line_of_error(error, source_of(function)))
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # whatever a reader's function raises is a finding, never the session's end
         text = str(error).strip().rstrip(".")
         message = f"{case} the function raised {type(error).__name__}{f': {text}' if text else ''}."
         if isinstance(error, TypeError) and any(mixed in str(error) for mixed in _MIXED):
@@ -97,6 +106,43 @@ def explained(message: str, causes: Iterable[Finding]) -> Iterator[Finding]:
     yield from found[1:]
 
 
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, tuple, list)
+
+
+def plain(value: object) -> Any:
+    """Return a value without what a class of the reader's own makes of it: it cannot say what it equals.
+
+    Parameters
+    ----------
+    value : object
+        What a reader's function returned.
+
+    Returns
+    -------
+    object
+        Numbers, texts, tuples and lists as Python has them, also those inside of tuples and lists; anything
+        else as it is.
+
+    Examples
+    --------
+    >>> class Seven(int):
+    ...     __eq__ = lambda self, other: True
+    >>> Seven(7) == 8, plain(Seven(7)) == 8, plain((Seven(7), "a"))
+    (True, False, (7, 'a'))
+    """
+    if isinstance(value, np.generic):
+        return value if type(value).__module__ == "numpy" else np.asarray(value)[()]
+    if isinstance(value, tuple):
+        return tuple(plain(each) for each in tuple.__iter__(value))
+    if isinstance(value, list):
+        return [plain(each) for each in list.__iter__(value)]
+    readers = {str: str.__str__, float: float.__float__} | (
+        {} if isinstance(value, bool) else {int: int.__int__}
+    )
+    read: Any = next((read for kind, read in readers.items() if isinstance(value, kind)), None)
+    return value if read is None else read(value)
+
+
 def equals(result: object, expected: object) -> bool:
     """Return whether a result equals what was expected; one that cannot be compared does not.
 
@@ -118,10 +164,7 @@ def equals(result: object, expected: object) -> bool:
     >>> equals((1, 2), (1, 2)), equals(np.arange(3), (0, 1, 2))
     (True, False)
     """
-    try:
-        return bool(result == expected)
-    except Exception:  # arrays have no truth value, and a reader's object may raise anything
-        return False
+    return type(result) in _PLAIN and bool(result == expected)
 
 
 def shown(value: object) -> str:
@@ -165,7 +208,8 @@ def is_seconds(value: object) -> bool:
     >>> is_seconds(0.5), is_seconds(math.nan), is_seconds(None), is_seconds(True)
     (True, False, False, False)
     """
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    is_real = type(value) in (int, float) or (isinstance(value, np.number) and not np.iscomplexobj(value))
+    return is_real and math.isfinite(value)  # type: ignore[arg-type]
 
 
 def is_near(figure_s: float, true_s: float, share: float = 0.01) -> bool:

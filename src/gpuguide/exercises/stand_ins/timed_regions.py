@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import seconds
 from gpuguide.exercises.stand_ins.virtual_gpu import Event, VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 
 __all__ = ["Region", "clock_mistakes", "regions", "used_for"]
 

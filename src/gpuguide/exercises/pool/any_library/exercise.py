@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.judging import attempt, shown
 from gpuguide.exercises.stand_ins.other_library import OtherArray, OtherLibrary
-from gpuguide.exercises.trace.findings import Finding
 
 # Rows, columns, dtype; the second column of each table always reads the same.
 CASES = ((4, 3, np.float64), (2, 2, np.float32), (100, 5, np.float32), (33, 2, np.float64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuguide.exercises.cases import in_words, matrix_in_words, poisoned
+from gpuguide.exercises.cases import eighths, in_words, matrix_in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.machine.launch import blocks_1d
 
@@ -28,8 +28,8 @@ def calls() -> list[Call]:
 
 def _call(shape: tuple[int, int], block: tuple[int, int]) -> Call:
     rng = np.random.default_rng(shape)
-    image = rng.integers(-99, 99, shape).astype(np.float32)
-    offset = rng.integers(1, 99, shape[1]).astype(np.float32)
+    image = eighths(rng, -99, 99, shape)
+    offset = eighths(rng, 1, 99, shape[1])
     arguments = {"image": image, "offset": offset, "out": poisoned(shape)}
     grid = (blocks_1d(max(shape), block[0]), blocks_1d(max(shape), block[1]))
     label = f"{matrix_in_words(shape)}, {in_words(grid, block)}"

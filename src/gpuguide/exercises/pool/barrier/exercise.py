@@ -16,7 +16,7 @@ def calls() -> list[Call]:
 def _build(
     n: int, rng: np.random.Generator, _grid: int, threads: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    x = rng.permutation(n).astype(np.float32)
+    x = rng.permutation(n).astype(np.float32) / 8
     parts = [np.roll(x[start : start + threads], 1) for start in range(0, n, threads)]
     return {"x": x}, {"x": np.concatenate([x[:0], *parts])}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.cases import eighths, launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
@@ -18,8 +18,8 @@ def calls() -> list[Call]:
 def _build(
     n: int, rng: np.random.Generator, grid: int, threads: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Whole numbers: the sum is exact in any order.
-    x = rng.integers(-99, 999, n).astype(np.float32)
+    # Multiples of 1/8: the sum is exact in any order.
+    x = eighths(rng, -99, 999, n)
     padded = np.zeros(grid * threads, np.float32)
     padded[:n] = x
     return {"x": x, "sums": poisoned(grid)}, {"sums": padded.reshape(grid, threads).sum(axis=1)}
@@ -33,7 +33,7 @@ EXERCISE = Exercise(
     teaches="A tree in shared memory adds up a block in a few rounds, with a barrier in each.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, bank_conflicts=1, atomics=0, loop_turns=10),
+        limits=Limits(bank_conflicts=1, atomics=0, loop_turns=16),
         signature=("float32[::1]", "float32[::1]"),
         parameters=("x", "sums"),
     ),

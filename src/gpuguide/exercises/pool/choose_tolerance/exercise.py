@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, shown
-from gpuguide.exercises.trace.findings import Finding
 
 EPS = float(np.finfo(np.float32).eps)
 Vector = np.ndarray[Any, np.dtype[np.float32]]
@@ -85,6 +85,9 @@ def right_sums() -> Iterator[Case]:
     yield _summed("whole numbers of -1, 0 and 1", rng.integers(-1, 2, 65_536).astype(np.float32), 256, True)
     many = rng.integers(-1000, 1000, 100_000).astype(np.float32)
     yield _summed("whole numbers too large to be added exactly", many, 10, True)
+    large = rng.integers(-(2**20), 2**20, 50_000).astype(np.float32)
+    cancelling = np.concatenate([large, -large[::-1]])
+    yield _summed("large whole numbers that cancel out", cancelling, 10, True)
     beyond = 2.0**24
     yield Case(
         "2**24 + 1 ones, which float32 cannot hold", True, beyond, beyond + 1, 2**24 + 1, 1, beyond + 1, True

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, shown
 from gpuguide.exercises.stand_ins.lines import line_now, source_of
-from gpuguide.exercises.trace.findings import Finding
 
 TOLERANCE = 1e-12
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.cases import eighths, launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 WIDTHS = (1, 5, 9, 17)
@@ -18,9 +18,9 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Whole numbers: the sum is exact in any order.
-    x = rng.integers(1, 99, n).astype(np.float32)
-    weights = rng.permutation(17)[: 17 if n > 256 else rng.choice(WIDTHS)].astype(np.float32) + 1
+    # Multiples of 1/8: the sum is exact in any order.
+    x = eighths(rng, 1, 99, n)
+    weights = rng.permutation(17)[: 17 if n > 256 else rng.choice(WIDTHS)].astype(np.float32) / 8 + 1
     radius = weights.size // 2
     expected = np.convolve(np.pad(x, radius), weights, mode="valid") if n else x
     return {"x": x, "weights": weights, "out": poisoned(n)}, {"out": expected}
@@ -34,7 +34,7 @@ EXERCISE = Exercise(
     teaches="What neighbouring threads share is fetched once into shared memory, with a margin at both ends.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, reads_per_element=10, loop_turns=40, float64_instructions=0),
+        limits=Limits(reads_per_block=1, loop_turns=40, float64_instructions=0),
         signature=("float32[::1]", "float32[::1]", "float32[::1]"),
         parameters=("x", "weights", "out"),
     ),

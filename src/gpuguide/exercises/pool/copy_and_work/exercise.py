@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, explained, is_near, is_seconds, seconds, shown
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 
 # Slower than any real machine, so that even small arrays take longer than a launch.
 _LINK_IS_SLOW = Costs(link_rate=0.02, staging_rate=0.5, memory_rate=0.1, cache_rate=0.2, wake_up_ns=1_000)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 from gpuguide.machine.backends import cupy
 
 SHAPES = ((4, 6), (1, 2), (33, 17), (128, 64))
@@ -56,6 +56,20 @@ def _findings(function: Callable[..., Any], shape: tuple[int, int], cp: Any) -> 
         finding = Finding("wrong", f"{case} the result must be an array of NumPy; it was left on the GPU.")
     finding = finding or compare_values(case, result, expected, TOLERANCE)
     yield from (found for found in (finding, unchanged(case, "image", image, copy)) if found)
+    if finding is None and isinstance(cp, FakeCupy):
+        yield from _on_the_host(case, cp, copy, result)
+
+
+def _on_the_host(case: str, cp: FakeCupy, image: Any, result: Any) -> Iterator[Finding]:
+    """Say if a step was left to NumPy: the image goes over as it is, and the result is what comes back."""
+    if len(cp.sent) == 1 and not np.array_equal(cp.sent[0], image):
+        line = cp.gpu.events("to_device")[0].line
+        message = f"{case} what was copied to the GPU is not the image: all steps belong on the GPU."
+        yield Finding("limit", message, line=line)
+    elif len(cp.fetched) == 1 and not np.array_equal(cp.fetched[0], result):
+        line = cp.gpu.events("to_host")[0].line
+        message = f"{case} what came back is not the result yet: all steps belong on the GPU."
+        yield Finding("limit", message, line=line)
 
 
 def _crossings(shape: tuple[int, int], cp: FakeCupy) -> Iterator[Finding]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, equals, shown
-from gpuguide.exercises.trace.findings import Finding
 
 Times = list[float]
 Bracket = tuple[int, int] | None

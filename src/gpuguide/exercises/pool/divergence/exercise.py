@@ -32,7 +32,7 @@ EXERCISE = Exercise(
     teaches="All threads of a warp walk through each branch that one of them takes: sort the work by branch.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, loop_turns=16, divergent_branches=0.1),
+        limits=Limits(loop_turns=24, divergent_branches=0.1),
         signature=("int32[::1]", "int32[::1]"),
         parameters=("x", "out"),
     ),

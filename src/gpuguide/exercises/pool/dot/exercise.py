@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d
+from gpuguide.exercises.cases import eighths, launches_1d
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
@@ -16,9 +16,9 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Whole numbers: the sum is exact in any order.
-    a, b = (rng.integers(-9, 99, n).astype(np.float32) for _ in range(2))
-    total = rng.integers(1, 99, 1).astype(np.float32)
+    # Multiples of 1/8, and small ones: the sum is exact in any order.
+    a, b = (eighths(rng, -3, 16, n) for _ in range(2))
+    total = eighths(rng, 1, 99, 1)
     return {"a": a, "b": b, "total": total}, {"total": total + (a * b).sum()}
 
 
@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     teaches="Add up in registers first, then across the warp, and go to memory once per warp.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(atomics=24, loop_turns=16, float64_instructions=0),
+        limits=Limits(atomics_per_warp=1, loop_turns=16, float64_instructions=0),
         signature=("float32[::1]", "float32[::1]", "float32[::1]"),
         parameters=("a", "b", "total"),
     ),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.blurs import ON_DEVICE, ON_HOST, VirtualBlur
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
@@ -17,7 +18,6 @@ from gpuguide.exercises.stand_ins.judging import attempt, explained, is_near, is
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 
 SIDES = ("CPU", "GPU")
 _NAMES = (ON_HOST, ON_DEVICE)

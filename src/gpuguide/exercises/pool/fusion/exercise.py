@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.cases import eighths, launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
@@ -16,7 +16,7 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    x, y, weight = (rng.integers(-9, 10, n).astype(np.float32) for _ in range(3))
+    x, y, weight = (eighths(rng, -9, 10, n) for _ in range(3))
     expected = (x - y) ** 2 * weight
     return {"x": x, "y": y, "weight": weight, "out": poisoned(n)}, {"out": expected}
 
@@ -29,7 +29,7 @@ EXERCISE = Exercise(
     teaches="Keep intermediate results in a variable: each pass over an array is traffic.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(reads_per_element=1, writes_per_element=1, active_threads=0.9),
+        limits=Limits(reads_per_element=1, writes_per_element=1, loop_turns=2),
         signature=("float32[::1]",) * 4,
         parameters=("x", "y", "weight", "out"),
     ),

@@ -7,8 +7,8 @@ from typing import Any
 
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, count, shown
-from gpuguide.exercises.trace.findings import Finding
 from gpuguide.machine.launch import blocks_1d, grid_2d, grid_3d
 
 Shape = tuple[int, ...]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d
+from gpuguide.exercises.cases import eighths, launches_1d
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
@@ -16,9 +16,9 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Whole numbers: the result is exact, whether or not product and sum are rounded as one.
-    factor = np.float32(rng.integers(2, 9))
-    x, y = (rng.integers(1, 99, n).astype(np.float32) for _ in range(2))
+    # Multiples of 1/8: the result is exact, whether or not product and sum are rounded as one.
+    factor = eighths(rng, 2, 9, 1)[0]
+    x, y = (eighths(rng, 1, 99, n) for _ in range(2))
     return {"factor": factor, "x": x, "y": y}, {"y": y + factor * x}
 
 

@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     teaches="A thread that reads its neighbours must decide what to read where there is none.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, reads_per_element=3, loop_turns=4),
+        limits=Limits(reads_per_element=3, loop_turns=4),
         signature=("float32[::1]", "float32[::1]"),
         parameters=("x", "out"),
     ),

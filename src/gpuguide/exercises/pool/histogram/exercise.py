@@ -33,7 +33,7 @@ EXERCISE = Exercise(
     teaches="Where many threads add to one place, only an atomic addition loses nothing.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, reads_per_element=1, loop_turns=1),
+        limits=Limits(active_threads=0.9, reads_per_element=1),
         signature=("int32[::1]", "int32[::1]"),
         parameters=("values", "counts"),
     ),

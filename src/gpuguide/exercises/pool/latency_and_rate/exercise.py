@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
-from gpuguide.exercises.trace.findings import Finding
 
 _NOISE, _CLOSE = 0.02, 0.05
 _SIZES = [2**k for k in range(8, 34)]

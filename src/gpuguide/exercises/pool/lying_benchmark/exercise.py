@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import (
     attempt,
     count,
@@ -22,7 +23,6 @@ from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.operations import VirtualOperation
 from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 
 MS = 1_000_000
 
@@ -68,7 +68,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     for machine in MACHINES:
         gpu, operation = _start(function, machine)
         case = f"On {machine.title}"
-        figure, finding = attempt(function, case, _as_on_a_gpu(gpu), operation)
+        figure, finding = attempt(function, case, *_as_on_a_gpu(gpu, operation))
         if finding is None and not is_seconds(figure):
             finding = Finding("wrong", f"{case} a number of seconds was expected; got {shown(figure)}.")
         if finding is not None:
@@ -84,7 +84,7 @@ def praise(function: Callable[..., Any]) -> str:
     errors = []
     for machine in MACHINES:
         gpu, operation = _start(function, machine)
-        errors.append(abs(float(function(_as_on_a_gpu(gpu), operation)) / operation.work_s - 1))
+        errors.append(abs(float(function(*_as_on_a_gpu(gpu, operation))) / operation.work_s - 1))
     share = f"{100 * max(errors):.1f} %"
     return f"On {len(MACHINES)} virtual machines the figure is within {share} of the work's time."
 
@@ -95,9 +95,12 @@ def _start(function: Callable[..., Any], machine: Machine) -> tuple[VirtualGpu, 
     return gpu, VirtualOperation(gpu, *times, rhythm=machine.rhythm)
 
 
-def _as_on_a_gpu(gpu: VirtualGpu) -> Any:
-    """Return exactly what a reader has in a notebook."""
-    return SimpleNamespace(clock=gpu.clock, synchronize=gpu.synchronize)
+def _as_on_a_gpu(gpu: VirtualGpu, operation: VirtualOperation) -> tuple[Any, Any]:
+    """Return exactly what a reader has in a notebook: nothing that knows the answer."""
+    return (
+        SimpleNamespace(clock=gpu.clock, synchronize=gpu.synchronize),
+        SimpleNamespace(prepare=operation.prepare, run=operation.run),
+    )
 
 
 def _explain(case: str, figure: float, gpu: VirtualGpu, operation: VirtualOperation) -> Iterator[Finding]:

@@ -17,8 +17,8 @@ def calls() -> list[Call]:
 
 def _build(shape: tuple[int, int], rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     # Few different values, so that many pixels are exactly at the level.
-    image = rng.integers(0, 5, shape).astype(np.float32)
-    level = np.float32(2)
+    image = rng.integers(0, 10, shape).astype(np.float32) / 2
+    level = np.float32(2.5)
     arguments = {"image": image, "level": level, "mask": poisoned(shape, np.uint8)}
     return arguments, {"mask": (image >= level).astype(np.uint8)}
 
@@ -31,7 +31,7 @@ EXERCISE = Exercise(
     teaches="A grid can have two axes: x counts the columns, y the rows, and both need a guard.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, loop_turns=2),
+        limits=Limits(loop_turns=2),
         signature=("float32[:, ::1]", "float32", "uint8[:, ::1]"),
         parameters=("image", "level", "mask"),
     ),

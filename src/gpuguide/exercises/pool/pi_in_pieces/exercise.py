@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, count, shown
-from gpuguide.exercises.trace.findings import Finding
 
 # n, piece; several pieces, a rest, one piece, a piece that is not full, one point at a time.
 CASES = ((1000, 100), (1000, 300), (64, 64), (50, 64), (7, 1), (1, 1), (1, 100), (10_001, 5000), (999, 1000))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.judging import attempt, count, shown
-from gpuguide.exercises.trace.findings import Finding
 
 SMALLEST = 1e-14
 MOST_SOLUTIONS = 10

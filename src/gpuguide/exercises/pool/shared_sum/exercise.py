@@ -29,7 +29,7 @@ EXERCISE = Exercise(
     teaches="In shared memory a block can first work by itself, if it sets the memory and uses barriers.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, atomics=20, loop_turns=10),
+        limits=Limits(atomics_per_block=1, loop_turns=10),
         signature=("int32[::1]", "int32[::1]"),
         parameters=("x", "total"),
     ),

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.judging import attempt, shown
-from gpuguide.exercises.trace.findings import Finding
 
 NEAR = 1e-5  # of the largest weight
 

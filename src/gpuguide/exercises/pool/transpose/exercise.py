@@ -25,7 +25,7 @@ def calls() -> list[Call]:
 
 def _call(shape: tuple[int, int], grid: tuple[int, int]) -> Call:
     rng = np.random.default_rng(shape)
-    x = rng.permutation(shape[0] * shape[1]).reshape(shape).astype(np.float32)
+    x = rng.permutation(shape[0] * shape[1]).reshape(shape).astype(np.float32) / 8
     label = f"{matrix_in_words(shape)}, {in_words(grid, (32, 32))}"
     arguments = {"x": x, "out": poisoned(shape[::-1])}
     return Call(label, grid, (32, 32), arguments, {"out": np.ascontiguousarray(x.T)})

@@ -1,0 +1,786 @@
+"""Reads a reader's answer: a function of a session, or one in a file; and what a kernel cannot contain.
+
+A kernel is read and not executed: its text, the functions that it calls, and the imports and constants that
+they use. Only a file that holds a function of the host is executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gpuguide.errors import ArgumentError, unknown
+from gpuguide.exercises.constants import evaluate, is_constant
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.rewriting import own_nodes
+from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
+
+__all__ = [
+    "Answer",
+    "check_parameters",
+    "execute",
+    "last_function",
+    "parse",
+    "plain_function",
+    "quotable",
+    "read",
+    "read_file",
+    "read_host_file",
+    "read_source",
+    "unsupported",
+]
+
+_Import = ast.Import | ast.ImportFrom
+_LIMIT_S = float(os.environ.get("GPUGUIDE_TIME_LIMIT", "20"))
+
+
+@dataclass(frozen=True)
+class Answer:
+    r"""A reader's kernel as text, with what it needs from outside.
+
+    Attributes
+    ----------
+    source : str
+        The kernel, the functions it calls and the imports they use. Each line of the kernel has the number
+        that it has in the reader's file or cell.
+    name : str
+        The kernel's name.
+    constants : mapping
+        Values that the functions refer to, by name.
+    place : str
+        Name of the file where it stands, for messages; empty for a cell.
+    folder : str
+        Folder of that file, from which it may import; empty if it is not to be executed.
+
+    Examples
+    --------
+    >>> Answer("def k(x):\n    x[0] = 1\n", "k").line(2)
+    '    x[0] = 1'
+    """
+
+    source: str
+    name: str
+    constants: Mapping[str, object] = field(default_factory=dict)
+    place: str = ""
+    folder: str = ""
+
+    def line(self, number: int) -> str:
+        """Return one line of the source, counted from 1; empty where there is none."""
+        lines = self.source.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
+def check_parameters(exercise: str, expected: tuple[str, ...], answer: Answer) -> tuple[str, ...]:
+    """Return the names of a kernel's parameters, if they match the expected ones.
+
+    Parameters
+    ----------
+    exercise : str
+        Name of the exercise, for the message.
+    expected : tuple of str
+        Names in the statement; empty if it leaves them open.
+    answer : Answer
+        The kernel.
+
+    Returns
+    -------
+    tuple of str
+        The reader's own names, which may differ from the statement's.
+
+    Raises
+    ------
+    ArgumentError
+        Their number or order is wrong.
+
+    Examples
+    --------
+    >>> check_parameters("guard", ("x", "out"), Answer("def k(a, out): pass", "k"))
+    ('a', 'out')
+    """
+    node = _definition(answer)
+    names = tuple(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
+    shown = f"{answer.name}({ast.unparse(node.args)})"
+    wanted = f"{exercise} asks for a function with the parameters ({', '.join(expected)})"
+    if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
+        raise ArgumentError(f"{wanted}, each with a name of its own; got {shown}.")
+    if expected and len(names) != len(expected):
+        raise ArgumentError(f"{wanted}, {len(expected)} of them; got {len(names)}: {shown}.")
+    misplaced = [
+        name for name, here in zip(names, expected, strict=False) if name != here and name in expected
+    ]
+    if misplaced:
+        raise ArgumentError(f"{wanted}, in this order; got {shown}.")
+    return names
+
+
+def _definition(answer: Answer) -> ast.FunctionDef:
+    for node in ast.parse(answer.source).body:
+        if isinstance(node, ast.FunctionDef) and node.name == answer.name:
+            return node
+    raise ArgumentError(f"Expected a function {answer.name!r} defined with def; there is none.")
+
+
+# --- From a session -------------------------------------------------------------------------------------
+
+
+def plain_function(exercise: str, function: object, *, kernel: bool = True) -> FunctionType:
+    """Return the Python function behind what a reader passed in.
+
+    Parameters
+    ----------
+    exercise : str
+        Name of the exercise, for the message.
+    function : object
+        A kernel, be it Numba's, its simulator's, or a function without a decorator.
+    kernel : bool
+        Whether the exercise asks for a kernel.
+
+    Returns
+    -------
+    function
+        As it was defined with ``def``.
+
+    Raises
+    ------
+    ArgumentError
+        It is something else; the message says what to pass instead.
+
+    Examples
+    --------
+    >>> def double(x): ...
+    >>> plain_function("guard", double) is double
+    True
+    """
+    usage = f"check({exercise!r}, my_function)"
+    if isinstance(function, type):
+        raise ArgumentError(f"{usage} expects a function; got the class {function.__name__!r}.")
+    if hasattr(function, "dispatcher") and hasattr(function, "griddim"):
+        raise ArgumentError(
+            f"{usage} expects the kernel itself; got one with its launch, kernel[grid, block]. "
+            "Leave the brackets out: the check launches it with grids of its own."
+        )
+    if kernel:
+        _refuse_other_compilers(usage, function)
+    plain = _unwrapped(function)
+    if not isinstance(plain, FunctionType):
+        advice = f" To check a file, run: gpuguide exercises check {exercise} FILE"
+        raise ArgumentError(
+            f"{usage} expects a function that was defined with def; got {_described(function)}."
+            + (advice if isinstance(function, str) else "")
+        )
+    if plain.__name__ == "<lambda>":
+        raise ArgumentError(f"{usage} expects a function that was defined with def; got a lambda.")
+    return plain
+
+
+def _unwrapped(function: object) -> object:
+    """Return what Numba's dispatcher (``py_func``) or its simulator's (``fn``) wraps."""
+    for attribute in ("py_func", "fn"):
+        inner = getattr(function, attribute, None)
+        if isinstance(inner, FunctionType):
+            return inner
+    return function
+
+
+def _refuse_other_compilers(usage: str, function: object) -> None:
+    module = type(function).__module__
+    if module.startswith(("numba.core", "numba.np")):
+        raise ArgumentError(
+            f"{usage} expects a kernel for the GPU; this function was compiled for the CPU. "
+            "Decorate it with @cuda.jit instead."
+        )
+    options = getattr(function, "targetoptions", {})
+    if getattr(function, "_device", False) or (isinstance(options, dict) and options.get("device")):
+        raise ArgumentError(
+            f"{usage} expects a kernel; got a device function, which only a kernel can call. "
+            "Decorate it with @cuda.jit, without device=True."
+        )
+
+
+def _described(value: object) -> str:
+    kind = type(value)
+    if isinstance(value, BuiltinFunctionType):
+        return f"the built-in function {value.__name__!r}"
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return f"an object of the type {name}"
+
+
+def read(exercise: str, function: object, *, kernel: bool = True) -> Answer:
+    """Take a function of this session apart.
+
+    Parameters
+    ----------
+    exercise : str
+        Name of the exercise, for messages.
+    function : object
+        As for `plain_function`.
+    kernel : bool
+        As for `plain_function`.
+
+    Returns
+    -------
+    Answer
+        The function's source, that of the functions it calls, and the constants they use.
+
+    Raises
+    ------
+    ArgumentError
+        It is not a function, its source cannot be found, or it refers to something that cannot be sent as
+        text.
+    """
+    plain = plain_function(exercise, function, kernel=kernel)
+    collected = _Collected(exercise)
+    collected.add(plain.__name__, plain)
+    # On the first line, if it is free: the functions stand where they stood in their file.
+    imports = _Piece("; ".join(collected.imports.values()), 1)
+    pieces = [*collected.functions.values(), *([imports] if imports.text else [])]
+    return Answer(_arrange(pieces), plain.__name__, collected.constants, _shown(collected.file))
+
+
+def quotable(exercise: str, function: FunctionType) -> Answer:
+    """Return a function's own source, to quote lines of it.
+
+    Parameters
+    ----------
+    exercise : str
+        Name of the exercise.
+    function : function
+        Of `plain_function`.
+
+    Returns
+    -------
+    Answer
+        Without text if the source cannot be found.
+
+    Examples
+    --------
+    >>> answer = quotable("guard", quotable)
+    >>> answer.name, answer.place
+    ('quotable', 'source.py')
+    """
+    try:
+        text, line, file = _source(exercise, function)
+    except ArgumentError:
+        return Answer("", function.__name__)
+    return Answer(_arrange([_Piece(text, line)]), function.__name__, place=_shown(file))
+
+
+def _shown(file: str) -> str:
+    """Return the name of a file that a reader knows; notebooks and prompts make up names of their own."""
+    made_up = file.startswith("<") or "ipykernel" in file or not Path(file).is_file()
+    return "" if made_up else Path(file).name
+
+
+class _Collected:
+    """What has been found so far, while following calls from function to function."""
+
+    def __init__(self, exercise: str) -> None:
+        self.exercise = exercise
+        self.objects: dict[str, object] = {}
+        self.functions: dict[str, _Piece] = {}
+        self.imports: dict[str, str] = {}
+        self.constants: dict[str, object] = {}
+        self.file = ""
+
+    def add(self, name: str, function: FunctionType) -> None:
+        """Add a function under the name by which its caller knows it, and all that it needs."""
+        text, line, place = _source(self.exercise, function)
+        # Only the kernel's own file has the line numbers that messages show.
+        self.file = self.file or place
+        renamed = re.sub(rf"\bdef\s+{re.escape(function.__name__)}\b", f"def {name}", text, count=1)
+        self.functions[name] = _Piece(renamed, line if place == self.file else 0)
+        for needed, value in _outside(function, ast.parse(text)):
+            if needed in self.objects and self.objects[needed] is not value:
+                raise ArgumentError(
+                    f"{function.__name__!r} and another function of the same kernel use {needed!r} for "
+                    f"different things. Rename one of them."
+                )
+            if needed not in self.objects:
+                self.objects[needed] = value
+                self._add_value(function.__name__, needed, value)
+
+    def _add_value(self, user: str, name: str, value: object) -> None:
+        inner = _unwrapped(value)
+        line = _import_line(name, value)
+        if line:
+            self.imports[name] = line
+        elif isinstance(inner, FunctionType):
+            if name not in self.functions:
+                self.add(name, inner)
+        elif is_constant(value):
+            self.constants[name] = value
+        else:
+            raise ArgumentError(
+                f"{user!r} refers to {name!r}, which is {_described(value)}. From outside a kernel takes "
+                f"only numbers, tuples and small arrays: make it an argument."
+            )
+
+
+def _source(exercise: str, function: FunctionType) -> tuple[str, int, str]:
+    """Return the text of a function, the number of its first line, and the name of its file."""
+    try:
+        lines, line = inspect.getsourcelines(function)
+    except (OSError, TypeError, SyntaxError):
+        raise ArgumentError(
+            f"The source of {function.__name__!r} cannot be found, perhaps because it was typed at Python's "
+            f"prompt. Save it to a file and run: gpuguide exercises check {exercise} FILE"
+        ) from None
+    return textwrap.dedent("".join(lines)), line, function.__code__.co_filename
+
+
+def _outside(function: FunctionType, tree: ast.Module) -> Iterator[tuple[str, object]]:
+    """Yield the names that a function takes from outside, with their values."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    closure = {name: cell.cell_contents for name, cell in cells}
+    for name in sorted(_free_names(tree.body[0])):
+        if name in closure:
+            yield name, closure[name]
+        elif name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def _import_line(name: str, value: Any) -> str:
+    """Return the statement that imports a value under a name; empty if no module owns the value."""
+    if isinstance(value, ModuleType):
+        parent, _, last = value.__name__.rpartition(".")
+        return f"from {parent} import {last} as {name}" if parent else f"import {last} as {name}"
+    home, last = "", ""
+    if type(value).__module__.startswith(("numba.core.types", "numba.cuda.types")):
+        home, last = "numba", value.name
+    elif isinstance(value, BuiltinFunctionType) and value.__module__ == "math":
+        home, last = "math", value.__name__
+    elif isinstance(value, np.ufunc) or (isinstance(value, type) and issubclass(value, np.generic)):
+        home, last = "numpy", value.__name__
+    elif _is_of_cuda(value):
+        home, last = "numba.cuda", value.__name__
+    return f"from {home} import {last} as {name}" if home else ""
+
+
+def _is_of_cuda(value: Any) -> bool:
+    """Say whether a value is one of numba.cuda's own functions, and not a kernel that it compiled."""
+    home = str(getattr(value, "__module__", ""))
+    return home.startswith("numba.cuda") and _unwrapped(value) is value
+
+
+# --- From a file ----------------------------------------------------------------------------------------
+
+
+def read_file(path: Path, name: str = "", preferred: str = "") -> Answer:
+    """Extract a kernel from a file by its syntax tree; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A Python file.
+    name : str
+        Name of the kernel; by default the one called `preferred`, else the last function of the file.
+    preferred : str
+        See `name`.
+
+    Returns
+    -------
+    Answer
+        With the functions that the kernel calls, and the imports and constants they use.
+
+    Raises
+    ------
+    ArgumentError
+        The file cannot be read or is not Python, or the kernel needs something that only executing the
+        file would make.
+    UnknownNameError
+        There is no function of this name.
+    """
+    return read_source(_text(path), name, preferred, place=path.name)
+
+
+def read_source(text: str, name: str = "", preferred: str = "", place: str = "answer.py") -> Answer:
+    r"""Extract a kernel from a text by its syntax tree; nothing in it is executed.
+
+    Parameters
+    ----------
+    text : str
+        Python source.
+    name, preferred : str
+        As for `read_file`.
+    place : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    Answer
+        As of `read_file`.
+
+    Raises
+    ------
+    ArgumentError
+        As of `read_file`.
+    UnknownNameError
+        There is no function of this name.
+
+    Examples
+    --------
+    >>> read_source("N = 4\ndef k(x):\n    x[0] = N\nprint('never')").constants
+    {'N': 4}
+    """
+    tree = parse(text, place)
+    functions = _functions(tree)
+    chosen = _choose(functions, name, preferred, place)
+    return _Reachable(tree, functions, text, place).answer(chosen)
+
+
+def parse(text: str, place: str) -> ast.Module:
+    """Parse Python source.
+
+    Parameters
+    ----------
+    text : str
+        Python source.
+    place : str
+        Name of the file, for the message.
+
+    Returns
+    -------
+    ast.Module
+        Its syntax tree.
+
+    Raises
+    ------
+    ArgumentError
+        It is not Python; the message names and quotes the line.
+
+    Examples
+    --------
+    >>> len(parse("x = 1", "answer.py").body)
+    1
+    """
+    try:
+        return ast.parse(text, filename=place)
+    except SyntaxError as error:
+        quoted = f": {error.text.strip()}" if error.text and error.text.strip() else ""
+        raise ArgumentError(f"{place} is not Python: line {error.lineno}, {error.msg}{quoted}") from None
+    except ValueError as error:  # a null byte
+        raise ArgumentError(f"{place} is not Python: {error}.") from None
+
+
+def last_function(text: str, place: str = "answer.py") -> str:
+    r"""Return the name of the last function at the top level of a text.
+
+    Parameters
+    ----------
+    text : str
+        Python source.
+    place : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    str
+        The function that is judged by default.
+
+    Raises
+    ------
+    ArgumentError
+        It is not Python, or has no function.
+
+    Examples
+    --------
+    >>> last_function("def one(): pass\ndef two(): pass")
+    'two'
+    """
+    return _choose(_functions(parse(text, place)), "", "", place)
+
+
+def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def _choose(functions: dict[str, Any], name: str, preferred: str, place: str) -> str:
+    """Return the function to judge: the one asked for, else the one preferred, else the last one."""
+    if not functions:
+        raise ArgumentError(f"{place} has no function at its top level. Define one with def.")
+    if name:
+        if name not in functions:
+            raise unknown(f"function of {place}:", name, functions)
+        return name
+    return preferred if preferred in functions else list(functions)[-1]
+
+
+def _text(path: Path) -> str:
+    if not path.exists():
+        raise ArgumentError(f"The file {path} does not exist.")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ArgumentError(f"{path} is not a text in UTF-8. Save it as a Python file.") from None
+    except OSError as error:
+        raise ArgumentError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+class _Reachable:
+    """Follows the names that a kernel uses to the statements of its file that define them."""
+
+    def __init__(
+        self, tree: ast.Module, functions: dict[str, ast.FunctionDef], text: str, place: str
+    ) -> None:
+        self.functions, self.lines, self.place = functions, text.splitlines(), place
+        self.imports = {bound: node for node in tree.body for bound in self._bound(node)}
+        self.assigned = dict(assigned for node in tree.body for assigned in _assigned(node))
+        self.classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+        self.kept: dict[int, ast.stmt] = {}
+        self.constants: dict[str, object] = {}
+
+    def _bound(self, node: ast.stmt) -> Iterator[str]:
+        if isinstance(node, _Import):
+            for alias in node.names:
+                if alias.name == "*":
+                    raise ArgumentError(
+                        f"{self.place}, line {node.lineno}: {ast.unparse(node)!r} does not say which names "
+                        f"it imports. Import the names that you use."
+                    )
+                yield alias.asname or alias.name.partition(".")[0]
+
+    def answer(self, name: str) -> Answer:
+        """Return the answer whose kernel has this name."""
+        self._keep_function(name)
+        pieces = [self._piece(node) for node in self.kept.values()]
+        return Answer(_arrange(pieces), name, self.constants, self.place)
+
+    def _keep_function(self, name: str) -> None:
+        node = self.functions[name]
+        if node.lineno in self.kept:
+            return
+        self.kept[node.lineno] = node
+        for used in sorted(_free_names(node)):
+            if used in self.functions:
+                self._keep_function(used)
+            elif used in self.imports:
+                self.kept[self.imports[used].lineno] = self.imports[used]
+            elif used in self.assigned:
+                self.constants[used] = self._constant(used, name)
+            elif used in self.classes:
+                raise ArgumentError(f"{self.place}: {name!r} uses the class {used!r}; a kernel cannot.")
+
+    def _constant(self, name: str, user: str) -> object:
+        value = self.assigned[name]
+        try:
+            # A constant may be made of others, each of which is evaluated first.
+            inner = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & set(self.assigned)
+            known = {each: self._constant(each, user) for each in sorted(inner - {name})}
+            return evaluate(value, known)
+        except (ValueError, RecursionError):
+            raise ArgumentError(
+                f"{self.place}, line {value.lineno}: {user!r} uses {name!r}, which is known only when the "
+                f"file is executed, and a kernel's file is not. Write a number, or make it an argument."
+            ) from None
+
+    def _piece(self, node: ast.stmt) -> _Piece:
+        """Return the lines of a function, or an import by itself where others share its line."""
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        assert node.end_lineno is not None
+        text = self.lines[first - 1 : node.end_lineno]
+        if isinstance(node, _Import):
+            text = [ast.unparse(node)]
+        return _Piece("\n".join(text), first)
+
+
+def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the names that a statement assigns, with the expressions."""
+    if isinstance(node, ast.Assign):
+        yield from ((each.id, node.value) for each in node.targets if isinstance(each, ast.Name))
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        yield node.target.id, node.value
+
+
+def read_host_file(path: Path, name: str = "", preferred: str = "") -> Answer:
+    """Read a file that holds a function of the host; a worker process will execute it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A Python file.
+    name : str
+        Name of the function, at its top level.
+    preferred : str
+        Name of the function where none is asked for; if there is none of that name, the last one counts.
+
+    Returns
+    -------
+    Answer
+        The whole text.
+
+    Raises
+    ------
+    ArgumentError, UnknownNameError
+        The file cannot be read, is no Python, or has no such function.
+    """
+    text = _text(path)
+    chosen = _choose(_functions(parse(text, path.name)), name, preferred, path.name)
+    return Answer(text, chosen, place=path.name, folder=str(path.resolve().parent))
+
+
+def execute(
+    text: str, name: str, path: Path, constants: Mapping[str, object] = MappingProxyType({})
+) -> Callable[..., Any]:
+    r"""Execute source text and return one of its functions.
+
+    Parameters
+    ----------
+    text : str
+        Python source.
+    name : str
+        Name of a function at its top level.
+    path : pathlib.Path
+        Where it stands, for tracebacks.
+    constants : mapping
+        Names that are there from the beginning.
+
+    Returns
+    -------
+    callable
+        The function.
+
+    Raises
+    ------
+    ArgumentError
+        The text raises an error.
+
+    Examples
+    --------
+    >>> execute("def one():\n    return 1", "one", Path("answer.py"))()
+    1
+    """
+    namespace: dict[str, Any] = {**constants, "__name__": path.stem, "__file__": str(path)}
+    try:
+        with time_limit(_LIMIT_S):
+            exec(compile(text, str(path), "exec"), namespace)
+    except (Exception, SystemExit, TooLongError) as error:
+        line = _line_of(error, str(path))
+        raise ArgumentError(
+            f"{path.name} stops{f' at line {line}' if line else ''} when it is executed: "
+            f"{type(error).__name__}: {error}"
+        ) from None
+    function: Callable[..., Any] = namespace[name]
+    return function
+
+
+def _line_of(error: BaseException, file: str) -> int:
+    """Return the last line of the file that a traceback passed; 0 if it passed none."""
+    line, step = 0, error.__traceback__
+    while step is not None:
+        line = step.tb_lineno if step.tb_frame.f_code.co_filename == file else line
+        step = step.tb_next
+    return line
+
+
+# --- Parts of a text ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Some text of an answer, and the number of its first line; 0 if it has none."""
+
+    text: str
+    line: int = 0
+
+
+def _arrange(pieces: list[_Piece]) -> str:
+    r"""Put texts where their lines were; texts without a line, or whose place is taken, go to the end."""
+    lines: dict[int, str] = {}
+    homeless = []
+    for piece in pieces:
+        text = piece.text.splitlines()
+        numbers = range(piece.line, piece.line + len(text))
+        if piece.line < 1 or any(number in lines for number in numbers):
+            homeless += text
+        else:
+            lines.update(zip(numbers, text, strict=True))
+    last = max(lines, default=0)
+    lines.update(enumerate(homeless, last + 1))
+    return "\n".join(lines.get(number, "") for number in range(1, last + len(homeless) + 1)) + "\n"
+
+
+def _free_names(node: ast.AST) -> set[str]:
+    r"""Return the names that a function's body uses and does not set itself."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return set()
+    own = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+    used: set[str] = set()
+    for statement in node.body:
+        for inner in ast.walk(statement):
+            if isinstance(inner, ast.Name):
+                (used if isinstance(inner.ctx, ast.Load) else own).add(inner.id)
+    return used - own
+
+
+# --- What a kernel cannot contain, said more clearly than a compiler does -------------------------------
+
+
+_WHAT: dict[type[ast.AST], str] = {
+    ast.Try: "a try statement: a kernel cannot catch exceptions",
+    ast.With: "a with statement: there is nothing to open or close on the GPU",
+    ast.Yield: "yield: a kernel returns nothing, it writes to its arguments",
+    ast.YieldFrom: "yield: a kernel returns nothing, it writes to its arguments",
+    ast.List: "a list: a kernel cannot make one; use cuda.local.array or a tuple",
+    ast.ListComp: "a list comprehension: a kernel cannot make a list; use cuda.local.array and a loop",
+    ast.Dict: "a dictionary: a kernel cannot make one; use arrays",
+    ast.DictComp: "a dictionary: a kernel cannot make one; use arrays",
+    ast.Set: "a set: a kernel cannot make one; use arrays",
+    ast.SetComp: "a set: a kernel cannot make one; use arrays",
+    ast.GeneratorExp: "a generator expression: a kernel needs a loop instead",
+    ast.JoinedStr: "an f-string: a kernel cannot make strings; print takes the values themselves",
+    ast.ClassDef: "a class: a kernel cannot make objects",
+    ast.Import: "an import: imports stand outside of a kernel",
+    ast.ImportFrom: "an import: imports stand outside of a kernel",
+    ast.Global: "global: a kernel cannot change outside variables; it writes to its arguments",
+    ast.Nonlocal: "nonlocal: a kernel cannot change outside variables; it writes to its arguments",
+    ast.Await: "await: a kernel cannot wait for the host",
+}
+
+
+def unsupported(answer: Answer) -> list[Finding]:
+    r"""Find the first thing in an answer that a kernel cannot contain.
+
+    Parameters
+    ----------
+    answer : Answer
+        A kernel, and the functions that it calls.
+
+    Returns
+    -------
+    list of Finding
+        At most one, of the kind ``"compile"``.
+
+    Examples
+    --------
+    >>> print(*unsupported(Answer("def k(x):\n    y = [1, 2]\n    x[0] = y[0]", "k")))
+    Line 2 holds a list: a kernel cannot make one; use cuda.local.array or a tuple.
+    """
+    for node in ast.parse(answer.source).body:
+        if isinstance(node, ast.FunctionDef):
+            for line, what in sorted(set(_found(node, answer.name))):
+                return [Finding("compile", f"Line {line} holds {what}.", line=line)]
+    return []
+
+
+def _found(function: ast.FunctionDef, kernel: str) -> Iterator[tuple[int, str]]:
+    for statement in function.body:
+        for node in ast.walk(statement):
+            if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
+                yield node.lineno, _WHAT[type(node)]
+    for node in own_nodes(function):
+        if isinstance(node, ast.Return) and function.name == kernel and _is_something(node.value):
+            yield node.lineno, "a return with a value: a kernel returns nothing, it writes to its arguments"
+
+
+def _is_something(value: ast.expr | None) -> bool:
+    return value is not None and not (isinstance(value, ast.Constant) and value.value is None)

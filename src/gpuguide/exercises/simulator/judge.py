@@ -1,0 +1,300 @@
+"""Judges a kernel by launches that are handed in as data: results, inputs, and the limits of an exercise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from gpuguide.exercises.simulator.findings import KINDS, Finding, count
+from gpuguide.exercises.simulator.machine import READ, WRITE, Event
+from gpuguide.exercises.simulator.memory import View, c_steps
+from gpuguide.exercises.simulator.results import first_changed, first_wrong
+from gpuguide.exercises.simulator.scheduler import run
+from gpuguide.exercises.simulator.source import Kernel
+from gpuguide.exercises.simulator.trace import SECTOR_BYTES, Figures, Instruction, Trace
+
+if TYPE_CHECKING:
+    from gpuguide.exercises.model import Limits
+
+__all__ = ["Launch", "judge_launch", "never_written"]
+
+_WARP = 32
+# After these, missing results are no news.
+_ENDS_THE_LAUNCH = ("endless", "exception")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch that a kernel must get right, made anew for each run.
+
+    Attributes
+    ----------
+    label : str
+        The launch in words: ``"n = 33, 2 blocks of 32 threads"``.
+    grid, block : tuple of int
+        Blocks per grid and threads per block, x first.
+    arguments : mapping
+        A `memory.View` or a number by name, in the order of the parameters.
+    expected : mapping
+        The contents of the named arrays afterwards, in C order. An array that is not named must be unchanged,
+        bit for bit.
+    tolerance : float
+        Largest absolute difference; 0 asks for equal values, where NaN equals NaN.
+    shared_bytes : int
+        Dynamic shared memory of a block, in bytes.
+    """
+
+    label: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    arguments: Mapping[str, Any]
+    expected: Mapping[str, list[Any]]
+    tolerance: float = 0.0
+    shared_bytes: int = 0
+
+    @property
+    def views(self) -> dict[str, View]:
+        """The arrays among the arguments."""
+        return {name: value for name, value in self.arguments.items() if isinstance(value, View)}
+
+
+def judge_launch(
+    kernel: Kernel, launch: Launch, limits: Limits, order: str = "forward"
+) -> tuple[Trace, list[Finding]]:
+    """Trace a kernel in one launch.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The reader's.
+    launch : Launch
+        Its arrays are changed.
+    limits : Limits
+        What the exercise requires besides right results.
+    order : str
+        As for `scheduler.run`.
+
+    Returns
+    -------
+    Trace
+        What the kernel did.
+    list of Finding
+        What is wrong, the most important first; limits are judged only where all else is right.
+    """
+    before = {name: list(view.memory.cells) for name, view in launch.views.items()}
+    trace = run(
+        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes
+    )
+    findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
+    if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
+        findings += _wrong_results(launch, trace)
+    if not findings:
+        findings = [*_over_limits(limits, launch, trace)]
+    return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
+
+
+# --- Results --------------------------------------------------------------------------------------------
+
+
+def _wrong_results(launch: Launch, trace: Trace) -> Iterator[Finding]:
+    """Yield the first wrong element of each array that has one."""
+    for name, expected in launch.expected.items():
+        view, called = launch.views[name], trace.names[name]
+        cells = [*view.cells()]
+        finding = first_wrong(
+            called,
+            view.shape,
+            view.values(),
+            expected,
+            tolerance=launch.tolerance,
+            cast=view.memory.dtype.cast,
+            is_untouched=lambda place: view.unset and not _written(trace, called, cells[place]),  # noqa: B023
+        )
+        if finding is not None:
+            yield finding
+
+
+def _changed_inputs(launch: Launch, before: Mapping[str, list[Any]], trace: Trace) -> Iterator[Finding]:
+    """Yield the first changed element of each input."""
+    for name, view in launch.views.items():
+        if name not in launch.expected:
+            old = [before[name][cell] for cell in view.cells()]
+            finding = first_changed(trace.names[name], view.shape, old, view.values())
+            if finding is not None:
+                yield finding
+
+
+def _written(trace: Trace, array: str, cell: int) -> bool:
+    return any(
+        region is not None and region.name == array and at == cell and kind != READ
+        for region, at, kind, *_ in trace.machine.log
+    )
+
+
+def never_written(trace: Trace, finding: Finding) -> bool:
+    """Say whether nothing ever came to the element of a finding."""
+    for region in trace.regions:
+        if region.name == finding.array and finding.index:
+            cells = {index: cell for cell, index in region.elements.items()}
+            cell = cells.get(finding.index)
+            return cell is not None and not _written(trace, region.name, cell)
+    return False
+
+
+# --- Limits ---------------------------------------------------------------------------------------------
+
+
+def _over_limits(limits: Limits, launch: Launch, trace: Trace) -> Iterator[Finding]:
+    """Yield where a launch with right results exceeds the limits of the exercise.
+
+    Coalescing is judged only if the arrays are contiguous; how many threads work, and whether they diverge,
+    only if there are as many elements as threads, and more than one warp.
+    """
+    figures = trace.figures
+    if limits.sectors_per_request is not None and all(map(_is_contiguous, launch.views.values())):
+        yield from uncoalesced(trace, limits.sectors_per_request)
+    if limits.bank_conflicts is not None:
+        yield from bank_conflicts(trace, limits.bank_conflicts)
+    yield from _repeated(limits, figures)
+    yield from _atomics(limits, figures, trace)
+    if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
+        turns = count(figures.loop_turns, "turn")
+        message = f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work."
+        yield Finding("limit", message, line=trace.machine.busiest_loop)
+    sizes = {math.prod(view.shape) for view in launch.views.values()}
+    if figures.threads > _WARP and figures.threads in sizes:
+        yield from _threads(limits, figures)
+
+
+def _is_contiguous(view: View) -> bool:
+    if 0 in view.shape:
+        return True
+    axes = zip(view.shape, view.steps, c_steps(view.shape), strict=True)
+    return all(extent == 1 or step == expected for extent, step, expected in axes)
+
+
+def uncoalesced(trace: Trace, limit: float) -> Iterator[Finding]:
+    """Yield the line whose loads or stores take the most sectors per request."""
+    worst = _worst(trace.figures.plain, limit, lambda each: each.mean)
+    if worst is not None:
+        example = worst.dearest
+        doing = "reads" if worst.kind == READ else "writes"
+        n_bytes = len({event[1] for event in example}) * worst.region.dtype.itemsize
+        least = -(-n_bytes // SECTOR_BYTES)
+        message = (
+            f"In line {worst.line} a warp {doing} {worst.region.name} in {max(worst.costs)} sectors of "
+            f"{SECTOR_BYTES} bytes per request, where {least} could hold all that it asks for"
+            f"{_apart(example, trace)}."
+        )
+        yield _of_example("uncoalesced", message, worst, trace)
+
+
+def bank_conflicts(trace: Trace, limit: int = 1) -> Iterator[Finding]:
+    """Yield the line whose accesses to shared memory take the most passes."""
+    worst = _worst(trace.figures.in_shared, limit, lambda each: float(max(each.costs)))
+    if worst is not None:
+        passes = max(worst.costs)
+        message = (
+            f"In line {worst.line} up to {passes} threads of a warp want different words of "
+            f"{worst.region.name} from one bank of shared memory, so the request takes {passes} passes "
+            f"instead of 1{_apart(worst.dearest, trace)}."
+        )
+        yield _of_example("bank_conflict", message, worst, trace)
+
+
+def _worst(
+    instructions: Iterable[Instruction], limit: float, cost: Callable[[Instruction], float]
+) -> Instruction | None:
+    """Return the most expensive instruction above a limit; if several are, that of the lowest line."""
+    above = [each for each in instructions if cost(each) > limit]
+    return max(above, key=lambda each: (cost(each), -each.line, -each.region.number), default=None)
+
+
+def _apart(example: list[Event], trace: Trace) -> str:
+    """Say how far apart the elements of neighbouring threads lie, if that is always the same."""
+    cells = [event[1] for event in example]
+    lanes = [trace.geometry.lane_of(event[5].thread) for event in example]
+    steps = {b - a for a, b in pairwise(cells)}
+    neighbours = all(b - a == 1 for a, b in pairwise(lanes))
+    if len(steps) != 1 or not neighbours or abs(step := steps.pop()) < 2:
+        return ""
+    return f": neighbouring threads take elements that lie {abs(step)} apart"
+
+
+def _of_example(kind: str, message: str, instruction: Instruction, trace: Trace) -> Finding:
+    example, region = instruction.dearest, instruction.region
+    return Finding(
+        kind,
+        message,
+        instruction.line,
+        array=region.name,
+        index=region.index_of(example[0][1]),
+        threads=tuple(trace.geometry.thread_id(event[5].thread) for event in example[:2]),
+    )
+
+
+def _repeated(limits: Limits, figures: Figures) -> Iterator[Finding]:
+    """Yield arrays of global memory whose elements are read or written too often."""
+    for verb, who, most, counted in (
+        ("read", "", limits.reads_per_element, figures.times_touched(READ)),
+        ("written", "", limits.writes_per_element, figures.times_touched(WRITE)),
+        ("read", " by one block", limits.reads_per_block, figures.times_touched(READ, by_block=True)),
+    ):
+        for array, touches in counted.items() if most is not None else ():
+            if most is not None and len(touches) > most:
+                lines = tuple(sorted({figures.line_of(event) for event in touches}))
+                message = (
+                    f"An element of {array.name} is {verb} {_times(len(touches))}{who}, where {_times(most)} "
+                    f"{'is' if most == 1 else 'are'} allowed."
+                )
+                index = array.index_of(touches[0][1])
+                yield Finding("limit", message, lines[0], lines, array=array.name, index=index)
+
+
+def _atomics(limits: Limits, figures: Figures, trace: Trace) -> Iterator[Finding]:
+    """Yield too long a queue of atomic operations on global memory: of a launch, a block, or a warp."""
+    geometry = trace.geometry
+    for who, most, unit in (
+        ("The launch", limits.atomics, lambda thread: 0),
+        ("A block", limits.atomics_per_block, geometry.block_of),
+        ("A warp", limits.atomics_per_warp, geometry.warp_of),
+    ):
+        if most is not None:
+            queues: dict[int, list[int]] = {}
+            for event in figures.atomic_events:
+                queues.setdefault(unit(event[5].thread), []).append(figures.line_of(event))
+            longest = max(queues.values(), key=len, default=[])
+            if len(longest) > most:
+                done = count(len(longest), "atomic operation")
+                message = f"{who} makes {done} on global memory, where {_allowed(most)}."
+                yield Finding("limit", message, line=max(set(longest), key=longest.count))
+
+
+def _threads(limits: Limits, figures: Figures) -> Iterator[Finding]:
+    """Yield too many idle threads, and too many branches at which the threads of a warp diverge."""
+    least = limits.active_threads
+    if least is not None and figures.working < least * figures.threads:
+        yield Finding(
+            "limit",
+            f"Only {count(figures.working, 'thread')} of {figures.threads} touched the arrays, although "
+            "there is an element for each.",
+        )
+    most = limits.divergent_branches
+    if most is not None and figures.divergent_branches > most:
+        yield Finding(
+            "limit",
+            f"The threads of a warp diverge at {figures.divergent_branches:.0%} of the branches that they "
+            f"meet; at most {most:.0%} are allowed.",
+            line=figures.most_divergent_line,
+        )
+
+
+def _allowed(most: int) -> str:
+    return {0: "none is needed", 1: "1 is allowed"}.get(most, f"{most} are allowed")
+
+
+def _times(n: int) -> str:
+    return {1: "once", 2: "twice"}.get(n, f"{n} times")

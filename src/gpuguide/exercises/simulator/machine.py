@@ -1,0 +1,149 @@
+"""What rewritten code, arrays and the scheduler share during a launch: the log, and who is running.
+
+The log is a list of tuples, in the order in which things happened:
+
+    (region, cell, kind, site, path, segment)
+
+Who did it stands in the segment: the thread, the barriers that it had passed, and its order within its
+warp. The site is the number of the place in the source, the path tells the turns of loops around it apart.
+A branch has no region; its cell says which way it went, and its site is its line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpuguide.exercises.simulator.geometry import Geometry
+from gpuguide.exercises.simulator.rewriting import Sites
+
+#: Kinds of events; EXCHANGE is an atomic operation that does not mind what was there.
+READ, WRITE, ATOMIC, EXCHANGE, BRANCH, FENCE = range(6)
+
+# Larger than the turns of any one loop, so that paths of nested loops differ.
+_PATH_FACTOR = 1_048_583
+_LARGEST_PATH = 2**60 - 1
+
+
+class Segment(NamedTuple):
+    """A stretch of a thread's work between two waits."""
+
+    thread: int
+    epoch: int
+    phase: int
+    clock: int
+
+
+#: Turns of loops, and calls, that all threads of a launch may make together: a few seconds' work.
+MOST_STEPS = 4_000_000
+Event = tuple[Any, int, int, int, int, Segment]
+
+
+class UnsupportedError(Exception):
+    """A kernel uses something that this simulator cannot judge; the message names it."""
+
+
+class EndlessError(Exception):
+    """A thread, or all threads together, made more turns of loops than the launch allows."""
+
+    def __init__(self, line: int, *, of_all: bool = False) -> None:
+        self.line, self.of_all = line, of_all
+        super().__init__(f"the loop in line {line} does not end")
+
+
+class AccessError(Exception):
+    """A wrong access: its kind, the array and the element, and what happened, to follow a thread's name."""
+
+    def __init__(self, kind: str, array: str, index: tuple[int, ...], what: str) -> None:
+        self.kind, self.array, self.index, self.what = kind, array, index, what
+        super().__init__(what)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing that one thread did wrong; findings sum up the remarks on all threads.
+
+    `states` says where each thread of a block stands, by the line at which it waits, 0 if it has returned, or
+    -1 if it has failed.
+    """
+
+    kind: str
+    line: int
+    thread: int
+    what: str
+    array: str = ""
+    index: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
+    threads: tuple[int, ...] = ()
+    states: tuple[tuple[int, int], ...] = ()
+
+
+class Machine:
+    """What one launch notes, and who is running. Rewritten code calls the methods in lower half."""
+
+    def __init__(self, sites: Sites, geometry: Geometry, step_limit: int) -> None:
+        self.sites, self.geometry, self.step_limit = sites, geometry, step_limit
+        self.log: list[Event] = []
+        #: A `memory.Region` for each array that was met.
+        self.regions: list[Any] = []
+        self.remarks: list[Remark] = []
+        #: Rows of a segment's `clock`: how far a lane knows each lane of its warp to be; row 0 is the start.
+        self.clocks: list[tuple[int, ...]] = [(0,) * 32]
+        self.segment = Segment(0, 0, 0, 0)
+        self.path, self.fuel = 0, step_limit
+        self._turns: Counter[int] = Counter()
+        self._left = MOST_STEPS
+
+    def begin(self, segment: Segment, path: int, fuel: int) -> None:
+        """Let a thread run from here on."""
+        self.segment, self.path, self.fuel = segment, path, fuel
+
+    def remark(self, fault: AccessError, line: int) -> None:
+        """Note that the running thread did something wrong."""
+        what = (fault.kind, line, self.segment.thread, fault.what, fault.array, fault.index)
+        self.remarks.append(Remark(*what))
+
+    @property
+    def busiest_loop(self) -> int | None:
+        """The line of the loop with the most turns, of all threads together."""
+        return max(self._turns, key=lambda line: (self._turns[line], -line), default=None)
+
+    def called(self, line: int) -> None:
+        """Count a call of a function: one that calls itself needs no loop to go on for long."""
+        self._left -= 1
+        if self._left < 0:
+            raise EndlessError(line, of_all=True)
+
+    def enter(self) -> int:
+        """Return the path of a loop's turn 0."""
+        return (self.path * _PATH_FACTOR) & _LARGEST_PATH
+
+    def turn(self, path: int, line: int) -> int:
+        """Count a turn of a loop; return its path."""
+        self.path = path = path + 1
+        self._turns[line] += 1
+        self.fuel -= 1
+        self._left -= 1
+        if self.fuel < 0 or self._left < 0:
+            raise EndlessError(line, of_all=self.fuel >= 0)
+        return path
+
+    def leave(self, path: int) -> None:
+        """Go back to the path around a loop."""
+        self.path = path
+
+    def left(self, path: int, turn: int, line: int) -> None:
+        """Leave a loop over a range, and note how many turns it had."""
+        self.path = path
+        self.log.append((None, turn - self.enter(), BRANCH, line, path, self.segment))
+
+    def branch(self, test: Any, line: int) -> bool:
+        """Note which way a test goes."""
+        taken = bool(test)
+        self.log.append((None, taken, BRANCH, line, self.path, self.segment))
+        return taken
+
+    def fence(self, site: int) -> None:
+        """Note that what the thread wrote so far is to be seen before what it writes from here on."""
+        self.log.append((None, 0, FENCE, site, self.path, self.segment))

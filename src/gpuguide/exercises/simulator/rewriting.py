@@ -1,0 +1,475 @@
+"""Rewrites a kernel's syntax tree so that it can be traced; every line keeps its number.
+
+Subscripts, arithmetic, branches and loops become calls of functions that are named below. A call at which a
+thread waits for others becomes a ``yield``, and so the functions that hold one become generators.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from gpuguide.errors import ArgumentError
+
+#: The name by which rewritten code knows the machine that runs it.
+TRACER = "__tracer__"
+LOAD, STORE, EACH, SLICE, LACKING = "__load__", "__store__", "__each__", "__slice__", "__lacking__"
+OPERATIONS: dict[type[ast.AST], str] = {
+    ast.Add: "plus",
+    ast.Sub: "minus",
+    ast.Mult: "times",
+    ast.Div: "quotient",
+    ast.FloorDiv: "floor_quotient",
+    ast.Mod: "remainder",
+    ast.Pow: "power",
+    ast.LShift: "left_shift",
+    ast.RShift: "right_shift",
+    ast.BitAnd: "both_bits",
+    ast.BitOr: "either_bits",
+    ast.BitXor: "differing_bits",
+    ast.USub: "negative",
+    ast.Invert: "inverted",
+}
+"""Functions of `number_rules` that stand for operators, by the operator's class."""
+
+#: Functions of ``cuda`` at which a thread waits for others.
+WAITING = frozenset(
+    {
+        *("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or", "syncwarp"),
+        *("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync"),
+        *("all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync", "match_all_sync"),
+    }
+)
+#: Other functions of ``cuda`` that want to know where they are called, or families of them.
+_PLACED = ("atomic.", "shared.array", "local.array", "threadfence")
+
+_REFUSED: dict[type[ast.AST], str] = {
+    ast.Yield: "yields",
+    ast.YieldFrom: "yields",
+    ast.Await: "awaits",
+    ast.AsyncFunctionDef: "defines an asynchronous function",
+    ast.AsyncFor: "loops asynchronously",
+    ast.AsyncWith: "uses 'async with'",
+    ast.ClassDef: "defines a class",
+    ast.Try: "catches exceptions",
+    ast.TryStar: "catches exceptions",
+    ast.With: "uses 'with'",
+    ast.Global: "changes a global variable",
+    ast.Nonlocal: "changes a variable of another function",
+    ast.Import: "imports a module",
+    ast.ImportFrom: "imports a module",
+}
+_INLINE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass
+class Sites:
+    """The places of a source that the log names by number.
+
+    Attributes
+    ----------
+    lines : list of int
+        The line of each.
+    names : mapping
+        The variables that arrays are assigned to where they are made, by site.
+    from_the_end : set
+        Sites and axes of subscripts such as ``x[-1]``: nobody writes that by mistake.
+    """
+
+    lines: list[int] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    from_the_end: set[tuple[int, int]] = field(default_factory=set)
+
+    def new(self, line: int) -> int:
+        """Give a place its number."""
+        self.lines.append(line)
+        return len(self.lines) - 1
+
+    def line(self, site: int) -> int:
+        """Return the line of a place."""
+        return self.lines[site]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """Functions ready to be compiled, and the names of those that wait."""
+
+    functions: list[ast.FunctionDef]
+    waiting: frozenset[str]
+    sites: Sites
+
+
+def rewrite(
+    functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], attributes: Collection[str]
+) -> Rewritten:
+    """Rewrite the functions of a kernel's source.
+
+    Parameters
+    ----------
+    functions : iterable of ast.FunctionDef
+        All of them; they are changed.
+    imports : mapping
+        Full names by the names that they are bound to: ``{"cuda": "numba.cuda"}``.
+    attributes : collection of str
+        All attributes that a kernel may look up, of whatever; for any other a complaint is put in its place.
+
+    Returns
+    -------
+    Rewritten
+        The changed functions.
+
+    Raises
+    ------
+    ArgumentError
+        They hold what no kernel can do.
+    """
+    tops = list(functions)
+    for node in (node for top in tops for node in ast.walk(top)):
+        _refuse(node)
+    waits = Waits(tops, imports)
+    sites = Sites()
+    rewriter = _Rewriter(waits, sites, attributes)
+    done = [ast.fix_missing_locations(rewriter.visit(function)) for function in tops]
+    return Rewritten(done, waits.functions, sites)
+
+
+def _refuse(node: ast.AST) -> None:
+    """Refuse what no kernel can do, and what would reach behind the simulator."""
+    line = getattr(node, "lineno", 0)
+    if type(node) in _REFUSED:
+        raise ArgumentError(f"Line {line} {_REFUSED[type(node)]}, which no kernel can do.")
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        raise ArgumentError(f"Line {line} sets {ast.unparse(node)}, which no kernel can do.")
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Del):
+        raise ArgumentError(f"Line {line} deletes an element, which no kernel can do.")
+    for name in (getattr(node, part, None) for part in ("id", "attr", "arg", "name")):
+        if isinstance(name, str) and name.startswith("__"):
+            raise ArgumentError(f"Line {line} uses {name}, which no kernel can do.")
+
+
+class Waits:
+    """Answers, for the functions of one source, where a thread waits."""
+
+    def __init__(self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str]) -> None:
+        self._imports = imports
+        self.functions: frozenset[str] = frozenset()
+        defined = [node for top in functions for node in ast.walk(top) if isinstance(node, ast.FunctionDef)]
+        while (found := frozenset(each.name for each in defined if self._waits_in(each))) != self.functions:
+            self.functions = found  # a caller of a function that waits waits, too
+        for function in defined:
+            self._refuse_other_names(function)
+            self._refuse_inline(function)
+
+    def of_cuda(self, node: ast.AST) -> str:
+        """Return the name that an expression has in ``numba.cuda``; empty if it has none."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.insert(0, node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        name = ".".join([self._imports.get(node.id, node.id), *parts])
+        if name.endswith("backends.cuda") or ".backends.cuda." in name:
+            name = "numba.cuda" + name.partition("backends.cuda")[2]
+        return name.removeprefix("numba.cuda.") if name.startswith("numba.cuda.") else ""
+
+    def at(self, node: ast.AST) -> bool:
+        """Say whether a node is a call at which the thread waits."""
+        return isinstance(node, ast.Call) and self._names(node.func)
+
+    def inside(self, node: ast.AST) -> bool:
+        """Say whether a node calls a device function in which the thread waits."""
+        return (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.functions
+        )
+
+    def _waits_in(self, function: ast.FunctionDef) -> bool:
+        return any(self.at(node) or self.inside(node) for node in own_nodes(function))
+
+    def _names(self, node: ast.AST) -> bool:
+        return self.of_cuda(node) in WAITING
+
+    def _refuse_other_names(self, function: ast.FunctionDef) -> None:
+        called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+        # A bare `cuda.syncthreads` without parentheses does nothing in Numba either: the race shows.
+        bare = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Expr)}
+        for node in ast.walk(function):
+            if isinstance(node, ast.expr) and self._names(node) and id(node) not in called | bare:
+                raise ArgumentError(
+                    f"Line {node.lineno} uses {ast.unparse(node)} without calling it. Call it in place."
+                )
+
+    def _refuse_inline(self, function: ast.FunctionDef) -> None:
+        for node in ast.walk(function):
+            if isinstance(node, _INLINE) and any(
+                self.at(each) or self.inside(each) for each in ast.walk(node)
+            ):
+                raise ArgumentError(
+                    f"Line {node.lineno} waits for other threads inside a lambda or a list. "
+                    "Write a loop, or a function with def."
+                )
+
+
+def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Walk a function without the functions that are defined in it."""
+    pending: list[ast.AST] = list(ast.iter_child_nodes(function))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, waits: Waits, sites: Sites, attributes: Collection[str]) -> None:
+        self.waits, self.sites, self.attributes = waits, sites, attributes
+        self.n_names = 0
+
+    def _fresh(self, word: str) -> str:
+        self.n_names += 1
+        return f"__{word}_{self.n_names}"
+
+    # Functions.
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Drop decorators and annotations, count the calls; a return out of a loop puts the path back."""
+        node.decorator_list, node.returns = [], None
+        first = node.body[0]
+        loops = any(isinstance(inner, ast.For | ast.While) for inner in own_nodes(node))
+        self.generic_visit(node)
+        if loops:
+            keep = _assign("__entry", _of_tracer("path"))
+            put_back: list[ast.stmt] = [ast.Expr(_tell("leave", _name("__entry")))]
+            body = ast.Try(body=node.body, handlers=[], orelse=[], finalbody=put_back)
+            node.body = [_at(node.body[0], keep), _at(node.body[0], body)]
+        node.body.insert(0, _at(first, ast.Expr(_tell("called", ast.Constant(node.lineno)))))
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        """Drop the annotation: it may name what this simulator does not have."""
+        node.annotation = None
+        return node
+
+    # Branches and loops.
+
+    def visit_If(self, node: ast.If) -> ast.If:
+        """Tell which way the test went."""
+        node.test = self._branch(node.test)
+        node.body, node.orelse = self._all(node.body), self._all(node.orelse)
+        return node
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        """Count the turns, and tell which way each test went."""
+        node.test = self._branch(node.test)
+        node.body, node.orelse = self._all(node.body), self._all(node.orelse)
+        return self._counted(node)
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        """Count the turns, and tell how many there were: threads that differ in it part."""
+        for inner in ast.walk(node.target):
+            if isinstance(inner, ast.Subscript):
+                raise ArgumentError(f"Line {node.lineno} loops over an element, which no kernel can do.")
+        node.iter = self._elements_of(node.iter)
+        node.target = self.visit(node.target)
+        node.body, node.orelse = self._all(node.body), self._all(node.orelse)
+        return self._counted(node)
+
+    def _all(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        return [each for statement in statements for each in _listed(self.visit(statement))]
+
+    def _branch(self, test: ast.expr) -> ast.expr:
+        return _at(test, _tell("branch", self.visit(test), ast.Constant(test.lineno)))
+
+    def _elements_of(self, node: ast.expr) -> ast.expr:
+        return _at(node, _call(EACH, self.visit(node), self._site(node)))
+
+    def _counted(self, node: ast.For | ast.While) -> list[ast.stmt]:
+        outer, turn = self._fresh("outer"), self._fresh("turn")
+        before = [_assign(outer, _of_tracer("path")), _assign(turn, _tell("enter"))]
+        line = ast.Constant(node.lineno)
+        node.body.insert(0, _at(node, _assign(turn, _tell("turn", _name(turn), line))))
+        after = ast.Expr(
+            _tell("left", _name(outer), _name(turn), line)
+            if isinstance(node, ast.For)
+            else _tell("leave", _name(outer))
+        )
+        return [*(_at(node, each) for each in before), node, _at(node, after)]
+
+    # Elements of arrays.
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """Load an element; a shape is a tuple and stays alone."""
+        if isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides"):
+            self.generic_visit(node)
+            return node
+        site = self._site(node)
+        return _at(node, _call(LOAD, self.visit(node.value), self._index(node.slice), site))
+
+    def _index(self, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Slice():
+                parts = [self.visit(part) if part else ast.Constant(None) for part in _slice_parts(node)]
+                return _call(SLICE, *parts)
+            case ast.Tuple():
+                return ast.Tuple([self._index(part) for part in node.elts], ast.Load())
+        visited: ast.expr = self.visit(node)
+        return visited
+
+    def _site(self, node: ast.expr) -> ast.Constant:
+        site = self.sites.new(node.lineno)
+        if isinstance(node, ast.Subscript):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            for axis, part in enumerate(parts):
+                match part:
+                    case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+                        self.sites.from_the_end.add((site, axis))
+        return ast.Constant(site)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
+        """Store into elements; of several targets, or several parts, each gets the value in its turn."""
+        held = [
+            inner for each in node.targets for inner in ast.walk(each) if isinstance(inner, ast.Subscript)
+        ]
+        if not held:
+            self._note_name(node.targets[0] if len(node.targets) == 1 else None, node.value)
+            node.value = self.visit(node.value)
+            return node
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+            return self._store(node, node.targets[0], self.visit(node.value))
+        stores: list[ast.stmt] = []
+        for position, target in enumerate(node.targets):
+            node.targets[position] = self._set_aside(target, stores)
+        node.value = self.visit(node.value)
+        return [node, *stores]
+
+    def _set_aside(self, target: ast.expr, stores: list[ast.stmt]) -> ast.expr:
+        """Put a variable in the place of an element, which is stored to afterwards."""
+        if isinstance(target, ast.Subscript):
+            name = self._fresh("value")
+            stores.append(self._store(target, target, _name(name)))
+            return _at(target, ast.Name(name, ast.Store()))
+        if isinstance(target, ast.Tuple | ast.List):
+            target.elts = [self._set_aside(each, stores) for each in target.elts]
+        return target
+
+    def _store(self, place: ast.stmt | ast.expr, target: ast.Subscript, value: ast.expr) -> ast.stmt:
+        site = self._site(target)
+        call = _call(STORE, value, self.visit(target.value), self._index(target.slice), site)
+        return _at(place, ast.Expr(call))
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | list[ast.stmt]:
+        """Make an annotated assignment a plain one."""
+        if node.value is None:
+            return _at(node, ast.Pass())
+        return self.visit_Assign(_at(node, ast.Assign(targets=[node.target], value=node.value)))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        """Load, work out and store."""
+        name = OPERATIONS.get(type(node.op))
+        if name is None:
+            self.generic_visit(node)
+            return node
+        if not isinstance(node.target, ast.Subscript):
+            assert isinstance(node.target, ast.Name)  # an attribute was refused
+            old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+            result = _call(f"__{name}__", old, self.visit(node.value))
+            return _at(node, ast.Assign([node.target], result))
+        target, array, index = node.target, self._fresh("array"), self._fresh("index")
+        before, after = self._site(target), self._site(target)
+        holder = ast.NamedExpr(ast.Name(array, ast.Store()), self.visit(target.value))
+        where = ast.NamedExpr(ast.Name(index, ast.Store()), self._index(target.slice))
+        result = _call(f"__{name}__", _call(LOAD, holder, where, before), self.visit(node.value))
+        return _at(node, ast.Expr(_call(STORE, result, _name(array), _name(index), after)))
+
+    def _note_name(self, target: ast.expr | None, value: ast.expr) -> None:
+        """Remember the variable that an array is assigned to where it is made."""
+        if isinstance(target, ast.Name) and isinstance(value, ast.Call):
+            self.sites.names[len(self.sites.lines)] = target.id  # its site is the next one
+
+    # Calls, attributes and operators.
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Look up nothing but what a kernel may, so that nobody reaches behind the simulator."""
+        lacking = None
+        inner: ast.expr = node
+        while isinstance(inner, ast.Attribute):
+            lacking = inner if inner.attr not in self.attributes else lacking
+            inner = inner.value
+        if lacking is not None:
+            return _at(node, _call(LACKING, ast.Constant(ast.unparse(lacking))))
+        self.generic_visit(node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """Hand over to the scheduler where the thread waits."""
+        waits, inside, name = self.waits.at(node), self.waits.inside(node), self.waits.of_cuda(node.func)
+        if waits or name.startswith(_PLACED):
+            site = self._site(node)
+            self.generic_visit(node)
+            node.keywords.append(ast.keyword("site", site))
+        elif isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "zip"):
+            node.args = [self._elements_of(each) for each in node.args]
+        else:
+            self.generic_visit(node)
+        if waits:
+            return _at(node, ast.Yield(node))
+        return _at(node, ast.YieldFrom(node)) if inside else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Work out by Numba's rules."""
+        self.generic_visit(node)
+        name = OPERATIONS.get(type(node.op))
+        return node if name is None else _at(node, _call(f"__{name}__", node.left, node.right))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        """Work out by Numba's rules what is not simply a negative number."""
+        self.generic_visit(node)
+        name = OPERATIONS.get(type(node.op))
+        if name is None or isinstance(node.operand, ast.Constant):
+            return node
+        return _at(node, _call(f"__{name}__", node.operand))
+
+    def visit_MatchValue(self, node: ast.MatchValue) -> ast.MatchValue:
+        """Leave patterns alone: they take literals only."""
+        return node
+
+
+def _slice_parts(node: ast.Slice) -> list[ast.expr | None]:
+    return [node.lower, node.upper, *([node.step] if node.step else [])]
+
+
+_Placed = ast.stmt | ast.expr
+_Node = TypeVar("_Node", bound=_Placed)
+
+
+def _at(place: _Placed, node: _Node) -> _Node:
+    """Let a new node start where the old one does, and its parts with it; it spans no further line."""
+    ast.copy_location(node, place)
+    node.end_lineno, node.end_col_offset = place.lineno, place.col_offset
+    return node
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _of_tracer(name: str) -> ast.Attribute:
+    return ast.Attribute(_name(TRACER), name, ast.Load())
+
+
+def _tell(method: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(_of_tracer(method), list(arguments), [])
+
+
+def _call(name: str, *arguments: Any) -> ast.Call:
+    return ast.Call(_name(name), list(arguments), [])
+
+
+def _assign(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def _listed(new: Any) -> list[ast.stmt]:
+    return new if isinstance(new, list) else [new]

@@ -1,0 +1,282 @@
+"""From a reader's source text to a kernel that can be traced: find it, look it over, rewrite and compile."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+import re
+import textwrap
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import CodeType, MappingProxyType
+from typing import Any
+
+from gpuguide.errors import ArgumentError, unknown
+from gpuguide.exercises.simulator import names
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
+from gpuguide.exercises.simulator.rewriting import WAITING, Sites, own_nodes, rewrite
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A reader's kernel, rewritten and compiled; `scheduler.run` launches it.
+
+    Attributes
+    ----------
+    name : str
+        The function's name.
+    parameters : tuple of str
+        Names of its parameters.
+    findings : tuple of Finding
+        What is wrong whatever the launch.
+    waits : bool
+        Whether a thread waits for others, so that it must be run in pieces.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+    waits: bool = False
+    code: CodeType = field(kw_only=True, repr=False)
+    sites: Sites = field(kw_only=True, repr=False)
+    imports: Mapping[str, str] = field(kw_only=True, repr=False)
+    constants: Mapping[str, Any] = field(kw_only=True, repr=False)
+
+
+def prepare(
+    source: str,
+    name: str = "",
+    constants: Mapping[str, object] = _NOTHING,
+    evaluate: Callable[[ast.expr, Mapping[str, object]], object] | None = None,
+    *,
+    usual_imports: bool = False,
+) -> Kernel:
+    """Find the kernel in a source text, rewrite it for tracing and compile it; nothing of it is run.
+
+    Parameters
+    ----------
+    source : str
+        Python source; only its functions, imports and constants are looked at.
+    name : str
+        Name of the kernel; by default the last function at the top level.
+    constants : mapping
+        Values that the functions refer to: numbers, tuples, `memory.View` for an array, and
+        `names.ModuleNamed` for a module.
+    evaluate : callable, optional
+        Makes a constant of an expression at the top level of the source, or raises ValueError; by default
+        such constants are left out.
+    usual_imports : bool
+        Whether a source without any import has those that kernels usually have.
+
+    Returns
+    -------
+    Kernel
+        Ready to be launched.
+
+    Raises
+    ------
+    ArgumentError
+        The source is no Python, holds no such function, or does what no kernel can do.
+    """
+    tree = _parsed(textwrap.dedent(source))
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    kernel = _chosen(functions, name)
+    parameters = tuple(argument.arg for argument in (*kernel.args.posonlyargs, *kernel.args.args))
+    imports = _imports(tree) or (names.USUAL_IMPORTS if usual_imports else {})
+    own_constants = _constants(tree, constants, evaluate) if evaluate else {}
+    findings = [*_look_over(kernel, functions.values()), *_unknown(functions.values(), imports)]
+    rewritten = rewrite(functions.values(), imports, names.ATTRIBUTES)
+    code = _compiled(ast.Module(list(rewritten.functions), []), kernel.name)
+    return Kernel(
+        kernel.name,
+        parameters,
+        tuple(sorted(findings, key=lambda finding: finding.order)),
+        kernel.name in rewritten.waiting,
+        code=code,
+        sites=rewritten.sites,
+        imports=imports,
+        constants={**own_constants, **constants},
+    )
+
+
+def _parsed(text: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise _not_python(error) from None
+
+
+def _compiled(tree: ast.Module, name: str) -> CodeType:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return compile(tree, f"<{name}>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise _not_python(error) from None
+
+
+def _not_python(error: Exception) -> ArgumentError:
+    line = getattr(error, "lineno", None)
+    what = getattr(error, "msg", str(error))
+    return ArgumentError(f"{f'Line {line}' if line else 'The source'} is not valid Python: {what}.")
+
+
+def _chosen(functions: Mapping[str, ast.FunctionDef], name: str) -> ast.FunctionDef:
+    if not functions:
+        raise ArgumentError("The source holds no function. Define the kernel with def, at the top level.")
+    if name and name not in functions:
+        raise ArgumentError(str(unknown("function", name, functions)))
+    kernel = functions[name or list(functions)[-1]]
+    if kernel.args.vararg or kernel.args.kwarg or kernel.args.kwonlyargs:
+        raise ArgumentError(f"Line {kernel.lineno}: a kernel takes a fixed number of plain parameters.")
+    return kernel
+
+
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """Return what the imports at the top level bind, by full names."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                found |= {alias.asname: alias.name} if alias.asname else {first: first}
+        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    if "numba.cuda.laneid" in found.values():  # one object for all threads would not do
+        raise ArgumentError("The source imports laneid on its own. Import cuda, and write cuda.laneid.")
+    return found
+
+
+def _constants(
+    tree: ast.Module, known: Mapping[str, object], evaluate: Callable[..., object]
+) -> dict[str, object]:
+    """Return the constants that are assigned at the top level; what is no constant is left out."""
+    found = dict(known)
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        try:
+            found[name] = evaluate(value, found)
+        except ValueError:
+            continue
+    return found
+
+
+# --- What the source alone shows, whatever the launch ---------------------------------------------------
+
+
+def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) -> list[Finding]:
+    """Find what Numba would refuse, and what a simulator does not notice."""
+    found = [_returned(node) for node in own_nodes(kernel) if isinstance(node, ast.Return) and node.value]
+    for function in functions:
+        computed = _computed_names(function)
+        for call, space in _made_arrays(function):
+            found += [
+                _shape(call, space, part) for part in _shape_of(call) if not _is_constant(part, computed)
+            ][:1]
+    return found
+
+
+def _returned(node: ast.Return) -> Finding:
+    return Finding(
+        "compile",
+        f"Line {node.lineno} returns a value, but a kernel cannot: it writes its results into an array.",
+        line=node.lineno,
+    )
+
+
+def _shape(call: ast.Call, space: str, part: ast.expr) -> Finding:
+    advice = ", or 0 for all the memory that the launch asks for" if space == "shared" else ""
+    return Finding(
+        "compile",
+        f"Line {call.lineno} makes a {space} array whose shape holds {ast.unparse(part)}; Numba takes a "
+        f"number there or the name of a constant{advice}.",
+        line=call.lineno,
+    )
+
+
+def _made_arrays(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, str]]:
+    """Yield the calls of ``cuda.shared.array`` and ``cuda.local.array``."""
+    for node in own_nodes(function):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr="shared" | "local" as space), attr="array")
+            ):
+                yield node, space
+
+
+def _shape_of(call: ast.Call) -> list[ast.expr]:
+    """Return the extents that a call names."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "shape"]
+    shape = (call.args or named)[:1]
+    return [part for each in shape for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+
+
+def _computed_names(function: ast.FunctionDef) -> set[str]:
+    """Return parameters, and variables that are not set once and for all to a number."""
+    computed = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+    stored = [node for node in own_nodes(function) if isinstance(node, ast.Name | ast.Assign)]
+    numbers = {
+        target.id
+        for node in stored
+        if isinstance(node, ast.Assign) and _is_constant(node.value, set())
+        for target in node.targets
+        if isinstance(target, ast.Name) and not isinstance(node.value, ast.Name)
+    }
+    stores = [node.id for node in stored if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return computed | {name for name in stores if name not in numbers or stores.count(name) > 1}
+
+
+def _is_constant(part: ast.expr, computed: set[str]) -> bool:
+    """Say whether Numba knows an extent when it compiles: a number, or the name of one."""
+    if isinstance(part, ast.Name):
+        return part.id not in computed
+    # Python itself works out 2 * 16 before Numba sees it.
+    arithmetic = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+    return all(isinstance(node, arithmetic) for node in ast.walk(part))
+
+
+#: Names of ``cuda`` that Numba has for kernels and this simulator lacks; others are mistyped.
+_LACKING = frozenset(
+    {
+        *("activemask", "bfloat16", "cache_hints", "cg", "fp16", "grid_group", "jit", "libdevice"),
+        *("literal_unroll", "locks", "vector_types", "complex64", "complex128", "c8", "c16"),
+        *("ldca", "ldcg", "ldcs", "ldcv", "ldlu", "stcg", "stcs", "stwb", "stwt"),
+    }
+)
+_VECTOR = re.compile(
+    r"(u?int(8|16|32|64)|float(32|64))x[1-4]|(u?(char|short|int|long|longlong)|float|double)[1-4]"
+)
+_OF_CUDA = frozenset(
+    {*WAITING, *(name for name in vars(names.Cuda) if not name.startswith("_")), *NUMBER_TYPES}
+    | {"gridDim", "blockDim", "threadIdx", "blockIdx", "laneid", "shared", "local", "const", "atomic"}
+)
+
+
+def _unknown(functions: Iterable[ast.FunctionDef], imports: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield mistyped names of modules."""
+    for node in (node for function in functions for each in function.body for node in ast.walk(each)):
+        finding = _mistyped(node, imports) if isinstance(node, ast.Attribute) else None
+        if finding is not None:
+            yield finding
+
+
+def _mistyped(node: ast.Attribute, imports: Mapping[str, str]) -> Finding | None:
+    module = imports.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
+    known: dict[str, Iterable[str]] = {"numba.cuda": _OF_CUDA | _LACKING, "math": vars(math)}
+    if module not in known or node.attr in known[module] or _VECTOR.fullmatch(node.attr):
+        return None
+    near = difflib.get_close_matches(node.attr, sorted(_OF_CUDA if module == "numba.cuda" else vars(math)), 1)
+    meant = f" Did you mean {ast.unparse(node.value)}.{near[0]}?" if near else ""
+    message = f"Line {node.lineno} uses {ast.unparse(node)}, which no kernel has.{meant}"
+    return Finding("compile", message, line=node.lineno)

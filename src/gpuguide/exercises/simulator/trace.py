@@ -1,0 +1,460 @@
+"""What one launch did: findings, figures, and methods that query it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.geometry import Geometry
+from gpuguide.exercises.simulator.machine import (
+    ATOMIC,
+    BRANCH,
+    EXCHANGE,
+    FENCE,
+    READ,
+    WRITE,
+    Event,
+    Machine,
+    Remark,
+    Segment,
+)
+from gpuguide.exercises.simulator.memory import Region
+
+__all__ = ["Access", "ArrayFigures", "Cell", "Figures", "Trace", "Work"]
+
+_CHANGES = (ATOMIC, EXCHANGE)
+
+
+class Cell(NamedTuple):
+    """A piece of memory: equal for two accesses if they touch the same one.
+
+    The owner is 0 in global memory, and else counts the blocks, or the threads, from 1.
+    """
+
+    memory: int
+    owner: int
+    at: int
+
+
+class Access(NamedTuple):
+    """One access to memory, or a fence, with all that the log says of it."""
+
+    position: int
+    region: Region
+    at: int
+    kind: int
+    cell: Cell
+    line: int
+    thread: int
+    block: int
+    warp: int
+    lane: int
+    epoch: int
+    phase: int
+    clock: int
+
+
+@dataclass
+class Trace:
+    """What a launch did. Arrays bear the names that the reader's kernel gives them.
+
+    Attributes
+    ----------
+    machine : Machine
+        What was noted.
+    names : mapping
+        The kernel's names of the arguments by the caller's.
+    barriers, loop_turns : int
+        The most that a block passed, and that a thread made.
+    loose_warps : frozenset of int
+        Warps of which only some lanes synchronised.
+    findings : tuple of Finding
+        What is wrong with the launch, the most important first.
+    remarks : mapping
+        What single threads did wrong, by the finding that sums it up.
+    """
+
+    machine: Machine = field(repr=False)
+    names: Mapping[str, str]
+    barriers: int = 0
+    loop_turns: int = 0
+    loose_warps: frozenset[int] = frozenset()
+    findings: tuple[Finding, ...] = ()
+    remarks: Mapping[Finding, tuple[Remark, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def geometry(self) -> Geometry:
+        """The shape of the launch."""
+        return self.machine.geometry
+
+    @property
+    def regions(self) -> list[Region]:
+        """All arrays: the arguments in order, then those that the kernel made."""
+        return self.machine.regions
+
+    @property
+    def clocks(self) -> list[tuple[int, ...]]:
+        """What threads knew of the other lanes of their warp, by their segments' clocks."""
+        return self.machine.clocks
+
+    @cached_property
+    def _memory_numbers(self) -> dict[int, int]:
+        memories: dict[int, int] = {}
+        return {
+            region.number: memories.setdefault(id(region.memory), len(memories)) for region in self.regions
+        }
+
+    def memory_number(self, region: Region) -> int:
+        """Return the number of the memory that an array lies in."""
+        return self._memory_numbers[region.number]
+
+    @cached_property
+    def touches(self) -> list[tuple[int, Cell, int, Segment, str]]:
+        """Position, cell, kind, segment and space of each access to memory."""
+        threads, numbers = self.geometry.threads_per_block, self._memory_numbers
+        found = []
+        for position, (region, at, kind, _, _, segment) in enumerate(self.machine.log):
+            if region is not None:
+                space, owner = region.space, 0
+                if space == "shared":
+                    owner = segment.thread // threads + 1
+                elif space == "local":
+                    owner = segment.thread + 1
+                found.append((position, Cell(numbers[region.number], owner, at), kind, segment, space))
+        return found
+
+    def access(self, position: int) -> Access:
+        """Return what the log says at a position."""
+        region, at, kind, site, _, segment = self.machine.log[position]
+        geometry, thread = self.geometry, segment.thread
+        block = geometry.block_of(thread)
+        owner, memory = 0, -1
+        if region is not None:
+            owner = {"shared": block + 1, "local": thread + 1}.get(region.space, 0)
+            memory = self._memory_numbers[region.number]
+        return Access(
+            position,
+            region,
+            at,
+            kind,
+            Cell(memory, owner, at),
+            self.machine.sites.line(site),
+            thread,
+            block,
+            geometry.warp_of(thread),
+            geometry.lane_of(thread),
+            segment.epoch,
+            segment.phase,
+            segment.clock,
+        )
+
+    @cached_property
+    def memory(self) -> list[Access]:
+        """All accesses to memory."""
+        return [self.access(position) for position, *_ in self.touches]
+
+    def handovers(self) -> list[Access]:
+        """Return atomic operations and fences, if there is a fence at all."""
+        kinds = {event[2] for event in self.machine.log}
+        if FENCE not in kinds:
+            return []
+        chosen = (ATOMIC, EXCHANGE, FENCE)
+        return [self.access(n) for n, event in enumerate(self.machine.log) if event[2] in chosen]
+
+    @cached_property
+    def figures(self) -> Figures:
+        """All figures, counted on first use."""
+        return Figures(self)
+
+
+# --- Figures --------------------------------------------------------------------------------------------
+
+SECTOR_BYTES = 32
+BANKS, BANK_BYTES = 32, 4
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """All requests of one place in the source to one array, in the order of their warps.
+
+    Attributes
+    ----------
+    region : Region
+        The array.
+    line, kind : int
+        Where, and what it does.
+    requests : list
+        The events of each request, by ascending lane.
+    costs : list of int
+        Sectors in global memory, passes in shared memory, of each request.
+    """
+
+    region: Region
+    line: int
+    kind: int
+    requests: list[list[Event]]
+    costs: list[int]
+
+    @property
+    def mean(self) -> float:
+        """Cost of a request on average."""
+        return sum(self.costs) / len(self.costs)
+
+    @property
+    def dearest(self) -> list[Event]:
+        """The most expensive request; if several are, that of the lowest warp."""
+        return self.requests[self.costs.index(max(self.costs))]
+
+
+@dataclass(frozen=True)
+class ArrayFigures:
+    """How one array was used; an atomic operation counts as one read and one write of its element."""
+
+    name: str
+    space: str
+    reads: int = 0
+    writes: int = 0
+    atomics: int = 0
+    reads_per_element: int = 0
+    writes_per_element: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a launch did, as a verdict tells it. Reads, writes, atomics and bytes are those of global memory.
+
+    Attributes
+    ----------
+    threads : int
+        Threads of the launch.
+    reads, writes, atomics : int
+        How often they accessed global memory.
+    bytes_read, bytes_written : int
+        Bytes of these accesses.
+    barriers : int
+        Barriers that a block passed.
+    sectors_per_request : float
+        Sectors of 32 bytes that a request of a warp touched on average, at the worst line.
+    bank_conflict_degree : int
+        Passes of the worst request to shared memory.
+    shared_bytes : int
+        Shared memory of a block.
+    accesses : int
+        All accesses, to shared and local memory as well.
+    """
+
+    threads: int = 0
+    reads: int = 0
+    writes: int = 0
+    atomics: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    barriers: int = 0
+    sectors_per_request: float = 0.0
+    bank_conflict_degree: int = 1
+    shared_bytes: int = 0
+    accesses: int = 0
+
+
+class Figures:
+    """What a launch did, in numbers. Reads, writes, atomics and bytes are those of global memory."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace, self._geometry = trace, trace.geometry
+        self.threads = trace.geometry.threads
+        self.barriers, self.loop_turns = trace.barriers, trace.loop_turns
+        self._log = trace.machine.log
+        kinds = [(event[2], event[0].dtype.itemsize) for event in self._in("global")]
+        self.reads = sum(kind == READ for kind, _ in kinds)
+        self.writes = sum(kind == WRITE for kind, _ in kinds)
+        self.atomics = len(kinds) - self.reads - self.writes
+        self.bytes_read = sum(size for kind, size in kinds if kind != WRITE)
+        self.bytes_written = sum(size for kind, size in kinds if kind != READ)
+
+    def _in(self, space: str) -> Iterator[Event]:
+        return (event for event in self._log if event[0] is not None and event[0].space == space)
+
+    @property
+    def work(self) -> Work:
+        """What a verdict tells of it."""
+        return Work(**{each.name: getattr(self, each.name) for each in fields(Work)})
+
+    @property
+    def accesses(self) -> int:
+        """All accesses to memory."""
+        return sum(event[0] is not None for event in self._log)
+
+    @cached_property
+    def working(self) -> int:
+        """Threads that touched global memory."""
+        return len({event[5].thread for event in self._in("global")})
+
+    @cached_property
+    def in_global(self) -> list[Instruction]:
+        """What touches global memory, with sectors as cost."""
+        return self._instructions("global", _sectors)
+
+    @cached_property
+    def in_shared(self) -> list[Instruction]:
+        """What touches shared memory, with passes as cost."""
+        return self._instructions("shared", lambda request: _passes(request, self._geometry))
+
+    @cached_property
+    def plain(self) -> list[Instruction]:
+        """Loads and stores of global memory; atomic operations go where the data says."""
+        return [each for each in self.in_global if each.kind in (READ, WRITE)]
+
+    @property
+    def sectors_per_request(self) -> float:
+        """Of the worst line, on average."""
+        return max((each.mean for each in self.plain), default=0.0)
+
+    @property
+    def bank_conflict_degree(self) -> int:
+        """Passes of the worst request to shared memory."""
+        return max((max(each.costs) for each in self.in_shared), default=1)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a block."""
+        shared = (region for region in self._trace.regions if region.space == "shared")
+        return sum(len(region.memory.cells) * region.dtype.itemsize for region in shared)
+
+    @cached_property
+    def divergent_branches(self) -> float:
+        """Share of the branches met by a warp at which its threads part."""
+        parted = [len({event[1] for event in request}) > 1 for request in self.branches]
+        return sum(parted) / len(parted) if parted else 0.0
+
+    @cached_property
+    def branches(self) -> list[list[Event]]:
+        """What the threads of a warp do when they meet a branch together."""
+        return list(self._requests(event for event in self._log if event[2] == BRANCH).values())
+
+    @property
+    def most_divergent_line(self) -> int | None:
+        """The line of the branch at which the threads of a warp part most often."""
+        lines = [request[0][3] for request in self.branches if len({event[1] for event in request}) > 1]
+        return max(sorted(set(lines)), key=lines.count, default=None)
+
+    @cached_property
+    def atomic_events(self) -> list[Event]:
+        """Atomic operations on global memory."""
+        return [event for event in self._in("global") if event[2] in _CHANGES]
+
+    def line_of(self, event: Event) -> int:
+        """Return the line of an access."""
+        return self._trace.machine.sites.line(event[3])
+
+    def times_touched(self, kind: int, *, by_block: bool = False) -> dict[Region, list[Event]]:
+        """Return, for each array of global memory, the accesses to its most touched element.
+
+        Arrays on which an atomic operation works are left out: to repeat it on one element is its purpose.
+        """
+        changed = {event[0] for event in self.atomic_events}
+        found: dict[Region, dict[tuple[int, int], list[Event]]] = {}
+        for event in self._in("global"):
+            if event[2] == kind and event[0] not in changed:
+                block = self._geometry.block_of(event[5].thread) if by_block else 0
+                found.setdefault(event[0], {}).setdefault((event[1], block), []).append(event)
+        return {region: max(touches.values(), key=len) for region, touches in found.items()}
+
+    @cached_property
+    def arrays(self) -> tuple[ArrayFigures, ...]:
+        """The arguments in order, then the shared arrays from the top of the source down."""
+        regions = self._trace.regions
+        shared = sorted(
+            (each for each in regions if each.space == "shared"), key=lambda each: (each.line, each.name)
+        )
+        return tuple(
+            self._array(each) for each in [*(each for each in regions if each.space == "global"), *shared]
+        )
+
+    def _array(self, region: Region) -> ArrayFigures:
+        reads: dict[int, int] = {}
+        writes: dict[int, int] = {}
+        n_reads = n_writes = n_atomics = 0
+        for touched, at, kind, *_ in self._log:
+            if touched is region:
+                n_reads += kind == READ
+                n_writes += kind == WRITE
+                n_atomics += kind in _CHANGES
+                if kind != WRITE:
+                    reads[at] = reads.get(at, 0) + 1
+                if kind != READ:
+                    writes[at] = writes.get(at, 0) + 1
+        most_read, most_written = max(reads.values(), default=0), max(writes.values(), default=0)
+        return ArrayFigures(region.name, region.space, n_reads, n_writes, n_atomics, most_read, most_written)
+
+    def _requests(self, events: Any) -> dict[tuple[int, ...], list[Event]]:
+        """Gather events into the requests of warps, sorted by place and array, then by warp.
+
+        The lanes of a warp that are at the same place in the same turns of all loops belong together; one
+        that comes there twice makes two requests.
+        """
+        geometry = self._geometry
+        warps: dict[int, int] = {}
+        times: dict[tuple[int, ...], int] = {}
+        found: dict[tuple[int, ...], list[Event]] = {}
+        for event in events:
+            region, _, _, site, path, segment = event
+            thread = segment.thread
+            warp = warps.get(thread)
+            if warp is None:
+                warp = warps[thread] = geometry.warp_of(thread)
+            key = (site, -1 if region is None else region.number, warp, path)
+            own = (*key, thread)
+            n = times[own] = times.get(own, -1) + 1
+            found.setdefault((*key, n), []).append(event)
+        for request in found.values():
+            request.sort(key=lambda event: event[5].thread)
+        return dict(sorted(found.items()))
+
+    def _instructions(self, space: str, cost: Any) -> list[Instruction]:
+        gathered: dict[tuple[int, ...], Instruction] = {}
+        for key, request in self._requests(self._in(space)).items():
+            region, _, kind, site, *_ = request[0]
+            instruction = gathered.get(key[:2])
+            if instruction is None:
+                line = self._trace.machine.sites.line(site)
+                instruction = gathered[key[:2]] = Instruction(region, line, kind, [], [])
+            instruction.requests.append(request)
+            instruction.costs.append(cost(request))
+        return list(gathered.values())
+
+
+def _sectors(request: list[Event]) -> int:
+    """Return how many sectors of 32 bytes a request to global memory touches."""
+    return len({byte_of(event) // SECTOR_BYTES for event in request})
+
+
+def byte_of(event: Event) -> int:
+    """Return where in its allocation an access begins."""
+    region = event[0]
+    offset: int = event[1] * region.dtype.itemsize + region.byte_offset
+    return offset
+
+
+def _passes(request: list[Event], geometry: Geometry) -> int:
+    """Return how many passes shared memory takes for a request: 1 without a conflict.
+
+    A bank serves one word at a time, to all lanes that want it. Words wider than a bank are served to a part
+    of the warp after the other.
+    """
+    width = max(request[0][0].dtype.itemsize, BANK_BYTES)
+    lanes = BANKS * BANK_BYTES // width
+    words: dict[tuple[int, int], set[int]] = {}
+    for event in request:
+        word, bank = word_and_bank(event)
+        words.setdefault((geometry.lane_of(event[5].thread) // lanes, bank), set()).add(word)
+    return max(map(len, words.values()))
+
+
+def word_and_bank(event: Event) -> tuple[int, int]:
+    """Return the word of shared memory that an access wants, and the bank, or group of banks, with it."""
+    width = max(event[0].dtype.itemsize, BANK_BYTES)
+    word = byte_of(event) // width
+    return word, word % (BANKS * BANK_BYTES // width)
