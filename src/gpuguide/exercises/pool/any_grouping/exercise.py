@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, shown
-from gpuguide.exercises.trace.findings import Finding
 
 # The limit and the readings.
 CASES: tuple[tuple[float, list[int]], ...] = (
@@ -35,7 +36,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         for order in range(_ORDERS):
             case = f"For the readings {readings} and limit = {limit},"
             rng = np.random.default_rng((number, order))
-            answer, finding = attempt(lambda: _reduced(function, limit, readings, rng, order), case)  # noqa: B023
+            answer, finding = attempt(_reduction(function, rng, order), case, limit, readings)
             if finding is None and not _is_near(answer, expected):
                 how = (
                     ("from the first to the last", "in pairs")[order] if order < 2 else "in another grouping"
@@ -48,30 +49,38 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
                 return
 
 
-def _reduced(
-    function: Callable[..., Any], limit: float, readings: list[int], rng: np.random.Generator, order: int
-) -> Any:
-    """Apply the parts, without and with the identity among them."""
-    map_one, reduce_two, identity, finish = function(limit)
-    parts = [map_one(x) for x in readings]
-    if order > 1 or not parts:
-        for place in rng.integers(0, len(parts) + 1, 1 + order // 2):
-            parts.insert(int(place), deepcopy(identity))
-    while len(parts) > 1:
+def _reduction(function: Callable[..., Any], rng: np.random.Generator, order: int) -> Callable[..., Any]:
+    """Return what applies the parts that the reader's function returns."""
+
+    @wraps(function)  # so that an exception's line is the reader's
+    def reduction(limit: float, readings: list[int]) -> Any:
+        return _reduced(function(limit), readings, rng, order)
+
+    return reduction
+
+
+def _reduced(parts: Any, readings: list[int], rng: np.random.Generator, order: int) -> Any:
+    """Apply them, without and with the identity among the readings."""
+    map_one, reduce_two, identity, finish = parts
+    values = [map_one(x) for x in readings]
+    if order > 1 or not values:
+        for place in rng.integers(0, len(values) + 1, 1 + order // 2):
+            values.insert(int(place), deepcopy(identity))
+    while len(values) > 1:
         if order == 0:
             at = 0
         elif order == 1:
-            parts = [
-                reduce_two(*parts[i : i + 2]) if i + 1 < len(parts) else parts[i]
-                for i in range(0, len(parts), 2)
+            values = [
+                reduce_two(*values[i : i + 2]) if i + 1 < len(values) else values[i]
+                for i in range(0, len(values), 2)
             ]
             continue
         else:
-            at = int(rng.integers(0, len(parts) - 1))
-        left, right = parts[at : at + 2]
+            at = int(rng.integers(0, len(values) - 1))
+        left, right = values[at : at + 2]
         pair = (right, left) if order > 3 else (left, right)
-        parts[at : at + 2] = [reduce_two(*pair)]
-    return finish(parts[0])
+        values[at : at + 2] = [reduce_two(*pair)]
+    return finish(values[0])
 
 
 def _is_near(answer: Any, expected: float) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuguide.exercises.model import Exercise, FunctionTask
-from gpuguide.exercises.stand_ins.judging import attempt, count, shown
-from gpuguide.exercises.trace.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.judging import attempt, count, equals, plain, shown
 
 ADDRESS = 0x7F3A_4000_0000
 
@@ -71,6 +71,7 @@ def _finding(function: Callable[..., Any], case: Case) -> Finding | None:
         )
     if not isinstance(made, dict):
         return Finding("wrong", f"{words} a dictionary was expected; got {shown(made)}.")
+    made = {key: plain(value) for key, value in dict.items(made)}
     return _entries(words, made, case, (rows, columns)) or _addresses(words, made, case)
 
 
@@ -80,7 +81,7 @@ def _entries(words: str, made: dict[str, Any], case: Case, shape: tuple[int, int
         **{key: value for key, value in case.interface.items() if key not in ("shape", "data", "strides")},
     }
     for key, value in wanted.items():
-        if made.get(key) != value:
+        if not equals(made.get(key), value):
             return Finding("wrong", f"{words} {key!r} must be {value!r}; got {shown(made.get(key))}.")
     data = made.get("data")
     if not isinstance(data, tuple) or len(data) != 2 or not isinstance(data[0], int):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, shown
-from gpuguide.exercises.trace.findings import Finding
 
 Steps = list[tuple[str, list[str]]]
 

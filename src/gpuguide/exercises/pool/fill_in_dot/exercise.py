@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, count, is_seconds, known_lines, lines_text, shown
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 from gpuguide.machine.backends import cupy
 
 LENGTHS = (3, 1, 1000)

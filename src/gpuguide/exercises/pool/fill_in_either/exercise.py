@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, shown
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 from gpuguide.machine.backends import cupy
 
 TABLES = (np.arange(1, 7, dtype=np.int32).reshape(2, 3), np.arange(-4, 5, dtype=np.float32))

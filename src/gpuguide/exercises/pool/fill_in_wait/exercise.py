@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
-from gpuguide.exercises.trace.findings import Finding
 
 MS = 1_000_000
 #: In words, the machine's costs, and how long the work takes there.

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values
 from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, seconds
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamArray, StreamingGpu, bounds
-from gpuguide.exercises.trace.findings import Finding
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, count
-from gpuguide.exercises.trace.findings import Finding
 
 # Own rows of each slab, and the width of the rim: one slab, slabs that are all rim, of different lengths.
 CASES = (
