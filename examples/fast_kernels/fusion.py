@@ -163,22 +163,17 @@ gg.plot_time(results)
 # ------------------------------
 #
 # With numbers of four bytes, a fused kernel moves half as much in
-# :measured:`single[fused_single, 10**8].time`, which is only :measured:`single[fused_single, 10**8].share` of
-# what memory can do. CuPy gives each thread one element.
+# :measured:`single[fused_single, 10**8].time`, which is only :measured:`single[fused_single, 10**8].share`
+# of what memory can do. CuPy gives each thread one element. With four for each thread, a kernel of your own
+# reaches :measured:`single[squared_four, 10**8].share`, so it is the bytes per thread that were missing
+# (:doc:`Kernel families </gallery/fast_kernels/kernel_families>`). :evidence:`variant squared_four`
+#
+# .. rung:: squared_four
 
 from numba import cuda
 
 a = cp.arange(2**20, dtype=cp.float32)
 b, out = cp.ones_like(a), cp.empty_like(a)
-print("fused:", fused(a, b)[-2:])
-
-# %%
-# With four for each thread, a kernel of your own reaches :measured:`single[squared_four, 10**8].share`, so it
-# is the bytes per thread that were missing (:doc:`Kernel families </gallery/fast_kernels/kernel_families>`).
-# :evidence:`variant squared_four`
-#
-# .. rung:: squared_four
-
 squared_four[(a.size + 1023) // 1024, 256](a, b, out)
 print("as fused:", bool((out == fused(a, b)).all()))
 

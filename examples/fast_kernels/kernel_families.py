@@ -97,7 +97,6 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 
 import cupy as cp
 import numpy as np
-from numba import cuda
 
 a_host, b_host = np.random.default_rng(0).random((2, 2**26), dtype=np.float32)
 a, b = cp.asarray(a_host), cp.asarray(b_host)
@@ -171,11 +170,13 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # Here you see to everything: a length that four does not divide, the types, and gaps. A RawKernel reads an
 # array with gaps as if it had none, and nobody says a word.
 #
-# Numba cannot load a ``float4`` from an array. But a thread can have as much on its way if it loads four
-# numbers of each array before it stores the first.
+# Numba has no ``float4``. But a thread can have as much on its way if it loads four numbers of each array
+# before it stores the first.
 #
 # .. rung:: add_four
 #    :beside:
+
+from numba import cuda
 
 add_four[(a.size + 1023) // 1024, 256](a, b, out)
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
