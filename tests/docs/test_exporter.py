@@ -239,6 +239,7 @@ def test_code_cells_come_in_order_and_parse(small):
     code = [cell.text for cell in cells(small) if cell.kind == "code"]
     for each in code:
         ast.parse(each)
+    assert code.pop(0).endswith("gpuguide.exercises.skip_without_gpu()")
     assert code[0].endswith("import gpuguide as gg")
     assert (
         "from gpuguide.topics.toy import WIDTH, decorate\n\n\n# Adds one.\n@decorate\ndef add_one_kernel"
@@ -347,7 +348,7 @@ def test_a_reader_without_a_gpu_is_told_what_to_install_and_run(small):
     gpus = small.page().needs
     words = introduction(small, exercises=("guard",), needs=replace(gpus, gpus=1))
     assert "To run it you need an NVIDIA GPU and the package" in words
-    assert "The exercise needs no GPU. Without one, install this, and run only the cells of an" in words
+    assert "The exercise needs no GPU. Without one, install this, and run all cells; those" in words
     assert INSTALL in words.split("The exercise needs no GPU")[1]
     assert "The exercises need no GPU" in introduction(small, exercises=("guard", "map"))
     assert "no GPU" not in introduction(small, exercises=())

@@ -20,7 +20,7 @@ from gpuguide.machine import compilers
 from gpuguide.machine.backends import nvml
 from gpuguide.machine.device import require_gpu
 
-__all__ = ["choose_lanes", "judge", "judge_in_lanes", "why_undecided"]
+__all__ = ["choose_lanes", "judge", "judge_in_lanes", "why_no_gpu", "why_undecided"]
 
 
 def choose_lanes(exercise: Exercise, lanes: Sequence[str] | None) -> tuple[str, ...]:
@@ -147,12 +147,16 @@ def _why_not(lane: str) -> str:
     """Say why a lane is not at hand; empty if only its worker can say."""
     if lane == "compile" and sys.platform == "darwin":
         return "NVIDIA's compiler does not exist for macOS."
-    if lane == "gpu":
-        try:
-            require_gpu()
-        except NoGpuError as error:
-            # Without a GPU, it does not help to explain how to install CuPy.
-            return str(error) if nvml() else "This computer has no NVIDIA GPU, or no driver for it."
+    return why_no_gpu() if lane == "gpu" else ""
+
+
+def why_no_gpu() -> str:
+    """Say in words why there is no GPU to work with; empty if there is one."""
+    try:
+        require_gpu()
+    except NoGpuError as error:
+        # Without a GPU, it does not help to explain how to install CuPy.
+        return str(error) if nvml() else "This computer has no NVIDIA GPU, or no driver for it."
     return ""
 
 

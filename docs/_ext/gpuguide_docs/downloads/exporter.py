@@ -73,7 +73,16 @@ def export_page(site: Site, page: Page, read: nodes.document, site_url: str = ""
         # A page that does not use the package must not ask for it in its download.
         return [Piece("markdown", _introduction(site, page, _WITH_CUPY, site_url)), *body]
     intro = Piece("markdown", _introduction(site, page, _installation(page, site_url), site_url))
-    return [intro, Piece("code", _IMPORTS), *body]
+    return [intro, *_skipping(page), Piece("code", _IMPORTS), *body]
+
+
+def _skipping(page: Page) -> list[Piece]:
+    """Let a download say at its top that there is no GPU, instead of failing at every cell."""
+    if not page.needs.gpus:
+        return []
+    names = ", ".join(f'"{name}"' for name in page.exercises)
+    call = f"gpuguide.exercises.skip_without_gpu({names})"
+    return [Piece("code", f"# Without a GPU: skips what needs one\nimport gpuguide.exercises\n\n{call}")]
 
 
 def export_live_page(site: Site, docname: str, read: nodes.document, site_url: str = "") -> list[Piece]:
@@ -156,7 +165,7 @@ def _installation(page: Page, site_url: str) -> str:
     if not page.exercises:
         return said
     without = "The exercise needs" if len(page.exercises) == 1 else "The exercises need"
-    without += " no GPU. Without one, install this, and run only the cells of an exercise:"
+    without += " no GPU. Without one, install this, and run all cells; those that need a GPU are skipped:"
     return f"{said}\n\n{without}\n\n{plain}"
 
 
