@@ -16,6 +16,7 @@ KINDS = (
     "unsupported",
     "endless",
     "exception",
+    "memory",
     "out_of_range",
     "divergent_barrier",
     "missed_barrier",
@@ -67,6 +68,14 @@ class Finding:
     ------
     UnknownNameError
         `kind` is none of `KINDS`.
+
+    Examples
+    --------
+    >>> finding = Finding("out_of_range", "Thread 32 of block 0 reads x[32] in line 4.", line=4, array="x")
+    >>> print(finding)
+    Thread 32 of block 0 reads x[32] in line 4.
+    >>> finding.lines
+    (4,)
     """
 
     kind: str
