@@ -10,7 +10,6 @@ import pytest
 
 import gpuguide
 from gpuguide import exercises
-from gpuguide.exercises import trace
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(gpuguide.__file__).parent
@@ -70,7 +69,7 @@ def test_the_examples_of_a_module_run(module, monkeypatch, tmp_path):
 
 
 def test_every_public_name_is_listed():
-    packages = (gpuguide, exercises, trace)
+    packages = (gpuguide, exercises)
     public = {f"{package.__name__}.{name}" for package in packages for name in package.__all__}
     assert public - {name for name, _ in listed_objects()} == set()
 

@@ -91,6 +91,11 @@ class Limits:
         The largest share of the branches at which the threads of a warp may part, in such a launch.
     float64_instructions : int or None
         The most instructions in double precision (compile lane).
+
+    Examples
+    --------
+    >>> Limits(sectors_per_request=4, active_threads=0.9).bank_conflicts is None
+    True
     """
 
     sectors_per_request: float | None = None

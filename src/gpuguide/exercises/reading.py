@@ -266,7 +266,7 @@ def quotable(exercise: str, function: FunctionType) -> Answer:
     --------
     >>> answer = quotable("guard", quotable)
     >>> answer.name, answer.place
-    ('quotable', 'source.py')
+    ('quotable', 'reading.py')
     """
     try:
         text, line, file = _source(exercise, function)

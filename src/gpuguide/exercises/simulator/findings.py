@@ -67,6 +67,14 @@ class Finding:
     ------
     UnknownNameError
         `kind` is none of `KINDS`.
+
+    Examples
+    --------
+    >>> finding = Finding("out_of_range", "Thread 32 of block 0 reads x[32] in line 4.", line=4, array="x")
+    >>> print(finding)
+    Thread 32 of block 0 reads x[32] in line 4.
+    >>> finding.lines
+    (4,)
     """
 
     kind: str

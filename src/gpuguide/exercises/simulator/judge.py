@@ -45,6 +45,14 @@ class Launch:
         Largest absolute difference; 0 asks for equal values, where NaN equals NaN.
     shared_bytes : int
         Dynamic shared memory of a block, in bytes.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
+    >>> out = View.of(NUMBER_TYPES["float32"], [0, 0], (2,))
+    >>> launch = Launch("n = 2, 1 block of 2 threads", (1,), (2,), {"n": 2, "out": out}, {"out": [0.0, 1.0]})
+    >>> list(launch.views)
+    ['out']
     """
 
     label: str
@@ -83,6 +91,18 @@ def judge_launch(
         What the kernel did.
     list of Finding
         What is wrong, the most important first; limits are judged only where all else is right.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.model import Limits
+    >>> from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
+    >>> from gpuguide.exercises.simulator.source import prepare
+    >>> out = View.of(NUMBER_TYPES["float32"], [0, 0], (2,))
+    >>> launch = Launch("n = 2, 1 block of 2 threads", (1,), (2,), {"out": out}, {"out": [1.0, 1.0]})
+    >>> kernel = prepare("def ones(out): out[cuda.threadIdx.x] = 1 - cuda.threadIdx.x", usual_imports=True)
+    >>> for finding in judge_launch(kernel, launch, Limits())[1]:
+    ...     print(finding)
+    out[1] should be 1.0 and is 0.0; 1 of 2 elements is wrong.
     """
     before = {name: list(view.memory.cells) for name, view in launch.views.items()}
     trace = run(

@@ -52,6 +52,13 @@ class View:
         Whether it holds nothing yet, as an output does.
     constant : bool
         Whether it cannot be written to.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
+    >>> view = View.of(NUMBER_TYPES["int32"], range(6), (2, 3))
+    >>> view.steps, view.values()
+    ((3, 1), [0, 1, 2, 3, 4, 5])
     """
 
     memory: Memory

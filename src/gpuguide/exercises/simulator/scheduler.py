@@ -76,6 +76,18 @@ def run(
     ------
     ArgumentError
         Such a launch does not exist, or does not suit the kernel.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
+    >>> from gpuguide.exercises.simulator.source import prepare
+    >>> kernel = prepare("def square(x): x[cuda.grid(1)] **= 2", usual_imports=True)
+    >>> x = View.of(NUMBER_TYPES["int64"], range(3), (3,))
+    >>> for finding in run(kernel, 1, 4, {"x": x}).findings:
+    ...     print(finding)
+    Thread 3 of block 0 reads x[3] in line 1, but x has 3 elements, the last of which is x[2].
+    >>> x.values()
+    [0, 1, 4]
     """
     if order not in ORDERS:
         raise unknown("order", order, ORDERS)

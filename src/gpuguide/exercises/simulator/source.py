@@ -36,6 +36,12 @@ class Kernel:
         What is wrong whatever the launch.
     waits : bool
         Whether a thread waits for others, so that it must be run in pieces.
+
+    Examples
+    --------
+    >>> kernel = prepare("def meet(x): cuda.syncthreads(); x[0] = 1", usual_imports=True)
+    >>> kernel.name, kernel.parameters, kernel.waits
+    ('meet', ('x',), True)
     """
 
     name: str
@@ -82,6 +88,14 @@ def prepare(
     ------
     ArgumentError
         The source is no Python, holds no such function, or does what no kernel can do.
+
+    Examples
+    --------
+    >>> prepare("def double(x): x[0] = 2 * x[0]").waits
+    False
+    >>> prepare("def broken(x)")
+    Traceback (most recent call last):
+    gpuguide.errors.ArgumentError: Line 1 is not valid Python: expected ':'.
     """
     tree = _parsed(textwrap.dedent(source))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}

@@ -75,6 +75,17 @@ class Trace:
         What is wrong with the launch, the most important first.
     remarks : mapping
         What single threads did wrong, by the finding that sums it up.
+
+    Examples
+    --------
+    >>> from gpuguide.exercises.simulator.memory import View
+    >>> from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
+    >>> from gpuguide.exercises.simulator.scheduler import run
+    >>> from gpuguide.exercises.simulator.source import prepare
+    >>> kernel = prepare("def double(x): x[cuda.grid(1)] *= 2", usual_imports=True)
+    >>> trace = run(kernel, 2, 32, {"x": View.of(NUMBER_TYPES["float32"], range(64), (64,))})
+    >>> trace.findings, trace.figures.sectors_per_request
+    ((), 4.0)
     """
 
     machine: Machine = field(repr=False)
