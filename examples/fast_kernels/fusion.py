@@ -42,8 +42,8 @@ print("NumPy:        ", squared_difference(on_host, on_host[::-1])[:3])
 #    Call ``fused(on_host, on_host)``. For NumPy's arrays a fused function is the plain one, so code for both
 #    libraries may use it.
 #
-# The kernel is compiled when the function is called with a dtype or a number of axes that it has not met
-# before. Other lengths need no new one.
+# A kernel is compiled when the function is called with a dtype or a number of axes that it has not met
+# before, or for the first time with an array that is not contiguous. Other lengths need no new one.
 
 # %%
 
