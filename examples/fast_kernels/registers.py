@@ -106,8 +106,9 @@ print("GPU:  ", out[0, :4])
 # %%
 # The slides that this experiment comes from promise more of it, :claimed:`s4_register`
 # (:doc:`Then and now </practice/then_and_now>`). Here it is
-# :measured:`product[in_register, 4096].speedup(as_is)`. What was it that cost so much? The first kernel looks
-# as if it read ``out`` in every turn of the loop, multiplied, and wrote it back.
+# :measured:`product[in_register, 4096].speedup(as_is)`, although fewer warps are resident now, of which more
+# below. What was it that cost so much? The first kernel looks as if it read ``out`` in every turn of the
+# loop, multiplied, and wrote it back.
 
 # %%
 # volatile, and fewer stores: what the array costs
@@ -147,6 +148,10 @@ print("GPU:  ", out[0, :4])
 #    * - not written
 #      - :measured:`product[one_load, 4096].counter(l2_write_sectors)`
 #      - :measured:`product[one_load, 4096].time`
+#
+# Four products fill a sector, so the stores of the first two rows come to 268 million sectors. We think that
+# the counter shows half as many again because stores to the farther half of the L2 cache pass through both
+# halves. :evidence:`opinion`
 #
 # Reading the product back costs little. :evidence:`variant volatile` Without the stores, the kernel takes far
 # less time. :evidence:`variant one_load` And yet stores are fast: alone,
@@ -190,8 +195,8 @@ print("GPU:  ", out[0, :4])
 # warning. Numba has no such word, so in Python a variable is the only way.
 
 # %%
-# 32 registers per thread, or some threads have to wait
-# -----------------------------------------------------
+# At most 32 registers per thread, or some threads have to wait
+# -------------------------------------------------------------
 #
 # ``cp.prod(x, axis=0)`` takes :measured:`product[cupy, 4096].time`, and our kernel with its variable takes
 # about as long. What is missing? A multiprocessor has 65 536 registers and room for 2048 threads. That makes
