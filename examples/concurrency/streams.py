@@ -145,7 +145,7 @@ _ = plot_timeline(
 # --------------------------------------------
 #
 # How much two streams can save depends on what one leaves idle. This kernel can be made as small as you like:
-# each thread makes 20 000 steps, each of which needs the one before.
+# each thread makes 20 000 steps, each of which needs the one before. A block has 256 threads.
 #
 # .. kernel:: gpuguide.topics.streams.kernels
 #    :names: steps_source
@@ -238,7 +238,7 @@ describe(
 #      - per thread
 #      - :measured:`waits[legacy_thread, 1].time`
 #
-# Only this default stream makes others wait. It is called the *legacy* default stream. If
+# Only the default stream with the number 0 makes others wait. It is called the *legacy* default stream. If
 # ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy is imported, CuPy begins with the one per thread. But
 # a library that knows nothing of that still uses the legacy one, and then both wait for each other. A
 # non-blocking stream is the safer choice.
