@@ -152,7 +152,7 @@ lock: $(UV)  ## renew requirements.lock from pyproject.toml (UPGRADE="ruff numpy
 WHEELS := numpy array-api-compat rich platformdirs markdown-it-py mdurl pygments nvidia-ml-py sphinx sphinx-gallery docutils babel \
   imagesize snowballstemmer alabaster roman-numerals requests jinja2 markupsafe packaging sphinxcontrib-applehelp \
   sphinxcontrib-devhelp sphinxcontrib-htmlhelp sphinxcontrib-jsmath sphinxcontrib-qthelp \
-  sphinxcontrib-serializinghtml pytest pluggy iniconfig
+  sphinxcontrib-serializinghtml pytest pluggy iniconfig dask distributed partd locket zict tblib tornado
 # pip takes --platform at its word: a wheel of an older manylinux is found only where that is named, too.
 wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks
 	@rm -rf .whl

@@ -156,6 +156,7 @@ _ON_THEIR_WAY = {
     "register_first": "assert (x == cp.asarray(y_host)).all()",
     "at_once": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
 }
+_POWERS = "assert (large == 3**15).all() and back.data.ptr == x.data.ptr"
 _PAIRS = {
     "": "\nassert np.isclose(float(product), np.dot(a_host, b_host))",
     "with_copies_pinned": "assert np.isclose(float(cp.dot(a, b)), np.dot(a_pinned, b_pinned))",
@@ -163,6 +164,40 @@ _PAIRS = {
 _ADDED = "assert (out == x + 1).all()\nassert (result == np.sort(host)).all()"
 _TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
 _SHORT = {"2**28": "2**26", "8192": "1024"}
+
+_SUMS_OF_PAIRS = """
+assert (out.get() == a_host + b_host).all()
+out[:] = -1
+"""
+_FAMILIES = {
+    **_each(_SUMS_OF_PAIRS, "add_quads", "add_four", "add_pairs"),
+    "sum_reduction": "assert np.isclose(float(total(a)), a_host.sum(dtype=float))",
+    "sum_blocks": "assert np.isclose(float(result[0]), a_host.sum(dtype=float))",
+}
+_SQUARES = {
+    "two_steps": "assert (fused(x, y).get() == squared_difference(x.get(), y.get())).all()",
+    "squared_four": "assert (out == fused(a, b)).all()",
+    "sum_fused": "assert int(sum_of_squares(x, y)) == int(((x.get() - y.get()) ** 2).sum())",
+}
+_MULTIPLIED = """
+assert np.allclose(out.get(), np.prod(x.get(), axis=0))
+out[:] = -1
+"""
+# The simulator has no streams of others.
+_ANY_STREAM = {"cuda.external_stream(one.ptr)": "0"}
+_IN_STREAMS = {
+    **_each("assert cp.allclose(a @ c, cp.eye(len(a)), atol=0.01)", "one_stream", "two_streams"),
+    "": "\nassert (x == 1).all() and (y == 10).all()",
+}
+_SHARED = """
+assert abs(pi_on(gpus) - np.pi) < 1e-6
+for each in (*slabs, *whole):
+    each.stream.synchronize()
+for k, slab in enumerate(slabs):
+    assert np.allclose(slab.now.get(), whole[0].now.get()[k * rows : (k + 1) * rows])
+assert (arrays[-1] == sum(range(1, n_gpus + 1))).all()
+"""
+_BLOCKS = "assert np.isclose(float(pi.compute()), np.pi)"
 
 #: Lesson -> two other sizes. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
@@ -229,9 +264,22 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
         OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
         OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
     ),
+    "interop": (
+        # With fewer than 128 blocks, Numba warns.
+        OtherSizes({"65_536": "40_000", "2**27": "2**24", "2**19": "2**16"}, {"": _POWERS}),
+        OtherSizes({"65_536": "100_003", "2**27": "1_000_003", "2**19": "2**12"}, {"": _POWERS}),
+    ),
     "overlap": (
         OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
         OtherSizes({"2048, 2048": "1, 33"}, _CHUNKED),
+    ),
+    "several_gpus": (
+        OtherSizes({"2**20": "1_000", "rows, columns = 64, 256": "rows, columns = 33, 20"}, {"": _SHARED}),
+        OtherSizes({"2**20": "500", "rows, columns = 64, 256": "rows, columns = 1, 4"}, {"": _SHARED}),
+    ),
+    "several_hosts": (
+        OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
+        OtherSizes({"2**20": "500"}, {"": _BLOCKS}),
     ),
     "convolution": (
         OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
@@ -240,6 +288,14 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "random_numbers": (
         OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
         OtherSizes({"1_000_000": "1", "10_000_000": "1"}, _POINTS),
+    ),
+    "kernel_families": (
+        OtherSizes({"2**26": "10_002"}, _FAMILIES),
+        OtherSizes({"2**26": "2"}, _FAMILIES),
+    ),
+    "fusion": (
+        OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
+        OtherSizes({"10_000": "1", "2**20": "1"}, _SQUARES),
     ),
     "linear_algebra": (
         OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),
@@ -260,6 +316,30 @@ OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
     "numpy_to_cupy": (
         OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
         OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
+    ),
+    "registers": (  # enough blocks that Numba does not warn
+        OtherSizes(
+            {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
+            _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
+        ),
+        OtherSizes(
+            {
+                "(64, 512, 512)": "(1, 2, 16_500)",
+                "(512, 512)": "(2, 16_500)",
+                "512 // 32, 512 // 16": "516, 1",
+            },
+            _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
+        ),
+    ),
+    "streams": (
+        OtherSizes(
+            {**_ANY_STREAM, "4096, 4096": "33, 33", "(2, 6000, 6000)": "(2, 100, 100)", "65_536": "33_000"},
+            _IN_STREAMS,
+        ),
+        OtherSizes(
+            {**_ANY_STREAM, "4096, 4096": "1, 1", "(2, 6000, 6000)": "(2, 2, 2)", "65_536": "60_001"},
+            _IN_STREAMS,
+        ),
     ),
     "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
     "slicing": (
@@ -307,8 +387,14 @@ NOT_SIMULATED: dict[str, str] = {
     "benchmark_well": "the simulator has no CUDA C++",
     "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
+    "registers": "the simulator has no CUDA C++",
     "segmented_sieve": "the simulator has no CUDA C++",
+    "interop": "in the simulator no array has an address on a GPU",
+    "several_gpus": "the simulator has no CUDA C++",
+    "several_hosts": "the simulator has no CUDA C++",
     "memory_pools": "the simulator has no memory pool",
+    "kernel_families": "the simulator has no CUDA C++",
+    "fusion": "the simulator has no cp.fuse",
     "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
 }

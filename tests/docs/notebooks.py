@@ -15,6 +15,7 @@ WITHOUT_KERNELS = {
     "agnostic",
     "data_where_it_is",
     "first_call",
+    "interop",
     "five_minutes",
     "linear_algebra",
     "look_into_a_recording",
@@ -22,7 +23,10 @@ WITHOUT_KERNELS = {
     "overlap",
     "random_numbers",
     "segmented_sieve",
+    "several_gpus",
+    "several_hosts",
     "sort_search",
+    "streams",
 }
 WITH_KERNELS = [path for path in NOTEBOOKS if path.stem not in WITHOUT_KERNELS]
 

@@ -14,7 +14,7 @@ from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
 from gpuguide_docs.show.changed_lines import definition_in, functions_in
-from gpuguide_docs.show.kernel import shown_source
+from gpuguide_docs.show.kernel import imports_and_rest, shown_source
 from gpuguide_docs.show.module_source import ModuleSource
 
 LAYOUT = Layout(Path(__file__).parents[2])
@@ -89,7 +89,9 @@ def open_blocks(page: Page, layout: Layout = LAYOUT) -> list[Block]:
         elif cell.kind == "recorded":
             if cell.place == "open":
                 kernel = _kernel_of(rung, cell, page, layout, shown)
-                code = "\n\n\n".join(filter(None, (kernel, cell.content.strip("\n"))))
+                own = cell.content.strip("\n")
+                imports, rest = imports_and_rest(own) if kernel else ("", own)
+                code = "\n\n\n".join(filter(None, (imports, kernel, rest)))
                 blocks.append(Block(code, cell, rung))
                 shown.update(functions_in(cell.content) if rung else ())
             rung = ""
@@ -148,10 +150,16 @@ def program(path: Path, codes: list[str], checks: list[str] | None = None) -> st
 
 
 def names_missing(codes: list[str]) -> set[str]:
-    """Names that code reads, in its functions too, and that none of it defines or imports."""
+    """Names that code reads and that none of it defines or imports, or only further down."""
+    known = {*dir(builtins), "__name__"}
+    missing = set()
+    for statement in ast.parse("\n".join(codes)).body:
+        own = symtable.symtable(ast.unparse(statement), "open blocks", "exec").get_symbols()
+        known |= {each.get_name() for each in own if each.is_assigned() or each.is_imported()}
+        # What a function reads inside it needs when it is called.
+        missing |= {each.get_name() for each in own if each.is_referenced()} - known
     whole = symtable.symtable("\n".join(codes), "open blocks", "exec")
-    known = {each.get_name() for each in whole.get_symbols() if each.is_assigned() or each.is_imported()}
-    return _globals_read(whole) - known - set(dir(builtins)) - {"__name__"}
+    return missing | (_globals_read(whole) - known)
 
 
 def _globals_read(table: symtable.SymbolTable) -> set[str]:

@@ -203,6 +203,8 @@ The answer, with {term}`warps <warp>` in it.
 BY_HAND = [
     ("how_to", "Words " * 200, []),
     ("explanation", "Words " * 700, []),
+    # It has no run of its own, and compares those of pages.
+    ("explanation", "Words " * 700 + "Takes {measured}`first:first_call`.", []),
     ("how_to", "Short.", ["C2: 11 words; about 150 to 600 are required"]),
     ("how_to", "Words " * 200 + "\n\n```python\nx =\n```\n", ["style: line 10: this code is not Python"]),
     ("explanation", "It takes 3 ms.", ["figures: line 7: typed time '3 ms'"]),

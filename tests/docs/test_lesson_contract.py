@@ -398,6 +398,16 @@ def test_an_exercise_belongs_to_one_lesson(site_built, tmp_path, monkeypatch):
     )
 
 
+def test_a_page_that_is_no_lesson_may_have_several_exercises(site_built):
+    layout, documents, _ = site_built
+    here = Site(layout)
+    several = {"exercises": ("add_one", "add_two")}
+    for kind, found in (("tutorial", 1), ("how_to", 0)):
+        facts = contract.PageFacts(here, replace(here.page("first"), kind=kind, **several), documents)
+        said = [each for each in contract._own_exercise(facts) if "a lesson has one" in each]
+        assert len(said) == found
+
+
 def test_the_report_has_the_length_of_a_lesson_and_what_its_causes_rest_on(
     site_built, tmp_path, monkeypatch, capsys
 ):

@@ -318,6 +318,22 @@ def test_a_name_that_no_block_defines_is_found(tmp_path):
     assert names_missing([*codes, kernel, "@njit\ndef four(x):\n    return three(x)"]) == {"SIX", "njit"}
 
 
+def test_a_name_that_is_imported_only_below_is_found():
+    codes = [
+        "def one(x):\n    return SIX",
+        "@cuda.jit\ndef two(x):\n    pass",
+        "from numba import cuda\nSIX = 6",
+    ]
+    assert names_missing(codes) == {"cuda"}
+    assert names_missing([*codes[2:], *codes[:2]]) == set()
+
+
+def test_the_imports_of_a_rung_come_before_its_kernel(tmp_path):
+    page = PAGE.replace("\ntwo[(x.size", "\nfrom math import pi\n\ntwo[(x.size")
+    blocks = open_blocks(*mini(tmp_path, page))
+    assert blocks[1].code.startswith("from math import pi\n\n\n@cuda.jit")
+
+
 def test_fractions_may_differ_and_counts_may_not():
     assert of_any_machine("[0.25 1.] 7 of 10\n") == of_any_machine("[0.5 -3.e-05] 7 of 10")
     assert of_any_machine("7 of 10") != of_any_machine("8 of 10")

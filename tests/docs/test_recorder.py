@@ -247,10 +247,10 @@ class FakeRecorder:
         return Outcome(page.name, True, seconds=self.takes_s[page.name], n_runs=1, n_starts=1)
 
 
-def course(pages, took_s, takes_s, budget_s=100.0):
+def course(pages, took_s, takes_s, budget_s=100.0, **options):
     """A course that is through, what it said, and the budgets that it gave."""
     recorder, said = FakeRecorder(takes_s), []
-    made = Course(recorder, budget_s, took_s, now=lambda: recorder.now_s)
+    made = Course(recorder, budget_s, took_s, now=lambda: recorder.now_s, **options)
     made.run(pages, said.append)
     return made, said, recorder.budgets
 

@@ -21,7 +21,7 @@ RECORDING = SimpleNamespace(
         "sm_count": Fact("sm_count", 132, "1"),
         "name": Fact("name", "NVIDIA H200", "text"),
     },
-    provenance=SimpleNamespace(gpu="NVIDIA H200", utc_date="2026-11-21T10:00:00Z"),
+    provenance=SimpleNamespace(machine="nvidia-h200", gpu="NVIDIA H200", utc_date="2026-11-21T10:00:00Z"),
     n_starts=1,
     runs=(),
     run_id="r1",
@@ -291,6 +291,11 @@ def test_of_several_runs_the_day_is_that_of_the_newest():
     assert measured_on(several) == "Big, 3 machine starts, latest on 2 January 2026"
     assert measured_on(several, starts=False) == "Big, latest on 2 January 2026"
     assert measured_on(made_on(1, runs=(1,), gpu="Big")) == "Big, one machine start, latest on 2 January 2026"
+
+
+def test_a_machine_with_several_gpus_says_how_many():
+    assert measured_on(made_on(gpu="Big", machine="big-x4"), starts=False) == "4 Big, 2 January 2026"
+    assert measured_on(made_on(gpu="Big", machine="big-x4"), gpu=False, starts=False).startswith("Some CPU")
 
 
 def test_a_page_that_needs_no_gpu_names_the_cpu():

@@ -340,6 +340,18 @@ def test_a_rung_is_one_block_of_kernel_launch_and_strip(tmp_path, monkeypatch):
     assert not rungs["four"]["wrong"]
 
 
+def test_the_imports_of_a_rung_stand_above_its_kernel(tmp_path, monkeypatch):
+    script = SCRIPT.replace(
+        "eight[1, 1](x)\n", "import math\nfrom math import pi  # both\n\neight[1, 1](x)\n"
+    )
+    app, _, _ = built(tmp_path, monkeypatch, script)
+    document = app.env.get_doctree("gallery/start/first")
+    (rung,) = (node for node in document.findall(nodes.container) if node.get("rung") == "eight")
+    kernel, launch = (block.astext() for block in rung.findall(nodes.literal_block))
+    assert kernel.startswith("import math\nfrom math import pi  # both\n\n\nITEMS = 4\n\n\n@cuda.jit\n")
+    assert launch == 'eight[1, 1](x)\nprint("eight")'
+
+
 def test_what_the_cell_of_a_rung_defines_is_not_shown_again_below(tmp_path, monkeypatch):
     own = "def width():\n    return ITEMS\n\n\n@cuda.jit\ndef one(x):"
     app, _, _ = built(tmp_path, monkeypatch, SCRIPT.replace("@cuda.jit\ndef one(x):", own))

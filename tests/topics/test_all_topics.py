@@ -33,10 +33,14 @@ from gpuguide.topics.agnostic.study import contrast_reference
 from gpuguide.topics.convolution import study as convolution
 from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
+from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
 from gpuguide.topics.segmented_sieve.study import primes_in_words
+from gpuguide.topics.several_gpus.all_reduce import Sums
+from gpuguide.topics.several_gpus.stencil import heat_reference
+from gpuguide.topics.several_gpus.study import areas_reference
 from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
 from gpuguide.topics.transfers.convolution import convolve_direct
 from gpuguide.topics.transfers.numbers import numbers
@@ -66,6 +70,7 @@ SIMULATED = {
     "grids_2d_3d.matrix": MATRICES,
     "grids_2d_3d.box": BOXES,
     "how_to_time.qr": (1, 4, 64, 33**2),
+    "kernel_families.total": (0, 1, 33, 257, 4097, 9001),
     "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 31, 257, 1009, 4096, 4097)),
     "launch_overhead.hundred": (35,),  # a hundred launches for each
@@ -92,13 +97,17 @@ SIMULATED = {
     "sparse_lookup.in_order": (0, 1, 33, 257),
     "numba_types.wide": (0, 1, 33, 257),
     "numba_types.counters": (0, 1, 31, 33, 257),
+    # Layers, which are small in the simulator.
+    "registers.product": (0, 1, 3, 4, 31, 33),
     "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
+    **dict.fromkeys((f"streams.{name}" for name in ("inverses", "products", "blocks", "short", "waits")), ()),
     "transfers.convolution": (0, 1, 31**2, 33**2),
     "transfers.product": (0, 1, 3),
     "slicing.strided": (),  # no side works on its own
     "slicing.alone": (0, 1, 31, 257),
     "slicing.picked": (0, 1, 31, 257),
-    "slicing.block": (),
+    "slicing.block": (),  # no side works on its own
+    **dict.fromkeys(("interop.tripled", "interop.waiting"), ()),  # no variant can be simulated
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
@@ -119,6 +128,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "convolution.small": _convolved,
     "convolution.by_kernel": _convolved,
     "how_to_time.qr": qr_numpy,
+    "kernel_families.cumulative": np.cumsum,
     "launch_overhead.qr": qr_numpy,
     "linear_algebra.qr": qr_numpy,
     "linear_algebra.qr_single": qr_numpy,
@@ -132,7 +142,14 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "numpy_to_cupy.convolve": np.convolve,
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
+    "several_gpus.integral": areas_reference,
+    "several_gpus.workers": areas_reference,
+    "several_gpus.heat": heat_reference,
+    "several_gpus.sum_of_two": lambda x: Sums(2).prepare((x,)),
+    "several_gpus.sum_of_four": lambda x: Sums(4).prepare((x,)),
     "sort_search.sort": np.sort,
+    "streams.inverses": lambda a, b: np.stack([np.linalg.inv(each) for each in (a, b)]),
+    "streams.products": lambda a, b: np.stack([a @ b, b @ a]),
     "sort_search.argsort": np.argsort,
     "sort_search.rows": lambda x: np.sort(x, axis=1),
     "sort_search.search": lambda queries, keys: np.searchsorted(keys, queries),
@@ -155,6 +172,7 @@ SPOILED = {
     "grids_2d_3d.box": 5 * 6 * 7,
     "grids_2d_3d.matrix": 16 * 17,
     "how_to_time.qr": 16**2,
+    "kernel_families.contraction": 17,
     "know_your_gpu.mixes": 4 * 257,
     "know_your_gpu.reads": 4 * 20_000,
     "launch_overhead.hundred": 16**2,
@@ -165,7 +183,11 @@ SPOILED = {
     **dict.fromkeys(("overlap.overlap", "overlap.changes", "overlap.sums"), 33),  # rows of 2048 numbers
     "primes.primes": 1000,
     "segmented_sieve.segmented": 1000,
+    "registers.product": 3,
     "sort_search.rows": 33**2,
+    "streams.inverses": 17**2,
+    "streams.products": 17**2,
+    "streams.waits": 2,
     "transfers.convolution": 33**2,
     "transfers.product": 3,
 }
@@ -180,11 +202,12 @@ ROUNDED = {
     *("numba_types.level", "numba_types.wide", "numba_types.counters", "numba_types.scale"),
     *("numpy_to_cupy.cells", "numpy_to_cupy.convolve", "numpy_to_cupy.rows"),
     *("ufuncs.kepler", "ufuncs.distance", "convolution.image", "convolution.small", "convolution.by_kernel"),
-    "memory_pools.pool",
+    *("memory_pools.pool", "kernel_families.contraction", "registers.product"),
 }
 NOT_SPOILED = {
     # A single number cannot be shifted: see the tests of these topics.
-    *("data_where_it_is.dot", "segmented_sieve.count"),
+    *("data_where_it_is.dot", "segmented_sieve.count", "kernel_families.total"),
+    *("kernel_families.switched", "fusion.total"),
     # Random numbers can be shifted, and stay random: see test_random_numbers.
     *("random_numbers.float64", "random_numbers.bits", "random_numbers.float32"),
 }
@@ -304,6 +327,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
         CUDADispatcher, "__getitem__", lambda kernel, shape: lambda *args: seen.append((kernel, args))
     )
     monkeypatch.setattr(maximum, "multiprocessors", lambda: 2)
+    monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
     return seen
 
 
@@ -339,6 +363,7 @@ def named(pairs: list[tuple[str, Variant]]) -> dict[str, Any]:
 CHECKING = [pair for pair in launchers() if not pair[0].startswith("launch_overhead")]
 # Buckets, and the rest of a last tile.
 FREE = {
+    "kernel_families.total": (0,),
     "know_your_gpu.reads": (0,),
     "sparse_lookup.in_order": (3, 4),
     "sparse_lookup.lookup": (3, 4),
@@ -346,7 +371,11 @@ FREE = {
     "numpy_to_cupy.convolve": (0, 1),  # a signal and weights of any length
 }
 DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
-CLEARING = {"launch_sizes.empty", "data_where_it_is.dot"}  # no grid is empty, and no sum is
+# No grid is empty, and no sum is, nor are a product of nothing and a kernel of no steps.
+CLEARING = {
+    *("launch_sizes.empty", "data_where_it_is.dot", "kernel_families.total"),
+    *("registers.product", "streams.short"),
+}
 
 
 @pytest.mark.parametrize(("name", "variant"), **named(CHECKING))
@@ -564,6 +593,9 @@ ON_THE_GPU = {
     "grids_2d_3d.matrix": (*MATRICES, 781 * 1823),
     "grids_2d_3d.box": (*BOXES, 97 * 101 * 103),
     "how_to_time.qr": (64**2,),
+    "kernel_families.contraction": (1, 33, 64),
+    "kernel_families.total": (*SIZES, 4095, 4096, 4097, 8191, 8193, 10**6 + 3, 5 * 10**7),
+    "kernel_families.switched": (*SIZES, 10**6 + 3),
     "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
     "know_your_gpu.reads": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
     "launch_overhead.launches": (1024,),
@@ -574,15 +606,26 @@ ON_THE_GPU = {
     "launch_sizes.empty": (1, 2, 1000, 2**20),
     "maximum_cpu.maximum_cpu": (32**3,),
     "numpy_to_cupy.rows": (1, 31**2, 33**2, 1024**2),
+    "interop.waiting": (1, 33, 10**6 + 3),
     # Rows of 2048 numbers: less than a chunk, one, and the rest of a second or fourth.
     **dict.fromkeys(("overlap.overlap", "overlap.changes", "overlap.sums"), (0, 1, 33, 2048, 2049, 6150)),
     "overlap.chain": (0, 1, 33, 2048, 2049),
     "primes.primes": (2, 100, 1000, 10**4),
+    "registers.product": (0, 1, 3, 4, 5, 33),
     "segmented_sieve.segmented": (2, 100, 1000, 10**4),
     "segmented_sieve.count": (2, 100, 1000, 10**4),
+    # Not at size 1, which is how a variant says that its GPUs are not here.
+    "several_gpus.integral": (0, 31, 2**16 + 5, 2**24),
+    "several_gpus.workers": (0, 31, 2**16 + 5, 2**24),
+    "several_gpus.heat": (0, 31, 257, 1009, 2**20),
+    **dict.fromkeys(("several_gpus.sum_of_two", "several_gpus.sum_of_four"), (0, 31, 1022, 2**20)),
     "sort_search.sort": (*SIZES, 4096**2),
     "sort_search.argsort": (*SIZES, 4096**2),
     "sort_search.rows": (1, 31**2, 33**2, 4096**2),
+    "streams.inverses": (0, 1, 31**2, 64**2, 257**2),
+    "streams.products": (0, 1, 31**2, 64**2, 257**2),
+    **dict.fromkeys(("streams.blocks", "streams.waits"), (0, 1, 3, 33, 264)),
+    "streams.short": (0, 1, 3, 1009),
     "transfers.convolution": (0, 1, 31**2, 33**2),
     "transfers.product": (0, 1, 3, 8),
     "ufuncs.distance": (*SIZES[1:], 32**3, 10**6 + 3),  # Numba's generalized ufunc refuses no rows

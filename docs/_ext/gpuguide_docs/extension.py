@@ -28,6 +28,7 @@ MODULES = (
     "show.api_pages",
     "show.site",
     "show.numbers",
+    "show.parts",
     "show.folded_cells",
     "show.evidence",
     "show.try_it",

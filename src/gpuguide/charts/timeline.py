@@ -40,7 +40,8 @@ def plot_timeline(
     Returns
     -------
     matplotlib.axes.Axes
-        Every run begins at 0; bars have the number of their piece, from 1 on, where there is room.
+        Every run begins at 0; bars have the number of their piece, from 1 on, where there is room and more
+        than one piece.
 
     Raises
     ------
@@ -93,6 +94,6 @@ def _bars(ax: Axes, spans: Any, row: int, colour: str, longest: float) -> None:
     for number, (begin, end) in enumerate(spans, start=1):
         # A narrow gap, so that bars that touch can be told apart.
         ax.barh(row, end - begin, left=begin, height=0.78, color=colour, edgecolor=MUTED, linewidth=0.5)
-        if end - begin > _LEAST_NUMBERED * longest:
+        if len(spans) > 1 and end - begin > _LEAST_NUMBERED * longest:
             # Light on the light theme's dark bars, dark on the dark theme's light ones.
             ax.text((begin + end) / 2, row, str(number), ha="center", va="center", color=GRID, fontsize=8)

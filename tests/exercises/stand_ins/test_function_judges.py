@@ -353,7 +353,8 @@ def pretend(monkeypatch):
 def test_the_lane_gpu_and_its_judge_go_together():
     assert [name for name in FUNCTIONS if "gpu" in get(name).lanes] == ON_GPU
     assert set(ON_GPU) == {
-        *("cpu_or_gpu", "count_transfers", "windows", "within_the_limit", "rows_apart", "one_launch")
+        *("cpu_or_gpu", "count_transfers", "windows", "within_the_limit", "rows_apart", "one_launch"),
+        *("fill_in_dot", "fill_in_either"),
     }
 
 

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
+from gpuguide_docs.record.needs import Machine, lacking, this_machine
 from gpuguide_docs.record.process import Outcome, run_process
 from gpuguide_docs.record.provenance import commit_of, start_of_recording
 
@@ -34,7 +35,8 @@ _DESCRIPTION = """Measure pages on this machine, one process per page.
 A page that crashes, hangs, or fails its gate keeps its former recording; the others are recorded, and the
 exit status is 1. When what is left of the budget is too little for the next page, the rest is left out and
 the status is 3. The budget is shared in proportion to what the pages took before. If you interrupt the
-recorder, it stops the running page, and that page keeps its former recording.
+recorder, it stops the running page, and that page keeps its former recording. A page that needs more than
+this machine has is left out, with the reason.
 """
 
 
@@ -160,14 +162,18 @@ class Course:
         Of the pages that were begun.
     left_out : list of Page
         Those that were not, once too little of the budget was left.
+    skipped : dict of str to str
+        Name of each page that needs something which the machine lacks, and what that is.
     """
 
     recorder: Recorder
     budget_s: float
     took_s: Mapping[str, float]
     now: Callable[[], float] = time.monotonic
+    machine: Machine = field(default_factory=Machine)
     outcomes: list[Outcome] = field(default_factory=list, init=False)
     left_out: list[Page] = field(default_factory=list, init=False)
+    skipped: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._start = self.now()
@@ -182,6 +188,11 @@ class Course:
         say : callable
             Takes a line when a page is through.
         """
+        for page in pages:
+            if reason := lacking(page.needs, self.machine):
+                self.skipped[page.name] = reason
+                say(f"{page.name}: left out: it {reason}")
+        pages = [page for page in pages if page.name not in self.skipped]
         for i, page in enumerate(pages):
             left_s = self.budget_s - (self.now() - self._start)
             # The first is begun however small the budget is.
@@ -270,6 +281,7 @@ def _summary(course: Course) -> str:
         for each in course.outcomes
     ]
     rows += [(page.name, "not begun", "budget spent") for page in course.left_out]
+    rows += [(name, "left out", reason) for name, reason in course.skipped.items()]
     width = max((len(name) for name, _, _ in rows), default=0)
     lines = [f"  {name:{width}}  {state:13}  {note}" for name, state, note in rows]
     for each in course.outcomes:
@@ -319,7 +331,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when all were recorded, 1 when one failed, 2 when nothing could be begun, 3 when the budget ended;
+        0 when all were recorded, but for those that need what this machine lacks; 1 when one failed, 2 when
+        nothing could be begun, 3 when the budget ended;
         128 and the number of the signal when it was interrupted.
     """
     from gpuguide.errors import ArgumentError, GpuGuideError
@@ -346,6 +359,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                         return 2
                     print(f"ceilings: measured in {ceilings.seconds:.1f} s", flush=True)
                     machine = ceilings.machine
+                    course.machine = this_machine()
                 course.took_s = former_times(pages, machine, layout.recorded)
                 course.run(pages, lambda line: print(line, flush=True))
         except Interrupted as interruption:

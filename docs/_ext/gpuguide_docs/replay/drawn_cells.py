@@ -163,7 +163,13 @@ def _contents(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
 
 
 def draw(
-    states: States, page: str, cells: tuple[Cell, ...], recording: Recording, digest: str, script: Path
+    states: States,
+    page: str,
+    cells: tuple[Cell, ...],
+    recording: Recording,
+    digest: str,
+    script: Path,
+    part: int = 0,
 ) -> Drawing:
     """Give what a page's drawn cells come to, running them only when something they depend on changed.
 
@@ -181,6 +187,8 @@ def draw(
         Its digest.
     script : pathlib.Path
         The page's script, for messages.
+    part : int
+        Of a part of the page, how many GPUs it needs: its drawing is kept beside that of the page.
 
     Returns
     -------
@@ -194,7 +202,7 @@ def draw(
     """
     if not cells:
         return Drawing()
-    folder = _folder(states, page, cells, digest)
+    folder = _folder(states, f"{page}@{part}" if part else page, cells, digest)
     kept = _load(folder, page, states, len(cells))
     if kept is not None:
         return kept
@@ -233,14 +241,14 @@ def drawing_of(states: States, state: PageState) -> Drawing:
         If a cell raises, or states a claim that does not hold.
     """
     known = states.drawings
-    if (state.page, state.digest) not in known:
+    if (state.label, state.digest) not in known:
         drawing = Drawing()
         script = states.pages[state.page].script(states.layout)
         if state.shown is not None and script.is_file():
             cells = _drawn_cells(script)
-            drawing = draw(states, state.page, cells, state.shown, state.digest, script)
-        known[state.page, state.digest] = drawing
-    return known[state.page, state.digest]
+            drawing = draw(states, state.page, cells, state.shown, state.digest, script, state.part)
+        known[state.label, state.digest] = drawing
+    return known[state.label, state.digest]
 
 
 def _folder(states: States, page: str, cells: tuple[Cell, ...], digest: str) -> Path:

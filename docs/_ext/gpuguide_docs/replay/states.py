@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from gpuguide_docs.replay.guide import Guide
     from gpuguide_docs.replay.outputs import Drawing
 
-__all__ = ["PageState", "States", "Status", "states_of_build"]
+__all__ = ["PageState", "States", "Status", "gpus_of", "states_of_build"]
 
 Status = Literal["current", "stale", "missing", "pending"]
 
@@ -46,6 +47,8 @@ class PageState:
         Of a page in ``pending.toml``, why it waits; a current one may wait for more machine starts.
     digest : str
         SHA-256 of the recording's manifest, which holds the hashes of its other files; "" without one.
+    part : int
+        Of a part of the page, how many GPUs it needs; 0 for the page itself.
     """
 
     page: str
@@ -54,11 +57,17 @@ class PageState:
     changed: tuple[str, ...] = ()
     reason: str = ""
     digest: str = ""
+    part: int = 0
 
     @property
     def current(self) -> bool:
         """Whether outputs and numbers may be shown."""
         return self.status == "current"
+
+    @property
+    def label(self) -> str:
+        """What tells it from all others: the name of the page, and the GPUs of a part."""
+        return f"{self.page}@{self.part}" if self.part else self.page
 
     @property
     def shown(self) -> Recording | None:
@@ -75,7 +84,7 @@ class PageState:
     @property
     def fingerprint(self) -> str:
         """What a document that shows something of this page depends on."""
-        whole = "\n".join((self.page, self.status, self.digest, *self.changed, self.reason))
+        whole = "\n".join((self.label, self.status, self.digest, *self.changed, self.reason))
         return hashlib.sha256(whole.encode()).hexdigest()
 
 
@@ -155,6 +164,53 @@ class States:
             self._known[name] = self._find(self.pages[name])
         return self._known[name]
 
+    def part(self, name: str, n_gpus: int) -> PageState:
+        """Give the state of the part of a page that needs more GPUs than the page.
+
+        Parameters
+        ----------
+        name : str
+            Page in ``pages.toml``.
+        n_gpus : int
+            GPUs that the part needs.
+
+        Returns
+        -------
+        PageState
+            Current, stale or missing: from the machine with the fewest GPUs that has a current recording of
+            the page, else a stale one. A part never waits in ``pending.toml``: what it needs is declared.
+
+        Raises
+        ------
+        KeyError
+            If no page has this name.
+        gpuguide.errors.RecordingError
+            If a recording is damaged.
+        """
+        label = f"{name}@{n_gpus}"
+        if label not in self._known:
+            self._known[label] = self._find_part(self.pages[name], n_gpus)
+        return self._known[label]
+
+    def _find_part(self, page: Page, n_gpus: int) -> PageState:
+        from gpuguide.recordings import store as recordings
+
+        base = page.machine or recordings.PRIMARY_MACHINE
+        counts = {slug: gpus_of(slug, base) for slug in recordings.machines(self.layout.recorded)}
+        stale = PageState(page.name, "missing", part=n_gpus)
+        for slug in sorted(
+            (slug for slug, n in counts.items() if n >= n_gpus), key=lambda slug: counts[slug]
+        ):
+            recording = recordings.load_or_none(page.name, slug, self.layout.recorded)
+            if recording is None:
+                continue
+            digest = file_digest((recording.folder or Path()) / "run.json")
+            changed = recordings.staleness(recording, page.script(self.layout), self.layout.source)
+            if not changed:
+                return PageState(page.name, "current", recording, digest=digest, part=n_gpus)
+            stale = PageState(page.name, "stale", recording, changed, digest=digest, part=n_gpus)
+        return stale
+
     def _find(self, page: Page) -> PageState:
         from gpuguide.recordings import store as recordings
         from gpuguide.recordings.counters import FILE as COUNTERS
@@ -174,6 +230,32 @@ class States:
         reason = pending[page.name].reason if page.name in pending else ""
         status: Status = "current" if not changed else "pending" if reason else "stale"
         return PageState(page.name, status, recording, changed, reason, digest)
+
+
+def gpus_of(slug: str, base: str) -> int:
+    """Say how many GPUs a machine has, if its GPUs are those of another machine.
+
+    Parameters
+    ----------
+    slug : str
+        Name of the machine: ``"nvidia-h200-x4"``.
+    base : str
+        Name of one with a single GPU: ``"nvidia-h200"``.
+
+    Returns
+    -------
+    int
+        0 for a machine with other GPUs.
+
+    Examples
+    --------
+    >>> gpus_of("nvidia-h200-x4", "nvidia-h200"), gpus_of("nvidia-h200", "nvidia-h200"), gpus_of("a", "b")
+    (4, 1, 0)
+    """
+    if slug == base:
+        return 1
+    found = re.fullmatch(rf"{re.escape(base)}-x([1-9]\d*)", slug)
+    return int(found[1]) if found else 0
 
 
 def states_of_build(app: Sphinx) -> States:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar
 
 from docutils import nodes
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["KernelDirective", "kernel_block", "names_option", "setup", "shown_source"]
+__all__ = ["KernelDirective", "imports_and_rest", "kernel_block", "names_option", "setup", "shown_source"]
 
 
 def names_option(text: str | None) -> list[str]:
@@ -64,7 +66,33 @@ def shown_source(source: ModuleSource, names: list[str]) -> str:
     return "\n\n\n".join(source.cut(name) for name in names)
 
 
-def kernel_block(source: ModuleSource, names: list[str]) -> nodes.container:
+def imports_and_rest(code: str) -> tuple[str, str]:
+    r"""Part a cell behind the imports that it begins with.
+
+    Parameters
+    ----------
+    code : str
+        Of a cell.
+
+    Returns
+    -------
+    tuple of str
+        Both without empty lines between them; either may be empty.
+
+    Examples
+    --------
+    >>> imports_and_rest("from numba import cuda\n\nadd[1, 1](x)")
+    ('from numba import cuda', 'add[1, 1](x)')
+    >>> imports_and_rest("add[1, 1](x)")
+    ('', 'add[1, 1](x)')
+    """
+    imports = takewhile(lambda each: isinstance(each, ast.Import | ast.ImportFrom), ast.parse(code).body)
+    end = max((each.end_lineno or 0 for each in imports), default=0)
+    lines = code.split("\n")
+    return "\n".join(lines[:end]), "\n".join(lines[end:]).lstrip("\n")
+
+
+def kernel_block(source: ModuleSource, names: list[str], imports: str = "") -> nodes.container:
     """Show definitions, and leave in the document what they are.
 
     Parameters
@@ -73,13 +101,15 @@ def kernel_block(source: ModuleSource, names: list[str]) -> nodes.container:
         The module.
     names : list of str
         What to show, in this order.
+    imports : str
+        Shown above them.
 
     Returns
     -------
     docutils.nodes.container
         With the code, and the keys ``kernel`` and ``names``.
     """
-    code = shown_source(source, names)
+    code = "\n\n\n".join(filter(None, (imports, shown_source(source, names))))
     shown = nodes.container("", nodes.literal_block(code, code, language="python"), classes=["gg-kernel"])
     # The contract and the downloads find the code by these.
     shown["kernel"], shown["names"] = source.module, names

@@ -31,6 +31,7 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
+_SEVERAL = re.compile(r"-x([1-9]\d*)$")
 _SIDES = ("slower_at", "faster_at")
 _HOST_BOUND_WORDS = "a span that includes the host's time, because the host could not keep the GPU busy"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -245,6 +246,10 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
     day = date.fromisoformat(provenance.utc_date[:10])
     with_gpu = gpu and provenance.gpu not in ("", "none")
     processor = provenance.gpu if with_gpu else provenance.cpu.replace("(R)", "")
+    # A machine is called after its GPU, and after how many of them it has if there are several.
+    several = _SEVERAL.search(provenance.machine)
+    if with_gpu and several:
+        processor = f"{several[1]} {processor}"
     if not with_gpu and provenance.threads:
         processor += f" with {provenance.threads} threads"
     said = [processor or provenance.machine]

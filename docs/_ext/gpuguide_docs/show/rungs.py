@@ -18,7 +18,7 @@ from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
 from gpuguide_docs.show.changed_lines import changed_node, definition_in, functions_in
-from gpuguide_docs.show.kernel import kernel_block, names_option
+from gpuguide_docs.show.kernel import imports_and_rest, kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource, module_file
 from gpuguide_docs.show.numbers import NOT_MEASURED, measured_number, unmeasured_number, why_unmeasured
@@ -203,7 +203,7 @@ class LadderParts(SphinxTransform):
                 read = source.with_read(name)
                 names = [each for each in read if each == name or each not in shown.names]
                 shown.names.update(names)
-                block = kernel_block(source, names)
+                block = kernel_block(source, names, _imports_cut(cell))
                 kernel = source.cut(name)
                 changed = changed_node(block.astext(), kernel, shown.above) if shown.n_rungs > 1 else None
                 if changed:
@@ -297,6 +297,17 @@ def _exists(source: Any, module: str) -> bool:
 def _code_in(cell: Sequence[nodes.Node]) -> Iterator[str]:
     for node in cell:
         yield from (block.astext() for block in node.findall(nodes.literal_block))
+
+
+def _imports_cut(cell: Sequence[nodes.Node]) -> str:
+    """Take the imports away with which a cell begins: the kernel above it may need them."""
+    code = next((node for node in cell if isinstance(node, nodes.literal_block)), None)
+    imports, rest = imports_and_rest(code.astext()) if code else ("", "")
+    if code and imports and rest:
+        code.rawsource, code.children = rest, []
+        code += nodes.Text(rest)
+        return imports
+    return ""
 
 
 def _line(node: nodes.Node) -> int:

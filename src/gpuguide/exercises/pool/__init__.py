@@ -14,6 +14,9 @@ __all__ = ["ORDER", "get", "names"]
 
 # Beside this file lies a folder for each: exercise.py, statement.md, hints.md, stub.py, solution.py.
 ORDER: tuple[str, ...] = (
+    "fill_in_either",
+    "fill_in_dot",
+    "fill_in_wait",
     "cpu_or_gpu",
     "refine",
     "count_transfers",
@@ -30,6 +33,8 @@ ORDER: tuple[str, ...] = (
     "best_sides",
     "copy_and_work",
     "reuse_a_buffer",
+    "fork_and_join",
+    "block_interface",
     "lying_benchmark",
     "fair_comparison",
     "compile_once",
@@ -45,7 +50,10 @@ ORDER: tuple[str, ...] = (
     "count_smaller",
     "float64_by_accident",
     "fusion",
+    "carry_values",
     "divergence",
+    "any_grouping",
+    "count_the_passes",
     "histogram",
     "barrier",
     "shift_in_place",
@@ -58,6 +66,7 @@ ORDER: tuple[str, ...] = (
     "transpose",
     "tiled_matmul",
     "pack_bits",
+    "halo_exchange",
     "choose_tolerance",
 )
 

@@ -1,0 +1,55 @@
+"""Sums of three neighbours along a column: two of them are known from the turn before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuguide.exercises.cases import in_words, poisoned
+from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+from gpuguide.machine.launch import blocks_1d
+
+# Layers, columns, and threads per block.
+LAUNCHES = (
+    ((1, 1), 32),
+    ((1, 33), 32),
+    ((2, 31), 96),
+    ((3, 64), 32),
+    ((5, 70), 256),
+    ((12, 40), 32),
+    ((7, 257), 96),
+    ((0, 5), 32),
+)
+
+
+def calls() -> list[Call]:
+    """Make launches with a thread for each column, and more."""
+    return [_call(*launch) for launch in LAUNCHES]
+
+
+def _call(shape: tuple[int, int], threads: int) -> Call:
+    # Whole numbers: the sums are exact in any order.
+    x = np.random.default_rng(shape).integers(1, 99, shape).astype(np.float32)
+    expected = x.copy()
+    expected[1:] += x[:-1]
+    expected[:-1] += x[1:]
+    grid = (blocks_1d(shape[1], threads),)
+    label = f"{shape[0]} layers, {shape[1]} columns, {in_words(grid, (threads,))}"
+    return Call(label, grid, (threads,), {"x": x, "out": poisoned(shape)}, {"out": expected})
+
+
+EXERCISE = Exercise(
+    name="carry_values",
+    title="Carry values along",
+    level="intermediate",
+    minutes=15,
+    teaches="What a loop needs again in its next turn stays in a register, and is loaded once.",
+    task=KernelTask(
+        calls=calls,
+        limits=Limits(sectors_per_request=5, reads_per_element=1, writes_per_element=1, loop_turns=12),
+        signature=("float32[:, ::1]", "float32[:, ::1]"),
+        parameters=("x", "out"),
+    ),
+    lanes=("simulator", "compile", "gpu"),
+    pages=("registers",),
+    tags=("registers", "memory", "loop"),
+)

@@ -1,0 +1,165 @@
+"""Four kernels, two of which can run at the same time: events instead of waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.array_cases import compare_values
+from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, seconds
+from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.virtual_streams import StreamArray, StreamingGpu, bounds
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How long each kernel takes, in nanoseconds."""
+
+    title: str
+    prepare_ns: float
+    left_ns: float
+    right_ns: float
+    join_ns: float
+
+
+CASES = (
+    Machine("a machine on which all kernels take as long", 100_000, 100_000, 100_000, 100_000),
+    Machine("a machine on which left takes long", 50_000, 300_000, 120_000, 40_000),
+    Machine("a machine on which right takes long", 80_000, 90_000, 250_000, 60_000),
+    Machine("a machine on which prepare takes long", 400_000, 90_000, 110_000, 90_000),
+)
+N = 100
+SLACK = 1.05
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Look for steps without an order, for wrong results, and for time that is lost."""
+    for machine in CASES:
+        if found := list(_findings(function, machine)):
+            yield from found
+            return
+
+
+def praise(function: Callable[..., Any]) -> str:
+    """Say how long a right answer takes, and how long the kernels take one after the other."""
+    gpu, _, arguments = _set_up(CASES[0], "")
+    function(*arguments)
+    alone = sum(step.done_ns - step.started_ns for step in gpu.steps)
+    return (
+        f"Four kernels in {seconds(gpu.now_ns * 1e-9)}; one after the other they take "
+        f"{seconds(alone * 1e-9)}."
+    )
+
+
+def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Finding]:
+    gpu, out, arguments = _set_up(machine, source_of(function))
+    case = f"On {machine.title}"
+    _, finding = attempt(function, case, *arguments)
+    found = (
+        finding
+        or _race(case, gpu)
+        or compare_values(case, out.data, np.full(N, 3 * 2 + 2 + 5, np.float32))
+        or _left(case, gpu)
+        or _slow(case, gpu, _shortest_ns(machine))
+    )
+    if found:
+        yield found
+
+
+def _set_up(machine: Machine, source: str) -> tuple[StreamingGpu, StreamArray, tuple[Any, ...]]:
+    gpu = StreamingGpu(1, 1, source)
+    row = np.empty(N, np.float32)
+    x, a, b, out = (gpu.array(row, name) for name in ("x", "a", "b", "out"))
+
+    def kernel(
+        name: str, busy_ns: float, write: Callable[[], Any], into: StreamArray, *read: StreamArray
+    ) -> Callable[[], None]:
+        def put() -> None:
+            sources = [bounds(each.data) for each in read] or [bounds(into.data)]
+            # A kernel of two sources reads them one after the other, but both at once in time.
+            span = min(low for low, _ in sources), max(high for _, high in sources)
+            gpu.step(name, name, busy_ns, span, bounds(into.data), None)
+            into.data[...] = write()
+
+        return put
+
+    prepare = kernel("prepare", machine.prepare_ns, lambda: 2.0, x)
+    left = kernel("left", machine.left_ns, lambda: 3 * x.data, a, x)
+    right = kernel("right", machine.right_ns, lambda: x.data + 5, b, x)
+    join = kernel("join", machine.join_ns, lambda: a.data + b.data, out, a, b)
+    return gpu, out, ((gpu.stream(), gpu.stream()), prepare, left, right, join)
+
+
+def _shortest_ns(machine: Machine) -> int:
+    """Return the time of an answer in which each kernel waits for what it needs, and for nothing else."""
+    gpu, _, ((one, two), prepare, left, right, join) = _set_up(machine, "")
+    with one:
+        prepare()
+    two.wait_event(one.record())
+    with one:
+        left()
+    with two:
+        right()
+    one.wait_event(two.record())
+    with one:
+        join()
+    one.synchronize()
+    return gpu.now_ns
+
+
+def _race(case: str, gpu: StreamingGpu) -> Finding | None:
+    if not gpu.races:
+        return None
+    earlier, later = gpu.races[0].earlier, gpu.races[0].later
+    lines = lines_text((earlier.line, later.line))
+    return Finding(
+        "race",
+        f"{case} {later.what} may begin before {earlier.what} has ended{lines}. They are in different "
+        "streams, and no event of the one is waited for in the other.",
+        line=later.line,
+        lines=known_lines((earlier.line, later.line)),
+    )
+
+
+def _left(case: str, gpu: StreamingGpu) -> Finding | None:
+    left = gpu.unfinished
+    if not left:
+        return None
+    message = f"{case} the function returned before it was certain that {left[-1].what} had ended."
+    return Finding("race", message, line=left[-1].line)
+
+
+def _slow(case: str, gpu: StreamingGpu, shortest_ns: int) -> Finding | None:
+    if gpu.waits:
+        times = count(len(gpu.waits), "time")
+        return Finding(
+            "limit",
+            f"{case} Python waits {times} before it asks for the rest{lines_text(gpu.waits)}.",
+            line=next((line for line in gpu.waits if line), None),
+            lines=known_lines(gpu.waits),
+        )
+    if gpu.now_ns <= SLACK * shortest_ns:
+        return None
+    return Finding(
+        "limit",
+        f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough. left and "
+        "right can run at the same time.",
+    )
+
+
+EXERCISE = Exercise(
+    name="fork_and_join",
+    title="Fork and join",
+    level="intermediate",
+    minutes=15,
+    teaches="An event carries an order from one stream to another while Python goes on.",
+    task=FunctionTask(judge=judge, parameters=("streams", "prepare", "left", "right", "join"), praise=praise),
+    lanes=("simulator",),
+    pages=("streams",),
+    tags=("CuPy", "streams", "events"),
+)

@@ -1,0 +1,97 @@
+"""Slabs of a plate with room for rows of their neighbours: which rows go where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.model import Exercise, FunctionTask
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.judging import attempt, count
+
+# Own rows of each slab, and the width of the rim: one slab, slabs that are all rim, of different lengths.
+CASES = (
+    ((4, 4), 1),
+    ((5, 3, 4, 6), 1),
+    ((6, 4, 5), 2),
+    ((3, 3, 3), 3),
+    ((1, 1, 1, 1), 1),
+    ((7, 9), 3),
+    ((5,), 2),
+    ((), 1),
+)
+COLUMNS = 4
+NOBODY = -1.0
+
+
+def judge(function: Callable[..., Any]) -> Iterator[Finding]:
+    """Look at every row of every slab afterwards."""
+    for rows, width in CASES:
+        slabs, expected = _slabs(rows, width)
+        case = f"With {count(len(rows), 'slab')} and a rim of {count(width, 'row')}"
+        if rows:
+            case += (
+                f", of {_listed(rows)} rows of their own" if len(rows) > 1 else f", {rows[0]} rows of its own"
+            )
+        _, finding = attempt(function, f"{case},", slabs, width)
+        finding = finding or _first_wrong(case, slabs, expected, width)
+        if finding is not None:
+            yield finding
+            return
+
+
+def _slabs(
+    rows: tuple[int, ...], width: int
+) -> tuple[list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]]:
+    """Make slabs of a plate whose numbers tell the row, and what they must hold in the end."""
+    plate = np.arange(1.0, sum(rows) * COLUMNS + 1).reshape(-1, COLUMNS)
+    around = np.full((width, COLUMNS), NOBODY)
+    whole = np.concatenate([around, plate, around])
+    slabs, expected, begin = [], [], 0
+    for n in rows:
+        right = whole[begin : begin + n + 2 * width].copy()
+        slab = right.copy()
+        slab[:width] = slab[len(slab) - width :] = NOBODY
+        slabs.append(slab)
+        expected.append(right)
+        begin += n
+    return slabs, expected
+
+
+def _first_wrong(
+    case: str, slabs: list[np.ndarray[Any, Any]], expected: list[np.ndarray[Any, Any]], width: int
+) -> Finding | None:
+    for k, (slab, right) in enumerate(zip(slabs, expected, strict=True)):
+        wrong = (slab != right).any(axis=1)
+        if not wrong.any():
+            continue
+        row = int(wrong.argmax())
+        if width <= row < len(right) - width:
+            what = "which is its own, was changed"
+        elif right[row, 0] == NOBODY:
+            what = "which is beyond the plate, was changed"
+        elif slab[row, 0] == NOBODY:
+            what = "which a neighbour has, was not fetched"
+        else:
+            what = "which a neighbour has, is another of its rows"
+        return Finding("wrong", f"{case}: row {row} of slab {k}, {what}.")
+    return None
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return f"{', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+EXERCISE = Exercise(
+    name="halo_exchange",
+    title="Exchange a halo",
+    level="intermediate",
+    minutes=15,
+    teaches="A slab borrows the outermost rows that its neighbour owns, not those that it borrowed itself.",
+    task=FunctionTask(judge=judge, parameters=("slabs", "width")),
+    lanes=("simulator",),
+    pages=("several_gpus",),
+    tags=("several GPUs", "halo", "NumPy"),
+)

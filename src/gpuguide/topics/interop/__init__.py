@@ -1,0 +1,1 @@
+"""One buffer in several libraries: what the page interop measures."""

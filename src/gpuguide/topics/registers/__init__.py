@@ -1,0 +1,1 @@
+"""Kernels and study of the page registers."""
