@@ -5,19 +5,19 @@ One buffer, many libraries
 How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
 """
 # %%
-# They pass on an address. To hand an array of any size from CuPy to PyTorch takes the host
+# They pass on its address. Handing an array of any size from CuPy to PyTorch takes the host
 # :measured:`torch_from_cupy`. 128 MiB go through PyTorch and back in
 # :measured:`tripled[through_torch, 2**25].time` if they are shared, and in
-# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. The order of their work is
-# left to you.
+# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. Keeping their work in order is
+# up to you.
 
 # %%
 # CuPy to Numba: the CUDA array interface
 # ---------------------------------------
 #
 # An array on the GPU is an address, a shape, a type and strides. A library that knows these can work on the
-# memory of another. CuPy's array gives them away in a dictionary, so a Numba kernel takes it as it is.
-# ``view`` is an array of Numba's own, and has the same address.
+# memory of another. CuPy's array offers them in a dictionary, so a Numba kernel takes it as it is. ``view``
+# is an array of Numba's own, and has the same address.
 
 import cupy as cp
 import numpy as np
@@ -73,9 +73,9 @@ for name, in_order in (("torch_interface", False), ("torch_dlpack", True)):
 # CuPy to PyTorch: DLPack
 # -----------------------
 #
-# PyTorch reads the dictionary with ``torch.as_tensor(x, device="cuda")``. Better is *DLPack*, which tells the
-# same in a form for C, and one thing more: which stream is going to read. Its function is ``from_dlpack``;
-# all of these libraries have it but Numba.
+# PyTorch reads the dictionary with ``torch.as_tensor(x, device="cuda")``. *DLPack* is better: it says the
+# same, in a structure of C, and also lets the reader say which stream is going to read. Its function is
+# ``from_dlpack``, and all of these libraries have it but Numba.
 #
 # The cells with PyTorch and JAX need these packages, in versions for CUDA. Without them, leave those cells
 # out; the others run.
@@ -90,16 +90,16 @@ back = cp.from_dlpack(tensor)
 print("and back:", back.data.ptr == x.data.ptr, type(back))
 
 # %%
-# The memory stays as long as one of them needs it: after ``del x``, the tensor is as good as before. It is
-# then still CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>` that the bytes go back to.
+# The memory stays as long as one of them needs it: after ``del x``, the tensor is as good as before. In the
+# end the bytes go back to CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>`.
 
 # %%
 # CuPy to JAX: arrays that must not change
 # ----------------------------------------
 #
 # JAX takes most of the GPU's memory when it starts, unless a variable is set before. Its arrays never change;
-# each operation makes a new one. So hand JAX what nobody will write to, and do not write into what it hands
-# you.
+# each operation makes a new one. So hand JAX only what nobody will write to, and do not write to what it
+# hands you.
 
 import os
 
@@ -153,8 +153,8 @@ print("one array, two answers:", np.asarray(array)[0], jnp.add(array, 0)[0])
 #    :names: hand_overs
 #    :fold: The calls in this table
 #
-# Now a whole way. An array of Numba's goes to CuPy, from there to another library, which triples it, and back
-# to CuPy.
+# Now a round trip. An array of Numba's goes to CuPy, from there to another library, which triples it, and
+# back to CuPy.
 
 # draw
 _ = gg.plot_time(
@@ -204,8 +204,8 @@ gg.claim(waiting, "torch", faster_than="numba", at=2**20, clock="launch", by=3)
 #
 # An address does not say whether the numbers are there yet. Work in one :term:`stream` runs in order, work in
 # two streams does not. CuPy, Numba and PyTorch use the default stream as long as nobody makes another, so
-# simple programs are in order by themselves. Here CuPy works in a stream of its own, and nobody tells it what
-# Numba does:
+# simple programs run in order without further ado. Here CuPy works in a stream of its own, and does not know
+# what Numba does:
 
 # wrong: CuPy reads while Numba's kernels still run
 stream = cp.cuda.Stream(non_blocking=True)
@@ -293,8 +293,8 @@ _ = plot_timeline(
 #      - :measured:`early_torch_dlpack_back` of :measured:`trials`
 #      -
 #
-# So hand over *after* the writer has asked for its work, *inside* of its ``with stream:``, and hand back in
-# the same way. A view or a tensor that was made once knows nothing of later work.
+# So hand over *after* the writer has launched its work, *inside* its ``with stream:``, and hand back in the
+# same way. A view or a tensor that was made once knows nothing of later work.
 #
 # .. kernel:: gpuguide.topics.interop.handing_over
 #    :names: too_early
@@ -310,8 +310,8 @@ _ = plot_timeline(
 # What is refused, in the libraries' own words
 # --------------------------------------------
 #
-# A library may not know what the description says: a type, a stride, a flag. The last expression of this cell
-# hands JAX's array to a kernel of Numba's.
+# A library may not support what the description says: a type, a stride, a flag. The last expression of this
+# cell hands JAX's array to a Numba kernel.
 
 import textwrap
 
@@ -352,12 +352,12 @@ for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
 # - CuPy takes PyTorch's ``bfloat16``, if the package ``ml_dtypes`` is there.
 # - JAX takes no array with gaps: ``cp.ascontiguousarray(x[::2])`` copies it.
 # - JAX uses 32 bits unless told otherwise. An ``int64`` array becomes ``int32``, and that is a copy.
-# - PyTorch does not take a read-only array from the interface. ``torch.from_dlpack(array)`` works, and not to
-#   write is up to you.
+# - PyTorch does not take a read-only array from the interface. ``torch.from_dlpack(array)`` works, and it is
+#   up to you not to write to it.
 # - A Numba kernel takes ``cuda.as_cuda_array(array)``. It is up to you here, too.
 #
-# One case is not refused, and it is the worst. PyTorch knows no negative strides, and a mirrored array such
-# as ``x[::-1]`` ends the process: with ``torch.from_dlpack`` in this recording, and with ``torch.as_tensor``
+# One case is not refused, and it is the worst. PyTorch has no negative strides, and a mirrored array such as
+# ``x[::-1]`` ends the process: with ``torch.from_dlpack`` in this recording, and with ``torch.as_tensor``
 # when we tried it before. Copy it first.
 
 # %%

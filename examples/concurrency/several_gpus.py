@@ -17,8 +17,8 @@ What changes in the code when a machine has several GPUs, and what is it worth?
 # The current device
 # ------------------
 #
-# CuPy works on one GPU at a time, the *current device*. New arrays are made there, and calls run there. Other
-# GPUs are numbered from 0, and ``with`` makes one of them the current device for a few lines.
+# CuPy works on one GPU at a time, the *current device*. New arrays are made there, and calls run there. GPUs
+# are numbered from 0, and ``with`` makes another one the current device for a few lines.
 
 import cupy as cp
 
@@ -53,7 +53,7 @@ except cp.cuda.runtime.CUDARuntimeError as error:
 # An array of the other GPU
 # -------------------------
 #
-# Which GPU computes, if the array is in the memory of another one? The current device does. The result is
+# Which GPU computes, if the array is in the memory of another one? The current device does, and the result is
 # there as well.
 
 import warnings
@@ -67,9 +67,9 @@ print(z, "is on GPU", z.device.id, "with", len(seen), "warning(s)")
 # .. needs-gpus:: 2
 #
 #    This was an error once. Today the current device reads the other one's memory, if it may, and CuPy warns:
-#    ":measured:`other_array`". It doubles :measured:`used_here` of its own numbers per second, and
-#    :measured:`used_there` of the other GPU's. Copy an array that you need more than once: ``x.copy()`` makes
-#    the copy on the current device.
+#    ":measured:`other_array`". The current device doubles numbers in its own memory at :measured:`used_here`,
+#    and those of the other GPU at :measured:`used_there`. Copy an array that you need more than once:
+#    ``x.copy()`` makes the copy on the current device.
 
 # %%
 
@@ -99,8 +99,8 @@ sum_of_four = all_reduce.four_study().run()
 #
 # A copy from one GPU to another goes directly if the two have *peer access* to each other's memory.
 # ``cp.cuda.runtime.deviceCanAccessPeer(0, 1)`` says whether they can, and CuPy then allows it before the
-# first copy. Without it the data goes by way of the host. By way of :term:`pinned memory`, a GPU hands itself
-# :measured:`host_0_0`; within its own memory a copy makes :measured:`push_0_0`.
+# first copy. Without it the data goes by way of the host. By way of :term:`pinned memory`, a GPU sends data
+# to itself at :measured:`host_0_0`; a copy within its own memory reaches :measured:`push_0_0`.
 #
 # .. needs-gpus:: 2
 #
@@ -146,9 +146,9 @@ sum_of_four = all_reduce.four_study().run()
 # Work that falls into parts
 # --------------------------
 #
-# The area under 4 / (1 + x^2) between 0 and 1 is pi. A million threads have a slice of it each, so GPUs can
-# share the slices. A call only asks for work and does not wait for it. So one loop in one thread of Python is
-# enough to keep all GPUs at work.
+# The area under 4 / (1 + x^2) between 0 and 1 is pi. Each of a million threads has a slice of it, so GPUs can
+# share the slices. A call only launches the work and does not wait for it. So one loop in one thread of
+# Python is enough to keep all GPUs at work.
 
 import numpy as np
 
@@ -186,7 +186,7 @@ print("all GPUs:", pi_on(gpus))
 print("NumPy:   ", np.pi)
 
 # %%
-# What waits must not stand in the first loop. With ``float`` there, each GPU would begin when the one before
+# Nothing in the first loop may wait. With ``float`` there, each GPU would begin only when the one before it
 # is done.
 #
 # .. needs-gpus:: 2
@@ -202,7 +202,8 @@ print("NumPy:   ", np.pi)
 #
 # There must be enough work to share. For 17 million points one GPU takes
 # :measured:`integral[one, 2**24].time`; at the pace of the larger integral it would be
-# :measured:`at_that_pace`. The rest is Python, which asks one GPU after the other.
+# :measured:`at_that_pace`. We think that the rest is Python, which launches and waits for one GPU after the
+# other. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_on
@@ -212,9 +213,9 @@ print("NumPy:   ", np.pi)
 # A stencil: neighbours exchange their edges
 # ------------------------------------------
 #
-# In each step of the heat equation, a cell of a plate moves towards the mean of its four neighbours. Each GPU
-# has a slab of the plate, and for its first and last row it needs a row of the slab above or below. So before
-# each step it fetches them. Such a rim of borrowed cells is called a *halo*.
+# In each step of the heat equation, a cell of a plate moves towards the mean temperature of its four
+# neighbours. Each GPU has a slab of the plate, and for its first and last row it needs a row of the slab
+# above or below. So before each step it fetches them. Such a rim of borrowed cells is called a *halo*.
 #
 # .. drawing:: several_gpus
 #
@@ -225,8 +226,8 @@ print("NumPy:   ", np.pi)
 #    :names: HEAT_SOURCE
 #
 # Python runs ahead of the GPUs here. One :term:`event` per slab keeps the order: a neighbour's stream waits
-# for it before it fetches. It also keeps an edge from being overwritten too early. That happens two steps
-# later, and the step between has waited for whoever fetches the edge.
+# for it before it fetches. It also keeps an edge from being overwritten too early: what is fetched before one
+# step is overwritten in the next, and before that a slab waits for its neighbours' events again.
 
 heat_kernel = cp.RawKernel(HEAT_SOURCE, "heat")
 
@@ -282,7 +283,7 @@ for plate in (slabs, whole):
 
 # %%
 # Nothing says that slabs must be on different GPUs, so all of this can be tried on one. There the exchange
-# has only costs. 20 steps on a plate of 17 million cells take :measured:`heat[one, 2**24].time` in one slab,
+# only costs time. 20 steps on a plate of 17 million cells take :measured:`heat[one, 2**24].time` in one slab,
 # and :measured:`heat[four_slabs, 2**24].time` in four. With a billion cells it is
 # :measured:`heat[one, 2**30].time` and :measured:`heat[four_slabs, 2**30].time`.
 #
@@ -373,9 +374,10 @@ print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 # Result: what limits several GPUs
 # --------------------------------
 #
-# Work that falls into parts needs no link at all, only enough of it: Python asks one GPU after the other. If
-# parts depend on each other, each step waits for its slowest slab and for the exchange. The larger the slabs,
-# the less that matters, for work grows with the area and the edge stays as long as it was.
+# Work that falls into parts needs no link between GPUs, but there must be enough of it, for Python serves one
+# GPU after the other. If parts depend on each other, each step waits for its slowest slab and for the
+# exchange. The larger the slabs, the less that matters: the work grows with the area, and the edge stays as
+# long as it was.
 #
 # .. results:: integral
 #

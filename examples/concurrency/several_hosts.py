@@ -37,7 +37,7 @@ for k, worker in enumerate(client.nthreads()):
 print(n_gpus, "GPU(s),", len(client.nthreads()), "worker(s)")
 
 # %%
-# With ``timeout``, a worker that does not come is an error. ``LocalCluster`` would do as well, but a script
+# With ``timeout``, a worker that does not start is an error. ``LocalCluster`` would do as well, but a script
 # that uses it must stand below ``if __name__ == "__main__":``. The package ``dask-cuda``, which comes with
 # RAPIDS and its choice of versions, does all of this in ``LocalCUDACluster()``.
 
@@ -45,8 +45,8 @@ print(n_gpus, "GPU(s),", len(client.nthreads()), "worker(s)")
 # What changes in the code
 # ------------------------
 #
-# An array of Dask is cut into chunks, here arrays of CuPy, and ``map_blocks`` runs a function on each of
-# them, on any worker. Nothing happens until ``compute`` asks for the result.
+# A Dask array is cut into chunks, here arrays of CuPy, and ``map_blocks`` runs a function on each of them, on
+# any worker. Nothing happens until ``compute`` asks for the result.
 
 import dask.array as da
 
@@ -77,7 +77,7 @@ print("Dask: ", float(pi.compute()))
 
 # %%
 # Compare it with :doc:`Several GPUs </gallery/concurrency/several_gpus>`: there is no loop over GPUs any
-# more, and no word of where a chunk is. What a task needs is pickled and sent along, the kernel too.
+# more, and nothing says where a chunk is. What a task needs is pickled and sent along, the kernel too.
 
 # %%
 
@@ -97,10 +97,10 @@ for name, seconds in workers.costs().items():
 # - **Time per task.** The scheduler is written in Python. With 16 tasks per worker instead of one, the
 #   integral takes :measured:`workers[dask_16, 2**35].time`. With 17 million points it is
 #   :measured:`workers[dask, 2**24].time`, against :measured:`workers[in_one_process, 2**24].time` in one
-#   process. So make tasks long, compared with that.
+#   process. So make tasks much longer than that.
 # - **Copies.** An array stays on the worker that made it until somebody needs it elsewhere. Then it goes
-#   through the memory of both hosts. 128 MiB take :measured:`home` to this process; their sum, where they
-#   are, takes :measured:`stay`. So bring small results home.
+#   through the memory of both hosts. To fetch 128 MiB into this process takes :measured:`home`; to add them
+#   up where they are takes :measured:`stay`. So fetch small results only.
 # - **Memory.** Each worker has a CUDA context and a memory pool of its own.
 #
 # .. results:: workers
@@ -134,8 +134,8 @@ gg.claim(results, "dask", faster_than="dask_16", at=2**24)
 # computed again. So a task must not mind being run twice. For a worker that hangs, there is
 # ``future.result(timeout=60)``.
 #
-# Whoever reaches the scheduler's port can run any code on all workers. Open it in your own network only, or
-# use TLS.
+# Anyone who can reach the scheduler's port can run any code on all workers. Open it in your own network only,
+# or use TLS.
 
 client.close()
 cluster.close()

@@ -16,9 +16,9 @@ When do two streams finish earlier than one?
 # --------------------------------------------
 #
 # All work goes to the GPU in a :term:`stream`, and what is in one stream runs in order. CuPy uses the
-# *current* stream. At first that is the default one, with the number 0; ``with stream:`` makes another one
-# current. Between streams there is no order, unless you ask for it with an :term:`event`: one stream records
-# it, and another one waits for it.
+# *current* stream. At first that is the default stream, number 0; ``with stream:`` makes another one current.
+# Between streams there is no order, unless you ask for it with an :term:`event`: one stream records it, and
+# another one waits for it.
 
 import cupy as cp
 import numpy as np
@@ -48,7 +48,8 @@ print("NumPy:", 10 * (np.zeros(5) + 1))
 #
 # ``wait_event`` does not stop Python: it only puts the wait into the second stream. ``synchronize`` does.
 # Memory needs the same care. When an array's last name is gone, CuPy hands its memory to the next array of
-# the same stream, even if another stream is still reading it. So keep the name until that stream is done.
+# the same stream, even if another stream is still reading it. So keep a name for the array until that stream
+# is done.
 #
 # .. drawing:: streams
 #
@@ -97,8 +98,8 @@ print("off by", float(cp.abs(a @ c - cp.eye(len(a))).max()))
 # Two inverses in two streams
 # ---------------------------
 #
-# The matrices were made in the default stream, and these two do not wait for it by themselves. So the first
-# thing is an event.
+# The matrices were made in the default stream, and these two streams do not wait for it by themselves. So an
+# event comes first.
 #
 # .. rung:: two_streams
 
@@ -131,20 +132,20 @@ _ = plot_timeline(
 #    longer than alone. Both together take :measured:`inverses[two_streams, 6000**2].time` instead of
 #    :measured:`inverses[one_stream, 6000**2].time`.
 #
-# An inverse is made by many kernels. We think that the small ones among them leave room, which the
-# other inverse uses. :evidence:`opinion` Both were called once before, for the first call in each stream also
-# makes what the libraries need there.
+# An inverse is the work of many kernels. We think that the small ones among them leave room, which the other
+# inverse uses. :evidence:`opinion` Both were called once before they were timed: the first call in each
+# stream also makes what the libraries need there.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: streams, in_streams, invert, two_inverses, invert_in_one, invert_in_two
 #    :fold: What is timed
 
 # %%
-# Small kernels overlap, full-size ones do not
+# Small kernels overlap, full-size ones hardly
 # --------------------------------------------
 #
-# How much two streams can save depends on what one leaves idle. This kernel can be made as small as one
-# likes: each thread makes 20 000 steps, of which each needs the one before.
+# How much two streams can save depends on what one leaves idle. This kernel can be made as small as you like:
+# each thread makes 20 000 steps, each of which needs the one before.
 #
 # .. kernel:: gpuguide.topics.streams.kernels
 #    :names: steps_source
@@ -191,8 +192,8 @@ describe(
 # Streams add nothing to the GPU; they let kernels use what is idle. Blocks of several kernels share a
 # multiprocessor, but once its units are busy, they take turns. Two products of 4096 x 4096 fill the GPU, too:
 # in one stream they take :measured:`products[products_one, 4096**2].time`, in two
-# :measured:`products[products_two, 4096**2].time`. Small kernels may be many: one of one block takes
-# :measured:`one_kernel`, 128 of them in as many streams :measured:`crowd_128`.
+# :measured:`products[products_two, 4096**2].time`. There may be many small kernels: one with a single block
+# takes :measured:`one_kernel`, and 128 of them, in as many streams, take :measured:`crowd_128`.
 #
 # .. results:: blocks
 #
@@ -207,7 +208,7 @@ describe(
 # The default stream is special. A stream made by ``cp.cuda.Stream()`` is *blocking*: it waits for what the
 # default stream was given before, and the default stream waits for it. Streams made with
 # ``non_blocking=True`` take no part in this. There is another default stream, ``cp.cuda.Stream.ptds``, of
-# which each Python thread has its own. Two kernels of one block tell who waits:
+# which each Python thread has its own. Two kernels of one block show who waits:
 #
 # .. list-table::
 #    :header-rows: 1
@@ -237,10 +238,10 @@ describe(
 #      - per thread
 #      - :measured:`waits[legacy_thread, 1].time`
 #
-# Only the default stream makes others wait, and it is called *legacy* for that. If
+# Only this default stream makes others wait. It is called the *legacy* default stream. If
 # ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy is imported, CuPy begins with the one per thread. But
-# a library that knows nothing of that still uses the legacy one, and then both wait for each other. A stream
-# that does not block is the safer choice.
+# a library that knows nothing of that still uses the legacy one, and then both wait for each other. A
+# non-blocking stream is the safer choice.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: kinds, pair
@@ -251,7 +252,7 @@ describe(
 # ---------------------------------
 #
 # Numba does not know CuPy's current stream. A launch that names no stream goes to the default one, also
-# inside of ``with one:``. Make Numba's name of the stream once, and put it into the brackets:
+# inside of ``with one:``. Make a stream of Numba's from it once, and put that into the brackets:
 
 from numba import cuda
 
@@ -276,9 +277,9 @@ print(x[:5])
 #
 # A large kernel has 20 000 blocks and takes :measured:`background`. While it runs, a small one is launched
 # into another stream. Its only block has to wait for a place, and by default all blocks of the large one come
-# first: it is done :measured:`urgent_default` later. In a stream with ``priority=-5`` it gets the next place
-# and is done after :measured:`urgent_high`. Lower numbers come first, and 0 is the default. Blocks that run
-# already are not stopped.
+# first: the small one is done :measured:`urgent_default` after its launch. In a stream with ``priority=-5``
+# it gets the next place and is done after :measured:`urgent_high`. Lower numbers come first, and 0 is the
+# default. Blocks that already run are not stopped.
 #
 # .. kernel:: gpuguide.topics.streams.timeline
 #    :names: urgent
@@ -307,9 +308,9 @@ print(x[:5])
 #      - :measured:`short[short_one, 65_536].time`
 #      - :measured:`short[short_eight, 65_536].time`
 #
-# Streams and their events take Python's time, too, so the shortest kernels are better off in one.
-# Work for many small problems is better put into one launch: CuPy's linear algebra takes stacks of matrices,
-# and a kernel can have a block for each problem.
+# Streams and their events take Python's time, too, so the shortest kernels are better off in one stream. Work
+# for many small problems is better put into one launch: CuPy's linear algebra takes stacks of matrices, and a
+# kernel can have a block for each problem.
 
 # %%
 # Your turn: fork and join
@@ -324,6 +325,5 @@ print(x[:5])
 # Next
 # ----
 #
-# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks for work that Python does not
-# wait for. Sideways: :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies
-# behind work.
+# Onward: :doc:`Several GPUs </gallery/concurrency/several_gpus>`, each with streams of its own. Sideways:
+# :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies behind work.

@@ -114,10 +114,11 @@ gg.claim(sums, "sum_apart", faster_than="sum_fused", at=10**8, by=20)
 #
 # The times follow the bytes: three kernels come to
 # :measured:`squared[three_steps, 10**8].rate(numbers_moved)`, and the fused one to
-# :measured:`squared[fused, 10**8].rate(numbers_moved)`. So it is faster because it moves fewer of them.
-# :evidence:`count numbers_moved`
+# :measured:`squared[fused, 10**8].rate(numbers_moved)`. So the fused kernel is faster because it moves fewer
+# bytes. :evidence:`count numbers_moved`
 #
-# Without ``cp.fuse`` you can still say it once. These are two kernels, and five arrays.
+# Without ``cp.fuse`` you can at least compute the difference only once. That makes two kernels, and five
+# arrays.
 #
 # .. rung:: two_steps
 
@@ -126,8 +127,8 @@ print(d[:3], (d * d)[:3])
 
 # %%
 # They take :measured:`squared[two_steps, 10**8].time`, a little more than five arrays should. The difference
-# keeps pace. But ``d * d`` moves its two arrays in :measured:`itself[square, 10**8].time`, which is
-# :measured:`itself[square, 10**8].share` of the rate of a copy. We think that a thread with a single number
+# is as fast as before. But ``d * d`` moves its two arrays in :measured:`itself[square, 10**8].time`, which is
+# :measured:`itself[square, 10**8].share` of the rate of a copy. We think that a thread with only one number
 # to read asks for too little at a time. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.fusion.study
@@ -135,8 +136,8 @@ print(d[:3], (d * d)[:3])
 #    :fold: The three ways as they were timed, and the count
 
 # %%
-# From ten million numbers on, bytes decide
-# -----------------------------------------
+# Bytes decide for long arrays, launches for short ones
+# -----------------------------------------------------
 
 # draw
 gg.plot_time(results)
@@ -146,26 +147,26 @@ gg.plot_time(results)
 #
 #    At 10\ :sup:`8` numbers **fused** is :measured:`squared[fused, 10**8].speedup(three_steps)` as fast as
 #    **three kernels**, and :measured:`squared[fused, 10**8].speedup(two_steps)` as fast as **two kernels**.
-#    At 10\ :sup:`4` it works for :measured:`squared[fused, 10**4].time`, and they for
+#    At 10\ :sup:`4` its work takes :measured:`squared[fused, 10**4].time`, and theirs
 #    :measured:`squared[three_steps, 10**4].time` and :measured:`squared[two_steps, 10**4].time`.
 #
 # For short arrays it is not the GPU that you wait for. Three operators on 10\ :sup:`4` numbers keep Python
 # busy for :measured:`squared[three_steps, 10**4].launch`, and the fused function for
-# :measured:`squared[fused, 10**4].launch`. There fusion saves two launches of three.
+# :measured:`squared[fused, 10**4].launch`. There fusion saves two of three launches.
 #
 # The reversed view costs nothing. For 10\ :sup:`8` numbers, the fused kernel takes
-# :measured:`reversed[fused_reversed, 10**8].time` with ``y`` from its end, and
-# :measured:`squared[fused, 10**8].time` with both from the front. A :term:`warp` still reads whole
-# :term:`sectors <sector>`, from the other side.
+# :measured:`reversed[fused_reversed, 10**8].time` with ``y`` reversed, and
+# :measured:`squared[fused, 10**8].time` without. A :term:`warp` still reads whole :term:`sectors <sector>`,
+# in the other direction.
 
 # %%
 # float32: fused is not yet fast
 # ------------------------------
 #
 # With numbers of four bytes, a fused kernel moves half as much in
-# :measured:`single[fused_single, 10**8].time`, which is only :measured:`single[fused_single, 10**8].share`
-# of what memory can do. CuPy gives each thread one element. With four for each thread, a kernel of your own
-# reaches :measured:`single[squared_four, 10**8].share`, so it is the bytes per thread that were missing
+# :measured:`single[fused_single, 10**8].time`, which is only :measured:`single[fused_single, 10**8].share` of
+# what memory can do. CuPy gives each thread one element. With four per thread, a kernel of your own reaches
+# :measured:`single[squared_four, 10**8].share`, so it is the bytes per thread that were missing
 # (:doc:`Kernel families </gallery/fast_kernels/kernel_families>`). :evidence:`variant squared_four`
 #
 # .. rung:: squared_four
@@ -195,11 +196,12 @@ print("all of it fused:   ", sum_of_squares(x, y))
 print("fused, then cp.sum:", fused(x, y).sum())
 
 # %%
-# It takes :measured:`total[sum_fused, 10**8].time`. Fused without the sum, and ``cp.sum`` behind it, take
+# It takes :measured:`total[sum_fused, 10**8].time`. The fused squares, and ``cp.sum`` of them, take
 # :measured:`total[sum_apart, 10**8].time` together, although they move twice as much. The reason is CUB, the
-# library that CuPy leaves its sums to: CuPy can only do so if there is one array to read. If the difference
-# is taken before, the same fused sum is done in :measured:`total[sum_of_one_array, 10**8].time`, because
-# then CUB does the sum. :evidence:`variant sum_of_one_array` So let a fused function end before the sum.
+# library to which CuPy leaves its sums, but only if there is a single array to read. If the difference is
+# computed first, it and the fused sum of its squares take :measured:`total[sum_of_one_array, 10**8].time`
+# together, because then CUB adds them up. :evidence:`variant sum_of_one_array` So end a fused function before
+# the sum.
 #
 # .. kernel:: gpuguide.topics.fusion.study
 #    :names: sum_apart, sum_fused, sum_of_one_array, fused_sum, fused_sum_of_one
@@ -209,8 +211,8 @@ print("fused, then cp.sum:", fused(x, y).sum())
 # What cp.fuse refuses: lambdas, branches, slices
 # -----------------------------------------------
 #
-# The stand-ins know operators, CuPy's ufuncs, ``cp.where`` and a few reductions. Whatever else meets them
-# raises, sometimes without saying much:
+# The stand-ins know operators, CuPy's ufuncs, ``cp.where`` and a few reductions. Anything else raises an
+# error, which sometimes does not say much:
 
 
 from textwrap import shorten
@@ -251,14 +253,14 @@ print("other array:  ", outcome(shifted, z))
 print("NumPy's array:", outcome(squared_difference, z, z.get()))
 
 # %%
-# - A *lambda* has no name that C++ would take for its kernel. Give it one:
+# - A *lambda* has no name that would do for a kernel in C++. Give it one:
 #   ``cp.fuse(kernel_name="square")(lambda z: z * z)``.
-# - For a *branch*, use ``cp.where``, which takes both sides and chooses.
+# - For a *branch*, use ``cp.where``, which works out both sides and chooses.
 # - Take *slices* before the call, and hand *other arrays* over as arguments. ``z[::-1]`` is allowed inside.
 # - Use ``cp.exp`` and not ``np.exp``, although outside of fused functions both work for arrays on the GPU.
-# - Arguments go by place: ``fused(x=x, y=y)`` raises ``TypeError``.
+# - Arguments have no names: ``fused(x=x, y=y)`` raises ``TypeError``.
 #
-# Python's numbers may be arguments and keep the dtype of the arrays, as they do elsewhere in CuPy.
+# Python's numbers may be arguments. As elsewhere in CuPy, they leave the dtype of the arrays as it is.
 
 # %%
 # Your turn: count what fusion saves
@@ -270,5 +272,5 @@ print("NumPy's array:", outcome(squared_difference, z, z.get()))
 # Next
 # ----
 #
-# Onward: :doc:`Kernel families </gallery/fast_kernels/kernel_families>`, on kernels that you write yourself.
-# Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, with Numba's decorators.
+# Onward: :doc:`Registers </gallery/fast_kernels/registers>`, on what a kernel keeps out of memory. Sideways:
+# :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, with Numba's decorators.

@@ -6,9 +6,10 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 """
 # %%
 # ``cp.add`` is one line and reaches :measured:`add[add_ufunc, 2**28].share` of what memory can do with
-# ``float32``; a kernel of four numbers per thread reaches :measured:`add[add_four, 2**28].share`. The route
-# hardly matters, the bytes per thread do. For a sum, ``cp.sum`` has
-# :measured:`total[sum_cupy, 2**28].share`, and the best of ours :measured:`total[sum_quads, 2**28].share`.
+# ``float32``; a kernel with four numbers per thread reaches :measured:`add[add_four, 2**28].share`. The route
+# hardly matters, the bytes per thread do. For a sum, ``cp.sum`` reaches
+# :measured:`total[sum_cupy, 2**28].share`, and the best of our kernels
+# :measured:`total[sum_quads, 2**28].share`.
 #
 # .. list-table:: 2\ :sup:`28` numbers of four bytes in GPU memory
 #    :header-rows: 1
@@ -84,8 +85,8 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 #      - :measured:`total[sum_blocks, 2**28].time`
 #      - :measured:`total[sum_blocks, 2**28].share`
 #
-# *Lines* are those that you write, *first call* is in a fresh process with an empty kernel cache, and *share*
-# is that of the :term:`ceiling` for this mix of reading and writing.
+# *Lines* are those that you write. The *first call* is that of a fresh process with an empty kernel cache.
+# The *share* is what a route reaches of the :term:`ceiling` for its mix of reading and writing.
 
 # %%
 # Ufunc, fuse and ElementwiseKernel: no grid to choose
@@ -167,11 +168,11 @@ raw_addition((n_blocks,), (256,), (a, b, out, np.int64(a.size)))
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# Here you see to everything: a length that four does not divide, the types, and gaps. A RawKernel reads an
-# array with gaps as if it had none, and nobody says a word.
+# Here everything is up to you: a length that four does not divide, the types, and gaps. A RawKernel reads an
+# array with gaps as if it had none, and there is no error.
 #
-# Numba has no ``float4``. But a thread can have as much on its way if it loads four numbers of each array
-# before it stores the first.
+# A Numba kernel cannot load a ``float4`` from an array. But a thread has as many bytes on their way if it
+# loads four numbers of each array before it stores the first.
 #
 # .. rung:: add_four
 #    :beside:
@@ -183,11 +184,11 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
 # Its first call takes :measured:`first_add_four`, and that of the RawKernel :measured:`first_add_quads`. CuPy
-# keeps what it has compiled on disk for later processes. Numba does so for ``@cuda.jit(cache=True)``.
+# keeps what it has compiled on disk for later processes. Numba does so with ``@cuda.jit(cache=True)``.
 #
-# ``cupyx.jit`` translates a kernel from Python to CUDA C++, and is launched like a RawKernel. CuPy warns
-# that it is experimental. Its first call includes the import of the translator. Its shortest addition, like
-# those of ``@vectorize`` and ``@cuda.jit``, has one number per thread.
+# ``cupyx.jit`` translates a kernel from Python to CUDA C++. The kernel is launched like a RawKernel. CuPy
+# warns that this is experimental. The first call includes the import of the translator. The shortest addition
+# has one number per thread, as with ``@vectorize`` and ``@cuda.jit``.
 #
 # .. kernel:: gpuguide.topics.kernel_families.functions
 #    :names: jit_addition, numba_addition
@@ -245,8 +246,8 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # A sum: ReductionKernel, and the sums of blocks
 # ----------------------------------------------
 #
-# A reduction makes one number of many. A ``ReductionKernel`` needs four expressions: what to take of an
-# element, how to put two results together, what to store, and what to begin with.
+# A reduction makes one number of many. A ``ReductionKernel`` needs four expressions: what to take from an
+# element, how to combine two results, what to store, and what to begin with.
 #
 # .. rung:: sum_reduction
 #    :beside:
@@ -255,12 +256,13 @@ total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "reduct
 print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 
 # %%
-# It takes :measured:`total[sum_reduction, 2**28].time`, and :measured:`first_sum_reduction` when it is first
-# called. Nearly all of that goes into templates of CUB, a library for sums and the like; without them its
-# first call takes :measured:`first_reduction_without`. :evidence:`variant reduction_without`
+# It takes :measured:`total[sum_reduction, 2**28].time`, and :measured:`first_sum_reduction` when it is called
+# for the first time. Nearly all of that goes into compiling templates of CUB, a library for sums and the
+# like. Without them the first call takes :measured:`first_reduction_without`.
+# :evidence:`variant reduction_without`
 #
-# In a kernel of your own, each block adds up a part and leaves its sum, and a launch with a single block adds
-# up these.
+# In a kernel of your own, each block adds up a part of the array and stores its sum. Another launch, with a
+# single block, adds up these sums.
 #
 # .. rung:: sum_blocks
 #    :beside:
@@ -275,10 +277,10 @@ print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 
 # %%
 # It reaches :measured:`total[sum_blocks, 2**28].share`, and ``cp.sum``
-# :measured:`total[sum_cupy, 2**28].share`. To get past that we had to go further, with loads of 16 bytes,
-# with as many blocks as the GPU holds at once, and without another launch: the block that is the last to be
-# done adds up what all have left. This RawKernel reaches :measured:`total[sum_quads, 2**28].share`. It needs
-# few registers, too. With more, fewer blocks would fit, and some would have to wait for the others.
+# :measured:`total[sum_cupy, 2**28].share`. To beat both, we needed loads of 16 bytes, as many blocks as the
+# GPU holds at once, and no second launch: the block that finishes last adds up the sums of all. This
+# RawKernel reaches :measured:`total[sum_quads, 2**28].share`. It has to make do with few registers, too. With
+# more, fewer blocks would fit, and some would have to wait for the others.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: sum_source
@@ -289,8 +291,8 @@ print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 # ------------------------------------
 #
 # For sums and the like CuPy has kernels of its own, and *accelerators*: libraries to which it can leave the
-# work. Since version 11 it takes CUB unless told otherwise. The variable ``CUPY_ACCELERATORS`` chooses for a
-# process, and these calls for all that follows:
+# work. Since version 11 it uses CUB unless told otherwise. The environment variable ``CUPY_ACCELERATORS``
+# chooses for a whole process, and these calls choose for all that follows:
 
 cp._core.set_routine_accelerators([])
 without_cub = a.sum()
@@ -322,9 +324,9 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # cuBLAS for it in both columns.
 #
 # *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
-# ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. CuPy takes that setting without the package, too, and goes
-# on as before. The package was not installed on the machine of this page, so nothing is said of its speed.
-# Where it is, the study times it.
+# ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. Without the package, CuPy accepts that setting and goes on
+# as before. The package was not installed on the machine of this page, so we say nothing about its speed.
+# Where it is installed, the study times it.
 #
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
 #    :names: accelerators, summed, reduced, cumulative, contraction, has_cutensor
@@ -336,12 +338,13 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # Which family for what
 # ---------------------
 #
-# - If CuPy has the operation, take it. A call of ``cp.add`` keeps Python for
+# - If CuPy has the operation, take it. A call of ``cp.add`` keeps Python busy for
 #   :measured:`add[add_ufunc, 2**28].launch`, that of a Numba kernel for
 #   :measured:`add[add_four, 2**28].launch`, even with views made once.
 # - ``cp.fuse`` makes one kernel of an expression, :doc:`within limits </gallery/fast_kernels/fusion>`.
 # - Take an ElementwiseKernel or a ReductionKernel where it is easier to say what happens to one element.
-# - ``@cuda.jit`` and RawKernel are for neighbours, :term:`shared memory`, and the last of the bandwidth.
+# - ``@cuda.jit`` and RawKernel are for elements that need their neighbours, for :term:`shared memory`, and
+#   for the last bit of bandwidth.
 
 # %%
 # Your turn: a reduction in any grouping

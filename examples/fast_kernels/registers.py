@@ -55,9 +55,9 @@ print("NumPy:", np.prod(x.get(), axis=0)[0, :4])
 #    check. If all 4096 layers were equal, :measured:`void_zero` of such products would be exactly 0, and all
 #    but :measured:`void_left` would be 0 to six decimals.
 #
-# So a check of products needs factors near 1. Those that are timed here are powers of two, with exponents
-# that are whole numbers over 32 768. Their sum says what each product must be, and nothing is multiplied for
-# it.
+# So a check of products needs factors near 1. Those that are timed here are powers of two, and their
+# exponents are multiples of 1/32 768. The sum of the exponents says what each product must be, without a
+# single multiplication.
 
 # %%
 
@@ -104,9 +104,10 @@ in_register[blocks_per_grid, threads_per_block](x, out)
 print("GPU:  ", out[0, :4])
 
 # %%
-# Tutorials promise more of this step, :claimed:`s4_register` for instance. Here it is
+# The slides that this experiment comes from promise more of it, :claimed:`s4_register`
+# (:doc:`Then and now </practice/then_and_now>`). Here it is
 # :measured:`product[in_register, 4096].speedup(as_is)`. What was it that cost so much? The first kernel looks
-# as if it read ``out`` in every turn, multiplied, and wrote it back.
+# as if it read ``out`` in every turn of the loop, multiplied, and wrote it back.
 
 # %%
 # volatile, and fewer stores: what the array costs
@@ -125,8 +126,8 @@ cp.RawKernel(volatile_source, "product")(blocks, (512,), (x, out, n_layers, n))
 print("GPU:  ", out[0, :4])
 
 # %%
-# The table shows what that costs, in its first two rows. The kernels of the next two rows have a variable,
-# and load one factor at a time; they differ only in how many products they store.
+# The first two rows of the table show what that costs. The kernels of the other two have a variable, and load
+# one factor at a time; they differ only in how many products they store.
 #
 # .. list-table:: 4096 layers in CUDA C++
 #    :header-rows: 1
@@ -153,12 +154,12 @@ print("GPU:  ", out[0, :4])
 # which stay in the L2 cache, and memory moves :measured:`product[cpp, 4096].counter(dram_bytes)` with the
 # stores or without.
 #
-# It is the loads that take longer. A turn with a load takes :measured:`turn_without`, and with a load and a
-# store :measured:`turn_with`. The warps wait :measured:`product[cpp, 4096].counter(stall_cycles)` clock
-# cycles per instruction for what they load, instead of
-# :measured:`product[one_load, 4096].counter(stall_cycles)`. :evidence:`counter stall_cycles` We have not
-# found out why a store slows down the load that follows it. With a store in every eighth turn, it hardly
-# shows.
+# It is the loads that take longer. A turn of the loop with a load takes :measured:`turn_without`, and one
+# with a load and a store :measured:`turn_with`. The warps wait
+# :measured:`product[cpp, 4096].counter(stall_cycles)` clock cycles per instruction for what they load,
+# instead of :measured:`product[one_load, 4096].counter(stall_cycles)`. :evidence:`counter stall_cycles` We
+# have not found out why a store slows down the load that follows it. With a store in every eighth turn, it
+# hardly shows.
 #
 # .. drawing:: registers
 #
@@ -194,8 +195,8 @@ print("GPU:  ", out[0, :4])
 #
 # ``cp.prod(x, axis=0)`` takes :measured:`product[cupy, 4096].time`, and our kernel with its variable takes
 # about as long. What is missing? A multiprocessor has 65 536 registers and room for 2048 threads. That makes
-# 32 for each, and a kernel that takes more leaves threads out. Each index of an array takes registers, for
-# its stride. So let rows and columns share one:
+# 32 for each thread; if a kernel takes more, fewer threads fit. Each index of an array takes registers, for
+# its stride. So let rows and columns share one index:
 #
 # .. rung:: one_index
 #    :counter: occupancy
@@ -219,8 +220,8 @@ for kernel in (in_register, one_index):
 # Two factors per load
 # --------------------
 #
-# Last, a thread for two neighbours, which loads 16 bytes at once. That makes half as many threads with twice
-# as many bytes each.
+# Finally, let each thread take two neighbouring places, and load 16 bytes at once. That makes half as many
+# threads with twice as many bytes each.
 #
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: pairs_source
