@@ -99,8 +99,9 @@ sum_of_four = all_reduce.four_study().run()
 #
 # A copy from one GPU to another goes directly if the two have *peer access* to each other's memory.
 # ``cp.cuda.runtime.deviceCanAccessPeer(0, 1)`` says whether they can, and CuPy then allows it before the
-# first copy. Without it the data goes by way of the host. By way of :term:`pinned memory`, a GPU sends data
-# to itself at :measured:`host_0_0`; a copy within its own memory reaches :measured:`push_0_0`.
+# first copy. Without it the data goes by way of the host. By way of :term:`pinned memory`, to the host and
+# then back, a GPU sends data to itself at :measured:`host_0_0`. A copy within its own memory reaches
+# :measured:`push_0_0`, each byte counted once.
 #
 # .. needs-gpus:: 2
 #
@@ -202,8 +203,8 @@ print("NumPy:   ", np.pi)
 #
 # There must be enough work to share. For 17 million points one GPU takes
 # :measured:`integral[one, 2**24].time`; at the pace of the larger integral it would be
-# :measured:`at_that_pace`. We think that the rest is Python, which launches and waits for one GPU after the
-# other. :evidence:`opinion`
+# :measured:`at_that_pace`. We think that the rest is the time that the host takes for its calls, and it makes
+# them for one GPU after the other. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_on
@@ -376,8 +377,8 @@ print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 #
 # Work that falls into parts needs no link between GPUs, but there must be enough of it, for Python serves one
 # GPU after the other. If parts depend on each other, each step waits for its slowest slab and for the
-# exchange. The larger the slabs, the less that matters: the work grows with the area, and the edge stays as
-# long as it was.
+# exchange. The larger the slabs, the less that matters: the work grows with the area of a slab, the exchange
+# only with the length of its edge.
 #
 # .. results:: integral
 #

@@ -7,7 +7,8 @@ How does work reach GPUs on several hosts, and what does Dask cost?
 # %%
 # Dask's scheduler hands tasks to workers, one process for each GPU, wherever they run. An integral over 34
 # billion points takes :measured:`workers[in_one_process, 2**35].time` in one process and
-# :measured:`workers[dask, 2**35].time` through Dask. A task that does nothing takes :measured:`task`.
+# :measured:`workers[dask, 2**35].time` through Dask. Each of many tasks that do nothing takes
+# :measured:`task`.
 
 # %%
 # One worker for each GPU of this machine
@@ -95,9 +96,9 @@ for name, seconds in workers.costs().items():
 # -------------
 #
 # - **Time per task.** The scheduler is written in Python. With 16 tasks per worker instead of one, the
-#   integral takes :measured:`workers[dask_16, 2**35].time`. With 17 million points it is
+#   integral takes :measured:`workers[dask_16, 2**35].time`. With 17 million points and one task it is
 #   :measured:`workers[dask, 2**24].time`, against :measured:`workers[in_one_process, 2**24].time` in one
-#   process. So make tasks much longer than that.
+#   process. So a task should work much longer than it takes to hand it out.
 # - **Copies.** An array stays on the worker that made it until somebody needs it elsewhere. Then it goes
 #   through the memory of both hosts. To fetch 128 MiB into this process takes :measured:`home`; to add them
 #   up where they are takes :measured:`stay`. So fetch small results only.
