@@ -16,6 +16,10 @@ LOOK_AT = {
         "Read the line as the named thread does. Is every name known in a kernel, and what do its variables "
         "hold?"
     ),
+    "memory": (
+        "Which arrays exist at the same time on this line, those without a name too, and how many bytes do "
+        "they take together?"
+    ),
     "out_of_range": (
         "Blocks are whole, so a grid may hold more threads than there are elements. What should a thread "
         "without an element do?"

@@ -1,6 +1,6 @@
 """Draws all points at once, for which there is no room.
 
-Found: exception.
+Found: memory.
 """
 
 from math import sqrt

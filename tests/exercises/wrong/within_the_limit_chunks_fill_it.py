@@ -1,6 +1,6 @@
 """Chunks as large as the limit: there is no room for anything else.
 
-Found: exception.
+Found: memory.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Keeps all chunks on the GPU until the end.
 
-Found: exception.
+Found: memory.
 """
 
 import numpy as np

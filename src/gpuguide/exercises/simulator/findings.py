@@ -16,6 +16,7 @@ KINDS = (
     "unsupported",
     "endless",
     "exception",
+    "memory",
     "out_of_range",
     "divergent_barrier",
     "missed_barrier",

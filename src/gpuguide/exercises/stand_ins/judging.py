@@ -74,7 +74,7 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
                 "cp.asnumpy, or make the new one on the side of the other."
             )
         line = line_of_error(error, source_of(function))
-        return None, Finding("exception", message, line=line)
+        return None, Finding("memory" if isinstance(error, MemoryError) else "exception", message, line=line)
 
 
 def explained(message: str, causes: Iterable[Finding]) -> Iterator[Finding]:
