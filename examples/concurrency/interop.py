@@ -243,7 +243,6 @@ _ = plot_timeline(
         "torch.from_dlpack(x)": arrays["timeline_torch_dlpack"],
     },
     ("CuPy writes", "PyTorch reads"),
-    piece="step",
 )
 
 # %%

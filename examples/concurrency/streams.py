@@ -92,7 +92,7 @@ for name, n_streams in (("one", 1), ("two", 2)):
 
 a, b = cp.random.standard_normal((2, 6000, 6000), dtype=cp.float32)
 c, d = cp.linalg.inv(a), cp.linalg.inv(b)
-print("off by", float(cp.abs(a @ c - cp.eye(len(a))).max()))
+print(f"off by {float(cp.abs(a @ c - cp.eye(len(a))).max()):.2g}")
 
 # %%
 # Two inverses in two streams
@@ -112,7 +112,7 @@ with two:
     d = cp.linalg.inv(b)
 for stream in (one, two):
     stream.synchronize()
-print("off by", float(cp.abs(b @ d - cp.eye(len(b))).max()))
+print(f"off by {float(cp.abs(b @ d - cp.eye(len(b))).max()):.2g}")
 
 # %%
 
@@ -122,7 +122,6 @@ from gpuguide.charts.timeline import plot_timeline
 _ = plot_timeline(
     {"one stream": arrays["timeline_one"], "two streams": arrays["timeline_two"]},
     ("inverse of a", "inverse of b"),
-    piece="inverse",
 )
 
 # %%

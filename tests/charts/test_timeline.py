@@ -21,7 +21,7 @@ def test_every_run_begins_at_zero_and_keeps_its_length() -> None:
     assert max(left + width for left, width in bars[4:]) == 3.0
     assert [label.get_text() for label in ax.get_yticklabels()] == ["copy", "work"] * 2
     text = alt_text(ax.figure)
-    assert "one: 2 chunks in 4.0 s; two: 2 chunks in 3.0 s." in text
+    assert "one: 2 bars in each lane in 4.0 s; two: 2 bars in each lane in 3.0 s." in text
     plt.close(ax.figure)
 
 

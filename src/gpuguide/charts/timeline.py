@@ -21,9 +21,7 @@ __all__ = ["plot_timeline"]
 _LEAST_NUMBERED = 0.02
 
 
-def plot_timeline(
-    runs: Mapping[str, Any], lanes: tuple[str, ...], *, piece: str = "chunk", ax: Axes | None = None
-) -> Axes:
+def plot_timeline(runs: Mapping[str, Any], lanes: tuple[str, ...], *, ax: Axes | None = None) -> Axes:
     """Draw runs below each other on one axis of time, each with a lane for each kind of work.
 
     Parameters
@@ -32,8 +30,6 @@ def plot_timeline(
         What a run is called -> begin and end of each piece in each lane, in seconds.
     lanes : tuple of str
         What the lanes are called.
-    piece : str
-        What a bar is a piece of, for the description.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes by default.
 
@@ -83,11 +79,15 @@ def plot_timeline(
         ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
         ax.set_xlabel("time on the GPU")
         words = "; ".join(
-            f"{name}: {len(run)} {piece}s in {format_quantity(float(run.max()), 's')}"
+            f"{name}: {_bar_words(run)} in {format_quantity(float(run.max()), 's')}"
             for name, run in shifted.items()
         )
         describe(ax, f"Bars along an axis of time, a lane each for {', '.join(lanes)}. {words}.")
     return ax
+
+
+def _bar_words(run: Any) -> str:
+    return "a bar in each lane" if len(run) == 1 else f"{len(run)} bars in each lane"
 
 
 def _bars(ax: Axes, spans: Any, row: int, colour: str, longest: float) -> None:
