@@ -31,6 +31,11 @@ REFUSED = [
     ("def kernel(x):\n    yield x", "", "Line 2 yields, which no kernel can do."),
     ("n = 1\ndef kernel(x):\n    global n\n    n = 2", "", "Line 3 changes a global variable, which no "
                                                            "kernel can do."),
+    (
+        "from numba import float16\ndef kernel(x): pass",
+        "",
+        "The source imports float16 from numba, where it is not. Import types, and write types.float16.",
+    ),
     ("from numba.cuda import laneid\ndef kernel(x): pass", "", "The source imports laneid on its own."),
     ("def kernel(x):\n    import math", "", "Line 2 imports a module, which no kernel can do."),
     ("def kernel(x):\n    class A: pass", "", "Line 2 defines a class, which no kernel can do."),

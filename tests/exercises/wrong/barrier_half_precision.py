@@ -3,12 +3,12 @@
 Found: wrong.
 """
 
-from numba import cuda, float16
+from numba import cuda, types
 
 
 @cuda.jit
 def move_on_kernel(x):
-    s = cuda.shared.array(1024, float16)
+    s = cuda.shared.array(1024, types.float16)
     t = cuda.threadIdx.x
     i = cuda.grid(1)
     m = min(cuda.blockDim.x, x.size - (i - t))

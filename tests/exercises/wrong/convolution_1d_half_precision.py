@@ -3,13 +3,13 @@
 Found: wrong.
 """
 
-from numba import cuda, float16, float32
+from numba import cuda, float32, types
 
 
 @cuda.jit
 def convolve_kernel(x, weights, out):
-    tile = cuda.shared.array(256 + 16, float16)
-    w = cuda.shared.array(17, float16)
+    tile = cuda.shared.array(256 + 16, types.float16)
+    w = cuda.shared.array(17, types.float16)
     t = cuda.threadIdx.x
     i = cuda.grid(1)
     m = weights.size

@@ -3,14 +3,14 @@
 Found: wrong.
 """
 
-from numba import cuda, float16, float32
+from numba import cuda, float32, types
 
 
 @cuda.jit
 def dot_kernel(a, b, total):
     s = float32(0)
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
-        s += float32(float16(a[i])) * float32(float16(b[i]))
+        s += float32(types.float16(a[i])) * float32(types.float16(b[i]))
     for d in (16, 8, 4, 2, 1):
         s += cuda.shfl_down_sync(0xFFFFFFFF, s, d)
     if cuda.laneid == 0:

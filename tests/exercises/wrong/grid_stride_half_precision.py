@@ -3,10 +3,10 @@
 Found: wrong.
 """
 
-from numba import cuda, float16, float32
+from numba import cuda, float32, types
 
 
 @cuda.jit
 def add_multiple_kernel(factor, x, y):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        y[i] += float32(float16(factor)) * float32(float16(x[i]))
+        y[i] += float32(types.float16(factor)) * float32(types.float16(x[i]))

@@ -1,6 +1,6 @@
 """Keeps all points, although they do not fit into memory.
 
-Found: exception.
+Found: memory.
 """
 
 from math import sqrt

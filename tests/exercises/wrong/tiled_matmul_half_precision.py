@@ -3,13 +3,13 @@
 Found: wrong.
 """
 
-from numba import cuda, float16, float32
+from numba import cuda, float32, types
 
 
 @cuda.jit
 def matmul_kernel(a, b, c):
-    ta = cuda.shared.array((8, 8), float16)
-    tb = cuda.shared.array((8, 8), float16)
+    ta = cuda.shared.array((8, 8), types.float16)
+    tb = cuda.shared.array((8, 8), types.float16)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     col, row = cuda.grid(2)
     m, n = a.shape

@@ -3,12 +3,12 @@
 Found: wrong.
 """
 
-from numba import cuda, float16
+from numba import cuda, types
 
 
 @cuda.jit
 def transpose_kernel(x, out):
-    tile = cuda.shared.array((32, 34), float16)
+    tile = cuda.shared.array((32, 34), types.float16)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     col, row = cuda.grid(2)
     rows, columns = x.shape

@@ -161,6 +161,10 @@ def _imports(tree: ast.Module) -> dict[str, str]:
                 found |= {alias.asname: alias.name} if alias.asname else {first: first}
         elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
             found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    if "numba.float16" in found.values():
+        raise ArgumentError(
+            "The source imports float16 from numba, where it is not. Import types, and write types.float16."
+        )
     if "numba.cuda.laneid" in found.values():  # one object for all threads would not do
         raise ArgumentError("The source imports laneid on its own. Import cuda, and write cuda.laneid.")
     return found
