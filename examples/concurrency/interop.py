@@ -252,9 +252,6 @@ _ = plot_timeline(
 #    :measured:`early_torch_interface` of :measured:`trials` trials it saw old numbers; with DLPack in
 #    :measured:`early_torch_dlpack`.
 #
-# We think that most of the upper bar is not writing: CuPy's ``x += 1`` ran there for the first time, and its
-# kernel had to be loaded. :evidence:`opinion`
-#
 # In this table each library uses a stream of its own. The last column is the time that the host takes to
 # launch :measured:`queued_before` of work in the writer's stream and to hand the array over behind it.
 #
