@@ -24,8 +24,8 @@ READY := .venv/ready
 endif
 WHEEL := $(OUT)/wheel/ready
 REFERENCE := $(OUT)/reference/ready
-# One more than the processors: while pages are written, the main process is not counted, and some tests wait for a
-# browser or for another process.
+# One more than the processors: a process that reads a page with live cells waits for the one that runs them, and
+# some tests wait for a browser or for another process.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # All builders share the documents that one of them read, so `make check` after `make html` reads none again.
 AXE_VERSION := 4.14.1
