@@ -64,8 +64,10 @@ def plot_history(history: History) -> list[Axes]:
 
     n = len(history.numbers)
     with style():
-        width = plt.rcParams["figure.figsize"][0]
-        _, column = plt.subplots(n, sharex=True, sharey=True, squeeze=False, figsize=(width, 0.75 + 0.95 * n))
+        size = plt.rcParams["figure.figsize"][0], 0.75 + 0.95 * n
+        # All histories have labels of one size, so margins do that need not be searched for.
+        figure, column = plt.subplots(n, sharex=True, sharey=True, squeeze=False, figsize=size, layout="none")
+        figure.subplots_adjust(**_margins(*size, n))
         axes: list[Axes] = list(column[:, 0])
         for ax, number, colour in zip(axes, history.numbers, SERIES, strict=False):
             _draw(ax, number, colour)
@@ -75,6 +77,19 @@ def plot_history(history: History) -> list[Axes]:
         _label_runs(axes, history)
         describe(axes[0], history.in_words())
     return axes
+
+
+def _margins(width: float, height: float, n: int) -> dict[str, float]:
+    """Return the edges of the axes as parts of a figure of this size, and the gap between two of them."""
+    left, right, bottom, top, gap = 0.68, 0.06, 0.62, 0.24, 0.27  # inches
+    each = (height - bottom - top - (n - 1) * gap) / n
+    return {
+        "left": left / width,
+        "right": 1 - right / width,
+        "bottom": bottom / height,
+        "top": 1 - top / height,
+        "hspace": gap / each,
+    }
 
 
 def _draw(ax: Axes, number: Followed, colour: str) -> None:

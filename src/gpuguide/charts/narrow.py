@@ -50,8 +50,9 @@ def narrow_svg(figure: Figure) -> bytes | None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         try:
-            # Settles the layout.
             figure.draw_without_rendering()
+            # That has settled the layout, which takes longer than the drawing.
+            figure.set_layout_engine("none")
             _thin_out(ax)
             return save_svg(figure) if _fits(figure, ax) else None
         except UserWarning:

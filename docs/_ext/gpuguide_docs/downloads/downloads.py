@@ -41,7 +41,9 @@ def _read(app: Sphinx, document: nodes.document) -> None:
     page = site.page_of(docname)
     own = _names(site, page) if page else set()
     files |= own
-    texts = {name: text for owner in site.pages for name, text in _data(site, owner, files).items()}
+    owners = {node["page"] for node in tables} | ({page.name} if own and page else set())
+    shown = (owner for owner in site.pages if owner.name in owners)
+    texts = {name: text for owner in shown for name, text in _data(site, owner, files).items()}
     if page and own:
         cells = _exported(app, partial(export_page, site, page, document))
         if cells:

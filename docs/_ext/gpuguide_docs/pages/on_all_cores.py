@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -69,6 +70,8 @@ def begin(
 def _work(
     work: Callable[[Iterator[Item]], Result], items: Sequence[Item], next_place: Synchronized[int]
 ) -> Result | SphinxParallelError:
+    # It would look through all that the main process holds, and so copy it into this short-lived one.
+    gc.disable()
     try:
         return work(_taken(items, next_place))
     except Exception as error:

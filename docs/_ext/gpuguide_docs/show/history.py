@@ -39,7 +39,9 @@ def history_node(layout: Layout, recording: Recording) -> list[nodes.Node]:
         images.append(
             nodes.image(uri=uri, alt=moved.in_words(), classes=["recorded-figure", f"only-{theme}"])
         )
-    lead = nodes.paragraph("", "How three of this page\u2019s numbers moved, each in per cent of its median:")
+    numbers = "three numbers", "a number", "two numbers"
+    moving = f"How {numbers[len(moved.numbers) % 3]} of this page moved from run to run, in per cent of the median:"
+    lead = nodes.paragraph("", moving)
     return [lead, nodes.container("", *images, classes=["gg-chart"])]
 
 
