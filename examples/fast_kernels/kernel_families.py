@@ -211,7 +211,8 @@ shares = {}
 for info in results.variants:
     share = results.quantity(info.name, 2**28, "share").value
     note = "of the ceiling for this mix"
-    shares[info.label] = gg.fact(f"share_{info.name}", share, unit="share", note=note)
+    label = info.label.replace("RawKernel", "Raw")
+    shares[label] = gg.fact(f"share_{info.name}", share, unit="share", note=note)
 _ = plot_ratios(shares, "share of the ceiling")
 
 # %%
