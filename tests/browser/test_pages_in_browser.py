@@ -99,4 +99,5 @@ def test_no_page_has(seen, what, meaning):
 
 
 def test_no_page_is_wider_than_its_window(seen):
-    assert [(look["url"], look["width"], look["overflow"]) for look in seen if look["overflow"] > 0] == []
+    wide = [(look["url"], look["width"], look["overflow"]) for look in seen if look["overflow"] > 0]
+    assert not wide, wide
