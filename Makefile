@@ -33,10 +33,10 @@ SPHINX := $(PY) -m gpuguide_docs.commands.build -j $(JOBS) -n -W --keep-going -c
 
 # Compiled modules are kept, also where an environment forbids Python to write them beside their sources: without
 # them, each build and each of the tests' many processes compiles Sphinx and the rest anew.
-html test doctest check: export PYTHONDONTWRITEBYTECODE :=
-html test doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/bytecode
+html test browse doctest check: export PYTHONDONTWRITEBYTECODE :=
+html test browse doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/bytecode
 
-.PHONY: axe html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: axe browse html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -78,7 +78,11 @@ html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page o
 
 # The order is that of tests/conftest.py, longest files first; xdist by itself would go by the number of tests.
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser
+
+# Apart from the others, because they look at what `make html` builds.
+browse: html  ## look at every page of the built guide in Chromium, as readers do
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder tests/browser
 
 # The second line compares the number of examples that Sphinx ran on each page with what the page lists.
 doctest: $(READY) $(REFERENCE)  ## run the examples of the docstrings
