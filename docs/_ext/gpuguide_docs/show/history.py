@@ -39,8 +39,8 @@ def history_node(layout: Layout, recording: Recording) -> list[nodes.Node]:
         images.append(
             nodes.image(uri=uri, alt=moved.in_words(), classes=["recorded-figure", f"only-{theme}"])
         )
-    numbers = "three numbers", "a number", "two numbers"
-    moving = f"How {numbers[len(moved.numbers) % 3]} of this page moved from run to run, in per cent of the median:"
+    which = {1: "a number", 2: "two numbers", 3: "three numbers"}[len(moved.numbers)]
+    moving = f"How {which} of this page moved from run to run, in per cent of the median:"
     lead = nodes.paragraph("", moving)
     return [lead, nodes.container("", *images, classes=["gg-chart"])]
 
