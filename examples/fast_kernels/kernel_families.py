@@ -307,7 +307,7 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # .. list-table:: 10\ :sup:`8` numbers, and a product of 2048 x 1024 by 1024 x 2048
 #    :header-rows: 1
 #
-#    * -
+#    * - routine
 #      - without CUB
 #      - with CUB
 #    * - ``cp.sum``
