@@ -28,6 +28,10 @@ def array() -> Any:
         (lambda x: XP.std(x, axis=0, correction=1), np.std(TABLE, axis=0, ddof=1)),
         (lambda x: XP.max(x, axis=1, keepdims=True), [[2], [6]]),
         (lambda x: XP.expand_dims(x[0], axis=1), [[1], [2]]),
+        (lambda x: XP.matmul(x.T, x.mT), np.array(TABLE).T @ np.array(TABLE).T),
+        (lambda x: XP.full(x.shape, 2, dtype=x.dtype, device=x.device) + XP.ones((1, 2)), [[3, 3], [3, 3]]),
+        (lambda x: XP.stack(XP.unstack(x, axis=1)), np.array(TABLE).T),
+        (lambda x: x[XP.newaxis, 0] + XP.zeros(2) * XP.pi, [[1, 2]]),
         (lambda x: XP.astype(x, XP.float32) + XP.ones_like(x), np.array(TABLE) + 1),
     ],
 )

@@ -23,10 +23,13 @@ _BINARY = (
 _REDUCTIONS = ("all", "any", "max", "mean", "min", "prod", "sum")
 _SPREADS = ("std", "var")
 _OTHERS = (
+    *("argsort", "diff", "moveaxis", "tensordot", "tril", "triu"),
     *("argmax", "argmin", "broadcast_to", "clip", "concat", "cumulative_sum", "flip", "isinf", "log1p"),
     *("matmul", "matrix_transpose", "permute_dims", "repeat", "reshape", "roll", "round", "sort", "squeeze"),
     *("stack", "take", "tile", "vecdot"),
 )
+_MADE = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
+_NUMBERS = ("e", "inf", "nan", "newaxis", "pi")
 _DTYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
 
 
@@ -82,6 +85,18 @@ class OtherArray:
     def device(self) -> str:
         """Where it lies."""
         return "other"
+
+    @property
+    def T(self) -> OtherArray:  # noqa: N802  # the standard's name
+        """A matrix with its axes exchanged."""
+        if self.ndim != 2:
+            raise ValueError(f"The standard's T is for matrices; this array has {self.ndim} axes.")
+        return OtherArray(self._library, self._data.T)
+
+    @property
+    def mT(self) -> OtherArray:  # noqa: N802  # the standard's name
+        """Matrices with their last two axes exchanged."""
+        return OtherArray(self._library, np.swapaxes(self._data, -1, -2))
 
     @property
     def ndim(self) -> int:
@@ -215,6 +230,14 @@ class OtherLibrary:
         """Return ones in the shape of `x`."""
         return self._made(np.ones_like, x, dtype=dtype)
 
+    def empty_like(self, x: OtherArray, /, *, dtype: Any = None, device: Any = None) -> OtherArray:
+        """Return an array in the shape of `x`, with anything in it."""
+        return self._made(np.empty_like, x, dtype=dtype)
+
+    def unstack(self, x: OtherArray, /, *, axis: int = 0) -> tuple[OtherArray, ...]:
+        """Return the parts of `x` along an axis."""
+        return tuple(OtherArray(self, each) for each in np.moveaxis(x._data, axis, 0))
+
     def full_like(self, x: OtherArray, value: Any, /, *, dtype: Any = None, device: Any = None) -> OtherArray:
         """Return one value in the shape of `x`."""
         return self._made(np.full_like, x, value, dtype=dtype)
@@ -251,3 +274,16 @@ class OtherLibrary:
         # The standard divides by zero without a word.
         with np.errstate(all="ignore"):
             return OtherArray(self, function(x._data, *map(self.unwrap, others), **options))
+
+
+def _maker(name: str) -> Callable[..., OtherArray]:
+    def make(self: OtherLibrary, *numbers: Any, device: Any = None, **options: Any) -> OtherArray:
+        return OtherArray(self, getattr(np, name)(*numbers, **options))
+
+    return make
+
+
+for _name in _MADE:
+    setattr(OtherLibrary, _name, _maker(_name))
+for _name in _NUMBERS:
+    setattr(OtherLibrary, _name, getattr(np, _name))
