@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
     from gpuguide.results.history import Followed, History
 
-__all__ = ["plot_history"]
+__all__ = ["MONTHS", "plot_history"]
 
 _MOST = 3
-# Not by `strftime`, whose months follow the locale: a figure is the same bytes everywhere.
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+#: Not by `strftime`, whose months follow the locale: figures and pages are the same bytes everywhere.
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 # Per cent; a number that moves less is drawn level.
 _LEAST_HEIGHT = 3.0
 
@@ -147,4 +150,4 @@ def _label_runs(axes: list[Axes], history: History) -> None:
 
 def _day(written: str) -> str:
     day = date.fromisoformat(written[:10])
-    return f"{day.day} {_MONTHS[day.month - 1]}"
+    return f"{day.day} {MONTHS[day.month - 1][:3]}"

@@ -41,7 +41,7 @@ def _read(app: Sphinx, document: nodes.document) -> None:
     page = site.page_of(docname)
     own = _names(site, page) if page else set()
     files |= own
-    owners = {node["page"] for node in tables} | ({page.name} if own and page else set())
+    owners = {node["page"] for node in tables} | ({page.name} if page else set())
     shown = (owner for owner in site.pages if owner.name in owners)
     texts = {name: text for owner in shown for name, text in _data(site, owner, files).items()}
     if page and own:

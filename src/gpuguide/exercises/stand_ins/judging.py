@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from reprlib import Repr
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError
 from gpuguide.results.units import format_quantity
+
+if TYPE_CHECKING:
+    from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu
 
 __all__ = [
     "attempt",
@@ -24,6 +27,7 @@ __all__ = [
     "known_lines",
     "lines_text",
     "plain",
+    "race_found",
     "seconds",
     "shown",
 ]
@@ -70,7 +74,7 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
         message = f"{case} the function raised {type(error).__name__}{f': {text}' if text else ''}."
         if isinstance(error, TypeError) and any(mixed in str(error) for mixed in _MIXED):
             message += (
-                "An array on the GPU met a NumPy array: bring both to one side, with cp.asarray or "
+                " An array on the GPU met a NumPy array: bring both to one side, with cp.asarray or "
                 "cp.asnumpy, or make the new one on the side of the other."
             )
         line = line_of_error(error, source_of(function))
@@ -327,3 +331,34 @@ def count(n: int, noun: str, plural: str = "") -> str:
     ('1 launch', '3 launches', '0 lines')
     """
     return f"{n} {noun if n == 1 else plural or noun + 's'}"
+
+
+def race_found(case: str, gpu: StreamingGpu, they: str = "They") -> Finding | None:
+    """Find the first two steps that no event keeps in order.
+
+    Parameters
+    ----------
+    case : str
+        What the function was called with, in words, to begin the message with.
+    gpu : StreamingGpu
+        After the call.
+    they : str
+        Begins the sentence on why they may overlap.
+
+    Returns
+    -------
+    Finding or None
+        None if all that must be in order is.
+    """
+    if not gpu.races:
+        return None
+    # Of several, the waits of one chunk for itself come before those for an earlier one.
+    earlier, later = gpu.races[0].earlier, gpu.races[0].later
+    lines = (earlier.line, later.line)
+    return Finding(
+        "race",
+        f"{case} {later.what} may begin before {earlier.what} has ended{lines_text(lines)}. {they} are in "
+        "different streams, and no event of the one is waited for in the other.",
+        line=later.line,
+        lines=known_lines(lines),
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values
-from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, seconds
+from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, race_found, seconds
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamArray, StreamingGpu, bounds
 
@@ -62,7 +62,7 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
     _, finding = attempt(function, case, *arguments)
     found = (
         finding
-        or _race(case, gpu)
+        or race_found(case, gpu)
         or compare_values(case, out.data, np.full(N, 3 * 2 + 2 + 5, np.float32))
         or _left(case, gpu)
         or _slow(case, gpu, _shortest_ns(machine))
@@ -110,20 +110,6 @@ def _shortest_ns(machine: Machine) -> int:
         join()
     one.synchronize()
     return gpu.now_ns
-
-
-def _race(case: str, gpu: StreamingGpu) -> Finding | None:
-    if not gpu.races:
-        return None
-    earlier, later = gpu.races[0].earlier, gpu.races[0].later
-    lines = lines_text((earlier.line, later.line))
-    return Finding(
-        "race",
-        f"{case} {later.what} may begin before {earlier.what} has ended{lines}. They are in different "
-        "streams, and no event of the one is waited for in the other.",
-        line=later.line,
-        lines=known_lines((earlier.line, later.line)),
-    )
 
 
 def _left(case: str, gpu: StreamingGpu) -> Finding | None:

@@ -11,7 +11,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
-from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, seconds
+from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, race_found, seconds
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu, run_on
 
@@ -69,7 +69,7 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
     _, finding = attempt(function, case, *arguments)
     found = (
         finding
-        or _race(case, gpu)
+        or race_found(case, gpu, "Nothing keeps these two in order: they")
         or compare_values(case, out_host, 3 * before)
         or _left(case, gpu)
         or unchanged(case, "x_host", x_host, before)
@@ -114,21 +114,6 @@ def _shortest_ns(machine: Machine) -> int:
         freed.append(copy_out.record())
     copy_out.synchronize()
     return gpu.now_ns
-
-
-def _race(case: str, gpu: StreamingGpu) -> Finding | None:
-    if not gpu.races:
-        return None
-    # The waits of one chunk for itself come before those for an earlier one.
-    earlier, later = gpu.races[0].earlier, gpu.races[0].later
-    lines = lines_text((earlier.line, later.line))
-    return Finding(
-        "race",
-        f"{case} {later.what} may begin before {earlier.what} has ended{lines}. Nothing keeps these two in "
-        "order: they are in different streams, and no event of the one is waited for in the other.",
-        line=later.line,
-        lines=known_lines((earlier.line, later.line)),
-    )
 
 
 def _left(case: str, gpu: StreamingGpu) -> Finding | None:
