@@ -15,6 +15,7 @@ from mini_project import MACHINE, Project, tree
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
 from gpuguide.recordings.equivalent import FILE as EQUIVALENT
+from gpuguide.recordings.recording import Recording
 from gpuguide_docs.replay.states import PageState, States
 from gpuguide_docs.show.guide import GpuGuide
 
@@ -233,6 +234,34 @@ def test_a_page_that_was_current_is_not_compared_again_until_a_file_changed(make
     assert status()[0] == "current"
     project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(5)")
     assert status() == ("stale", 1)
+
+
+def test_a_recording_is_read_again_when_a_byte_of_it_or_of_the_code_changed(make_project, monkeypatch):
+    project = make_project()
+    read, asked = recordings.read, []
+    monkeypatch.setattr(recordings, "read", lambda *all, **named: asked.append(1) or read(*all, **named))
+
+    def found() -> tuple[Recording | None, int]:
+        asked.clear()
+        return States(project.layout, GpuGuide())["toy"].recording, len(asked)
+
+    first, reads = found()
+    assert reads == 1
+    assert found() == (first, 0)
+    project.edit("src/gpuguide/charts/style.py", "from __future__ import", "from __future__  import")
+    assert [found()[1], found()[1]] == [1, 0]
+    file = transcript(project)
+    kept = file.read_text()
+    file.write_text(kept.replace("not a substitution", "tampered with", 1))
+    for _ in range(2):
+        with pytest.raises(RecordingError, match=r"toy/transcript\.json"):
+            found()
+    file.write_text(kept)
+    assert found() == (first, 0)
+    # A disk that was full.
+    for path in (project.layout.cache / "checked").iterdir():
+        path.write_bytes(path.read_bytes()[:40])
+    assert [found()[1], found()[1]] == [1, 0]
 
 
 def test_a_page_without_a_recording_says_so_and_why(make_project):

@@ -64,7 +64,7 @@ class Layout:
 
     @property
     def cache(self) -> Path:
-        """What may be thrown away at any time: drawn figures."""
+        """What may be thrown away at any time: drawn figures, recordings that were checked."""
         return self.root / ".cache"
 
     @property

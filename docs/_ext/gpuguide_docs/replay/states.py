@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from gpuguide_docs.pages.files import file_digest, write_if_changed
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
+from gpuguide_docs.replay.checked import checked_recording
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -201,7 +202,7 @@ class States:
         for slug in sorted(
             (slug for slug, n in counts.items() if n >= n_gpus), key=lambda slug: counts[slug]
         ):
-            recording = recordings.load_or_none(page.name, slug, self.layout.recorded)
+            recording = checked_recording(page.name, slug, self.layout, self._code)
             if recording is None:
                 continue
             digest = file_digest((recording.folder or Path()) / "run.json")
@@ -212,12 +213,11 @@ class States:
         return stale
 
     def _find(self, page: Page) -> PageState:
-        from gpuguide.recordings import store as recordings
         from gpuguide.recordings.counters import FILE as COUNTERS
         from gpuguide.recordings.pending import pending as pending_pages
 
         pending = {each.page: each for each in pending_pages(self.layout.recorded)}
-        recording = recordings.load_or_none(page.name, page.machine, self.layout.recorded)
+        recording = checked_recording(page.name, page.machine, self.layout, self._code)
         if recording is None:
             if page.name in pending:
                 return PageState(page.name, "pending", reason=pending[page.name].reason)
