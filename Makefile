@@ -61,7 +61,7 @@ $(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -nam
 # The pages of the reference are written from the names in the package; one whose text stays is left alone.
 $(REFERENCE): $(READY) docs/api/index.rst $(wildcard docs/_templates/autosummary/*) $(shell find src/gpuguide -name '*.py')
 	@mkdir -p $(@D)
-	@$(PY) -m sphinx.ext.autosummary.generate --remove-old -t docs/_templates -o docs/api/generated docs/api/index.rst \
+	@$(PY) -m gpuguide_docs.commands.reference docs/api/index.rst docs/_templates docs/api/generated \
 	  > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 

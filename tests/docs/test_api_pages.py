@@ -1,5 +1,6 @@
 """The reference: when its pages are written anew, and what its side bar lists."""
 
+import re
 import subprocess
 import threading
 from contextlib import nullcontext
@@ -11,6 +12,7 @@ from mini_project import REPOSITORY
 from sphinx import addnodes
 from sphinx.errors import ExtensionError
 
+from gpuguide_docs.commands import reference
 from gpuguide_docs.show import api_pages
 from gpuguide_docs.show.api_pages import Entry, Group, groups_of
 
@@ -30,7 +32,36 @@ def test_its_pages_are_written_when_what_they_are_written_from_changed(tmp_path,
     stamp.touch()
     make = ["make", "--dry-run", f"OUT={tmp_path}", "PY=python", "-W", changed, str(stamp)]
     said = subprocess.run(make, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
-    assert ("sphinx.ext.autosummary.generate --remove-old" in said) is written
+    assert ("gpuguide_docs.commands.reference" in said) is written
+
+
+def test_all_modules_of_a_topic_stand_on_its_page_with_what_each_defines(tmp_path):
+    index = tmp_path / "index.rst"
+    index.write_text(
+        ".. currentmodule:: gpuguide\n\n"
+        ".. autosummary::\n   :toctree: generated\n   :recursive:\n\n"
+        "   topics.maximum_cpu\n   topics.first_kernel\n"
+    )
+    pages = tmp_path / "generated"
+    pages.mkdir()
+    (pages / "gpuguide.gone.rst").touch()
+    reference.main([str(index), str(REPOSITORY / "docs" / "_templates"), str(pages)])
+    assert {path.name for path in pages.iterdir()} == {
+        "gpuguide.topics.first_kernel.rst",
+        "gpuguide.topics.maximum_cpu.rst",
+    }
+    page = (pages / "gpuguide.topics.first_kernel.rst").read_text()
+    folder = REPOSITORY / "src" / "gpuguide" / "topics" / "first_kernel"
+    modules = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    assert re.findall(r"automodule:: gpuguide\.topics\.first_kernel\.(\w+)", page) == modules
+    assert f":members: {', '.join(reference.documented('gpuguide.topics.first_kernel.study'))}\n" in page
+
+
+def test_a_module_documents_what_it_defines_and_not_what_it_imports_or_hides():
+    found = reference.documented("gpuguide.topics.first_kernel.kernels")
+    assert found == ["by_hand", "cpu_threads", "grid", "grid_stride", "one_block", "one_thread"]
+    # A number with a docstring below it.
+    assert "MOST_RUNS" in reference.documented("gpuguide.recordings.runs")
 
 
 class Environment(SimpleNamespace):
@@ -52,11 +83,11 @@ def contents(sections):
 def test_groups_are_the_sections_in_order():
     listed = [
         ("Charts", ["api/generated/gpuguide.plot_time"]),
-        ("Primes", ["api/generated/gpuguide.topics.primes.study"]),
+        ("Primes", ["api/generated/gpuguide.topics.primes"]),
     ]
     assert groups_of(Environment(tocs={"api/index": contents(listed)})) == (
         Group("Charts", (Entry("plot_time", "api/generated/gpuguide.plot_time"),)),
-        Group("Primes", (Entry("topics.primes.study", "api/generated/gpuguide.topics.primes.study"),)),
+        Group("Primes", (Entry("topics.primes", "api/generated/gpuguide.topics.primes"),)),
     )
 
 

@@ -26,7 +26,7 @@ def module_names():
 
 
 MODULES = list(module_names())
-TOPICS = {f"gpuguide.topics.{path.parent.name}.{path.stem}" for path in PACKAGE.glob("topics/*/[!_]*.py")}
+TOPICS = {f"gpuguide.topics.{path.parent.name}" for path in PACKAGE.glob("topics/*/[!_]*.py")}
 
 
 def is_public(name):

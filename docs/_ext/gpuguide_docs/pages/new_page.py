@@ -318,13 +318,13 @@ def _list_topic(path: Path, name: str, earlier: list[str]) -> None:
     topics = {
         number: found[1]
         for number, line in enumerate(lines)
-        if (found := re.match(r"   topics\.(\w+)\.", line))
+        if (found := re.match(r"   topics\.(\w+)$", line))
     }
     if not topics:
         return
     near = next((topic for topic in reversed(earlier) if topic in topics.values()), [*topics.values()][-1])
-    place = max(number for number, topic in topics.items() if topic == near) + 1
-    lines[place:place] = [f"   topics.{name}.kernels", f"   topics.{name}.study"]
+    place = next(number for number, topic in topics.items() if topic == near) + 1
+    lines.insert(place, f"   topics.{name}")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

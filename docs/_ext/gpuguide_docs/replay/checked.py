@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from gpuguide_docs.pages.files import file_digest, write_if_changed
 
 if TYPE_CHECKING:
-
     from gpuguide.recordings.recording import Recording
     from gpuguide_docs.pages.layout import Layout
 
