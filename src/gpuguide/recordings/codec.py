@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuguide.errors import ArgumentError, RecordingError, unknown
 
-__all__ = ["SCHEMA_VERSION", "dumps", "from_json", "loads", "to_json"]
+__all__ = ["SCHEMA_VERSION", "Place", "dumps", "from_json", "loads", "to_json", "written"]
 
 SCHEMA_VERSION = 1
 """Version of the form in which records are written; another one is not read."""
@@ -366,11 +366,12 @@ def _expect(fits: bool, words: str, value: Any, path: Place) -> None:
 
 
 def _error(path: Place, message: str) -> RecordingError:
-    file, colon, field = _written(path).rpartition(": ")
+    file, colon, field = written(path).rpartition(": ")
     return RecordingError(message, file=file if colon else "", field=field)
 
 
-def _written(path: Place) -> str:
+def written(path: Place) -> str:
+    """Write a place as messages name it: ``studies.sum.runs[0].starts``."""
     parts: list[str | int] = []
     while not isinstance(path, str):
         path, part = path

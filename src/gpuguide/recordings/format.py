@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuguide.errors import RecordingError
-from gpuguide.recordings.codec import dumps, from_json, loads, to_json
+from gpuguide.recordings.codec import Place, dumps, from_json, loads, to_json, written
 from gpuguide.recordings.earlier import Earlier, earlier_of, runs_of
 from gpuguide.recordings.keys import PART_NAME, Keys
 from gpuguide.recordings.limits import MOST_BYTES, check_json
-from gpuguide.recordings.plain_text import check_text
+from gpuguide.recordings.plain_text import check_text, is_plain
 from gpuguide.recordings.recording import (
     CellOutput,
     CellText,
@@ -433,8 +433,9 @@ def check_contents(recording: Recording) -> None:
     machine = recording.provenance.machine
     place.expect(machine == recording.machine, "provenance.machine", repr(recording.machine), machine)
     # The folder is not stored, and holds a path of this machine.
-    for field, text in _texts(dataclasses.replace(recording, folder=None), ""):
-        check_text(text, file=place.file(field), field=field)
+    for at, text in _texts(dataclasses.replace(recording, folder=None), ""):
+        if not is_plain(text):
+            check_text(text, file=place.file(written(at)), field=written(at))
     _check_date(recording.provenance.utc_date, "provenance", place)
     _check_keys(recording.keys, place)
     _check_measured(recording, place)
@@ -446,11 +447,12 @@ def check_contents(recording: Recording) -> None:
 
 def check_texts(record: Any, file: str) -> None:
     """Refuse a record with text in it that could break out of the block it is shown in."""
-    for field, text in _texts(record, ""):
-        check_text(text, file=file, field=field)
+    for at, text in _texts(record, ""):
+        if not is_plain(text):
+            check_text(text, file=file, field=written(at))
 
 
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _texts(value: Any, path: Place) -> Iterator[tuple[Place, str]]:
     """Yield every text, names of entries included, and its place."""
     if isinstance(value, str):
         yield path, value
@@ -459,14 +461,14 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
             item = getattr(value, name)
             # Numbers are most of a recording, and hold no text.
             if not isinstance(item, int | float):
-                yield from _texts(item, f"{path}.{name}" if path else name)
+                yield from _texts(item, (path, name))
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield path, key
-            yield from _texts(item, f"{path}.{key}")
+            yield from _texts(item, (path, key))
     elif isinstance(value, tuple) and not set(map(type, value)) <= {int}:
         for i, item in enumerate(value):
-            yield from _texts(item, f"{path}[{i}]")
+            yield from _texts(item, (path, i))
 
 
 @functools.cache

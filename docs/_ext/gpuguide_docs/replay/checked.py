@@ -52,7 +52,8 @@ def checked_recording(page: str, machine: str | None, layout: Layout, code: str)
     whole = kept.read_bytes() if kept.is_file() else b""
     data = whole[_SEAL:]
     if whole[:_SEAL] == _seal(stamp, data):
-        return pickle.loads(data)
+        same: Recording = pickle.loads(data)
+        return same
     recording = store.load_or_none(page, machine, layout.recorded)
     if recording is not None:
         data = pickle.dumps(recording, pickle.HIGHEST_PROTOCOL)
