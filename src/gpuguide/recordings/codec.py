@@ -99,13 +99,15 @@ def from_json(cls: type[T], data: Any, where: str) -> T:
     return result
 
 
-def dumps(obj: Any) -> str:
+def dumps(obj: Any, *, read_back: bool = True) -> str:
     r"""Write a record, or a dict of records and plain data, as text: the same for equal input.
 
     Parameters
     ----------
     obj : dataclass or dict
         The document.
+    read_back : bool
+        Whether to refuse a record that could not be read again. One that was read need not be tried.
 
     Returns
     -------
@@ -130,7 +132,7 @@ def dumps(obj: Any) -> str:
      ]
     }
     """
-    plain = to_json(obj) if dataclasses.is_dataclass(obj) else _plain(obj, "")
+    plain = to_json(obj) if read_back and dataclasses.is_dataclass(obj) else _plain(obj, "")
     _refuse_numbers(plain, "")
     rest = {key: value for key, value in plain.items() if key != "schema_version"}
     return _layout({"schema_version": SCHEMA_VERSION, **rest}, 1) + "\n"

@@ -86,7 +86,7 @@ def _data(site: Site, page: Page, wanted: set[str]) -> dict[str, str]:
     for study, results in (recording.studies if recording else {}).items():
         csv, json = _data_names(page.name, study)
         if csv in wanted:
-            texts |= {csv: results.table().csv(), json: dumps(results)}
+            texts |= {csv: results.table().csv(), json: dumps(results, read_back=False)}
     return texts
 
 
