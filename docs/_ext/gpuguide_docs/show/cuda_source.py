@@ -88,4 +88,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_lexer(name, PythonWithCudaLexer)
     # Where sphinx-gallery links names in code, it cuts the code into tokens by itself.
     _doctree_links.get_lexer_by_name = lexer_of
+    # Last: it makes a node of each word of code, and all transforms after it walk through those.
+    _doctree_links.CodeLinksTransform.default_priority = 900
     return {"parallel_read_safe": True, "parallel_write_safe": True}
