@@ -160,10 +160,19 @@ def test_a_device_function_made_of_a_lambda_is_one() -> None:
             "Line 2: only a kernel can call a device function; decorate it with @cuda.jit, without "
             "device=True.",
         ),
+        (
+            "def k(x):\n    if (i := cuda.grid(1)) < x.size:\n        x[i] = 1\n",
+            "Line 2 holds (i := ...) inside an expression: set i on a line of its own.",
+        ),
     ],
 )
-def test_decorators_that_numba_could_not_launch_are_refused(source: str, message: str) -> None:
+def test_what_numba_could_not_compile_or_launch_is_refused(source: str, message: str) -> None:
     assert [str(finding) for finding in unsupported(read_source(source, "k"))] == [message]
+
+
+def test_numba_compiles_an_assignment_that_is_a_whole_value_or_of_a_variable() -> None:
+    source = "def k(x):\n    x[0] = (v := x[1] + 1)\n    while (w := v) < 3:\n        v += w\n"
+    assert not unsupported(read_source(source))
 
 
 def test_a_name_that_no_thread_came_to_must_be_defined_all_the_same() -> None:

@@ -922,10 +922,15 @@ def undefined(answer: Answer) -> list[Finding]:
 
 
 def _found(function: ast.FunctionDef, kernel: str) -> Iterator[tuple[int, str]]:
+    whole = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Assign | ast.Expr)}
     for statement in function.body:
         for node in ast.walk(statement):
             if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
                 yield node.lineno, _WHAT[type(node)]
+            # Numba loses the type of what is computed, assigned, and used further in one expression.
+            elif isinstance(node, ast.NamedExpr) and not (id(node) in whole or isinstance(node.value, ast.Name)):
+                name = ast.unparse(node.target)
+                yield node.lineno, f"({name} := ...) inside an expression: set {name} on a line of its own"
     for node in own_nodes(function):
         if isinstance(node, ast.Return) and function.name == kernel and _is_something(node.value):
             yield node.lineno, "a return with a value: a kernel returns nothing, it writes to its arguments"

@@ -31,6 +31,13 @@ MESSAGES = [
          "out[2]."],
     ),
     (
+        "an index in parentheses, which Numba's atomic operations refuse",
+        "def kernel(out):\n    cuda.atomic.add(out, (0,), 1)\n",
+        (1, 1, {"out": np.zeros(3)}),
+        ["Thread 0 of block 0 fails in line 2: Numba's atomic operations take the index of an array of one "
+         "axis as a number, not as (i,)."],
+    ),
+    (
         "an empty array",
         "def kernel(x):\n    x[cuda.grid(1)] = 0\n",
         (1, 1, {"x": poisoned(0)}),

@@ -359,6 +359,10 @@ class Atomic:
 def _change(
     array: Array, index: Any, value: Any, new: Callable[[Any, Any], Any], site: int, kind: int = ATOMIC
 ) -> Any:
+    if isinstance(index, tuple) and len(index) == 1:
+        raise TypeError(
+            "Numba's atomic operations take the index of an array of one axis as a number, not as (i,)"
+        )
     converted = array.kept(value)
     return array.change(index, lambda old: new(old, converted), site, kind)
 
