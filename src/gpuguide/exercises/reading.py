@@ -928,7 +928,9 @@ def _found(function: ast.FunctionDef, kernel: str) -> Iterator[tuple[int, str]]:
             if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
                 yield node.lineno, _WHAT[type(node)]
             # Numba loses the type of what is computed, assigned, and used further in one expression.
-            elif isinstance(node, ast.NamedExpr) and not (id(node) in whole or isinstance(node.value, ast.Name)):
+            elif isinstance(node, ast.NamedExpr) and not (
+                id(node) in whole or isinstance(node.value, ast.Name)
+            ):
                 name = ast.unparse(node.target)
                 yield node.lineno, f"({name} := ...) inside an expression: set {name} on a line of its own"
     for node in own_nodes(function):

@@ -74,7 +74,7 @@ _OF_FUNCTIONS = {
         "The result is right, but not yet the way to it. Which copies and launches does the task allow, and "
         "where do yours come from?"
     ),
-    "exception": "Read the line: what do its variables hold, and on which side are they, GPU or host?",
+    "exception": "Read the line: what do its variables hold at that moment?",
     "wrong": (
         "Go through this case by hand, line by line. Where does the function first do something other than "
         "the task asks for?"
