@@ -38,6 +38,21 @@ MESSAGES = [
          "axis as a number, not as (i,)."],
     ),
     (
+        "a barrier inside an if",
+        "def kernel(x):\n    i = cuda.grid(1)\n    if i < x.size:\n        cuda.syncthreads()\n",
+        (1, 4, {"x": ramp(3)}),
+        ["Thread 3 of block 0 ended while thread 0 of the same block waits at the barrier in line 4: an if or "
+         "a loop lets some threads miss it, and all threads of a block must reach it."],
+    ),
+    (
+        "an early return before a barrier inside an if",
+        "def kernel(x):\n    i = cuda.grid(1)\n    if i >= x.size:\n        return\n    if i >= 0:\n"
+        "        cuda.syncthreads()\n",
+        (1, 4, {"x": ramp(3)}),
+        ["Thread 3 of block 0 returned in line 4 while thread 0 of the same block waits at the barrier in "
+         "line 6, and all threads of a block must reach it."],
+    ),
+    (
         "an empty array",
         "def kernel(x):\n    x[cuda.grid(1)] = 0\n",
         (1, 1, {"x": poisoned(0)}),

@@ -92,12 +92,14 @@ class Machine:
         self.clocks: list[tuple[int, ...]] = [(0,) * 32]
         self.segment = Segment(0, 0, 0, 0)
         self.path, self.fuel = 0, step_limit
+        #: The line of the last return without a value, 0 before.
+        self.returned = 0
         self._turns: Counter[int] = Counter()
         self._left = MOST_STEPS
 
     def begin(self, segment: Segment, path: int, fuel: int) -> None:
         """Let a thread run from here on."""
-        self.segment, self.path, self.fuel = segment, path, fuel
+        self.segment, self.path, self.fuel, self.returned = segment, path, fuel, 0
 
     def remark(self, fault: AccessError, line: int) -> None:
         """Note that the running thread did something wrong."""
@@ -114,6 +116,10 @@ class Machine:
         self._left -= 1
         if self._left < 0:
             raise EndlessError(line, of_all=True)
+
+    def returns(self, line: int) -> None:
+        """Note a return without a value."""
+        self.returned = line
 
     def enter(self) -> int:
         """Return the path of a loop's turn 0."""

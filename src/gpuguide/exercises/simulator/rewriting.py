@@ -247,6 +247,13 @@ class _Rewriter(ast.NodeTransformer):
         node.body.insert(0, _at(first, ast.Expr(_tell("called", ast.Constant(node.lineno)))))
         return node
 
+    def visit_Return(self, node: ast.Return) -> ast.Return | list[ast.stmt]:
+        """Tell where a kernel ends before its last line: others may wait for the thread."""
+        self.generic_visit(node)
+        if node.value is not None:
+            return node
+        return [_at(node, ast.Expr(_tell("returns", ast.Constant(node.lineno)))), node]
+
     def visit_arg(self, node: ast.arg) -> ast.arg:
         """Drop the annotation: it may name what this simulator does not have."""
         node.annotation = None

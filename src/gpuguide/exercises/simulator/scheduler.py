@@ -222,6 +222,7 @@ class _Thread:
     answer: Any = None
     ended: bool = False
     failed: bool = False
+    returned: int = 0
     clock: int = 0
     pieces: int = 0
     lane: int = 0
@@ -274,7 +275,7 @@ class _WaitingBlock:
         try:
             thread.wait = thread.body.send(thread.answer)
         except StopIteration:
-            thread.wait, thread.ended = None, True
+            thread.wait, thread.ended, thread.returned = None, True, machine.returned
         except EndlessError:
             raise
         except Exception as error:
@@ -414,16 +415,20 @@ class _Standstill:
         waiting = {thread.number: thread.wait for thread in self.threads if thread.wait is not None}
         first = min(waiting)
         other = next((number for number, wait in waiting.items() if wait.place != waiting[first].place), None)
-        returned = [thread.number for thread in self.threads if thread.ended and not thread.failed]
+        ended = [thread for thread in self.threads if thread.ended and not thread.failed]
         if other is not None:
             self._apart(first, self._line(waiting[first]), other, self._line(waiting[other]))
-        elif returned:
-            line = self._line(waiting[first])
+        elif ended:
+            line, returned = self._line(waiting[first]), ended[0].returned
+            how = f"returned in line {returned}" if returned else "ended"
+            cause = "" if returned else ": an if or a loop lets some threads miss it"
             what = (
-                f"has returned while thread {self._shown(first)} of the same block waits at the barrier in "
-                f"line {line}, which all threads of a block must reach"
+                f"{how} while thread {self._shown(first)} of the same block waits at the barrier in "
+                f"line {line}{cause}, and all threads of a block must reach it"
             )
-            self._remark("missed_barrier", what, (line,), (returned[0], first))
+            kind = "missed_barrier" if returned else "divergent_barrier"
+            lines = tuple(sorted({line, returned} - {0}))
+            self._remark(kind, what, lines, (ended[0].number, first))
 
     def _apart(self, first: int, line: int, other: int, other_line: int) -> None:
         rival = f"thread {self._shown(other)} of the same block"
