@@ -17,7 +17,7 @@ __all__ = ["mismatch"]
 
 
 def mismatch(answer: Answer, arguments: Mapping[str, Any]) -> list[Finding]:
-    """Compare the signature of a kernel's decorator, if it has one, with the arguments of a launch.
+    r"""Compare the signature of a kernel's decorator, if it has one, with the arguments of a launch.
 
     Numba does not: given one signature, it hands over the arrays as if they were of these types.
 
@@ -35,7 +35,7 @@ def mismatch(answer: Answer, arguments: Mapping[str, Any]) -> list[Finding]:
 
     Examples
     --------
-    >>> kernel = Answer('@cuda.jit("void(float64[:])")\\ndef k(x):\\n    x[0] = 1', "k")
+    >>> kernel = Answer('@cuda.jit("void(float64[:])")\ndef k(x):\n    x[0] = 1', "k")
     >>> print(*mismatch(kernel, {"x": np.zeros(4, np.float32)}))
     Line 1 says float64[:] of x, and this launch hands over float32[::1]; Numba would not notice.
     """
@@ -75,13 +75,13 @@ def _signatures(node: ast.expr) -> Iterator[list[str]]:
 
 
 def _readable(node: ast.expr) -> bool:
-    """Say whether an expression is a type such as ``float32``, or an array of one: ``types.float32[:, ::1]``."""
-    inner = node.value if isinstance(node, ast.Subscript) else node
-    parts = node.slice.elts if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) else []
-    slices = parts or ([node.slice] if isinstance(node, ast.Subscript) else [])
-    return ast.unparse(inner).rpartition(".")[2] in NUMBER_TYPES and all(
-        isinstance(each, ast.Slice) for each in slices
-    )
+    """Say whether an expression is a type: ``float32``, or an array of it, as ``types.float32[:, ::1]``."""
+    inner, slices = node, []
+    if isinstance(node, ast.Subscript):
+        inner = node.value
+        slices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    is_type = ast.unparse(inner).rpartition(".")[2] in NUMBER_TYPES
+    return is_type and all(isinstance(each, ast.Slice) for each in slices)
 
 
 def _first_other(types: list[str], names: list[str], values: list[Any]) -> str:
@@ -98,15 +98,18 @@ def _first_other(types: list[str], names: list[str], values: list[Any]) -> str:
 def _fits(kind: str, value: Any) -> bool:
     element, bracket, axes = kind.rpartition(".")[2].rstrip("]").partition("[")
     dtype = NUMBER_TYPES[element].name
-    if not bracket or not isinstance(value, np.ndarray):
-        is_whole = "int" in dtype or dtype == "bool"
-        return (
-            not bracket and not isinstance(value, np.ndarray) and not (is_whole and isinstance(value, float))
-        )
+    if not isinstance(value, np.ndarray):
+        return not bracket and ("float" in dtype or not isinstance(value, float))
     steps = [each.strip() for each in axes.split(",")]
     rows_first = value.flags.c_contiguous or steps[-1] != "::1"
     columns_first = value.flags.f_contiguous or len(steps) == 1 or steps[0] != "::1"
-    return value.dtype.name == dtype and value.ndim == len(steps) and rows_first and columns_first
+    return (
+        bool(bracket)
+        and value.dtype.name == dtype
+        and value.ndim == len(steps)
+        and rows_first
+        and columns_first
+    )
 
 
 def _shown(value: Any) -> str:

@@ -24,6 +24,14 @@ LOOK_AT = {
         "Blocks are whole, so a grid may hold more threads than there are elements. What should a thread "
         "without an element do?"
     ),
+    "too_short": (
+        "A shared or local array has the length that the kernel gives it, whatever the block. What is the "
+        "largest index that a thread uses, and is there room for it?"
+    ),
+    "beyond_the_end": (
+        "This index is not the thread's own place in the grid. Where does it come from, how small or large "
+        "can it become, and which condition keeps it inside the array?"
+    ),
     "divergent_barrier": (
         "A barrier waits for every thread of its block. Let all of them reach the same cuda.syncthreads(), "
         "and put only the work inside the if."

@@ -38,11 +38,18 @@ MESSAGES = [
          "axis as a number, not as (i,)."],
     ),
     (
+        "an addition to what is not zero at first",
+        "def kernel(x, out):\n    cuda.atomic.add(out, 0, x[0])\n",
+        (1, 1, {"x": ramp(1), "out": poisoned(1)}),
+        ["Thread 0 of block 0 changes out[0] in line 2 before anything was written to it; out holds nothing "
+         "yet, not even zero."],
+    ),
+    (
         "a barrier inside an if",
         "def kernel(x):\n    i = cuda.grid(1)\n    if i < x.size:\n        cuda.syncthreads()\n",
         (1, 4, {"x": ramp(3)}),
-        ["Thread 3 of block 0 ended while thread 0 of the same block waits at the barrier in line 4: an if or "
-         "a loop lets some threads miss it, and all threads of a block must reach it."],
+        ["Thread 3 of block 0 ended while thread 0 of the same block waits at the barrier in line 4: an if "
+         "or a loop lets some threads miss it, and all threads of a block must reach it."],
     ),
     (
         "an early return before a barrier inside an if",
@@ -94,7 +101,7 @@ MESSAGES = [
         "def kernel(out):\n    i = cuda.grid(1)\n    out[i] += 1\n",
         (1, 2, {"out": poisoned(2)}),
         ["Thread 0 of block 0 reads out[0] in line 3 before anything was written to it; out holds nothing "
-         "yet. "
+         "yet, not even zero. "
          "The same happens in 1 more thread."],
     ),
     (
@@ -143,9 +150,9 @@ MESSAGES = [
         "    cuda.syncthreads()\n    x[cuda.threadIdx.x] = s[0]\n",
         (1, 2, {"x": poisoned(2, dtype="i4")}),
         [
-            f"Thread 0 of block 0 reads s[0] in line {line} before anything was written to it; s is shared "
+            f"Thread 0 of block 0 {does} s[0] in line {line} before anything was written to it; s is shared "
             "memory, which starts unset. The same happens in 1 more thread."
-            for line in (3, 5)
+            for does, line in (("changes", 3), ("reads", 5))
         ],
     ),
     (

@@ -345,11 +345,14 @@ def _unset_finding(reads: list[Access], trace: Trace) -> Finding:
     index = region.index_of(first.at)
     who = trace.geometry.thread_id(first.thread)
     holds = (
-        "holds nothing yet" if region.space == "global" else f"is {region.space} memory, which starts unset"
+        "holds nothing yet, not even zero"
+        if region.space == "global"
+        else f"is {region.space} memory, which starts unset"
     )
     others = len({read.thread for read in reads}) - 1
+    does = "changes" if first.kind == ATOMIC else "reads"
     message = (
-        f"{with_capital(str(who))} reads {element(region.name, index)} in line {first.line} before anything "
+        f"{with_capital(str(who))} {does} {element(region.name, index)} in line {first.line} before anything "
         f"was written to it; {region.name} {holds}.{more(others, 'thread', holds='The same happens in')}"
     )
     return Finding("uninitialised", message, first.line, array=region.name, index=index, threads=(who,))
