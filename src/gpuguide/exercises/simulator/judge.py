@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -111,12 +111,34 @@ def judge_launch(
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         findings += _wrong_results(launch, trace)
+    if not findings and trace.guesses:
+        findings = _unlucky(kernel, launch, before, order, trace)
     if not findings:
         findings = [*_over_limits(limits, launch, trace)]
     if any(finding.kind == "compile" for finding in findings):
         # No other lane will judge what Numba cannot compile.
         findings = [finding for finding in findings if finding.kind != "unsupported"]
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
+
+
+def _unlucky(
+    kernel: Kernel, launch: Launch, before: Mapping[str, list[Any]], order: str, trace: Trace
+) -> list[Finding]:
+    """Launch once more, each guess of a compare-and-swap made before another thread's change."""
+    for name, view in launch.views.items():
+        view.memory.cells[:] = before[name]
+    sites = frozenset(trace.guesses.values())
+    again = run(
+        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
+        early=sites,
+    )  # fmt: skip
+    lines = tuple(sorted({trace.machine.sites.line(site) for site in sites}))
+    cause = (
+        f" Between the read in line {lines[0]} and the compare-and-swap another thread may change the "
+        "element; then it must be tried again."
+    )
+    found = [*again.findings, *_wrong_results(launch, again)]
+    return [replace(each, message=each.message + cause, line=lines[0], lines=lines) for each in found[:1]]
 
 
 # --- Results --------------------------------------------------------------------------------------------

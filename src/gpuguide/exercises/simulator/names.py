@@ -348,7 +348,9 @@ class Atomic:
 
     def cas(self, array: Any, index: Any, old: Any, value: Any, *, site: int) -> Any:
         """Replace what equals `old`."""
-        expected = _target(array, "cas").kept(old)
+        machine = _target(array, "cas")._machine
+        machine.swaps.add(len(machine.log))
+        expected = array.kept(old)
         return _change(array, index, value, lambda held, new: new if held == expected else held, site)
 
     def compare_and_swap(self, array: Any, old: Any, value: Any, *, site: int) -> Any:

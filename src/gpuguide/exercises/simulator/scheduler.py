@@ -49,6 +49,7 @@ def run(
     order: str = "forward",
     shared_bytes: int = 0,
     step_limit: int = STEP_LIMIT,
+    early: frozenset[int] = frozenset(),
 ) -> Trace:
     """Launch a kernel in the tracing simulator.
 
@@ -67,6 +68,8 @@ def run(
         Dynamic shared memory of a block.
     step_limit : int
         Turns of loops that one thread may make.
+    early : frozenset of int
+        Places of the source whose reads get what they would have got before another thread's last change.
 
     Returns
     -------
@@ -93,6 +96,7 @@ def run(
     if order not in ORDERS:
         raise unknown("order", order, ORDERS)
     launch = _Launch(kernel, Geometry.of(grid, block), order == "reverse", shared_bytes, step_limit)
+    launch.machine.early = early
     names, given = launch.take(arguments)
     return launch.trace(names, launch.run(given))
 
