@@ -373,6 +373,8 @@ def test_turns_are_counted_for_each_thread() -> None:
     source = "def kernel(x):\n    for k in range(10): x[cuda.grid(1)] += k\n"
     assert kinds(source, 4, 32, x=ramp(128), step_limit=10) == []
     assert kinds(source, 4, 32, x=ramp(128), step_limit=9) == ["endless"]
+    slice_of_ten = "def kernel(x):\n    x[:] = 1\n"
+    assert launch(slice_of_ten, 1, 1, x=ramp(10)).loop_turns == 10
 
 
 def test_findings_come_in_the_order_of_reading() -> None:

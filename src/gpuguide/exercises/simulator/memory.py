@@ -249,8 +249,12 @@ class Array:
         whole = isinstance(value, Array)
         if whole and value.shape != self.shape:
             raise TypeError(f"an array of shape {value.shape} does not fit into one of shape {self.shape}")
+        machine, line = self._machine, self._machine.sites.line(site)
+        outer, turn = machine.path, machine.enter()
         for index in itertools.product(*(range(extent) for extent in self.shape)):
+            turn = machine.turn(turn, line)  # a loop, though it is not written as one
             self.store(value.load(index, site) if whole else value, index, site)
+        machine.leave(outer)
 
     def _find(self, index: Any, site: int, doing: str) -> Any:
         """Return the cell that an index means, or a view."""
