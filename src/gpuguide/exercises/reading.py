@@ -14,6 +14,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
@@ -436,6 +437,7 @@ def read_source(text: str, name: str = "", preferred: str = "", place: str = "an
     {'N': 4}
     """
     tree = parse(text, place)
+    tree.body = list(_decided(tree.body, {}))
     functions = _functions(tree)
     chosen = _choose(functions, name, preferred, place)
     return _Reachable(tree, functions, text, place).answer(chosen)
@@ -652,6 +654,21 @@ def _full_name(node: ast.stmt, bound: str) -> str:
     assert isinstance(node, _Import)
     home = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
     return next((f"{home}{each.name}" for each in node.names if each.asname == bound), f"{home}{bound}")
+
+
+def _decided(body: list[ast.stmt], known: dict[str, object]) -> Iterator[ast.stmt]:
+    """Yield statements; of an ``if`` between constants, such as ``if WIDE:``, those of the branch taken."""
+    for node in body:
+        try:
+            if isinstance(node, ast.If):
+                yield from _decided(node.body if evaluate(node.test, known) else node.orelse, known)
+                continue
+        except ValueError:
+            pass
+        for name, value in _assigned(node):
+            with suppress(ValueError):
+                known[name] = evaluate(value, known)
+        yield node
 
 
 def _is_value(node: ast.expr) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from launching import launch
+from launching import launch, prepare, run
 from numba.core.registry import cpu_target
 
 from gpuguide.exercises.simulator import number_rules as rules
@@ -245,3 +245,28 @@ def test_a_float32_is_written_with_as_many_digits_as_it_needs(value: float) -> N
     written = shown(NUMBER_TYPES["float32"](value))
     assert f4(written) == f4(value)
     assert len(written) <= len(str(f4(value))) or float(written) == float(str(f4(value)))
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("x[i] = x[i] * float32(0.5)", []),
+        ("x[i] = x[i] * 0.5", [5]),
+        ("x[i] = x[i] * 2", [5]),
+        ("x[i] = x[i] * float32(5 / 9 + RATIO)", []),
+        ("half = 1 / 2\n    x[i] = x[i] * float32(half * 3 + math.pi)", []),
+        ("half = 1 / 2\n    half = half * x[i]\n    x[i] = float32(half)", [6]),
+        ("x[i] = x[i] ** 2 + abs(x[i])", []),
+        ("total = 0.0\n    for k in range(2):\n        total += x[k]\n    x[i] = total", [7]),
+        ("x[i] = i / cuda.blockDim.x", [5]),
+        ("x[i] = float32(i) / float32(cuda.blockDim.x)", []),
+    ],
+)
+def test_lines_that_compute_in_double_precision_are_noted(body: str, lines: list[int]) -> None:
+    source = (
+        f"import math\nfrom numba import cuda, float32\ndef kernel(x):\n    i = cuda.grid(1)\n    {body}\n"
+    )
+    kernel = prepare(source, constants={"RATIO": 1.5})
+    trace = run(kernel, 1, 1, {"x": np.ones(4, np.float32)}, watch_doubles=True)
+    assert trace.findings == ()
+    assert list(trace.machine.doubles) == lines

@@ -106,8 +106,9 @@ def judge_launch(
     """
     before = {name: list(view.memory.cells) for name, view in launch.views.items()}
     trace = run(
-        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes
-    )
+        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
+        watch_doubles=limits.float64_instructions == 0,
+    )  # fmt: skip
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         findings += _wrong_results(launch, trace)
@@ -209,6 +210,11 @@ def _over_limits(limits: Limits, launch: Launch, trace: Trace) -> Iterator[Findi
         turns = count(figures.loop_turns, "turn")
         message = f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work."
         yield Finding("limit", message, line=trace.machine.busiest_loop)
+    for line, kinds in sorted(trace.machine.doubles.items())[:1]:
+        both = " with ".join(map(str, kinds))
+        why = "" if {*map(str, kinds)} == {"float64"} else f": {both} makes float64 in Numba"
+        message = f"Line {line} computes in double precision, where none is needed{why}."
+        yield Finding("limit", message, line=line)
     sizes = {math.prod(view.shape) for view in launch.views.values()}
     if figures.threads > _WARP and figures.threads in sizes:
         yield from _threads(limits, figures)

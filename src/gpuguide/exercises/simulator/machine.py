@@ -88,6 +88,9 @@ class Machine:
         #: What each store put there, and which atomic operations compare and swap, by position in the log.
         self.stored: dict[int, Any] = {}
         self.swaps: set[int] = set()
+        #: Whether lines that compute a float64 are noted, and the types of what they compute it from.
+        self.watches_doubles = False
+        self.doubles: dict[int, list[Any]] = {}
         #: Places whose reads are answered as early as the other threads allow, see `guess`.
         self.early: frozenset[int] = frozenset()
         self._changed: dict[tuple[int, int], tuple[Any, Segment]] = {}

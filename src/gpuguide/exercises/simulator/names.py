@@ -9,6 +9,7 @@ import builtins
 import itertools
 import math
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -20,6 +21,7 @@ from gpuguide.exercises.simulator.memory import Array, Memory, Region, View, aga
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, described, type_named, type_of
 from gpuguide.exercises.simulator.rewriting import (
     EACH,
+    FOLDED,
     LACKING,
     LOAD,
     OPERATIONS,
@@ -647,8 +649,21 @@ def _lacking(name: str) -> Any:
 
 #: What rewritten code calls besides the machine.
 _HELPERS: dict[str, Any] = {LOAD: _load, STORE: _store, EACH: _each, SLICE: slice, LACKING: _lacking} | {
-    f"__{name}__": getattr(rules, name) for name in OPERATIONS.values()
+    f"__{folded}{name}__": getattr(rules, name) for name in OPERATIONS.values() for folded in ("", FOLDED)
 }
+
+
+def _watched(machine: Machine, operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Note the line of an operation whose result is a float64."""
+
+    def apply(*values: Any) -> Any:
+        result = operation(*values)
+        if result.__class__ is float:
+            machine.doubles.setdefault(sys._getframe(1).f_lineno, [type_of(type(each)) for each in values])
+        return result
+
+    return apply
+
 
 #: What a source without any import of its own may use, by full names.
 USUAL_IMPORTS = {
@@ -683,6 +698,8 @@ def namespace(
     """Return the global names of a kernel for one launch."""
     known = modules(cuda)
     found: dict[str, Any] = {"__builtins__": BUILTINS, TRACER: machine, **_HELPERS}
+    if machine.watches_doubles:
+        found |= {f"__{name}__": _watched(machine, getattr(rules, name)) for name in OPERATIONS.values()}
     found |= {name: resolved(path, known) for name, path in imports.items()}
     return found | {name: _constant(machine, name, value, known) for name, value in constants.items()}
 

@@ -33,6 +33,8 @@ OPERATIONS: dict[type[ast.AST], str] = {
     ast.Invert: "inverted",
 }
 """Functions of `number_rules` that stand for operators, by the operator's class."""
+#: Begins the name of an operation on numbers that are known before the kernel runs.
+FOLDED = "folded_"
 
 #: Functions of ``cuda`` at which a thread waits for others.
 WAITING = frozenset(
@@ -226,6 +228,8 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, waits: Waits, sites: Sites, attributes: Collection[str]) -> None:
         self.waits, self.sites, self.attributes = waits, sites, attributes
         self.n_names = 0
+        #: Variables of the function that is rewritten, but for those that are set once, to a constant.
+        self.variables: set[str] = set()
 
     def _fresh(self, word: str) -> str:
         self.n_names += 1
@@ -236,6 +240,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Drop decorators and annotations, count the calls; a return out of a loop puts the path back."""
         node.decorator_list, node.returns = [], None
+        self.variables |= _variables(node)
         first = node.body[0]
         loops = any(isinstance(inner, ast.For | ast.While) for inner in own_nodes(node))
         self.generic_visit(node)
@@ -426,9 +431,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Work out by Numba's rules."""
+        folded = FOLDED if is_known(node, self.variables) else ""
         self.generic_visit(node)
         name = OPERATIONS.get(type(node.op))
-        return node if name is None else _at(node, _call(f"__{name}__", node.left, node.right))
+        return node if name is None else _at(node, _call(f"__{folded}{name}__", node.left, node.right))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """Work out by Numba's rules what is not simply a negative number."""
@@ -441,6 +447,39 @@ class _Rewriter(ast.NodeTransformer):
     def visit_MatchValue(self, node: ast.MatchValue) -> ast.MatchValue:
         """Leave patterns alone: they take literals only."""
         return node
+
+
+def is_known(node: ast.expr, variables: Collection[str]) -> bool:
+    """Say whether an expression has a value before the kernel runs: constants, and arithmetic with them."""
+    match node:
+        case ast.Name(id=name):
+            return name not in variables
+        case ast.Attribute(
+            value=ast.Name(id="math" | "np" | "numpy"), attr="e" | "inf" | "nan" | "pi" | "tau"
+        ):
+            return True
+        case ast.BinOp(left=left, right=right):
+            return is_known(left, variables) and is_known(right, variables)
+        case ast.UnaryOp(operand=operand):
+            return is_known(operand, variables)
+    return isinstance(node, ast.Constant)
+
+
+def _variables(function: ast.FunctionDef) -> set[str]:
+    names = [node.id for node in own_nodes(function) if isinstance(node, ast.Name) and _is_store(node)]
+    names += [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+    constant = {
+        node.targets[0].id
+        for node in own_nodes(function)
+        if isinstance(node, ast.Assign)
+        and is_known(node.value, names)
+        and isinstance(node.targets[0], ast.Name)
+    }
+    return {name for name in names if name not in constant or names.count(name) > 1}
+
+
+def _is_store(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
 
 
 def _slice_parts(node: ast.Slice) -> list[ast.expr | None]:

@@ -50,6 +50,7 @@ def run(
     shared_bytes: int = 0,
     step_limit: int = STEP_LIMIT,
     early: frozenset[int] = frozenset(),
+    watch_doubles: bool = False,
 ) -> Trace:
     """Launch a kernel in the tracing simulator.
 
@@ -70,6 +71,8 @@ def run(
         Turns of loops that one thread may make.
     early : frozenset of int
         Places of the source whose reads get what they would have got before another thread's last change.
+    watch_doubles : bool
+        Note the lines that compute in double precision.
 
     Returns
     -------
@@ -96,7 +99,7 @@ def run(
     if order not in ORDERS:
         raise unknown("order", order, ORDERS)
     launch = _Launch(kernel, Geometry.of(grid, block), order == "reverse", shared_bytes, step_limit)
-    launch.machine.early = early
+    launch.machine.early, launch.machine.watches_doubles = early, watch_doubles
     names, given = launch.take(arguments)
     return launch.trace(names, launch.run(given))
 
