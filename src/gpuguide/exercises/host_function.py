@@ -84,8 +84,8 @@ def _check_signature(exercise: str, expected: tuple[str, ...], function: Callabl
         ) from None
 
 
-#: Hidden names that are nobody's secret: those of named tuples.
-_COMMON = frozenset({"_asdict", "_fields", "_make", "_replace"})
+#: Names that are not hidden, in spite of their underscore: those of named tuples, and ``os._exit``.
+_COMMON = frozenset({"_asdict", "_exit", "_fields", "_make", "_replace"})
 #: What a function would need only to look at, or change, what judges it.
 _BEHIND = frozenset(
     {
