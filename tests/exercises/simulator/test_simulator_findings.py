@@ -52,6 +52,14 @@ MESSAGES = [
          "or a loop lets some threads miss it, and all threads of a block must reach it."],
     ),
     (
+        "a return of a function that the kernel calls",
+        "def zero(x):\n    x[0] = 0\n    return\ndef kernel(x):\n    i = cuda.grid(1)\n    if i > 0:\n"
+        "        cuda.syncthreads()\n    else:\n        zero(x)\n",
+        (1, 4, {"x": ramp(3)}),
+        ["Thread 0 of block 0 ended while thread 1 of the same block waits at the barrier in line 7: an if "
+         "or a loop lets some threads miss it, and all threads of a block must reach it."],
+    ),
+    (
         "an early return before a barrier inside an if",
         "def kernel(x):\n    i = cuda.grid(1)\n    if i >= x.size:\n        return\n    if i >= 0:\n"
         "        cuda.syncthreads()\n",

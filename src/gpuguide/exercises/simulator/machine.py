@@ -102,7 +102,7 @@ class Machine:
         self.clocks: list[tuple[int, ...]] = [(0,) * 32]
         self.segment = Segment(0, 0, 0, 0)
         self.path, self.fuel = 0, step_limit
-        #: The line of the last return without a value, 0 before.
+        #: The line of the return at which the kernel ended, 0 before.
         self.returned = 0
         self._turns: Counter[int] = Counter()
         self._left = MOST_STEPS
@@ -142,7 +142,7 @@ class Machine:
             raise EndlessError(line, of_all=True)
 
     def returns(self, line: int) -> None:
-        """Note a return without a value."""
+        """Note that the kernel returns."""
         self.returned = line
 
     def enter(self) -> int:

@@ -104,7 +104,10 @@ class Rewritten:
 
 
 def rewrite(
-    functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], attributes: Collection[str]
+    functions: Iterable[ast.FunctionDef],
+    imports: Mapping[str, str],
+    attributes: Collection[str],
+    kernel: str = "",
 ) -> Rewritten:
     """Rewrite the functions of a kernel's source.
 
@@ -116,6 +119,8 @@ def rewrite(
         Full names by the names that they are bound to: ``{"cuda": "numba.cuda"}``.
     attributes : collection of str
         All attributes that a kernel may look up, of whatever; for any other a complaint is put in its place.
+    kernel : str
+        Name of the function whose returns are told.
 
     Returns
     -------
@@ -132,8 +137,10 @@ def rewrite(
         _refuse(node)
     waits = Waits(tops, imports)
     sites = Sites()
-    rewriter = _Rewriter(waits, sites, attributes)
-    done = [ast.fix_missing_locations(rewriter.visit(function)) for function in tops]
+    done = []
+    for function in tops:
+        rewriter = _Rewriter(waits, sites, attributes, tells_returns=function.name == kernel)
+        done.append(ast.fix_missing_locations(rewriter.visit(function)))
     return Rewritten(done, waits.functions, sites)
 
 
@@ -225,9 +232,11 @@ def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, waits: Waits, sites: Sites, attributes: Collection[str]) -> None:
+    def __init__(
+        self, waits: Waits, sites: Sites, attributes: Collection[str], *, tells_returns: bool
+    ) -> None:
         self.waits, self.sites, self.attributes = waits, sites, attributes
-        self.n_names = 0
+        self.tells_returns, self.n_names = tells_returns, 0
         #: Variables of the function that is rewritten, but for those that are set once, to a constant.
         self.variables: set[str] = set()
 
@@ -255,7 +264,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.Return | list[ast.stmt]:
         """Tell where a kernel ends before its last line: others may wait for the thread."""
         self.generic_visit(node)
-        if node.value is not None:
+        if not self.tells_returns:
             return node
         return [_at(node, ast.Expr(_tell("returns", ast.Constant(node.lineno)))), node]
 
