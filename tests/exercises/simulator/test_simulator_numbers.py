@@ -70,6 +70,9 @@ TYPES = [
     ("x[0] > 0", {"x": np.ones(1, f4)}, bool),
     ("(x[0] > 0) + (x[0] > 0.5)", {"x": np.ones(1, f4)}, int),
     ("(x[0] > 0) & (x[0] > 0.5)", {"x": np.ones(1, f4)}, bool),
+    ("x[0] if n > 3 else 0.5", {"x": np.ones(1, f4), "n": 4}, float),
+    ("2 if n < 3 else x[0]", {"x": np.ones(1, f4), "n": 4}, float),
+    ("x[0] if n > 3 else True", {"x": np.ones(1, f4), "n": 4}, Single),
 ]
 
 
@@ -104,7 +107,7 @@ PAIRS = [
     for right in ("bool", "int8", "int32", "int64", "uint8", "uint64", "float32", "float64")
 ]  # fmt: skip
 # A boolean is a number of 8 bits for Numba's `**`, and a power of float32 stays one: tested by values above.
-LEFT_OUT = ("matmul", "power", "negative", "inverted")
+LEFT_OUT = ("matmul", "power", "negative", "inverted", "either")
 
 
 @pytest.mark.parametrize("name", [each for each in OPERATIONS.values() if each not in LEFT_OUT])
@@ -259,6 +262,10 @@ def test_a_float32_is_written_with_as_many_digits_as_it_needs(value: float) -> N
         ("x[i] = x[i] ** 2 + abs(x[i])", []),
         ("total = 0.0\n    for k in range(2):\n        total += x[k]\n    x[i] = total", [7]),
         ("x[i] = i / cuda.blockDim.x", [5]),
+        ("x[i] = x[i] if i < 3 else 0.0", []),
+        ("v = 0 if i > 3 else x[i]\n    x[i] = v * x[i]", [6]),
+        ("x[i] = x[i] if i < 3 else float32(0)", []),
+        ("k = i if i < 3 else 0\n    x[k] = x[i] if i < 3 and True or False else x[k]", []),
         ("x[i] = float32(i) / float32(cuda.blockDim.x)", []),
     ],
 )

@@ -5,6 +5,7 @@ A kernel may use the attributes that are named here and no others, which `source
 
 from __future__ import annotations
 
+import ast
 import builtins
 import itertools
 import math
@@ -699,7 +700,9 @@ def namespace(
     known = modules(cuda)
     found: dict[str, Any] = {"__builtins__": BUILTINS, TRACER: machine, **_HELPERS}
     if machine.watches_doubles:
-        found |= {f"__{name}__": _watched(machine, getattr(rules, name)) for name in OPERATIONS.values()}
+        # A choice makes no instruction: stored as it is, it is narrowed before it was widened.
+        watched = [name for kind, name in OPERATIONS.items() if kind is not ast.IfExp]
+        found |= {f"__{name}__": _watched(machine, getattr(rules, name)) for name in watched}
     found |= {name: resolved(path, known) for name, path in imports.items()}
     return found | {name: _constant(machine, name, value, known) for name, value in constants.items()}
 

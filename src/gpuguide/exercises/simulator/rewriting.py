@@ -7,6 +7,7 @@ thread waits for others becomes a ``yield``, and so the functions that hold one 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ OPERATIONS: dict[type[ast.AST], str] = {
     ast.BitXor: "differing_bits",
     ast.USub: "negative",
     ast.Invert: "inverted",
+    ast.IfExp: "either",
 }
 """Functions of `number_rules` that stand for operators, by the operator's class."""
 #: Begins the name of an operation on numbers that are known before the kernel runs.
@@ -444,6 +446,13 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         name = OPERATIONS.get(type(node.op))
         return node if name is None else _at(node, _call(f"__{folded}{name}__", node.left, node.right))
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        """Give the value the type of both sides, if one of them is known: ``x[i] if i < n else 0.0``."""
+        known = [part for part in (node.body, node.orelse) if is_known(part, self.variables)]
+        self.generic_visit(node)
+        name = OPERATIONS[ast.IfExp]
+        return _at(node, _call(f"__{name}__", node, copy.deepcopy(known[0]))) if len(known) == 1 else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """Work out by Numba's rules what is not simply a negative number."""
