@@ -122,7 +122,7 @@ def asks_another(x):
         (changes_the_type, 1, "takes launch from the type of an object"),
         (changes_the_judge, 2, "uses note_launch"),
         (looks_at_who_calls, 1, "uses _getframe"),
-        (asks_by_name, 0, "names _data"),
+        (asks_by_name, 1, "names _data"),
         (asks_another, looks_inside.__code__.co_firstlineno + 1, "uses _data"),
     ],
 )

@@ -100,34 +100,44 @@ _BEHIND = frozenset(
 def _reaches_behind(function: Callable[..., Any]) -> Finding | None:
     """Find the first line that reaches for what judges the function: no answer needs it."""
     plain = inspect.unwrap(function)
-    codes = list(_codes(getattr(plain, "__code__", None), getattr(plain, "__globals__", {}), set()))
-    steps = [(code, *pair) for code in codes for pair in pairwise(_steps(code))]
-    methods = [code for code in codes if "." in code.co_qualname]
-    own = {name for code in methods for name in code.co_varnames[:1]}
-    ours = {
-        after.argval for _, before, after in steps if after.opname == "STORE_ATTR" and before.argval in own
-    }
-    ours |= {code.co_name for code in methods}
-    ours |= {step.argval for code in codes for step in _steps(code) if step.opname == "STORE_NAME"}
-    found = []
-    for code, before, step in steps:
-        if step.opname not in ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"):
-            continue
-        name, line = step.argval, step.positions.lineno or 0
-        is_hidden = name.startswith("_") and not name.startswith("__") and name not in ours | _COMMON
-        if is_hidden or name in _BEHIND - ours:
-            found.append((line, f"uses {name}"))
-        elif before.opname == "CALL" and not name.startswith("__") and _takes_type(code, before):
-            found.append((line, f"takes {name} from the type of an object"))
-    for code in codes:
-        hidden = [each for each in code.co_consts if isinstance(each, str) and re.match("_[a-z_]", each)]
-        if hidden and {"getattr", "setattr", "vars"} & {*code.co_names}:
-            found.append((code.co_firstlineno, f"names {hidden[0]}"))
-    if not found:
+    found = _codes(getattr(plain, "__code__", None), getattr(plain, "__globals__", {}), set())
+    codes = {code: _steps(code) for code in found}
+    # What a class of the reader's hides is its own.
+    ours = {step.argval for steps in codes.values() for step in steps if step.opname == "STORE_NAME"}
+    for code in filter(_is_method, codes):
+        ours.add(code.co_name)
+        for before, step in pairwise(codes[code]):
+            # Newer versions of Python load two variables in one step.
+            loaded = before.argval[-1:] if isinstance(before.argval, tuple) else (before.argval,)
+            if step.opname == "STORE_ATTR" and loaded == code.co_varnames[:1]:
+                ours.add(step.argval)
+    lines = [each for code, steps in codes.items() for each in _behind(code, steps, ours)]
+    if not lines:
         return None
-    line, what = min(found)
+    line, what = min(lines)
     message = f"Line {line} {what}, which is hidden in a library or in what judges the answer: do without it."
     return Finding("exception", message, line=line)
+
+
+def _behind(code: CodeType, steps: list[Any], ours: set[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a function that use hidden names, with what they do."""
+    asks_by_name = {"getattr", "setattr", "vars"} & {*code.co_names}
+    for before, step in pairwise(steps):
+        name, line = step.argval, step.positions.lineno or 0
+        if step.opname in ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"):
+            is_hidden = name.startswith("_") and not name.startswith("__")
+            if name in _BEHIND - ours or (is_hidden and name not in ours | _COMMON):
+                yield line, f"uses {name}"
+            elif before.opname == "CALL" and not name.startswith("__") and _takes_type(steps, before):
+                yield line, f"takes {name} from the type of an object"
+        elif asks_by_name and step.opname == "LOAD_CONST" and isinstance(name, str):
+            if re.match("_[a-z_]", name):
+                yield line, f"names {name}"
+
+
+def _is_method(code: CodeType) -> bool:
+    around = code.co_qualname.rpartition(".")[0]
+    return around != "" and not around.endswith("<locals>")
 
 
 def _codes(code: CodeType | None, known: Mapping[str, Any], seen: set[CodeType]) -> Iterator[CodeType]:
@@ -150,10 +160,10 @@ def _steps(code: CodeType) -> list[Any]:
     ]
 
 
-def _takes_type(code: CodeType, call: Any) -> bool:
+def _takes_type(steps: list[Any], call: Any) -> bool:
     """Say whether a call is one of ``type`` with one argument."""
-    before = [step for step in _steps(code) if step.offset < call.offset][-2:]
-    return call.arg == 1 and len(before) == 2 and before[0].argval == "type"
+    at = steps.index(call)
+    return call.arg == 1 and at > 1 and steps[at - 2].argval == "type"
 
 
 def _signature(function: Callable[..., Any]) -> str:
