@@ -150,6 +150,13 @@ def test_what_only_executing_would_settle_is_not_called_undefined(line: str) -> 
         read_source(f"{line}\ndef k(x):\n    x[0] = N\n")
 
 
+def test_a_function_may_stand_under_an_if() -> None:
+    source = (
+        "FAST = 1 > 0\nif FAST:\n    def k(x):\n        x[0] = 1\nelse:\n    def k(x):\n        x[0] = 2\n"
+    )
+    assert read_source(source).source == "\n\ndef k(x):\n    x[0] = 1\n"
+
+
 def test_another_name_for_a_type_is_an_import() -> None:
     source = "import numpy as np\nfrom numba import cuda\n\nreal = np.float32\ngrid = cuda.grid\n"
     answer = read_source(source + "def k(x):\n    x[grid(1)] = real(1)\n")

@@ -642,7 +642,8 @@ class _Reachable:
             text = [ast.unparse(node)]
         elif isinstance(node, ast.FunctionDef) and node.name in self.assigned:  # made of a lambda
             text = [*(f"@{ast.unparse(each)}" for each in node.decorator_list), _on_one_line(node)]
-        return _Piece("\n".join(text), first)
+        # Under an if that is decided it is indented.
+        return _Piece(textwrap.dedent("\n".join(text)), first)
 
 
 def _on_one_line(function: ast.FunctionDef) -> str:
