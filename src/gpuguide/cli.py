@@ -156,6 +156,8 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     exercises.set_defaults(command=_exercises)
     actions = exercises.add_subparsers(title="actions", metavar="ACTION", dest="action")
 
+    actions.add_parser("list", help="the exercises, and which of them you have done: as without an action")
+
     show = actions.add_parser("show", help="show the task of an exercise")
     show.add_argument("name", metavar="NAME", help="an exercise that 'gpuguide exercises' lists")
     more = show.add_mutually_exclusive_group()

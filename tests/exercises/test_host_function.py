@@ -1,5 +1,8 @@
 """Functions of the host are called with stand-ins; whatever they do, a report comes of it."""
 
+import sys
+from typing import NamedTuple
+
 import answers
 import pytest
 
@@ -8,6 +11,8 @@ from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
 from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.judging import attempt
 
 
 def task(**changes):
@@ -81,4 +86,92 @@ def test_a_full_gpu_is_no_finding() -> None:
     assert (report.state, report.reason) == (NOT_AT_HAND, "The GPU has too little free memory at the moment.")
     assert judge_function(task(), full).findings[0].kind == "exception", (
         "on the host it is the function's own"
+    )
+
+
+def looks_inside(x):
+    return x._data
+
+
+def changes_the_type(x):
+    type(x).launch = None
+
+
+def changes_the_judge(x):
+    kind = type(x)
+    kind.note_launch = lambda *_: None
+
+
+def looks_at_who_calls(x):
+    return sys._getframe(1).f_locals
+
+
+def asks_by_name(x):
+    name = "_data"
+    return getattr(x, name)
+
+
+def asks_another(x):
+    return looks_inside(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "step", "what"),
+    [
+        (looks_inside, 1, "uses _data"),
+        (changes_the_type, 1, "takes launch from the type of an object"),
+        (changes_the_judge, 2, "uses note_launch"),
+        (looks_at_who_calls, 1, "uses _getframe"),
+        (asks_by_name, 1, "names _data"),
+        (asks_another, looks_inside.__code__.co_firstlineno + 1, "uses _data"),
+    ],
+)
+def test_what_judges_a_function_is_out_of_its_reach(function, step, what) -> None:
+    line = step if function is asks_another else function.__code__.co_firstlineno + step
+    (finding,) = judge_function(task(), function).findings
+    assert finding.line == line
+    assert str(finding) == (
+        f"Line {line} {what}, which is hidden in a library or in what judges the answer: do without it."
+    )
+
+
+class Doubling(NamedTuple):
+    by: int = 2
+
+    def of(self, x):
+        return x * self.by
+
+
+def doubles(x):
+    kept = Kept()
+    by = 2 if type(kept).__name__ == "Kept" else 0
+    return kept._held(Doubling()._replace(by=by).of(x))
+
+
+class Kept:
+    def __init__(self):
+        self._last = 0
+
+    def _held(self, x):
+        self._last = x
+        return self._last
+
+
+def test_a_function_may_hide_what_is_its_own() -> None:
+    assert judge_function(task(), doubles).state == PASSED
+
+
+def test_what_only_a_gpu_can_run_is_judged_there() -> None:
+    def judge(function):
+        yield attempt(function, "Once", FakeCupy())[1]
+
+    def by_a_kernel(x):
+        return x.ElementwiseKernel("T a", "T b", "b = a")
+
+    report = judge_function(task(judge=judge), by_a_kernel)
+    line = by_a_kernel.__code__.co_firstlineno + 1
+    assert (report.state, report.reason) == (
+        NOT_AT_HAND,
+        f"Line {line} uses cp.ElementwiseKernel: code in CUDA C++, which the stand-ins cannot run; a GPU can "
+        "judge it.",
     )

@@ -112,6 +112,10 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, source: str,
         ("N = np.iinfo(np.uint8).max", 255),
         ("from math import inf\nN = -inf", -np.inf),
         ("N = np.finfo('float32').eps", 2.0**-23),
+        ("if True:\n    N = 1", 1),
+        ("WIDE = 4 > 3\nif WIDE and not False:\n    N = 1\nelse:\n    N = 2", 1),
+        ("B = 64\nif B == 32:\n    N = 1\nelif B == 64:\n    N = 2", 2),
+        ("B = 64\nN = 1 if B < 32 else 2", 2),
     ],
 )
 def test_a_constant_may_be_written_in_many_ways(line: str, value: float) -> None:
@@ -119,10 +123,38 @@ def test_a_constant_may_be_written_in_many_ways(line: str, value: float) -> None
     assert read_source(source).constants == {"N": value}
 
 
-@pytest.mark.parametrize("line", ["if True:\n    N = 1", "N = 1\nN += 1", "N, M = divmod(7, 2)"])
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("(1, 2, 4)", (1, 2, 4)),
+        ("tuple(2**i for i in range(3))", (1, 2, 4)),
+        ("np.array([2**i for i in range(3)], np.uint8)", np.array([1, 2, 4], np.uint8)),
+        ("2 ** np.arange(3, dtype=np.int32)", np.array([1, 2, 4], np.int32)),
+        ("np.arange(255, -1, -1).astype(np.uint8)", np.arange(255, -1, -1).astype(np.uint8)),
+        ("np.full(3, 2.5, np.float32)", np.full(3, 2.5, np.float32)),
+        ("np.linspace(0, 1, 5)", np.linspace(0, 1, 5)),
+        ("np.zeros((2, 3), dtype='int8')", np.zeros((2, 3), "int8")),
+        ("np.ones(4)", np.ones(4)),
+    ],
+)
+def test_a_table_may_be_written_in_many_ways(line: str, value: object) -> None:
+    found = read_source(f"import numpy as np\nT = {line}\ndef k(x):\n    x[0] = T[1]\n").constants["T"]
+    assert type(found) is type(value)
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(value))
+    assert np.asarray(found).dtype == np.asarray(value).dtype
+
+
+@pytest.mark.parametrize("line", ["if divmod(7, 2):\n    N = 1", "N = 1\nN += 1", "N, M = divmod(7, 2)"])
 def test_what_only_executing_would_settle_is_not_called_undefined(line: str) -> None:
     with pytest.raises(ArgumentError, match="'k' uses 'N', which is known only when the file is executed"):
         read_source(f"{line}\ndef k(x):\n    x[0] = N\n")
+
+
+def test_a_function_may_stand_under_an_if() -> None:
+    source = (
+        "FAST = 1 > 0\nif FAST:\n    def k(x):\n        x[0] = 1\nelse:\n    def k(x):\n        x[0] = 2\n"
+    )
+    assert read_source(source).source == "\n\ndef k(x):\n    x[0] = 1\n"
 
 
 def test_another_name_for_a_type_is_an_import() -> None:
@@ -160,10 +192,19 @@ def test_a_device_function_made_of_a_lambda_is_one() -> None:
             "Line 2: only a kernel can call a device function; decorate it with @cuda.jit, without "
             "device=True.",
         ),
+        (
+            "def k(x):\n    if (i := cuda.grid(1)) < x.size:\n        x[i] = 1\n",
+            "Line 2 holds (i := ...) inside an expression: set i on a line of its own.",
+        ),
     ],
 )
-def test_decorators_that_numba_could_not_launch_are_refused(source: str, message: str) -> None:
+def test_what_numba_could_not_compile_or_launch_is_refused(source: str, message: str) -> None:
     assert [str(finding) for finding in unsupported(read_source(source, "k"))] == [message]
+
+
+def test_numba_compiles_an_assignment_that_is_a_whole_value_or_of_a_variable() -> None:
+    source = "def k(x):\n    x[0] = (v := x[1] + 1)\n    while (w := v) < 3:\n        v += w\n"
+    assert not unsupported(read_source(source))
 
 
 def test_a_name_that_no_thread_came_to_must_be_defined_all_the_same() -> None:

@@ -27,6 +27,8 @@ def exercises(*arguments: str) -> int:
 def test_the_list_begins_with_kernels_and_names_the_next(capsys) -> None:
     assert exercises() == 0
     out = capsys.readouterr().out
+    assert exercises("list") == 0
+    assert capsys.readouterr().out == out
     rows = [line.split()[0] for line in out.splitlines()[1:-2]]
     kernels = [name for name in names() if isinstance(get(name).task, KernelTask)]
     assert rows == [*kernels, *(name for name in names() if name not in kernels)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gpuguide.exercises import report as report_module
+from gpuguide.exercises.check import judge
 from gpuguide.exercises.gpu_judge import compared
 from gpuguide.exercises.model import Call, FunctionTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
@@ -286,6 +287,27 @@ def test_advice_fits_what_was_judged() -> None:
     assert "Which copies and launches does the task allow" in advice("limit", kernel=False)
     assert "right axis" in advice("out_of_range", kernel=True, n_axes=2)
     assert "axis" not in advice("out_of_range", kernel=True)
+
+
+@pytest.mark.parametrize(
+    ("source", "asked"),
+    [
+        (answers.NO_GUARD, "What should a thread without an element do?"),
+        (answers.RIGHT.replace("x[i] + x[i]", "x[i + 1]"), "how small or large can it become"),
+        (answers.RIGHT.replace("x[i] + x[i]", "x[int(x[i]) + 99999]"), "how small or large can it become"),
+        (
+            answers.RIGHT.replace("    i =", "    part = cuda.shared.array(16, float32)\n    i =")
+            .replace("import cuda", "import cuda, float32")
+            .replace("    if i", "    part[cuda.threadIdx.x] = 1\n    if i"),
+            "is there room for it?",
+        ),
+    ],
+)  # fmt: skip
+def test_an_index_out_of_range_has_several_causes(folder, source, asked) -> None:
+    exercise = answers.exercise(folder=folder)
+    report = judge(exercise, source)
+    assert report.findings[0].kind == "out_of_range"
+    assert asked in " ".join(str(Verdict(exercise, (report,), answers.answer(source))).split())
 
 
 def test_a_function_of_the_host_is_quoted_too(folder) -> None:

@@ -38,6 +38,18 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitXor: operator.xor,
     ast.Pow: operator.pow,
 }
+_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+}
+#: Functions of NumPy that make a table of numbers.
+_TABLES = frozenset({"arange", "full", "linspace", "ones", "zeros"})
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -77,8 +89,9 @@ def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
     Parameters
     ----------
     node : ast.expr
-        An expression: literals, tuples, arithmetic, names in `known`; ``np.array``, NumPy's types and
-        ``float`` of them; ``math.inf`` and its like, and what ``np.finfo`` and ``np.iinfo`` know.
+        An expression: literals, tuples, arithmetic, comparisons, names in `known`; ``np.array`` and its
+        like, NumPy's types and ``float`` of them; ``math.inf`` and its like, and what ``np.finfo`` and
+        ``np.iinfo`` know.
     known : mapping
         Constants by name.
 
@@ -108,12 +121,29 @@ def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
             return _UNARY[type(op)](_number(operand, known))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             return _arithmetic(_BINARY[type(op)], _number(left, known), _number(right, known))
-        case ast.Call() | ast.Attribute():
-            return _called(node, known) if isinstance(node, ast.Call) else _known_to_a_module(node)
+        case ast.Call() | ast.Attribute() | ast.Compare() | ast.BoolOp() | ast.IfExp():
+            readers: Any = {ast.Call: _called, ast.Attribute: _known_to_a_module}
+            return readers.get(type(node), _logical)(node, known)
     raise ValueError(f"not a constant: {ast.unparse(node)}")
 
 
-def _known_to_a_module(node: ast.Attribute) -> object:
+def _logical(node: ast.expr, known: Mapping[str, object]) -> object:
+    """Evaluate ``N > 4``, ``A and B``, ``1 if WIDE else 2``."""
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
+            try:
+                return _COMPARED[type(op)](evaluate(left, known), evaluate(right, known))
+            except TypeError as error:
+                raise ValueError(str(error)) from None
+        case ast.BoolOp(op=op, values=parts):
+            truths = [bool(evaluate(part, known)) for part in parts]
+            return all(truths) if isinstance(op, ast.And) else any(truths)
+        case ast.IfExp(test=test, body=body, orelse=other):
+            return evaluate(body if evaluate(test, known) else other, known)
+    raise ValueError(f"not a constant: {ast.unparse(node)}")
+
+
+def _known_to_a_module(node: ast.Attribute, _: Mapping[str, object]) -> object:
     """Evaluate ``math.inf``, ``np.finfo(np.float32).max`` and the like."""
     match node.value:
         case ast.Name(id="np" | "numpy" | "math") if node.attr in _NAMED:
@@ -131,13 +161,13 @@ def _known_to_a_module(node: ast.Attribute) -> object:
 
 def _number(node: ast.expr, known: Mapping[str, object]) -> Any:
     value = evaluate(node, known)
-    if not isinstance(value, int | float | complex | np.generic):
+    if not isinstance(value, int | float | complex | np.generic | np.ndarray):
         raise ValueError(f"not a number: {ast.unparse(node)}")
     return value
 
 
 def _arithmetic(operation: Any, left: Any, right: Any) -> Any:
-    too_big = operation in (operator.pow, operator.lshift) and abs(right) > _LARGEST_POWER
+    too_big = operation in (operator.pow, operator.lshift) and np.abs(right).max() > _LARGEST_POWER
     if too_big:
         raise ValueError(f"an exponent of {right} is too large for a constant")
     try:
@@ -151,10 +181,50 @@ def _numpy(attr: str, call: ast.Call, known: Mapping[str, object]) -> object:
     dtypes = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "dtype")]
     if attr == "array" and call.args and len(call.args) + len(call.keywords) - 1 == len(dtypes) <= 1:
         return np.array(_nested(call.args[0], known), *(_dtype(node) for node in dtypes))
+    if attr in _TABLES:
+        return _table(attr, call, known)
     kind = getattr(np, attr, None)
     if isinstance(kind, type) and issubclass(kind, np.number | np.bool_) and len(call.args) == 1:
         return kind(_number(call.args[0], known))
     raise ValueError(f"not a constant: {ast.unparse(call)}")
+
+
+def _table(attr: str, call: ast.Call, known: Mapping[str, object]) -> Any:
+    """Evaluate ``np.zeros(4, np.int32)`` and the like; what is too long is not made at all."""
+    typed = call.args[-1:] if len(call.args) > 1 and _is_type(call.args[-1]) else []
+    dtypes = [*typed, *(keyword.value for keyword in call.keywords if keyword.arg == "dtype")]
+    if len(dtypes) > 1 or len(call.keywords) > len(dtypes) - len(typed):
+        raise ValueError(f"not a constant: {ast.unparse(call)}")
+    numbers: Any = [evaluate(each, known) for each in call.args[: len(call.args) - len(typed)]]
+    sizes = {"arange": numbers, "linspace": numbers[2:]}.get(attr, numbers[:1])
+    try:
+        if any(np.prod(np.abs(size)) > LARGEST_ARRAY for size in sizes):
+            raise ValueError(f"too long for a constant: {ast.unparse(call)}")
+        return getattr(np, attr)(*numbers, **({"dtype": _dtype(dtypes[0])} if dtypes else {}))
+    except (TypeError, ValueError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _is_type(node: ast.expr) -> bool:
+    try:
+        _dtype(node)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _each(made: ast.GeneratorExp | ast.ListComp, known: Mapping[str, object]) -> list[object]:
+    """Evaluate ``i * i for i in range(8)``."""
+    match made.generators:
+        case [
+            ast.comprehension(
+                target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range"), args=ends), ifs=[]
+            )
+        ]:
+            turns = range(*(operator.index(_number(end, known)) for end in ends))
+            if len(turns) <= LARGEST_ARRAY:
+                return [evaluate(made.elt, {**known, name: turn}) for turn in turns]
+    raise ValueError(f"not a constant: {ast.unparse(made)}")
 
 
 def _called(node: ast.Call, known: Mapping[str, object]) -> object:
@@ -162,9 +232,15 @@ def _called(node: ast.Call, known: Mapping[str, object]) -> object:
     match node:
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))], keywords=[]):
             return float(text)  # float("inf")
+        case ast.Call(func=ast.Name(id="tuple"), args=[ast.GeneratorExp() | ast.ListComp() as made]):
+            return tuple(_each(made, known))
     match node.func:
         case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name):
             return _numpy(name, node, known)
+        case ast.Attribute(value=inner, attr="astype") if len(node.args) == 1 and not node.keywords:
+            table = evaluate(inner, known)
+            if isinstance(table, np.ndarray):
+                return table.astype(_dtype(node.args[0]))
         case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="numba" | "types"), attr=name):
             if name in NUMBER_TYPES and len(node.args) == 1 and not node.keywords:
                 return _of_numba(NUMBER_TYPES[name], _number(node.args[0], known))
@@ -178,6 +254,8 @@ def _of_numba(kind: NumberType, value: Any) -> np.generic:
 
 
 def _nested(node: ast.expr, known: Mapping[str, object]) -> Any:
+    if isinstance(node, ast.ListComp):
+        return _each(node, known)
     if isinstance(node, ast.List | ast.Tuple):
         return [_nested(item, known) for item in node.elts]
     return _number(node, known)

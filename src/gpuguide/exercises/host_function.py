@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import os
+import re
 import traceback
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice, pairwise
+from types import CodeType
 from typing import Any
 
 from gpuguide.errors import ArgumentError
@@ -51,6 +54,8 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
     _check_signature(exercise.name, task.parameters, function)
     judge = task.judge if lane == "simulator" else task.on_gpu
     assert judge is not None
+    if finding := _reaches_behind(function):
+        return LaneReport(lane, FAILED, findings=(finding,))
     try:
         with time_limit(LIMIT_S):
             findings = tuple(islice(judge(function), _MOST_FINDINGS))
@@ -59,6 +64,8 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
         if lane == "gpu" and is_out_of_memory(error):
             return LaneReport(lane, NOT_AT_HAND, "The GPU has too little free memory at the moment.")
         findings = (_raised(error, function),)
+    if findings and findings[0].kind == "unsupported":
+        return LaneReport(lane, NOT_AT_HAND, findings[0].message)
     if findings:
         return LaneReport(lane, FAILED, findings=findings)
     return LaneReport(lane, PASSED, notes=(praise,) if praise else ())
@@ -75,6 +82,88 @@ def _check_signature(exercise: str, expected: tuple[str, ...], function: Callabl
             f"{exercise} asks for a function with the parameters ({', '.join(expected)}); "
             f"{name}{_signature(function)} cannot be called so."
         ) from None
+
+
+#: Names that are not hidden, in spite of their underscore: those of named tuples, and ``os._exit``.
+_COMMON = frozenset({"_asdict", "_exit", "_fields", "_make", "_replace"})
+#: What a function would need only to look at, or change, what judges it.
+_BEHIND = frozenset(
+    {
+        *("__class__", "__closure__", "__code__", "__dict__", "__func__", "__getattribute__", "__globals__"),
+        *("__mro__", "__self__", "__setattr__", "__subclasses__", "__wrapped__"),
+        *("f_back", "f_globals", "f_locals", "tb_frame"),
+        *("bytes_allocated", "n_allocations", "note_copy_to_device", "note_launch", "run_ufunc", "unwrap"),
+    }
+)
+
+
+def _reaches_behind(function: Callable[..., Any]) -> Finding | None:
+    """Find the first line that reaches for what judges the function: no answer needs it."""
+    plain = inspect.unwrap(function)
+    found = _codes(getattr(plain, "__code__", None), getattr(plain, "__globals__", {}), set())
+    codes = {code: _steps(code) for code in found}
+    # What a class of the reader's hides is its own.
+    ours = {step.argval for steps in codes.values() for step in steps if step.opname == "STORE_NAME"}
+    for code in filter(_is_method, codes):
+        ours.add(code.co_name)
+        for before, step in pairwise(codes[code]):
+            # Newer versions of Python load two variables in one step.
+            loaded = before.argval[-1:] if isinstance(before.argval, tuple) else (before.argval,)
+            if step.opname == "STORE_ATTR" and loaded == code.co_varnames[:1]:
+                ours.add(step.argval)
+    lines = [each for code, steps in codes.items() for each in _behind(code, steps, ours)]
+    if not lines:
+        return None
+    line, what = min(lines)
+    message = f"Line {line} {what}, which is hidden in a library or in what judges the answer: do without it."
+    return Finding("exception", message, line=line)
+
+
+def _behind(code: CodeType, steps: list[Any], ours: set[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a function that use hidden names, with what they do."""
+    asks_by_name = {"getattr", "setattr", "vars"} & {*code.co_names}
+    for before, step in pairwise(steps):
+        name, line = step.argval, step.positions.lineno or 0
+        if step.opname in ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"):
+            is_hidden = name.startswith("_") and not name.startswith("__")
+            if name in _BEHIND - ours or (is_hidden and name not in ours | _COMMON):
+                yield line, f"uses {name}"
+            elif before.opname == "CALL" and not name.startswith("__") and _takes_type(steps, before):
+                yield line, f"takes {name} from the type of an object"
+        elif asks_by_name and step.opname == "LOAD_CONST" and isinstance(name, str):
+            if re.match("_[a-z_]", name):
+                yield line, f"names {name}"
+
+
+def _is_method(code: CodeType) -> bool:
+    around = code.co_qualname.rpartition(".")[0]
+    return around != "" and not around.endswith("<locals>")
+
+
+def _codes(code: CodeType | None, known: Mapping[str, Any], seen: set[CodeType]) -> Iterator[CodeType]:
+    """Yield the code of a function, and of the functions and classes of its file that it names."""
+    if code is None or code in seen:
+        return
+    seen.add(code)
+    yield code
+    named = [known[name] for name in code.co_names if name in known]
+    members = [each for value in named if isinstance(value, type) for each in vars(value).values()]
+    others = [getattr(each, "__code__", None) for each in (*named, *members)]
+    for each in (*code.co_consts, *others):
+        if isinstance(each, CodeType) and each.co_filename == code.co_filename:
+            yield from _codes(each, known, seen)
+
+
+def _steps(code: CodeType) -> list[Any]:
+    return [
+        step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PRECALL", "PUSH_NULL")
+    ]
+
+
+def _takes_type(steps: list[Any], call: Any) -> bool:
+    """Say whether a call is one of ``type`` with one argument."""
+    at = steps.index(call)
+    return call.arg == 1 and at > 1 and steps[at - 2].argval == "type"
 
 
 def _signature(function: Callable[..., Any]) -> str:

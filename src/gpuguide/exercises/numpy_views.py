@@ -13,7 +13,7 @@ from gpuguide.exercises.simulator.memory import Memory, View
 from gpuguide.exercises.simulator.names import ModuleNamed
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, described
 
-__all__ = ["as_constant", "as_launched", "put_back", "values"]
+__all__ = ["allocation", "as_constant", "as_launched", "bounds", "put_back", "values"]
 
 _Array = np.ndarray[Any, Any]
 
@@ -106,7 +106,7 @@ def _number(name: str, value: Any) -> Any:
 def _view(array: _Array, home: _Array, memory: Memory, unset: bool) -> View:
     size = array.dtype.itemsize
     start = (_address(array) - _address(home)) // size if array.size else 0
-    offset = _address(home) - _address(_allocation(array)) if array.size else 0
+    offset = _address(home) - _address(allocation(array)) if array.size else 0
     steps = tuple(step // size for step in array.strides)
     return View(memory, array.shape, steps, start, offset, unset, not array.flags.writeable)
 
@@ -116,10 +116,8 @@ def _homes(arrays: Mapping[str, _Array]) -> dict[str, _Array]:
     homes = {name: np.empty(0, array.dtype) for name, array in arrays.items()}
     touching: list[str] = []
     end = -1
-    for name in sorted(
-        (name for name in arrays if arrays[name].size), key=lambda name: _bounds(arrays[name])
-    ):
-        low, high = _bounds(arrays[name])
+    for name in sorted((name for name in arrays if arrays[name].size), key=lambda name: bounds(arrays[name])):
+        low, high = bounds(arrays[name])
         touching = [*touching, name] if low < end else [name]
         end = max(end, high) if low < end else high
         home = _stretch([arrays[each] for each in touching], touching)
@@ -129,13 +127,13 @@ def _homes(arrays: Mapping[str, _Array]) -> dict[str, _Array]:
 
 def _stretch(arrays: list[_Array], names: list[str]) -> _Array:
     """Return the memory from the lowest element of some arrays to their highest, one-dimensional."""
-    low, high = min(_bounds(array)[0] for array in arrays), max(_bounds(array)[1] for array in arrays)
+    low, high = min(bounds(array)[0] for array in arrays), max(bounds(array)[1] for array in arrays)
     dtype = arrays[0].dtype
     apart = [_address(array) - low for array in arrays]
     apart += [step for array in arrays for step, extent in _axes(array) if extent > 1]
     if any(array.dtype != dtype for array in arrays) or any(each % dtype.itemsize for each in apart):
         raise ArgumentError(f"The elements of {' and '.join(names)} overlap without coinciding.")
-    lowest = next(array for array in arrays if _bounds(array)[0] == low)
+    lowest = next(array for array in arrays if bounds(array)[0] == low)
     upwards = lowest[tuple(slice(None, None, -1 if step < 0 else 1) for step in lowest.strides)]
     return np.lib.stride_tricks.as_strided(upwards, ((high - low) // dtype.itemsize,), (dtype.itemsize,))
 
@@ -145,7 +143,7 @@ def _axes(array: _Array) -> Iterator[tuple[int, int]]:
     return zip(array.strides, array.shape, strict=True)
 
 
-def _bounds(array: _Array) -> tuple[int, int]:
+def bounds(array: _Array) -> tuple[int, int]:
     """Return the first byte of an array's memory and the one behind its last."""
     reach = [(extent - 1) * step for step, extent in _axes(array)]
     low = _address(array) + sum(step for step in reach if step < 0)
@@ -156,7 +154,7 @@ def _address(array: _Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _allocation(array: _Array) -> _Array:
+def allocation(array: _Array) -> _Array:
     """Return the array that owns the memory of a view."""
     while isinstance(array.base, np.ndarray):
         array = array.base

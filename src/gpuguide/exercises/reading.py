@@ -14,6 +14,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
@@ -436,6 +437,7 @@ def read_source(text: str, name: str = "", preferred: str = "", place: str = "an
     {'N': 4}
     """
     tree = parse(text, place)
+    tree.body = list(_decided(tree.body, {}))
     functions = _functions(tree)
     chosen = _choose(functions, name, preferred, place)
     return _Reachable(tree, functions, text, place).answer(chosen)
@@ -640,7 +642,8 @@ class _Reachable:
             text = [ast.unparse(node)]
         elif isinstance(node, ast.FunctionDef) and node.name in self.assigned:  # made of a lambda
             text = [*(f"@{ast.unparse(each)}" for each in node.decorator_list), _on_one_line(node)]
-        return _Piece("\n".join(text), first)
+        # Under an if that is decided it is indented.
+        return _Piece(textwrap.dedent("\n".join(text)), first)
 
 
 def _on_one_line(function: ast.FunctionDef) -> str:
@@ -652,6 +655,21 @@ def _full_name(node: ast.stmt, bound: str) -> str:
     assert isinstance(node, _Import)
     home = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
     return next((f"{home}{each.name}" for each in node.names if each.asname == bound), f"{home}{bound}")
+
+
+def _decided(body: list[ast.stmt], known: dict[str, object]) -> Iterator[ast.stmt]:
+    """Yield statements; of an ``if`` between constants, such as ``if WIDE:``, those of the branch taken."""
+    for node in body:
+        try:
+            if isinstance(node, ast.If):
+                yield from _decided(node.body if evaluate(node.test, known) else node.orelse, known)
+                continue
+        except ValueError:
+            pass
+        for name, value in _assigned(node):
+            with suppress(ValueError):
+                known[name] = evaluate(value, known)
+        yield node
 
 
 def _is_value(node: ast.expr) -> bool:
@@ -922,10 +940,17 @@ def undefined(answer: Answer) -> list[Finding]:
 
 
 def _found(function: ast.FunctionDef, kernel: str) -> Iterator[tuple[int, str]]:
+    whole = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Assign | ast.Expr)}
     for statement in function.body:
         for node in ast.walk(statement):
             if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
                 yield node.lineno, _WHAT[type(node)]
+            # Numba loses the type of what is computed, assigned, and used further in one expression.
+            elif isinstance(node, ast.NamedExpr) and not (
+                id(node) in whole or isinstance(node.value, ast.Name)
+            ):
+                name = ast.unparse(node.target)
+                yield node.lineno, f"({name} := ...) inside an expression: set {name} on a line of its own"
     for node in own_nodes(function):
         if isinstance(node, ast.Return) and function.name == kernel and _is_something(node.value):
             yield node.lineno, "a return with a value: a kernel returns nothing, it writes to its arguments"

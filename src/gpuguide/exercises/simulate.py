@@ -15,6 +15,7 @@ from gpuguide.exercises.model import Call, Exercise, KernelTask
 from gpuguide.exercises.numpy_views import as_constant, as_launched, values
 from gpuguide.exercises.reading import Answer, check_parameters, undefined, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
+from gpuguide.exercises.signatures import mismatch
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.judge import Launch, judge_launch
 from gpuguide.exercises.simulator.source import prepare
@@ -56,7 +57,11 @@ def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
     )
     report, most, largest = LaneReport("simulator", PASSED), (-1, 0), None
     for n_calls, (call, order) in enumerate(_launches(task.calls), 1):
+        if found := mismatch(answer, call.arguments):
+            return replace(report, state=FAILED, findings=tuple(found), call=call.label, n_calls=n_calls - 1)
         limits = task.limits
+        if exercise.decided_in == "compile":  # it sees more, and decides
+            limits = replace(limits, float64_instructions=None)
         if call.loop_turns is not None:
             limits = replace(limits, loop_turns=call.loop_turns)
         trace, findings = judge_launch(kernel, _as_data(call), limits, order)

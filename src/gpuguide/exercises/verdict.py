@@ -236,9 +236,19 @@ def _where(report: LaneReport) -> str:
 
 
 def _kind(finding: Finding, report: LaneReport) -> str:
-    """Return what to advise on: a wrong element that was never written needs another question."""
-    is_missing = finding.kind == "wrong" and report.trace is not None and never_written(report.trace, finding)
-    return "never_written" if is_missing else finding.kind
+    """Return what to advise on: the same finding has several causes, and each needs another question."""
+    trace = report.trace
+    if trace is None or finding.kind not in ("wrong", "out_of_range"):
+        return finding.kind
+    if finding.kind == "wrong":
+        return "never_written" if never_written(trace, finding) else "wrong"
+    if any(region.name == finding.array and region.space != "global" for region in trace.regions):
+        return "too_short"
+    if len(finding.index) != 1 or not finding.threads:
+        return "out_of_range"
+    block, thread = finding.threads[0]
+    places = {b * n + t for b, n, t in zip(block, trace.geometry.block, thread, strict=False)}
+    return "out_of_range" if places & {*finding.index} else "beyond_the_end"
 
 
 def _quote(finding: Finding, answer: Answer | None) -> str:

@@ -24,6 +24,14 @@ LOOK_AT = {
         "Blocks are whole, so a grid may hold more threads than there are elements. What should a thread "
         "without an element do?"
     ),
+    "too_short": (
+        "A shared or local array has the length that the kernel gives it, whatever the block. What is the "
+        "largest index that a thread uses, and is there room for it?"
+    ),
+    "beyond_the_end": (
+        "This index is not the thread's own place in the grid. Where does it come from, how small or large "
+        "can it become, and which condition keeps it inside the array?"
+    ),
     "divergent_barrier": (
         "A barrier waits for every thread of its block. Let all of them reach the same cuda.syncthreads(), "
         "and put only the work inside the if."
@@ -74,7 +82,7 @@ _OF_FUNCTIONS = {
         "The result is right, but not yet the way to it. Which copies and launches does the task allow, and "
         "where do yours come from?"
     ),
-    "exception": "Read the line: what do its variables hold, and on which side are they, GPU or host?",
+    "exception": "Read the line: what do its variables hold at that moment?",
     "wrong": (
         "Go through this case by hand, line by line. Where does the function first do something other than "
         "the task asks for?"

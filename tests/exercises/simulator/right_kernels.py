@@ -148,7 +148,7 @@ def kernel(x, out):
         cuda.atomic.max(out, 0, x[i])
         cuda.atomic.min(out, 1, x[i])
         cuda.atomic.sub(out, 2, x[i])
-        cuda.atomic.add(out, (3,), x[i])
+        cuda.atomic.add(out, 3, x[i])
 """
 STENCIL = """
 def kernel(u, v):

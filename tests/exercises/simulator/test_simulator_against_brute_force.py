@@ -107,6 +107,7 @@ def slow_races(program: np.ndarray, shared: bool) -> dict[tuple[int, ...], set[t
         for first, second in itertools.combinations(touching, 2):
             kinds = {int(program[first][0]), int(program[second][0])}
             harmless = kinds in ({READ}, {ATOMIC}) or first[0] == second[0]
+            harmless |= kinds == {WRITE} and first[1] == second[1]  # each step stores its own number
             if not harmless and not graph.before(first, second) and not graph.before(second, first):
                 found[tuple(sorted(LINES[kind] for kind in kinds))].add(cell)
     return found

@@ -31,6 +31,43 @@ MESSAGES = [
          "out[2]."],
     ),
     (
+        "an index in parentheses, which Numba's atomic operations refuse",
+        "def kernel(out):\n    cuda.atomic.add(out, (0,), 1)\n",
+        (1, 1, {"out": np.zeros(3)}),
+        ["Thread 0 of block 0 fails in line 2: Numba's atomic operations take the index of an array of one "
+         "axis as a number, not as (i,)."],
+    ),
+    (
+        "an addition to what is not zero at first",
+        "def kernel(x, out):\n    cuda.atomic.add(out, 0, x[0])\n",
+        (1, 1, {"x": ramp(1), "out": poisoned(1)}),
+        ["Thread 0 of block 0 changes out[0] in line 2 before anything was written to it; out holds nothing "
+         "yet, not even zero."],
+    ),
+    (
+        "a barrier inside an if",
+        "def kernel(x):\n    i = cuda.grid(1)\n    if i < x.size:\n        cuda.syncthreads()\n",
+        (1, 4, {"x": ramp(3)}),
+        ["Thread 3 of block 0 ended while thread 0 of the same block waits at the barrier in line 4: an if "
+         "or a loop lets some threads miss it, and all threads of a block must reach it."],
+    ),
+    (
+        "a return of a function that the kernel calls",
+        "def zero(x):\n    x[0] = 0\n    return\ndef kernel(x):\n    i = cuda.grid(1)\n    if i > 0:\n"
+        "        cuda.syncthreads()\n    else:\n        zero(x)\n",
+        (1, 4, {"x": ramp(3)}),
+        ["Thread 0 of block 0 ended while thread 1 of the same block waits at the barrier in line 7: an if "
+         "or a loop lets some threads miss it, and all threads of a block must reach it."],
+    ),
+    (
+        "an early return before a barrier inside an if",
+        "def kernel(x):\n    i = cuda.grid(1)\n    if i >= x.size:\n        return\n    if i >= 0:\n"
+        "        cuda.syncthreads()\n",
+        (1, 4, {"x": ramp(3)}),
+        ["Thread 3 of block 0 returned in line 4 while thread 0 of the same block waits at the barrier in "
+         "line 6, and all threads of a block must reach it."],
+    ),
+    (
         "an empty array",
         "def kernel(x):\n    x[cuda.grid(1)] = 0\n",
         (1, 1, {"x": poisoned(0)}),
@@ -72,7 +109,7 @@ MESSAGES = [
         "def kernel(out):\n    i = cuda.grid(1)\n    out[i] += 1\n",
         (1, 2, {"out": poisoned(2)}),
         ["Thread 0 of block 0 reads out[0] in line 3 before anything was written to it; out holds nothing "
-         "yet. "
+         "yet, not even zero. "
          "The same happens in 1 more thread."],
     ),
     (
@@ -121,9 +158,9 @@ MESSAGES = [
         "    cuda.syncthreads()\n    x[cuda.threadIdx.x] = s[0]\n",
         (1, 2, {"x": poisoned(2, dtype="i4")}),
         [
-            f"Thread 0 of block 0 reads s[0] in line {line} before anything was written to it; s is shared "
+            f"Thread 0 of block 0 {does} s[0] in line {line} before anything was written to it; s is shared "
             "memory, which starts unset. The same happens in 1 more thread."
-            for line in (3, 5)
+            for does, line in (("changes", 3), ("reads", 5))
         ],
     ),
     (
@@ -344,6 +381,8 @@ def test_turns_are_counted_for_each_thread() -> None:
     source = "def kernel(x):\n    for k in range(10): x[cuda.grid(1)] += k\n"
     assert kinds(source, 4, 32, x=ramp(128), step_limit=10) == []
     assert kinds(source, 4, 32, x=ramp(128), step_limit=9) == ["endless"]
+    slice_of_ten = "def kernel(x):\n    x[:] = 1\n"
+    assert launch(slice_of_ten, 1, 1, x=ramp(10)).loop_turns == 10
 
 
 def test_findings_come_in_the_order_of_reading() -> None:

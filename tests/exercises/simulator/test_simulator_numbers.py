@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from launching import launch
+from launching import launch, prepare, run
 from numba.core.registry import cpu_target
 
 from gpuguide.exercises.simulator import number_rules as rules
@@ -70,6 +70,9 @@ TYPES = [
     ("x[0] > 0", {"x": np.ones(1, f4)}, bool),
     ("(x[0] > 0) + (x[0] > 0.5)", {"x": np.ones(1, f4)}, int),
     ("(x[0] > 0) & (x[0] > 0.5)", {"x": np.ones(1, f4)}, bool),
+    ("x[0] if n > 3 else 0.5", {"x": np.ones(1, f4), "n": 4}, float),
+    ("2 if n < 3 else x[0]", {"x": np.ones(1, f4), "n": 4}, float),
+    ("x[0] if n > 3 else True", {"x": np.ones(1, f4), "n": 4}, Single),
 ]
 
 
@@ -104,7 +107,7 @@ PAIRS = [
     for right in ("bool", "int8", "int32", "int64", "uint8", "uint64", "float32", "float64")
 ]  # fmt: skip
 # A boolean is a number of 8 bits for Numba's `**`, and a power of float32 stays one: tested by values above.
-LEFT_OUT = ("matmul", "power", "negative", "inverted")
+LEFT_OUT = ("matmul", "power", "negative", "inverted", "either")
 
 
 @pytest.mark.parametrize("name", [each for each in OPERATIONS.values() if each not in LEFT_OUT])
@@ -245,3 +248,32 @@ def test_a_float32_is_written_with_as_many_digits_as_it_needs(value: float) -> N
     written = shown(NUMBER_TYPES["float32"](value))
     assert f4(written) == f4(value)
     assert len(written) <= len(str(f4(value))) or float(written) == float(str(f4(value)))
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("x[i] = x[i] * float32(0.5)", []),
+        ("x[i] = x[i] * 0.5", [5]),
+        ("x[i] = x[i] * 2", [5]),
+        ("x[i] = x[i] * float32(5 / 9 + RATIO)", []),
+        ("half = 1 / 2\n    x[i] = x[i] * float32(half * 3 + math.pi)", []),
+        ("half = 1 / 2\n    half = half * x[i]\n    x[i] = float32(half)", [6]),
+        ("x[i] = x[i] ** 2 + abs(x[i])", []),
+        ("total = 0.0\n    for k in range(2):\n        total += x[k]\n    x[i] = total", [7]),
+        ("x[i] = i / cuda.blockDim.x", [5]),
+        ("x[i] = x[i] if i < 3 else 0.0", []),
+        ("v = 0 if i > 3 else x[i]\n    x[i] = v * x[i]", [6]),
+        ("x[i] = x[i] if i < 3 else float32(0)", []),
+        ("k = i if i < 3 else 0\n    x[k] = x[i] if i < 3 and True or False else x[k]", []),
+        ("x[i] = float32(i) / float32(cuda.blockDim.x)", []),
+    ],
+)
+def test_lines_that_compute_in_double_precision_are_noted(body: str, lines: list[int]) -> None:
+    source = (
+        f"import math\nfrom numba import cuda, float32\ndef kernel(x):\n    i = cuda.grid(1)\n    {body}\n"
+    )
+    kernel = prepare(source, constants={"RATIO": 1.5})
+    trace = run(kernel, 1, 1, {"x": np.ones(4, np.float32)}, watch_doubles=True)
+    assert trace.findings == ()
+    assert list(trace.machine.doubles) == lines

@@ -9,8 +9,11 @@ ONE_BLOCK = [
     ("each thread its own element, twice", "x[t] = t; x[t] += 1", []),
     ("all read one element", "y[t] = x[0]", []),
     ("all write one element", "x[0] = t", ["race"]),
-    ("all write the same value to one element", "x[0] = 1", ["race"]),
-    ("one thread writes, all read", "x[0] = 5 if t == 0 else x[0]", ["race"]),
+    ("all write the same value to one element", "x[0] = 1", []),
+    ("one of many writes another value", "x[0] = 1 if t != 40 else 2", ["race"]),
+    ("one thread writes two values", "x[0] = 1\n    if t == 0: x[0] = 2\n    x[0] = 1", ["race"] * 2),
+    ("the same value, which another thread reads", "x[0] = 1\n    if t == 9: y[t] = x[0]", ["race"]),
+    ("one thread writes, all change", "x[0] = 5 if t == 0 else x[0] + t", ["race"]),
     ("all add atomically", "cuda.atomic.add(x, 0, 1)", []),
     ("atomics beside a plain read", "cuda.atomic.add(x, 0, 1); y[t] = x[0]", ["race"]),
     ("atomics beside a plain write", "cuda.atomic.add(x, 0, 1)\n    if t == 3: x[0] = 0", ["race"]),
@@ -171,7 +174,7 @@ def test_the_same_memory_as_input_and_output() -> None:
 
 
 def test_both_threads_and_lines_are_named() -> None:
-    source = "def kernel(x):\n    t = cuda.threadIdx.x\n    x[t] = t\n    x[0] = x[31]\n"
+    source = "def kernel(x):\n    t = cuda.threadIdx.x\n    x[t] = t\n    x[0] = x[31] + t\n"
     found = findings(source, 1, 32, x=np.zeros(32, np.int32))
     assert [(finding.line, finding.lines, finding.array, finding.index) for finding in found] == [
         (3, (3, 4), "x", (0,)),

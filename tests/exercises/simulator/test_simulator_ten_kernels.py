@@ -116,8 +116,8 @@ WRONG = [
     (
         "return before a barrier", EARLY_RETURN, 2, 64, {"x": ramp(100), "out": poisoned(100)},
         "missed_barrier",
-        "Thread 36 of block 1 has returned while thread 0 of the same block waits at the barrier in line 9, "
-        "which all threads of a block must reach.",
+        "Thread 36 of block 1 returned in line 7 while thread 0 of the same block waits at the barrier in "
+        "line 9, and all threads of a block must reach it.",
     ),
     (
         "a barrier in both branches", TWO_BARRIERS, 1, 64, {"x": ramp(64), "out": poisoned(64)},

@@ -237,7 +237,33 @@ def iteration_yields_views(cp):
         len(cp.ones(1)[0])
 
 
+def views_are_made_of_parts_and_strides(cp):
+    x = cp.arange(6)
+    first, second = cp.split(x, [2])
+    second[0] = 9
+    assert (first.shape, int(x[2])) == ((2,), 9)
+    rows = cp.lib.stride_tricks.as_strided(x, (2, 2), (3 * x.itemsize, x.itemsize))
+    rows[...] = 5
+    np.testing.assert_array_equal(x.get(), [5, 5, 9, 5, 5, 5])
+
+
+def sums_and_fused_functions_are_written_as_one(cp):
+    x, y = cp.arange(6.0).reshape(2, 3), cp.ones(2)
+    np.testing.assert_array_equal(cp.einsum("ij,i->j", x, y).get(), [3, 5, 7])
+
+    @cp.fuse()
+    def between(a, b):
+        return (a - b) * (a - b)
+
+    np.testing.assert_array_equal(between(x[0], x[1]).get(), [9, 9, 9])
+    np.testing.assert_array_equal(cp.fuse(kernel_name="next")(lambda a: a + 1)(y).get(), [2, 2])
+    with pytest.raises(Exception, match=r"kernel name|identifier"):
+        cp.fuse()(lambda a: a + 1)(y)
+
+
 BEHAVIOUR = [
+    views_are_made_of_parts_and_strides,
+    sums_and_fused_functions_are_written_as_one,
     round_trip,
     asarray_keeps_what_is_there,
     asarray_copies,

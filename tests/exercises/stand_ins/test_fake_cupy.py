@@ -92,6 +92,11 @@ COUNTED = {
     "an array of arrays": (lambda cp, x: cp.array([x, x]), (0, 0, 1)),
     "astype": (lambda cp, x: x.astype(cp.float32), (0, 0, 1)),
     "astype to the same": (lambda cp, x: cp.asarray(x, dtype=cp.float64), (0, 0, 0)),
+    "einsum": (lambda cp, x: cp.einsum("i,i->", x, x), (0, 0, 1)),
+    "a fused function": (lambda cp, x: cp.fuse(kernel_name="f")(lambda a, b: (a - b) ** 2)(x, x), (0, 0, 1)),
+    "split": (lambda cp, x: cp.split(x, [2])[1] + 1, (0, 0, 1)),
+    "windows": (lambda cp, x: cp.lib.stride_tricks.sliding_window_view(x, 3).sum(axis=1), (0, 0, 1)),
+    "other strides": (lambda cp, x: cp.lib.stride_tricks.as_strided(x, (2, 2), (16, 8)), (0, 0, 0)),
     "a sum of the host's": (lambda cp, x: cp.sum(HOST), (0, 0, 0)),
 }
 
@@ -157,6 +162,23 @@ def test_a_copy_to_the_host_waits_for_the_work(cp):
 def test_what_it_lacks_is_named(cp):
     with pytest.raises(AttributeError, match="'fft'"):
         cp.fft  # noqa: B018
+
+
+def test_messages_speak_of_cupy(cp):
+    for call in (lambda: cp.stack(), lambda: cp.ones(number=1)):
+        with pytest.raises(TypeError, match=r"^cp\.(stack|ones)\(\) "):
+            call()
+
+
+def test_a_view_of_other_strides_stays_in_its_memory(cp):
+    with pytest.raises(ValueError, match="beyond the memory"):
+        cp.lib.stride_tricks.as_strided(cp.ones(3), (2, 2), (16, 8))
+
+
+def test_a_fused_function_cannot_copy(cp):
+    with pytest.raises(TypeError, match="on the GPU alone"):
+        cp.fuse(kernel_name="f")(lambda a: float(a))(cp.ones(()))
+    assert float(cp.ones(())) == 1
 
 
 def test_modules_know_nothing_of_each_other():

@@ -1,6 +1,6 @@
 """Waits where threads without an element never come.
 
-Found: missed_barrier, divergent_barrier.
+Found: divergent_barrier.
 """
 
 from numba import cuda

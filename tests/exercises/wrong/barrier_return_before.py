@@ -1,6 +1,6 @@
 """Sends threads without an element home before the barrier.
 
-Found: missed_barrier, divergent_barrier.
+Found: missed_barrier.
 """
 
 from numba import cuda

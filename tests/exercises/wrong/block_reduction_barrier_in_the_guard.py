@@ -1,6 +1,6 @@
 """Only the threads that add come to the barrier.
 
-Found: missed_barrier, divergent_barrier.
+Found: divergent_barrier.
 """
 
 from numba import cuda, float32

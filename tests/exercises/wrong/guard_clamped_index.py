@@ -1,6 +1,6 @@
-"""Sends all threads without an element to the last one.
+"""Sends all threads without an element to the last one, and there may be none.
 
-Found: race.
+Found: out_of_range.
 """
 
 from numba import cuda

@@ -1,6 +1,6 @@
 """Keeps the loop, so that every thread turns round every pixel.
 
-Found: race.
+Found: limit.
 """
 
 from numba import cuda

@@ -1,6 +1,6 @@
 """Only threads with a neighbour wait.
 
-Found: divergent_barrier, missed_barrier.
+Found: divergent_barrier.
 """
 
 from numba import cuda, float32

@@ -18,6 +18,8 @@ KINDS = (
     "exception",
     "memory",
     "out_of_range",
+    "too_short",
+    "beyond_the_end",
     "divergent_barrier",
     "missed_barrier",
     "race",

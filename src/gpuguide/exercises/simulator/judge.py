@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -106,17 +106,40 @@ def judge_launch(
     """
     before = {name: list(view.memory.cells) for name, view in launch.views.items()}
     trace = run(
-        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes
-    )
+        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
+        watch_doubles=limits.float64_instructions == 0,
+    )  # fmt: skip
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         findings += _wrong_results(launch, trace)
+    if not findings and trace.guesses:
+        findings = _unlucky(kernel, launch, before, order, trace)
     if not findings:
         findings = [*_over_limits(limits, launch, trace)]
     if any(finding.kind == "compile" for finding in findings):
         # No other lane will judge what Numba cannot compile.
         findings = [finding for finding in findings if finding.kind != "unsupported"]
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
+
+
+def _unlucky(
+    kernel: Kernel, launch: Launch, before: Mapping[str, list[Any]], order: str, trace: Trace
+) -> list[Finding]:
+    """Launch once more, each guess of a compare-and-swap made before another thread's change."""
+    for name, view in launch.views.items():
+        view.memory.cells[:] = before[name]
+    sites = frozenset(trace.guesses.values())
+    again = run(
+        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
+        early=sites,
+    )  # fmt: skip
+    lines = tuple(sorted({trace.machine.sites.line(site) for site in sites}))
+    cause = (
+        f" Between the read in line {lines[0]} and the compare-and-swap another thread may change the "
+        "element; then it must be tried again."
+    )
+    found = [*again.findings, *_wrong_results(launch, again)]
+    return [replace(each, message=each.message + cause, line=lines[0], lines=lines) for each in found[:1]]
 
 
 # --- Results --------------------------------------------------------------------------------------------
@@ -187,6 +210,11 @@ def _over_limits(limits: Limits, launch: Launch, trace: Trace) -> Iterator[Findi
         turns = count(figures.loop_turns, "turn")
         message = f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work."
         yield Finding("limit", message, line=trace.machine.busiest_loop)
+    for line, kinds in sorted(trace.machine.doubles.items())[:1]:
+        both = " with ".join(map(str, kinds))
+        why = "" if {*map(str, kinds)} == {"float64"} else f": {both} makes float64 in Numba"
+        message = f"Line {line} computes in double precision, where none is needed{why}."
+        yield Finding("limit", message, line=line)
     sizes = {math.prod(view.shape) for view in launch.views.values()}
     if figures.threads > _WARP and figures.threads in sizes:
         yield from _threads(limits, figures)

@@ -85,6 +85,16 @@ class Machine:
     def __init__(self, sites: Sites, geometry: Geometry, step_limit: int) -> None:
         self.sites, self.geometry, self.step_limit = sites, geometry, step_limit
         self.log: list[Event] = []
+        #: What each store put there, and which atomic operations compare and swap, by position in the log.
+        self.stored: dict[int, Any] = {}
+        self.swaps: set[int] = set()
+        #: Whether lines that compute a float64 are noted, and the types of what they compute it from.
+        self.watches_doubles = False
+        self.doubles: dict[int, list[Any]] = {}
+        #: Places whose reads are answered as early as the other threads allow, see `guess`.
+        self.early: frozenset[int] = frozenset()
+        self._changed: dict[tuple[int, int], tuple[Any, Segment]] = {}
+        self._guessed: set[tuple[int, int, int]] = set()
         #: A `memory.Region` for each array that was met.
         self.regions: list[Any] = []
         self.remarks: list[Remark] = []
@@ -92,17 +102,33 @@ class Machine:
         self.clocks: list[tuple[int, ...]] = [(0,) * 32]
         self.segment = Segment(0, 0, 0, 0)
         self.path, self.fuel = 0, step_limit
+        #: The line of the return at which the kernel ended, 0 before.
+        self.returned = 0
         self._turns: Counter[int] = Counter()
         self._left = MOST_STEPS
 
     def begin(self, segment: Segment, path: int, fuel: int) -> None:
         """Let a thread run from here on."""
-        self.segment, self.path, self.fuel = segment, path, fuel
+        self.segment, self.path, self.fuel, self.returned = segment, path, fuel, 0
 
     def remark(self, fault: AccessError, line: int) -> None:
         """Note that the running thread did something wrong."""
         what = (fault.kind, line, self.segment.thread, fault.what, fault.array, fault.index)
         self.remarks.append(Remark(*what))
+
+    def note_change(self, cell: tuple[int, int], old: Any) -> None:
+        """Remember what the running thread's atomic operation found."""
+        self._changed[cell] = old, self.segment
+
+    def guess(self, cell: tuple[int, int], now: Any) -> Any:
+        """Return what a read would get before another thread's last change, once for each thread."""
+        old, last = self._changed.get(cell, (now, self.segment))
+        me, block = self.segment.thread, self.geometry.block_of
+        apart = block(last.thread) != block(me) or last.epoch == self.segment.epoch
+        if last.thread == me or not apart or (*cell, me) in self._guessed:
+            return now
+        self._guessed.add((*cell, me))
+        return old
 
     @property
     def busiest_loop(self) -> int | None:
@@ -114,6 +140,10 @@ class Machine:
         self._left -= 1
         if self._left < 0:
             raise EndlessError(line, of_all=True)
+
+    def returns(self, line: int) -> None:
+        """Note that the kernel returns."""
+        self.returned = line
 
     def enter(self) -> int:
         """Return the path of a loop's turn 0."""

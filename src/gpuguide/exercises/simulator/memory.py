@@ -201,6 +201,8 @@ class Array:
             return at
         machine = self._machine
         self._note((self._region, at, READ, site, machine.path, machine.segment))
+        if machine.early and site in machine.early:
+            return machine.guess((id(self._memory), at), self._memory[at])
         return self._memory[at]
 
     def store(self, value: Any, index: Any, site: int) -> None:
@@ -210,6 +212,7 @@ class Array:
             at._fill(value, site)
             return
         kept, machine = self._cast(value), self._machine
+        machine.stored[len(machine.log)] = kept
         self._note((self._region, at, WRITE, site, machine.path, machine.segment))
         self._memory[at] = kept
 
@@ -225,6 +228,8 @@ class Array:
         old, machine = self._memory[at], self._machine
         kept = self._cast(new(old))
         self._note((self._region, at, kind, site, machine.path, machine.segment))
+        if machine.early:
+            machine.note_change((id(self._memory), at), old)
         self._memory[at] = kept
         return old
 
@@ -244,8 +249,12 @@ class Array:
         whole = isinstance(value, Array)
         if whole and value.shape != self.shape:
             raise TypeError(f"an array of shape {value.shape} does not fit into one of shape {self.shape}")
+        machine, line = self._machine, self._machine.sites.line(site)
+        outer, turn = machine.path, machine.enter()
         for index in itertools.product(*(range(extent) for extent in self.shape)):
+            turn = machine.turn(turn, line)  # a loop, though it is not written as one
             self.store(value.load(index, site) if whole else value, index, site)
+        machine.leave(outer)
 
     def _find(self, index: Any, site: int, doing: str) -> Any:
         """Return the cell that an index means, or a view."""

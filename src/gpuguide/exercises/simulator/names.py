@@ -5,10 +5,12 @@ A kernel may use the attributes that are named here and no others, which `source
 
 from __future__ import annotations
 
+import ast
 import builtins
 import itertools
 import math
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -20,6 +22,7 @@ from gpuguide.exercises.simulator.memory import Array, Memory, Region, View, aga
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, described, type_named, type_of
 from gpuguide.exercises.simulator.rewriting import (
     EACH,
+    FOLDED,
     LACKING,
     LOAD,
     OPERATIONS,
@@ -348,7 +351,9 @@ class Atomic:
 
     def cas(self, array: Any, index: Any, old: Any, value: Any, *, site: int) -> Any:
         """Replace what equals `old`."""
-        expected = _target(array, "cas").kept(old)
+        machine = _target(array, "cas")._machine
+        machine.swaps.add(len(machine.log))
+        expected = array.kept(old)
         return _change(array, index, value, lambda held, new: new if held == expected else held, site)
 
     def compare_and_swap(self, array: Any, old: Any, value: Any, *, site: int) -> Any:
@@ -359,6 +364,10 @@ class Atomic:
 def _change(
     array: Array, index: Any, value: Any, new: Callable[[Any, Any], Any], site: int, kind: int = ATOMIC
 ) -> Any:
+    if isinstance(index, tuple) and len(index) == 1:
+        raise TypeError(
+            "Numba's atomic operations take the index of an array of one axis as a number, not as (i,)"
+        )
     converted = array.kept(value)
     return array.change(index, lambda old: new(old, converted), site, kind)
 
@@ -641,8 +650,21 @@ def _lacking(name: str) -> Any:
 
 #: What rewritten code calls besides the machine.
 _HELPERS: dict[str, Any] = {LOAD: _load, STORE: _store, EACH: _each, SLICE: slice, LACKING: _lacking} | {
-    f"__{name}__": getattr(rules, name) for name in OPERATIONS.values()
+    f"__{folded}{name}__": getattr(rules, name) for name in OPERATIONS.values() for folded in ("", FOLDED)
 }
+
+
+def _watched(machine: Machine, operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Note the line of an operation whose result is a float64."""
+
+    def apply(*values: Any) -> Any:
+        result = operation(*values)
+        if result.__class__ is float:
+            machine.doubles.setdefault(sys._getframe(1).f_lineno, [type_of(type(each)) for each in values])
+        return result
+
+    return apply
+
 
 #: What a source without any import of its own may use, by full names.
 USUAL_IMPORTS = {
@@ -677,6 +699,10 @@ def namespace(
     """Return the global names of a kernel for one launch."""
     known = modules(cuda)
     found: dict[str, Any] = {"__builtins__": BUILTINS, TRACER: machine, **_HELPERS}
+    if machine.watches_doubles:
+        # A choice makes no instruction: stored as it is, it is narrowed before it was widened.
+        watched = [name for kind, name in OPERATIONS.items() if kind is not ast.IfExp]
+        found |= {f"__{name}__": _watched(machine, getattr(rules, name)) for name in watched}
     found |= {name: resolved(path, known) for name, path in imports.items()}
     return found | {name: _constant(machine, name, value, known) for name, value in constants.items()}
 

@@ -251,6 +251,10 @@ def _of_bits(a: type, b: type) -> type | None:
     return bool if a is b is bool else _of_both(a, b)
 
 
+def _of_choice(a: type, b: type) -> type | None:
+    return _of_both(a, b) if a in _FLOATS or b in _FLOATS else None
+
+
 _Operation = Callable[[Any, Any], Any]
 
 
@@ -319,6 +323,8 @@ power = _ruled(_power, _of_power)
 left_shift, right_shift = _ruled(_left_shift, _of_shift), _ruled(operator.rshift, _of_shift)
 both_bits, either_bits = _ruled(operator.and_, _of_bits), _ruled(operator.or_, _of_bits)
 differing_bits = _ruled(operator.xor, _of_bits)
+#: The first of two values, in the type of both if one is a float; integers stay what they are.
+either = _ruled(lambda chosen, _: chosen, _of_choice)
 
 
 def negative(a: Any) -> Any:

@@ -2,7 +2,9 @@
 
 Two accesses to one cell race if different threads make them, one of them writes (an atomic operation beside
 a plain access counts as writing), and nothing puts one before the other: no barrier of their block, no
-``syncwarp`` of their warp, and between blocks no fence and atomic operation that hand the memory over.
+``syncwarp`` of their warp, and between blocks no fence and atomic operation that hand the memory over. Two
+that write the same do not race: whichever wins, the element holds it. Nor does a read that only guesses what
+a compare-and-swap of its thread then checks.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 
 from gpuguide.exercises.simulator.findings import Finding, element, more, numbers, with_capital
 from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, FENCE, READ, WRITE
+from gpuguide.exercises.simulator.results import same
 from gpuguide.exercises.simulator.trace import Access, Trace
 
 # Bits of what was done to a cell: loads, stores and atomic operations.
@@ -24,6 +27,8 @@ _DOES = {_READS: "reads", _WRITES: "writes"}
 _SEVERAL_THREADS_HAVE = ("global", "shared")
 #: Pairs that are checked one by one, at most; beyond that, only those of two units per line and role.
 _MOST_PAIRS = 20_000
+#: Stores of one line to one cell that are looked at, if all differ.
+_MOST_VALUES = 4
 
 
 def is_harmful(roles: int) -> bool:
@@ -136,8 +141,17 @@ def _pairs(
         for first, second in combinations(group, 2):
             if unit(first) == unit(second) or not is_harmful(_roles((first, second))):
                 continue
+            if _is_harmless(first, second) or _is_harmless(second, first):
+                continue
             if before is None or not (before(first, second) or before(second, first)):
                 yield first, second
+
+
+def _is_harmless(first: Access, second: Access) -> bool:
+    """Say whether both store the same, or the first only guesses what an atomic operation changes."""
+    if first.kind == second.kind == WRITE:
+        return same(first.value, second.value)
+    return first.kind == READ and first.value is True and ROLE[second.kind] == _ATOMICALLY
 
 
 def _roles(group: Iterable[Access]) -> int:
@@ -148,11 +162,13 @@ def _roles(group: Iterable[Access]) -> int:
 
 
 def _two_units(group: list[Access], unit: Callable[[Access], int]) -> list[Access]:
-    """Keep the lowest thread of the two lowest units of each line and role of a sorted group."""
+    """Keep the lowest thread of the two lowest units of each line, role, and value of a sorted group."""
     kept: dict[tuple[int, int], list[Access]] = defaultdict(list)
     for access in group:
         known = kept[access.line, ROLE[access.kind]]
-        if len(known) < 2 and all(unit(each) != unit(access) for each in known):
+        units = {unit(each) for each in known}
+        is_new = all(not same(each.value, access.value) for each in known)
+        if (len(units) < 2 and unit(access) not in units) or (is_new and len(known) < _MOST_VALUES):
             known.append(access)
     return [access for known in kept.values() for access in known]
 
@@ -345,11 +361,14 @@ def _unset_finding(reads: list[Access], trace: Trace) -> Finding:
     index = region.index_of(first.at)
     who = trace.geometry.thread_id(first.thread)
     holds = (
-        "holds nothing yet" if region.space == "global" else f"is {region.space} memory, which starts unset"
+        "holds nothing yet, not even zero"
+        if region.space == "global"
+        else f"is {region.space} memory, which starts unset"
     )
     others = len({read.thread for read in reads}) - 1
+    does = "changes" if first.kind == ATOMIC else "reads"
     message = (
-        f"{with_capital(str(who))} reads {element(region.name, index)} in line {first.line} before anything "
+        f"{with_capital(str(who))} {does} {element(region.name, index)} in line {first.line} before anything "
         f"was written to it; {region.name} {holds}.{more(others, 'thread', holds='The same happens in')}"
     )
     return Finding("uninitialised", message, first.line, array=region.name, index=index, threads=(who,))

@@ -10,7 +10,7 @@ from gpuguide.exercises.simulator.findings import Finding, element
 from gpuguide.exercises.simulator.memory import c_steps
 from gpuguide.exercises.simulator.number_rules import shown
 
-__all__ = ["first_changed", "first_wrong"]
+__all__ = ["first_changed", "first_wrong", "same"]
 
 
 def first_wrong(
@@ -76,7 +76,7 @@ def first_changed(
 ) -> Finding | None:
     """Find the first element of an input that was changed; inputs must stay as they are, bit for bit."""
     for place, (before, after) in enumerate(zip(old, new, strict=True)):
-        if not _same(before, after):
+        if not same(before, after):
             index = _index(place, shape)
             message = (
                 f"{name} is an input, but the kernel changed it: {element(name, index)} was "
@@ -86,7 +86,7 @@ def first_changed(
     return None
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
     """Say whether two values have the same bits, as far as they can be told apart."""
     if a is b:
         return True

@@ -7,6 +7,7 @@ thread waits for others becomes a ``yield``, and so the functions that hold one 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -31,8 +32,11 @@ OPERATIONS: dict[type[ast.AST], str] = {
     ast.BitXor: "differing_bits",
     ast.USub: "negative",
     ast.Invert: "inverted",
+    ast.IfExp: "either",
 }
 """Functions of `number_rules` that stand for operators, by the operator's class."""
+#: Begins the name of an operation on numbers that are known before the kernel runs.
+FOLDED = "folded_"
 
 #: Functions of ``cuda`` at which a thread waits for others.
 WAITING = frozenset(
@@ -102,7 +106,10 @@ class Rewritten:
 
 
 def rewrite(
-    functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], attributes: Collection[str]
+    functions: Iterable[ast.FunctionDef],
+    imports: Mapping[str, str],
+    attributes: Collection[str],
+    kernel: str = "",
 ) -> Rewritten:
     """Rewrite the functions of a kernel's source.
 
@@ -114,6 +121,8 @@ def rewrite(
         Full names by the names that they are bound to: ``{"cuda": "numba.cuda"}``.
     attributes : collection of str
         All attributes that a kernel may look up, of whatever; for any other a complaint is put in its place.
+    kernel : str
+        Name of the function whose returns are told.
 
     Returns
     -------
@@ -130,8 +139,10 @@ def rewrite(
         _refuse(node)
     waits = Waits(tops, imports)
     sites = Sites()
-    rewriter = _Rewriter(waits, sites, attributes)
-    done = [ast.fix_missing_locations(rewriter.visit(function)) for function in tops]
+    done = []
+    for function in tops:
+        rewriter = _Rewriter(waits, sites, attributes, tells_returns=function.name == kernel)
+        done.append(ast.fix_missing_locations(rewriter.visit(function)))
     return Rewritten(done, waits.functions, sites)
 
 
@@ -223,9 +234,13 @@ def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, waits: Waits, sites: Sites, attributes: Collection[str]) -> None:
+    def __init__(
+        self, waits: Waits, sites: Sites, attributes: Collection[str], *, tells_returns: bool
+    ) -> None:
         self.waits, self.sites, self.attributes = waits, sites, attributes
-        self.n_names = 0
+        self.tells_returns, self.n_names = tells_returns, 0
+        #: Variables of the function that is rewritten, but for those that are set once, to a constant.
+        self.variables: set[str] = set()
 
     def _fresh(self, word: str) -> str:
         self.n_names += 1
@@ -236,6 +251,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Drop decorators and annotations, count the calls; a return out of a loop puts the path back."""
         node.decorator_list, node.returns = [], None
+        self.variables |= _variables(node)
         first = node.body[0]
         loops = any(isinstance(inner, ast.For | ast.While) for inner in own_nodes(node))
         self.generic_visit(node)
@@ -246,6 +262,13 @@ class _Rewriter(ast.NodeTransformer):
             node.body = [_at(node.body[0], keep), _at(node.body[0], body)]
         node.body.insert(0, _at(first, ast.Expr(_tell("called", ast.Constant(node.lineno)))))
         return node
+
+    def visit_Return(self, node: ast.Return) -> ast.Return | list[ast.stmt]:
+        """Tell where a kernel ends before its last line: others may wait for the thread."""
+        self.generic_visit(node)
+        if not self.tells_returns:
+            return node
+        return [_at(node, ast.Expr(_tell("returns", ast.Constant(node.lineno)))), node]
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         """Drop the annotation: it may name what this simulator does not have."""
@@ -419,9 +442,17 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Work out by Numba's rules."""
+        folded = FOLDED if is_known(node, self.variables) else ""
         self.generic_visit(node)
         name = OPERATIONS.get(type(node.op))
-        return node if name is None else _at(node, _call(f"__{name}__", node.left, node.right))
+        return node if name is None else _at(node, _call(f"__{folded}{name}__", node.left, node.right))
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        """Give the value the type of both sides, if one of them is known: ``x[i] if i < n else 0.0``."""
+        known = [part for part in (node.body, node.orelse) if is_known(part, self.variables)]
+        self.generic_visit(node)
+        name = OPERATIONS[ast.IfExp]
+        return _at(node, _call(f"__{name}__", node, copy.deepcopy(known[0]))) if len(known) == 1 else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """Work out by Numba's rules what is not simply a negative number."""
@@ -434,6 +465,39 @@ class _Rewriter(ast.NodeTransformer):
     def visit_MatchValue(self, node: ast.MatchValue) -> ast.MatchValue:
         """Leave patterns alone: they take literals only."""
         return node
+
+
+def is_known(node: ast.expr, variables: Collection[str]) -> bool:
+    """Say whether an expression has a value before the kernel runs: constants, and arithmetic with them."""
+    match node:
+        case ast.Name(id=name):
+            return name not in variables
+        case ast.Attribute(
+            value=ast.Name(id="math" | "np" | "numpy"), attr="e" | "inf" | "nan" | "pi" | "tau"
+        ):
+            return True
+        case ast.BinOp(left=left, right=right):
+            return is_known(left, variables) and is_known(right, variables)
+        case ast.UnaryOp(operand=operand):
+            return is_known(operand, variables)
+    return isinstance(node, ast.Constant)
+
+
+def _variables(function: ast.FunctionDef) -> set[str]:
+    names = [node.id for node in own_nodes(function) if isinstance(node, ast.Name) and _is_store(node)]
+    names += [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+    constant = {
+        node.targets[0].id
+        for node in own_nodes(function)
+        if isinstance(node, ast.Assign)
+        and is_known(node.value, names)
+        and isinstance(node.targets[0], ast.Name)
+    }
+    return {name for name in names if name not in constant or names.count(name) > 1}
+
+
+def _is_store(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
 
 
 def _slice_parts(node: ast.Slice) -> list[ast.expr | None]:

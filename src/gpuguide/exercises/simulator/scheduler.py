@@ -49,6 +49,8 @@ def run(
     order: str = "forward",
     shared_bytes: int = 0,
     step_limit: int = STEP_LIMIT,
+    early: frozenset[int] = frozenset(),
+    watch_doubles: bool = False,
 ) -> Trace:
     """Launch a kernel in the tracing simulator.
 
@@ -67,6 +69,10 @@ def run(
         Dynamic shared memory of a block.
     step_limit : int
         Turns of loops that one thread may make.
+    early : frozenset of int
+        Places of the source whose reads get what they would have got before another thread's last change.
+    watch_doubles : bool
+        Note the lines that compute in double precision.
 
     Returns
     -------
@@ -93,6 +99,7 @@ def run(
     if order not in ORDERS:
         raise unknown("order", order, ORDERS)
     launch = _Launch(kernel, Geometry.of(grid, block), order == "reverse", shared_bytes, step_limit)
+    launch.machine.early, launch.machine.watches_doubles = early, watch_doubles
     names, given = launch.take(arguments)
     return launch.trace(names, launch.run(given))
 
@@ -222,6 +229,7 @@ class _Thread:
     answer: Any = None
     ended: bool = False
     failed: bool = False
+    returned: int = 0
     clock: int = 0
     pieces: int = 0
     lane: int = 0
@@ -274,7 +282,7 @@ class _WaitingBlock:
         try:
             thread.wait = thread.body.send(thread.answer)
         except StopIteration:
-            thread.wait, thread.ended = None, True
+            thread.wait, thread.ended, thread.returned = None, True, machine.returned
         except EndlessError:
             raise
         except Exception as error:
@@ -414,16 +422,20 @@ class _Standstill:
         waiting = {thread.number: thread.wait for thread in self.threads if thread.wait is not None}
         first = min(waiting)
         other = next((number for number, wait in waiting.items() if wait.place != waiting[first].place), None)
-        returned = [thread.number for thread in self.threads if thread.ended and not thread.failed]
+        ended = [thread for thread in self.threads if thread.ended and not thread.failed]
         if other is not None:
             self._apart(first, self._line(waiting[first]), other, self._line(waiting[other]))
-        elif returned:
-            line = self._line(waiting[first])
+        elif ended:
+            line, returned = self._line(waiting[first]), ended[0].returned
+            how = f"returned in line {returned}" if returned else "ended"
+            cause = "" if returned else ": an if or a loop lets some threads miss it"
             what = (
-                f"has returned while thread {self._shown(first)} of the same block waits at the barrier in "
-                f"line {line}, which all threads of a block must reach"
+                f"{how} while thread {self._shown(first)} of the same block waits at the barrier in "
+                f"line {line}{cause}, and all threads of a block must reach it"
             )
-            self._remark("missed_barrier", what, (line,), (returned[0], first))
+            kind = "missed_barrier" if returned else "divergent_barrier"
+            lines = tuple(sorted({line, returned} - {0}))
+            self._remark(kind, what, lines, (ended[0].number, first))
 
     def _apart(self, first: int, line: int, other: int, other_line: int) -> None:
         rival = f"thread {self._shown(other)} of the same block"

@@ -104,7 +104,7 @@ def prepare(
     imports = _imports(tree) or (names.USUAL_IMPORTS if usual_imports else {})
     own_constants = _constants(tree, constants, evaluate) if evaluate else {}
     findings = [*_look_over(kernel, functions.values()), *_unknown(functions.values(), imports)]
-    rewritten = rewrite(functions.values(), imports, names.ATTRIBUTES)
+    rewritten = rewrite(functions.values(), imports, names.ATTRIBUTES, kernel.name)
     code = _compiled(ast.Module(list(rewritten.functions), []), kernel.name)
     return Kernel(
         kernel.name,

@@ -40,7 +40,10 @@ class Cell(NamedTuple):
 
 
 class Access(NamedTuple):
-    """One access to memory, or a fence, with all that the log says of it."""
+    """One access to memory, or a fence, with all that the log says of it.
+
+    The value of a store is what it stored, that of a read whether it is one of `Trace.guesses`.
+    """
 
     position: int
     region: Region
@@ -55,6 +58,7 @@ class Access(NamedTuple):
     epoch: int
     phase: int
     clock: int
+    value: Any
 
 
 @dataclass
@@ -160,12 +164,25 @@ class Trace:
             segment.epoch,
             segment.phase,
             segment.clock,
+            self.machine.stored.get(position, position in self.guesses),
         )
 
     @cached_property
     def memory(self) -> list[Access]:
         """All accesses to memory."""
         return [self.access(position) for position, *_ in self.touches]
+
+    @cached_property
+    def guesses(self) -> dict[int, int]:
+        """Reads that only guess what a later compare-and-swap of the thread checks: sites by position."""
+        checked: set[tuple[Cell, int]] = set()
+        found = {}
+        for position, cell, kind, segment, _ in reversed(self.touches) if self.machine.swaps else ():
+            if position in self.machine.swaps:
+                checked.add((cell, segment.thread))
+            elif kind == READ and (cell, segment.thread) in checked:
+                found[position] = self.machine.log[position][3]
+        return found
 
     def handovers(self) -> list[Access]:
         """Return atomic operations and fences, if there is a fence at all."""

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["METHODS", "OF_ARRAYS", "OF_SEQUENCES", "UFUNCS", "VALUES"]
+__all__ = ["CODE", "METHODS", "OF_ARRAYS", "OF_SEQUENCES", "PARTS", "UFUNCS", "VALUES"]
+
+CODE = (
+    "ElementwiseKernel",
+    "RawKernel",
+    "RawModule",
+    "ReductionKernel",
+)
+"""Names that take code in CUDA C++, which only a GPU can run."""
 
 UFUNCS = (
     "abs",
@@ -98,6 +106,7 @@ METHODS = (
 OF_ARRAYS = (
     "broadcast_to",
     "convolve",
+    "einsum",
     "expand_dims",
     "flip",
     "inner",
@@ -117,6 +126,14 @@ OF_SEQUENCES = (
     "vstack",
 )
 """Functions of lists of arrays."""
+
+PARTS = (
+    "array_split",
+    "hsplit",
+    "split",
+    "vsplit",
+)
+"""Functions that take an array apart: they return a list of views."""
 
 VALUES = (
     "bool_",

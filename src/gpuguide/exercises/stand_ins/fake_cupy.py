@@ -7,10 +7,22 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
+from gpuguide.exercises.numpy_views import allocation, bounds
+from gpuguide.exercises.simulator.machine import UnsupportedError
 from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names
-from gpuguide.exercises.stand_ins.cupy_names import METHODS, OF_ARRAYS, OF_SEQUENCES, UFUNCS, VALUES
+from gpuguide.exercises.stand_ins.cupy_names import (
+    CODE,
+    METHODS,
+    OF_ARRAYS,
+    OF_SEQUENCES,
+    PARTS,
+    UFUNCS,
+    VALUES,
+)
 from gpuguide.exercises.stand_ins.host_memory import HostMemory
+from gpuguide.exercises.stand_ins.lines import named
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 
 __all__ = ["DeviceArray", "FakeCupy"]
@@ -229,26 +241,39 @@ class FakeCupy:
         self.n_allocations = self.bytes_allocated = 0
         #: What crossed the link, in order.
         self.sent, self.fetched = list[Any](), list[Any]()
-        self._memory = HostMemory(self.gpu)
+        self._memory, self._is_fusing = HostMemory(self.gpu), False
+        strided = Names(
+            "cupy.lib.stride_tricks", as_strided=self._as_strided, sliding_window_view=self._windows
+        )
+        self.lib = Names("cupy.lib", stride_tricks=strided)
 
     def __getattr__(self, name: str) -> Any:
+        function: Any = None
         if name in UFUNCS:
-            return lambda *args, **kwargs: self.run_ufunc(getattr(np, name), *args, **kwargs)
+            function = lambda *args, **kwargs: self.run_ufunc(getattr(np, name), *args, **kwargs)  # noqa: E731
         if name in METHODS:
-            return lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)
+            function = lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)  # noqa: E731
         if name in OF_ARRAYS:
-            return lambda *args, **kwargs: self.run(name, getattr(np, name), *args, **kwargs)
+            function = lambda *args, **kwargs: self.run(name, getattr(np, name), *args, **kwargs)  # noqa: E731
+        if name in PARTS:
+            function = lambda ary, *args, **kwargs: self._parts(  # noqa: E731
+                getattr(np, name), ary, *args, **kwargs
+            )
         if name in OF_SEQUENCES:
-            return lambda arrays, *args, **kwargs: self._join(name, arrays, *args, **kwargs)
+            function = lambda arrays, *args, **kwargs: self._join(name, arrays, *args, **kwargs)  # noqa: E731
+        if function is not None:
+            return named(f"cp.{name}", function)
         if name in VALUES:
             return getattr(np, name)
+        if name in CODE:
+            raise UnsupportedError(f"cp.{name}: code in CUDA C++")
         raise AttributeError(
             f"The stand-in for CuPy has no {name!r}: it has only what the exercises need. You can solve the "
             f"exercise with what it has."
         )
 
     def __dir__(self) -> list[str]:
-        tables = (*UFUNCS, *METHODS, *OF_ARRAYS, *OF_SEQUENCES, *VALUES)
+        tables = (*UFUNCS, *METHODS, *OF_ARRAYS, *OF_SEQUENCES, *PARTS, *VALUES)
         return sorted({*tables, *(name for name in vars(type(self)) if not name.startswith("_"))})
 
     # Between host and device.
@@ -299,6 +324,10 @@ class FakeCupy:
 
     def to_host(self, array: DeviceArray, out: Any, order: str) -> Any:
         """Copy to the host, into a new array or into `out`."""
+        if self._is_fusing:
+            raise TypeError(
+                "A fused function works on the GPU alone; nothing of it can be copied to the host."
+            )
         data = array._data
         if out is None:
             out = np.empty(data.shape, data.dtype, order="F" if order == "F" else "C")
@@ -386,6 +415,28 @@ class FakeCupy:
                     self.note_launch("fill", padded)
         return padded
 
+    def fuse(self, *functions: Any, kernel_name: str = "") -> Any:
+        """Return a function, or a decorator for one, whose operators make one launch together."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            name = kernel_name or function.__name__
+            if not name.isidentifier():  # CUDA C++ has no lambdas that are kernels
+                raise ValueError(f'Invalid kernel name: "{name}"')
+
+            def fused(*operands: Any) -> Any:
+                self._is_fusing = True
+                try:
+                    result = function(*operands)
+                finally:
+                    self._is_fusing = False
+                written = [each for each in (result, *operands) if isinstance(each, DeviceArray)]
+                self.note_launch(name, written[0], *operands)
+                return result
+
+            return named(name, fused)
+
+        return decorate(*functions) if functions else decorate
+
     # What the arrays call.
 
     def run_ufunc(self, ufunc: Any, *operands: Any, **kwargs: Any) -> Any:
@@ -432,7 +483,7 @@ class FakeCupy:
 
     def note_launch(self, name: str, written: Any, *read: Any) -> None:
         """Queue a kernel that reads and writes arrays; like CuPy, none where there is nothing to write."""
-        if not written._data.size:
+        if self._is_fusing or not written._data.size:
             return
         touches: dict[Hashable, int] = {}
         for array in (written, *read):
@@ -467,6 +518,22 @@ class FakeCupy:
         self.note_launch(name, array)
         return array
 
+    def _parts(self, function: Callable[..., Any], ary: Any, *args: Any, **kwargs: Any) -> list[Any]:
+        """Return parts of an array, which are views of it."""
+        contents = self.unwrap(ary)
+        return [self.wrap(part, ary._buffer) for part in function(contents, *args, **kwargs)]
+
+    def _as_strided(self, x: Any, shape: Any = None, strides: Any = None) -> Any:
+        """Return a view of other strides; of what lies outside of the array's own memory there is none."""
+        view = as_strided(x._data, shape, strides)
+        (low, high), (first, last) = bounds(view), bounds(allocation(x._data))
+        if view.size and not first <= low <= high <= last:
+            raise ValueError("as_strided reaches beyond the memory of the array")
+        return self.wrap(view, x._buffer)
+
+    def _windows(self, x: Any, window_shape: Any, axis: Any = None) -> Any:
+        return self.wrap(sliding_window_view(x._data, window_shape, axis, writeable=True), x._buffer)
+
     def _join(self, name: str, arrays: Any, *args: Any, **kwargs: Any) -> Any:
         if not all(isinstance(a, DeviceArray) for a in arrays):
             raise TypeError("Only cupy arrays can be concatenated")
@@ -474,6 +541,11 @@ class FakeCupy:
         array = self._allocate(getattr(np, name)(contents, *args, **kwargs))
         self.note_launch(name, array, *arrays)
         return array
+
+
+for _name, _function in vars(FakeCupy).items():
+    if not _name.startswith("_"):
+        named(f"cp.{_name}", _function)
 
 
 def _check_destination(data: np.ndarray[Any, Any], out: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.machine import UnsupportedError
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError
 from gpuguide.results.units import format_quantity
@@ -32,7 +33,11 @@ __all__ = [
     "shown",
 ]
 
-_MIXED = ("Unsupported type <class 'numpy.ndarray'>", "Implicit conversion to a NumPy array")
+_MIXED = (
+    *("Unsupported type <class 'numpy.ndarray'>", "Implicit conversion to a NumPy array"),
+    *("Only cupy arrays can be concatenated", "non-scalar numpy.ndarray cannot be used"),
+    *("Only numpy.ndarray can be", "'numpy.ndarray' object has no attribute 'get'"),
+)
 
 
 def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[Any, Finding | None]:
@@ -66,13 +71,17 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
     except TooLongError as error:
         message = f"{case} the function had not ended after {error.limit_s:g} s."
         return None, Finding("endless", message, line=line_of_error(error, source_of(function)))
+    except UnsupportedError as error:
+        line = line_of_error(error, source_of(function))
+        message = f"Line {line} uses {error}, which the stand-ins cannot run; a GPU can judge it."
+        return None, Finding("unsupported", message, line=line)
     except (
         Exception,
         SystemExit,
     ) as error:  # whatever a reader's function raises is a finding, never the session's end
         text = str(error).strip().rstrip(".")
         message = f"{case} the function raised {type(error).__name__}{f': {text}' if text else ''}."
-        if isinstance(error, TypeError) and any(mixed in str(error) for mixed in _MIXED):
+        if any(mixed in str(error) for mixed in _MIXED):
             message += (
                 " An array on the GPU met a NumPy array: bring both to one side, with cp.asarray or "
                 "cp.asnumpy, or make the new one on the side of the other."

@@ -1,4 +1,4 @@
-"""Which line of the reader's code is running: stand-ins note it with everything they see."""
+"""Where a message points: the line of the reader's code that is running, and names that readers know."""
 
 from __future__ import annotations
 
@@ -8,7 +8,32 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["line_now", "line_of_error", "source_of"]
+__all__ = ["line_now", "line_of_error", "named", "source_of"]
+
+
+def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function of a stand-in bear a reader's name for it: Python's messages show it.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"cp.sum"``.
+    function : callable
+        Of a stand-in.
+
+    Returns
+    -------
+    callable
+        The same one.
+
+    Examples
+    --------
+    >>> named("xp.sum", lambda x: x)(2, ddof=1)
+    Traceback (most recent call last):
+    TypeError: xp.sum() got an unexpected keyword argument 'ddof'
+    """
+    function.__name__ = function.__qualname__ = name
+    return function
 
 
 def source_of(function: Callable[..., Any]) -> str:

@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gpuguide.exercises.stand_ins.lines import line_now, named
+
 __all__ = ["OtherArray", "OtherLibrary"]
 
 _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
@@ -174,6 +176,16 @@ for _name in _COMPARISONS:
 class OtherLibrary:
     """Functions of the array API standard, with the standard's arguments, on `OtherArray`.
 
+    Parameters
+    ----------
+    source : str
+        File name of the reader's code (`lines.source_of`).
+
+    Attributes
+    ----------
+    narrowed_at : int or None
+        The line of that file that first made single precision of double.
+
     Examples
     --------
     >>> xp = OtherLibrary()
@@ -187,6 +199,10 @@ class OtherLibrary:
 
     __name__ = "other"
 
+    def __init__(self, source: str = "") -> None:
+        self._source = source
+        self.narrowed_at: int | None = None
+
     def __dir__(self) -> list[str]:
         tables = (*_UNARY, *_BINARY, *_REDUCTIONS, *_SPREADS, *_OTHERS, *_DTYPES)
         return sorted({*tables, *(name for name in vars(type(self)) if not name.startswith(("_", "unwrap")))})
@@ -194,20 +210,25 @@ class OtherLibrary:
     def __getattr__(self, name: str) -> Any:
         if name in _DTYPES:
             return np.dtype(name)
+        function: Any = None
         if name in _UNARY:
-            return lambda x, /: self._made(getattr(np, name), x)
+            function = lambda x, /: self._made(getattr(np, name), x)  # noqa: E731
         if name in _BINARY:
-            return lambda x1, x2, /: self._made(getattr(np, name), x1, x2)
+            function = lambda x1, x2, /: self._made(getattr(np, name), x1, x2)  # noqa: E731
         if name in _REDUCTIONS:
-            return lambda x, /, *, axis=None, keepdims=False: self._made(
+            function = lambda x, /, *, axis=None, keepdims=False: self._made(  # noqa: E731
                 getattr(np, name), x, axis=axis, keepdims=keepdims
             )
         if name in _SPREADS:
-            return lambda x, /, *, axis=None, correction=0.0, keepdims=False: self._made(
+            function = lambda x, /, *, axis=None, correction=0.0, keepdims=False: self._made(  # noqa: E731
                 getattr(np, name), x, axis=axis, ddof=correction, keepdims=keepdims
             )
         if name in _OTHERS:
-            return lambda x, /, *others, **options: self._made_of(getattr(np, name), x, *others, **options)
+            function = lambda x, /, *others, **options: self._made_of(  # noqa: E731
+                getattr(np, name), x, *others, **options
+            )
+        if function is not None:
+            return named(f"xp.{name}", function)
         raise AttributeError(
             f"This library has no {name!r}: it has names of the array API standard alone, and not all."
         )
@@ -220,6 +241,8 @@ class OtherLibrary:
 
     def astype(self, x: OtherArray, dtype: Any, /, *, copy: bool = True, device: Any = None) -> OtherArray:
         """Return the numbers in another type."""
+        if x.dtype == np.float64 and np.dtype(dtype).itemsize < 8:
+            self.narrowed_at = self.narrowed_at or line_now(self._source)
         return OtherArray(self, self.unwrap(x).astype(dtype))
 
     def zeros_like(self, x: OtherArray, /, *, dtype: Any = None, device: Any = None) -> OtherArray:
@@ -281,6 +304,11 @@ def _maker(name: str) -> Callable[..., OtherArray]:
         return OtherArray(self, getattr(np, name)(*numbers, **options))
 
     return make
+
+
+for _name, _function in vars(OtherLibrary).items():
+    if not _name.startswith("_"):
+        named(f"xp.{_name}", _function)
 
 
 for _name in _MADE:

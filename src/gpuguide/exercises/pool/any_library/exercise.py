@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,18 @@ from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.judging import attempt, shown
+from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.other_library import OtherArray, OtherLibrary
 
-# Rows, columns, dtype; the second column of each table always reads the same.
-CASES = ((4, 3, np.float64), (2, 2, np.float32), (100, 5, np.float32), (33, 2, np.float64))
-TOLERANCE = 1e-5
+# Rows, columns, dtype.
+CASES = ((4, 2, np.float64), (2, 2, np.float32), (100, 5, np.float32), (33, 3, np.float64))
+# Single precision somewhere on the way of float64 shows.
+TOLERANCES: dict[type, float] = {np.float32: 1e-5, np.float64: 1e-9}
+ABOUT = {
+    0: "All readings of this sensor are smaller than 1e-10, and they differ.",
+    1: "This sensor always reads 12.",
+    2: "The readings of this sensor are near 16777216, and differ by less than 100.",
+}
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
@@ -28,7 +36,8 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 
 def _findings(function: Callable[..., Any], rows: int, columns: int, dtype: type) -> Finding | None:
     table, expected = _table(rows, columns, dtype)
-    readings = OtherArray(OtherLibrary(), table.copy())
+    library = OtherLibrary(source_of(function))
+    readings = OtherArray(library, table.copy())
     case = f"For {rows} readings of {columns} sensors in {np.dtype(dtype)}"
     result, finding = attempt(function, case, readings)
     if finding is not None:
@@ -37,18 +46,25 @@ def _findings(function: Callable[..., Any], rows: int, columns: int, dtype: type
         return Finding(
             "wrong", f"{case} the result must be an array of the readings' library; got {shown(result)}."
         )
-    return compare_values(case, result._data, expected, TOLERANCE) or unchanged(
-        case, "readings", readings._data, table
-    )
+    finding = compare_values(case, result._data, expected, TOLERANCES[dtype])
+    if finding is None or not finding.index:
+        return finding or unchanged(case, "readings", readings._data, table)
+    about, line = ABOUT.get(finding.index[1], ""), None
+    if dtype is np.float64 and library.narrowed_at:
+        line = library.narrowed_at
+        about = f"Line {line} makes float32 of float64."
+    return replace(finding, message=f"{finding.message} {about}".strip(), line=line, lines=())
 
 
 def _table(rows: int, columns: int, dtype: type) -> tuple[Any, Any]:
     rng = np.random.default_rng(rows)
-    # Whole numbers, so that the mean of equal ones is exact.
+    # Whole numbers, so that the mean of equal ones is exact, as the statement promises.
     table: Any = rng.integers(-50, 50, (rows, columns)).astype(dtype)
     table[0], table[1] = -7, 9  # so that all sensors but the second differ
-    table[:, 0] /= 2**14  # their spread is small
+    table[:, 0] /= 2**40  # no threshold tells their spread from none
     table[:, 1] = 12
+    if dtype is np.float64:
+        table[:, 2:] += 2**24  # the mean of squares minus the square of the mean has no digit left
     exact = table.astype(np.float64)
     centred = exact - exact.sum(axis=0) / rows
     spread = np.sqrt((centred**2).sum(axis=0) / (rows - 1))

@@ -29,7 +29,7 @@ def calls() -> list[Call]:
 def _call(shape: tuple[int, int], block: tuple[int, int]) -> Call:
     rng = np.random.default_rng(shape)
     image = eighths(rng, -999, 999, shape)
-    offset = eighths(rng, 1, 99, shape[1])
+    offset = eighths(rng, 300, 499, shape[1])
     arguments = {"image": image, "offset": offset, "out": poisoned(shape)}
     grid = (blocks_1d(max(shape), block[0]), blocks_1d(max(shape), block[1]))
     label = f"{matrix_in_words(shape)}, {in_words(grid, block)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuguide.exercises.cases import in_words, poisoned
+from gpuguide.exercises.cases import eighths, in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.machine.launch import blocks_1d
 
@@ -27,8 +27,8 @@ def calls() -> list[Call]:
 
 
 def _call(shape: tuple[int, int], threads: int) -> Call:
-    # Whole numbers: the sums are exact in any order.
-    x = np.random.default_rng(shape).integers(1, 99, shape).astype(np.float32)
+    # Multiples of 1/8: the sums are exact in any order.
+    x = eighths(np.random.default_rng(shape), 300, 999, shape)
     expected = x.copy()
     expected[1:] += x[:-1]
     expected[:-1] += x[1:]

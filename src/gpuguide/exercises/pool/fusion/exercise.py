@@ -16,8 +16,9 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Large and near to each other: half precision would lose what x and y differ by.
-    x, y, weight = (eighths(rng, low, low + 19, n) for low in (300, 300, -9))
+    # Large, and x and y near to each other: half precision would lose the digits that matter.
+    x, y, weight = (eighths(rng, 300, 300 + width, n) for width in (3, 3, 19))
+    weight[::2] *= -1
     expected = (x - y) ** 2 * weight
     return {"x": x, "y": y, "weight": weight, "out": poisoned(n)}, {"out": expected}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuguide.exercises.cases import eighths
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
@@ -87,8 +88,9 @@ def _too_much(case: str, cp: FakeCupy) -> Finding | None:
 
 def _table(shape: tuple[int, int]) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(shape[0])
-    x = rng.integers(-99, 99, shape).astype(np.float32)
-    factors = rng.integers(2, 9, shape[0]).astype(np.float32)
+    # Exact in single precision, and too long for half.
+    x = eighths(rng, -999, 999, shape)
+    factors = eighths(rng, 2, 9, shape[0])
     return x, factors, x * factors[:, np.newaxis]
 
 

@@ -16,8 +16,9 @@ def calls() -> list[Call]:
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Too large for single precision to add them up exactly.
+    # Too large for single precision to add them up exactly, and some to hold them.
     x = rng.integers(-99_999, 1_999_999, n, dtype=np.int32)
+    x[::64] = x[::64] // 2 * 2 + 2**24 + 1
     total = rng.integers(1, 99, 1, dtype=np.int32)
     return {"x": x, "total": total}, {"total": total + x.sum(dtype=np.int32)}
 

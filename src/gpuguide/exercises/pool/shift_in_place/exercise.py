@@ -17,7 +17,7 @@ def calls() -> list[Call]:
 
 
 def _call(n: int, threads: int) -> Call:
-    x = np.random.default_rng(n).permutation(n).astype(np.float32) / 8
+    x = np.random.default_rng(n).permutation(n).astype(np.float32) / 8 + 1024
     expected = np.concatenate([x[1:], x[-1:]])
     return Call(f"n = {n}, {in_words((1,), (threads,))}", (1,), (threads,), {"x": x}, {"x": expected})
 

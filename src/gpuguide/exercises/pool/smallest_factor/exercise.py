@@ -27,13 +27,14 @@ LAUNCHES = (
 
 
 def calls() -> list[Call]:
-    """Make launches with one row of blocks for each odd number up to the root of the largest."""
-    return [_call(*launch) for launch in LAUNCHES]
+    """Make launches with a row of blocks for each odd number up to the root of the largest, and more."""
+    # Steps of the last one go beyond 255, which fits into no integer of 8 bits.
+    return [*(_call(*launch) for launch in LAUNCHES), _call(24, 1, 16, rows=140)]
 
 
-def _call(n: int, blocks: int, threads: int) -> Call:
+def _call(n: int, blocks: int, threads: int, rows: int = 0) -> Call:
     numbers = np.arange(1, 2 * n, 2, dtype=np.int32)
-    grid = (blocks, max(1, (isqrt(2 * n) - 1) // 2))
+    grid = (blocks, rows or max(1, (isqrt(2 * n) - 1) // 2))
     expected = np.array([_smallest_factor(int(number)) for number in numbers], np.int32)
     label = f"n = {n}, {in_words(grid, (threads, 1))}"
     return Call(label, grid, (threads, 1), {"factors": numbers}, {"factors": expected})

@@ -22,6 +22,7 @@ def _call(m: int, n: int, p: int) -> Call:
     # Multiples of 1/8, and those of b small: the sum is exact in any order.
     rng = np.random.default_rng((m, n, p))
     a, b = eighths(rng, -400, 401, (m, n)), eighths(rng, -4, 9, (n, p))
+    b[:1] += 256.125  # half precision would lose their fractions
     grid = (blocks_1d(p, TILE), blocks_1d(m, TILE))
     label = f"m = {m}, n = {n}, p = {p}, {in_words(grid, (TILE, TILE))}"
     product = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)

@@ -26,7 +26,7 @@ CASES = (
     (0, np.float32, 512),
 )
 LEAST_SHARE = 8  # a chunk has at least this part of the limit
-TOLERANCE = 1e-5
+TOLERANCES: dict[type, float] = {np.float32: 1e-5, np.float64: 1e-12}
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
@@ -63,7 +63,7 @@ def _findings(function: Callable[..., Any], case: tuple[Any, ...], cp: Any) -> I
     if finding is None and isinstance(result, cp.ndarray):
         finding = Finding("wrong", f"{said} the result must be an array of NumPy; it was left on the GPU.")
     expected = np.log1p(copy.astype(np.float64) ** 2).astype(dtype)
-    finding = finding or compare_values(said, result, expected, TOLERANCE)
+    finding = finding or compare_values(said, result, expected, TOLERANCES[dtype])
     yield from (found for found in (finding, unchanged(said, "x", x, copy)) if found)
 
 

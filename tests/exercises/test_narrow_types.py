@@ -1,0 +1,63 @@
+"""Inputs need all the bits of their type: a kernel that reads them in a narrower one is refused."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+import pytest
+from pool_answers import kernels, kinds
+
+from gpuguide.exercises import get
+from gpuguide.exercises.check import judge
+
+NARROWER = {
+    "float32": ("float16", "int32"),
+    "float64": ("float32", "int64"),
+    "uint8": ("int8",),
+    "int16": ("int8", "uint8"),
+    "int32": ("int16", "uint16", "float32"),
+    "int64": ("int32", "float32", "float64"),
+}
+# What the statements promise fits into the narrower type, or is the same in it for all that is done.
+FITS = {
+    ("map", "pixels", "int8"): "only the lowest 8 bits are stored",
+    ("pack_bits", "crossed", "int8"): "0 or 1",
+    **dict.fromkeys((("primes_on_gpu", "numbers", kind) for kind in NARROWER["int64"]), "at most 5 million"),
+    **dict.fromkeys((("divergence", "x", kind) for kind in NARROWER["int32"]), "at most 999"),
+}
+
+
+class Narrowed(ast.NodeTransformer):
+    """Converts what is read from one array to another type."""
+
+    def __init__(self, array: str, kind: str) -> None:
+        self.array, self.kind, self.n_reads = array, kind, 0
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or ast.unparse(node.value) != self.array:
+            return node
+        self.n_reads += 1
+        return ast.Call(ast.Attribute(ast.Name("types", ast.Load()), self.kind, ast.Load()), [node], [])
+
+
+def narrowed(source: str, array: str, kind: str) -> str:
+    """The source with all reads of an array converted; empty if there are none."""
+    reads = Narrowed(array, kind)
+    tree = reads.visit(ast.parse(source))
+    return (
+        f"from numba import types\n{ast.unparse(ast.fix_missing_locations(tree))}\n" if reads.n_reads else ""
+    )
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_a_narrower_type_is_refused_unless_it_is_wide_enough(name: str) -> None:
+    exercise = get(name)
+    passing = set()
+    for array, contents in next(iter(exercise.task.calls())).arguments.items():
+        for kind in NARROWER.get(str(getattr(contents, "dtype", "")), ()) if np.ndim(contents) else ():
+            source = narrowed(exercise.solution, array, kind)
+            if source and not kinds([judge(exercise, source, name=exercise.function_name)]):
+                passing.add((name, array, kind))
+    assert passing == {each for each in FITS if each[0] == name}
