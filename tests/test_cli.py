@@ -97,7 +97,7 @@ def test_the_traceback_is_there_when_asked_for(study: FakeStudy) -> None:
 def test_an_unknown_topic_names_the_nearest(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(catalogue, "_topics", lambda: {"primes": "", "matmul": ""})
+    monkeypatch.setattr(catalogue, "topic_names", lambda: ("primes", "matmul"))
     assert cli.main(["run", "prime"]) == 2
     assert capsys.readouterr().err == "gpuguide: Unknown topic 'prime'. Did you mean 'primes'?\n"
 

@@ -81,7 +81,8 @@ def topic_names() -> tuple[str, ...]:
     >>> isinstance(topic_names(), tuple)
     True
     """
-    return tuple(_topics())
+    folders = sorted(folder for root in topics.__path__ for folder in Path(root).iterdir())
+    return tuple(folder.name for folder in folders if _study_files(folder.name))
 
 
 def studies(topic: str) -> dict[str, Study]:
@@ -103,7 +104,7 @@ def studies(topic: str) -> dict[str, Study]:
     UnknownNameError
         There is no such topic.
     """
-    if topic not in _topics():
+    if topic not in topic_names():
         raise unknown("topic", topic, topic_names())
     return {study.name: study for study in (make() for make in _makers(topic))}
 
@@ -126,16 +127,12 @@ def entries(root: Path | None = None) -> tuple[Entry, ...]:
     RecordingError
         A recording cannot be read.
     """
-    about, recorded = _topics(), _recorded(root)
+    about = {topic: _about(_study_files(topic)[0]) for topic in topic_names()}
+    recorded = _recorded(root)
     return tuple(
         Entry(name, about.get(name, ""), name in about, recorded.get(name, ()))
         for name in sorted({*about, *recorded})
     )
-
-
-def _topics() -> dict[str, str]:
-    folders = sorted(folder for root in topics.__path__ for folder in Path(root).iterdir())
-    return {folder.name: _about(files[0]) for folder in folders if (files := _study_files(folder.name))}
 
 
 # Cached, because every command asks for it, and collecting the tests asks 18 times.
@@ -144,11 +141,14 @@ def _study_files(topic: str) -> tuple[Path, ...]:
     """Find the modules of a topic that make studies; ``study.py``, which describes the topic, is first."""
     paths = [path for root in topics.__path__ for path in sorted((Path(root) / topic).glob("[!_]*.py"))]
     # Parsed and not imported: a list of topics must not need Numba, CuPy or a GPU.
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
     made = [
         path
-        for path, tree in trees.items()
-        if any(isinstance(node, ast.FunctionDef) and _is_study_name(node.name) for node in tree.body)
+        for path, text in texts.items()
+        if "study(" in text  # few have that, and only these are worth parsing
+        and any(
+            isinstance(node, ast.FunctionDef) and _is_study_name(node.name) for node in ast.parse(text).body
+        )
     ]
     return tuple(sorted(made, key=lambda path: path.stem != "study"))
 

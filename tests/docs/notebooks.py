@@ -1,6 +1,8 @@
 """The notebooks that were built, their cells, and mistakes to put into them."""
 
 import ast
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -41,16 +43,28 @@ UNSEEN = {
 }
 
 
-def code_cells(notebook: Path) -> list[str]:
+@cache
+def parsed(code: str) -> ast.Module:
+    """The tree of a cell, for all tests that read it: none changes it."""
+    return ast.parse(code)
+
+
+@cache
+def nodes_of(code: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(parsed(code)))
+
+
+@cache
+def code_cells(notebook: Path) -> tuple[str, ...]:
     """The code of a notebook, without the solutions of its exercises, which are folded away."""
     cells = nbformat.read(notebook, as_version=4).cells
-    return [cell.source for cell in cells if cell.cell_type == "code" and not cell.metadata]
+    return tuple(cell.source for cell in cells if cell.cell_type == "code" and not cell.metadata)
 
 
 def is_of_definitions(code: str) -> bool:
     """Whether a cell holds what the page shows of a topic: it does nothing but import and define."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-    body = ast.parse(code).body
+    body = parsed(code).body
     inert = all(
         isinstance(each, kinds) or (isinstance(each, ast.Assign) and _is_table(each)) for each in body
     )
@@ -67,8 +81,12 @@ def _is_table(assigned: ast.Assign) -> bool:
 
 def defined(code: str) -> list[str]:
     """The names that a cell defines."""
+    return _defined(parsed(code).body)
+
+
+def _defined(body: Iterable[ast.stmt]) -> list[str]:
     names = []
-    for each in ast.parse(code).body:
+    for each in body:
         if isinstance(each, ast.FunctionDef | ast.ClassDef):
             names.append(each.name)
         elif isinstance(each, ast.Assign):
@@ -84,13 +102,13 @@ def names_needed(definition: ast.AST) -> set[str]:
     return {node.id for node in names} - bound
 
 
-def handed_over(cells: list[str]) -> list[ast.Call]:
+def handed_over(cells: Sequence[str]) -> list[ast.Call]:
     """The calls of a notebook that hand kernels to a study."""
-    calls = (node for code in cells for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
+    calls = (node for code in cells for node in nodes_of(code) if isinstance(node, ast.Call))
     return [call for call in calls if "kernels" in [each.arg for each in call.keywords]]
 
 
-def names_handed(cells: list[str]) -> set[str]:
+def names_handed(cells: Sequence[str]) -> set[str]:
     """The names under which the notebook knows what it hands to studies."""
     return {
         name.id
@@ -100,7 +118,7 @@ def names_handed(cells: list[str]) -> set[str]:
     }
 
 
-def definitions(cells: list[str]) -> list[str]:
+def definitions(cells: Sequence[str]) -> list[str]:
     """Code that defines what is handed to studies, and imports what is from topics; it needs no GPU.
 
     That is the cells of definitions, and what the page's own cells define of it.
@@ -111,15 +129,15 @@ def definitions(cells: list[str]) -> list[str]:
     for code in reversed(cells):
         if is_of_definitions(code):
             found.append(code)
-            needed |= {name for each in ast.parse(code).body for name in names_needed(each)}
+            needed |= {name for each in parsed(code).body for name in names_needed(each)}
             continue
-        for statement in reversed(ast.parse(code).body):
+        for statement in reversed(parsed(code).body):
             if isinstance(statement, ast.Import | ast.ImportFrom):
                 bound = {(each.asname or each.name).partition(".")[0] for each in statement.names}
                 is_topic = (getattr(statement, "module", "") or "").startswith("gpuguide.topics")
                 if (is_topic or bound & needed) and not _is_of_cupy(statement):
                     found.append(ast.unparse(statement))
-            elif needed & set(defined(ast.unparse(statement))):
+            elif needed & set(_defined([statement])):
                 found.append(ast.unparse(statement))
                 needed |= names_needed(statement)
     return found[::-1]
@@ -133,14 +151,14 @@ def _is_of_cupy(statement: ast.Import | ast.ImportFrom) -> bool:
     return any(module.partition(".")[0] in ("cupy", "cupyx") for module in modules)
 
 
-def mistakes(cells: list[str]) -> dict[str, list[str]]:
+def mistakes(cells: Sequence[str]) -> dict[str, list[str]]:
     """Each function that is handed to a study -> the cells in which all that it stores is off by one."""
     wrong = {}
     handed = names_handed(cells)
     for place, code in enumerate(cells):
         for name in [each for each in defined(code) if each in handed]:
             tree = ast.parse(code)
-            (function,) = (each for each in tree.body if name in defined(ast.unparse(each)))
+            (function,) = (each for each in tree.body if name in _defined([each]))
             if isinstance(function, ast.FunctionDef) and _spoil(function):
                 wrong[name] = [*cells[:place], ast.unparse(tree), *cells[place + 1 :]]
     return wrong

@@ -24,6 +24,7 @@ import textwrap
 import time
 import types
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ def put_fakes_in_place() -> None:
     gpuguide.measure.ceilings.copy_sentinel = lambda gpu: next(rates)
     gpuguide.machine.memory.free_pools = lambda space: None
     Layout.recorded = property(lambda self: Path(os.environ["RECORDED"]))
+    # Not the guide's own, and it reads the files of each package whose version is asked for.
+    metadata.version = functools.cache(metadata.version)
 
 
 def record(recorded: Path) -> None:

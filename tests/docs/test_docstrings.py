@@ -15,7 +15,8 @@ DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 
 def has_examples(file):
     """Tell examples in docstrings from those in texts that the extension writes."""
-    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    text = file.read_text(encoding="utf-8")
+    nodes = ast.walk(ast.parse(text)) if ">>> " in text else ()
     return any(">>> " in (ast.get_docstring(node) or "") for node in nodes if isinstance(node, DOCUMENTED))
 
 

@@ -25,6 +25,8 @@ from notebooks import (  # noqa: E402
     mistakes,
     names_handed,
     names_needed,
+    nodes_of,
+    parsed,
 )
 
 pytestmark = pytest.mark.skipif(not NOTEBOOKS, reason=NOT_BUILT)
@@ -101,7 +103,7 @@ def root(node):
 
 @of_every_page
 def test_no_notebook_uses_a_private_name_or_changes_a_module_of_the_package(notebook):
-    trees = [ast.parse(code) for code in code_cells(notebook)]
+    trees = [parsed(code) for code in code_cells(notebook)]
     names = {name: module for tree in trees for name, module in imported(tree)}
     ours = {name for name, module in names.items() if module.startswith("gpuguide")}
     private = [module for module in names.values() if "._" in f".{module}".replace("__future__", "")]
@@ -121,7 +123,7 @@ def test_no_notebook_uses_a_private_name_or_changes_a_module_of_the_package(note
 def test_nothing_is_imported_that_a_cell_above_defines(notebook):
     above = set()
     for code in code_cells(notebook):
-        assert not above & {name for name, _ in imported(ast.parse(code))}
+        assert not above & {name for name, _ in imported(parsed(code))}
         if is_of_definitions(code):
             above |= set(defined(code))
 
@@ -131,7 +133,7 @@ def test_no_cell_takes_a_name_away_from_another(notebook):
     """In a download, a page's cells and its editable kernels and launchers share one namespace."""
     needed, means, of_page, taken = set(), {}, {}, []
     for code in code_cells(notebook):
-        tree = ast.parse(code)
+        tree = parsed(code)
         if is_of_definitions(code):
             found = dict(imported(tree)) | dict.fromkeys(defined(code), "defined here")
             taken += [name for name, module in found.items() if of_page.get(name, module) != module]
@@ -189,16 +191,16 @@ def test_a_study_is_handed_all_that_it_uses_and_that_stands_above_it(notebook):
     cells = code_cells(notebook)
     paths, above = {}, set()
     for code in cells:
-        paths |= dict(imported(ast.parse(code)))
+        paths |= dict(imported(parsed(code)))
         above |= set(defined(code) if is_of_definitions(code) else own_kernels(code))
-        for call in studies(ast.parse(code), paths):
+        for call in studies(parsed(code), paths):
             used = kernels_in(variant.call for variant in called(call, paths)().variants)
             handed = {key.value for each in call.keywords for key in getattr(each.value, "keys", ())}
             assert above & set(used) <= handed, ast.unparse(call.func)
 
 
 def own_kernels(code):
-    functions = [node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in parsed(code).body if isinstance(node, ast.FunctionDef)]
     decorated = {node.name: [ast.unparse(each) for each in node.decorator_list] for node in functions}
     return [name for name, decorators in decorated.items() if "cuda.jit" in decorators]
 
@@ -230,7 +232,7 @@ def test_whatever_can_be_edited_is_used_by_a_study_or_by_another_cell(notebook):
             used = [
                 node
                 for each in cells
-                for node in ast.walk(ast.parse(each))
+                for node in nodes_of(each)
                 if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
             ]
             assert used or name in SHOWN_ONLY, name

@@ -16,6 +16,7 @@ import pytest
 from mini_project import REPOSITORY, write_project
 
 from gpuguide.recordings.keys import recorded_cells
+from warm_python import COMPILED_ONCE
 
 LAB_FAKES = '''\
 """A host and a GPU whose times are the same in every run, and differ from sample to sample."""
@@ -184,6 +185,7 @@ class Lab:
         out = self.project.root / "report.json"
         script = REPOSITORY / "tests" / "docs" / "recording_mutants.py"
         paths = [self.project.root / "docs" / "_ext", self.project.root / "src", REPOSITORY / "tests"]
+        paths.append(Path(COMPILED_ONCE))
         ran = self.project.run(
             *(str(script), str(out), only, n_each, n_counted),
             timeout_s=3600,

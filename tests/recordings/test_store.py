@@ -541,8 +541,7 @@ def forge(saved: Recording, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> 
     made = with_cell(**changes)
     shutil.rmtree(folder_of(saved))
     with monkeypatch.context() as patch:
-        for module in ("format", "store"):
-            patch.setattr(f"gpuguide.recordings.{module}.check_contents", lambda *args: None)
+        patch.setattr("gpuguide.recordings.format.check_contents", lambda *args: None)
         recordings.save(made, root_of(saved))
     return folder_of(saved)
 

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 
 from gpuguide.errors import ArgumentError
 from gpuguide.recordings.recompute import recompute
@@ -143,6 +142,8 @@ def test_four_starts_show_no_trend_and_runs_of_one_start_are_one() -> None:
 
 
 def test_the_order_test_is_that_of_kendall() -> None:
+    from scipy import stats  # which takes long to import
+
     for k in range(5, 10):
         order = list(range(k))
         order[0], order[1] = order[1], order[0]
@@ -152,6 +153,8 @@ def test_the_order_test_is_that_of_kendall() -> None:
 
 
 def test_the_factors_are_those_of_student() -> None:
+    from scipy import stats
+
     for degrees, factor in starts._T.items():
         assert factor == pytest.approx(stats.t.ppf(0.95, degrees), abs=5e-4)
 

@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 
 def modules_named(path: Path) -> Iterator[str]:
     """Modules of topics whose names stand in the code as text, with a function behind a colon or without."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)) if re.search("[\"']gpuguide", text) else ():
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found = re.fullmatch(r"(gpuguide\.topics(?:\.\w+)+)(?::\w+)?", node.value)
             if found:

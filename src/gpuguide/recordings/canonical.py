@@ -117,11 +117,14 @@ _OPERATORS = """
 """
 FIELDS |= dict.fromkeys(_OPERATORS.split(), ())
 
-# Searched for in the written form, so in names, attributes and strings alike: getattr(f, "__doc__").
-_DOCSTRING_READERS = re.compile(r"__doc__|getdoc|getsource|co_consts|pydoc|doctest|\bid=help\b")
-_ANNOTATION_READERS = re.compile(
-    r"__annotat|annotationlib|get_annotations|get_type_hints|getfullargspec|singledispatch|=signature\b"
+# Searched for in the written form, so in names, attributes and strings alike: getattr(f, "__doc__"). Word by
+# word: a pattern of all of them takes ten times as long.
+_DOCSTRING_READERS = ("__doc__", "getdoc", "getsource", "co_consts", "pydoc", "doctest")
+_ANNOTATION_READERS = (
+    *("__annotat", "annotationlib", "get_annotations", "get_type_hints", "getfullargspec"),
+    "singledispatch",
 )
+_HELP, _SIGNATURE = re.compile(r"\bid=help\b"), re.compile(r"=signature\b")
 # As the language reference has it; `tokenize.detect_encoding` differs between versions.
 _DECLARED_ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 # The argument of these is a value that somebody receives, not a message.
@@ -207,8 +210,8 @@ def form(source: str, docstrings: bool = False) -> str:
     '(Module body=[(AugAssign target=(Name id=x) op=(Add) value=int:0x10)])'
     """
     tree, writer, code = _read(source)
-    docstrings = docstrings or bool(_DOCSTRING_READERS.search(code))
-    annotations = bool(_ANNOTATION_READERS.search(code))
+    docstrings = docstrings or _reads_docstrings(code)
+    annotations = any(word in code for word in _ANNOTATION_READERS) or bool(_SIGNATURE.search(code))
     return _encoding(source) + writer.module(tree, docstrings=docstrings, annotations=annotations)
 
 
@@ -241,7 +244,13 @@ def reads_docstrings(source: str) -> bool:
     >>> reads_docstrings("x = 1  # no __doc__ here")
     False
     """
-    return bool(_DOCSTRING_READERS.search(_read(source)[2]))
+    return _reads_docstrings(_read(source)[2])
+
+
+def _reads_docstrings(code: str) -> bool:
+    if any(word in code for word in _DOCSTRING_READERS):
+        return True
+    return "id=help" in code and bool(_HELP.search(code))
 
 
 def _read(source: str) -> tuple[ast.Module, _Writer, str]:

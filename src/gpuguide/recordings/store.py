@@ -16,7 +16,6 @@ from gpuguide.recordings.counters import counters_of
 from gpuguide.recordings.format import (
     MANIFEST,
     MEASUREMENTS,
-    check_contents,
     decode,
     encode,
     fits,
@@ -256,9 +255,8 @@ def add(recording: Recording, root: Path | None = None) -> tuple[Recording, tupl
         If a file cannot be written; the former recording stands.
     """
     recording = without_history(recording)
-    check_contents(recording)
     # First by itself: a run that is unsound or too large must fail before anything is locked or read.
-    encode(recording)
+    alone = encode(recording)
     folder = (root or ROOT) / recording.machine / recording.page
     # Before the lock, which makes the folder and would follow a link; and again when nobody else can write.
     refuse_foreign(folder)
@@ -266,7 +264,7 @@ def add(recording: Recording, root: Path | None = None) -> tuple[Recording, tupl
         refuse_foreign(folder)
         former, told = _former(folder)
         whole, warnings = add_run(former, recording, fits)
-        manifest, files, run_id = encode(whole)
+        manifest, files, run_id = alone if former is None else encode(whole)
         if told and not told.startswith(_OTHER_FORM):
             put_aside(folder)
         replace_files(folder, files, manifest)

@@ -209,23 +209,14 @@ def _child(layout: Layout, *command: str) -> int:
 
 
 def _draft(layout: Layout, page: Page) -> int:
+    from sphinx.cmd.build import main as build
+
     root = layout.preview / page.name
     _write_project(layout, page, root)
     ran = _child(layout, "-m", "gpuguide_docs.commands.preview", page.name, "--run")
     html = root / "html"
-    built = _child(
-        layout,
-        "-m",
-        "sphinx",
-        "-q",
-        "-E",
-        "-c",
-        str(root),
-        "-d",
-        str(root / "doctrees"),
-        str(root / "docs"),
-        str(html),
-    )
+    where = ["-c", root, "-d", root / "doctrees", root / "docs", html]
+    built = build(["-q", "-E", *map(str, where)])
     if not built:
         print(f"The draft is in {html / 'gallery' / page.section / page.name}.html")
     return ran or built

@@ -128,17 +128,20 @@ class States:
         return whole.hexdigest()
 
     def _changes(self, page: Page, recording: Recording, digest: str) -> tuple[str, ...]:
-        """Say what changed since a page was recorded, but for one that was current with the same files."""
+        """Say what changed since a page was recorded, but for one that was current with the same code."""
         from gpuguide.recordings import store as recordings
+        from gpuguide.recordings.keys import recorded_cells
 
         script = page.script(self.layout)
-        kept = self.layout.cache / "current" / page.name
-        files = f"{self._code} {file_digest(script)} {digest}"
-        if kept.is_file() and kept.read_text(encoding="utf-8") == files:
+        # Who edits prose or drawn cells builds often, and neither counts.
+        cells = repr(recorded_cells(script.read_text(encoding="utf-8")))
+        kept = self.layout.cache / "current" / recording.machine / page.name
+        code = f"{self._code} {hashlib.sha256(cells.encode()).hexdigest()} {digest}"
+        if kept.is_file() and kept.read_text(encoding="utf-8") == code:
             return ()
         changed = recordings.staleness(recording, script, self.layout.source)
         if not changed:
-            write_if_changed(kept, files)
+            write_if_changed(kept, code)
         return changed
 
     def __getitem__(self, name: str) -> PageState:
@@ -206,7 +209,7 @@ class States:
             if recording is None:
                 continue
             digest = file_digest((recording.folder or Path()) / "run.json")
-            changed = recordings.staleness(recording, page.script(self.layout), self.layout.source)
+            changed = self._changes(page, recording, digest)
             if not changed:
                 return PageState(page.name, "current", recording, digest=digest, part=n_gpus)
             stale = PageState(page.name, "stale", recording, changed, digest=digest, part=n_gpus)

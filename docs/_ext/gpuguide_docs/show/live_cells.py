@@ -14,24 +14,22 @@ from gpuguide_docs.pages.layout import layout_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 __all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
-# A kernel warns on the terminal that its sockets are not encrypted, but they are local to this machine. A
-# chart must be the same file each time, like those that the guide draws itself. The backend's own settings
-# would be set when the first figure is made, and lost when the style in which it is drawn ends.
+# A kernel warns on the terminal that its sockets are not encrypted, but they are local to this machine.
 _KERNEL_CONFIG = """\
 c.IPKernelApp.log_level = "ERROR"
 c.HistoryManager.enabled = False
 c.InlineBackend.figure_formats = {"svg"}
-c.InteractiveShellApp.exec_lines = [
-    "import matplotlib",
-    "matplotlib.rcParams.update({'svg.hashsalt': 'gpuguide', 'svg.fonttype': 'path'})",
-    "del matplotlib",
-]
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": None, "metadata": {"Date": None, "Creator": None}}
 """
+# A chart must be the same file each time, like those that the guide draws itself. The backend's own settings
+# would be set when the first figure is made, and lost when the style in which it is drawn ends; and a page
+# without a chart need not import Matplotlib.
+_CHART_CONFIG = "svg.hashsalt: gpuguide\nsvg.fonttype: path\n"
 # The line that myst-nb gives the output of a cell lies this far below the one on which the cell begins.
 _LINES_TOO_MANY = 2
 
@@ -53,8 +51,20 @@ def _prepare(app: Sphinx) -> None:
     ipython = layout.build / "ipython"
     write_if_changed(ipython / "profile_default" / "ipython_kernel_config.py", _KERNEL_CONFIG)
     os.environ["IPYTHONDIR"] = str(ipython)
+    write_if_changed(ipython / "matplotlibrc", _CHART_CONFIG)
+    os.environ["MATPLOTLIBRC"] = str(ipython / "matplotlibrc")
     paths = [str(layout.source), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+def _hurry_kernels(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
+    """Wait a moment, not seconds, for a kernel whose cells are through: some do not end when asked."""
+    if "myst_nb" in app.extensions and any(env.doc2path(name).suffix == ".md" for name in names):
+        # myst-nb imports it for these pages, and has no setting for this. Half of it passes before the kernel
+        # is terminated.
+        from jupyter_client.manager import KernelManager
+
+        KernelManager.shutdown_wait_time.default_value = 1.0
 
 
 def _put_twins(app: Sphinx, doctree: nodes.document) -> None:
@@ -110,6 +120,7 @@ def setup(app: Sphinx) -> None:
     """Prepare for the cells of all pages, and look at each page after it was read."""
     app.connect("config-inited", _drop_style)
     app.connect("builder-inited", _prepare)
+    app.connect("env-before-read-docs", _hurry_kernels)
     # Before Sphinx looks which files the page shows.
     app.connect("doctree-read", _put_twins, priority=100)
     app.connect("doctree-read", _read)
