@@ -51,11 +51,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long, so that no processor is left with it while the others have none."""
 
-    def place(item: pytest.Item) -> int:
-        path = item.path.relative_to(HERE)
+    @cache
+    def place(file: Path) -> int:
+        path = file.relative_to(HERE)
         return next((n for n, long in enumerate(LONG_FIRST) if path.is_relative_to(long)), len(LONG_FIRST))
 
-    items.sort(key=place)
+    items.sort(key=lambda item: place(item.path))
 
 
 def pytest_collection_finish() -> None:

@@ -1,8 +1,9 @@
 """The order of the rooms, read from the folders: imports go down only, and the package loads little."""
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -85,23 +86,28 @@ def names_in(node: ast.AST) -> list[str]:
     return []
 
 
-def all_imports() -> Iterator[Import]:
+# Read by the first test that asks: every process of the tests collects this file, and one runs it.
+@cache
+def all_imports() -> tuple[Import, ...]:
     """In functions and for types as well: what a reader must know to read the file."""
-    for module, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for name in names_in(node):
-                yield Import(module, name)
+    return tuple(
+        Import(module, name)
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in names_in(node)
+    )
 
 
-IMPORTS = tuple(all_imports())
-INSIDE = tuple(each for each in IMPORTS if each.target and each.target != each.module)
+@cache
+def inside() -> tuple[Import, ...]:
+    return tuple(each for each in all_imports() if each.target and each.target != each.module)
 
 
 def between_rooms(wrong: Callable[[str, str], bool]) -> set[tuple[str, str]]:
     """The pairs of modules of two rooms that a rule forbids."""
     return {
         (each.module, each.target)
-        for each in INSIDE
+        for each in inside()
         if room(each.module) != room(each.target) and wrong(room(each.module), room(each.target))
     }
 
@@ -140,7 +146,7 @@ def test_replay_knows_recordings_alone() -> None:
 def test_no_modules_import_each_other() -> None:
     """Two modules that name each other's classes are one, or share a third below."""
     targets: dict[str, set[str]] = {}
-    for each in INSIDE:
+    for each in inside():
         targets.setdefault(each.module, set()).add(each.target)
     done: set[str] = set()
 
@@ -162,7 +168,7 @@ def test_only_machine_and_topics_import_numba_or_cupy() -> None:
     """Everybody else asks `machine.backends`, which says what is missing; topics are loaded when used."""
     wrong = [
         str(each)
-        for each in IMPORTS
+        for each in all_imports()
         if each.name.partition(".")[0] in ACCELERATORS
         and room(each.module) not in ("gpuguide.machine", "gpuguide.topics")
     ]

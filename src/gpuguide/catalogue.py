@@ -138,7 +138,7 @@ def _topics() -> dict[str, str]:
     return {folder.name: _about(files[0]) for folder in folders if (files := _study_files(folder.name))}
 
 
-# Cached, because every command asks for it, and collecting the tests asks 18 times.
+# Cached, as what follows: every command asks for it, and collecting the tests asks for each topic.
 @cache
 def _study_files(topic: str) -> tuple[Path, ...]:
     """Find the modules of a topic that make studies; ``study.py``, which describes the topic, is first."""
@@ -153,6 +153,7 @@ def _study_files(topic: str) -> tuple[Path, ...]:
     return tuple(sorted(made, key=lambda path: path.stem != "study"))
 
 
+@cache
 def _about(path: Path) -> str:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return (ast.get_docstring(tree) or "").partition("\n")[0]
