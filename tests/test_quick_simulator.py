@@ -1,6 +1,9 @@
-"""The quick simulator gives what Numba's own gives, and does not start a thread for every CUDA thread."""
+"""The quick simulator gives what Numba's own gives, and starts no thread for a CUDA thread."""
 
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 KERNELS = """
 import threading
@@ -11,7 +14,7 @@ from numba import cuda, float32
 @cuda.jit
 def note_place(out, started):
     row, col = cuda.grid(2)
-    started[row, col] = int(threading.current_thread().name.split("-")[1].split()[0])
+    started[row, col] = int("0" + "".join(filter(str.isdigit, threading.current_thread().name)))
     out[row, col] = cuda.threadIdx.x + 10 * cuda.threadIdx.y + 100 * cuda.blockIdx.x + 1000 * cuda.laneid
 
 @cuda.jit
@@ -42,6 +45,22 @@ def sums(x, out):
         cuda.atomic.add(out, 0, shared[0])
         cuda.atomic.add(out, 1, odd)
 
+def rotating(step):
+    @cuda.jit
+    def rotate(x):
+        shared = cuda.shared.array(8, float32)
+        shared[cuda.threadIdx.x] = x[cuda.threadIdx.x]
+        cuda.syncthreads()
+        x[cuda.threadIdx.x] = shared[(cuda.threadIdx.x + step) % x.size]
+
+    return rotate
+
+@cuda.jit
+def rows(x, out):
+    row = x[cuda.threadIdx.x]
+    row[0] += row.shape[0] + x.size + len(row)
+    out[cuda.threadIdx.x] = row[-1] / row[1]  # warns where it divides by zero
+
 @cuda.jit
 def fail(x, waits):
     i = cuda.grid(1)
@@ -59,28 +78,76 @@ print(turned.tolist())
 out = np.zeros(2, np.float32)
 sums[3, 8](np.arange(24, dtype=np.float32), out)
 print(out.tolist())
+for step in (1, 3):
+    turned = np.arange(8, dtype=np.float32)
+    rotating(step)[1, 8](turned)
+    print(turned.tolist())
+numbers, out = np.arange(6.0).reshape(2, 3), np.zeros(2)
+rows[1, 2](numbers, out)
+print(numbers.tolist(), out.tolist())
+numbers[1, 1] = 0
+for quiet in ({}, {"divide": "ignore"}):  # what the launcher has set is its own
+    try:
+        with np.errstate(**quiet):
+            rows[1, 2](numbers, out)
+    except Exception as error:
+        print(type(error).__name__, error)
 for waits in (True, False):
     try:
         fail[2, 4](np.zeros(8), waits)
     except Exception as error:
         print(type(error).__name__, error)
 """
-THREADS = KERNELS + "print(len(set(started[:2, :2].flat)), threading.active_count())\n"
+HIDDEN = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit(device=True)
+def wait():
+    cuda.syncthreads()
+
+@cuda.jit
+def hides(x):
+    wait()
+    x[0] = 1
+
+try:
+    hides[1, 2](x := np.zeros(1))
+    print(x[0])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+THREADS = "print(len(set(started[:2, :2].flat)), threading.active_count())"
 
 
-def test_it_gives_what_numbas_gives(simulator_python: Callable[..., str]) -> None:
+@pytest.fixture
+def python(simulator_python: Callable[..., str], tmp_path: Path) -> Callable[..., str]:
+    """Run the kernels, then a line; from a file, for without their source they run in Numba's threads."""
+    path = tmp_path / "kernels.py"
+    path.write_text(KERNELS)
+    snippet = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from kernels import *; import threading; "
+    return lambda line, **options: simulator_python(snippet + line, **options)
+
+
+def test_it_gives_what_numbas_gives(python: Callable[..., str], simulator_python: Callable[..., str]) -> None:
     """Places, shared and local memory, barriers with threads gone before, reductions, atomics and errors."""
-    quick, numbas = (simulator_python(KERNELS, quick=quick).splitlines() for quick in (True, False))
+    quick, numbas = (python("", quick=quick).splitlines() for quick in (True, False))
+    without_source = simulator_python(KERNELS).splitlines()
     assert numbas[1] == "[4.0, 3.0, 2.0, 1.0, 0.0, 5.0, 6.0]"
     assert numbas[2] == "[276.0, 15.0]"
-    assert numbas[3:5] == [
+    assert numbas[-2:] == [
         "ValueError tid=[1, 0, 0] ctaid=[1, 0, 0]: no five",
         "IndexError tid=[1, 0, 0] ctaid=[1, 0, 0]",
     ]
-    assert quick == numbas
+    assert quick == without_source == numbas
 
 
-def test_threads_that_never_wait_share_one(simulator_python: Callable[..., str]) -> None:
-    """And none is left behind, after errors either."""
-    assert simulator_python(THREADS).splitlines()[-1] == "1 1"
-    assert simulator_python(THREADS, quick=False).splitlines()[-1].startswith("4 ")
+def test_it_starts_no_thread(python: Callable[..., str]) -> None:
+    assert python(THREADS).splitlines()[-1] == "1 1"
+    assert python(THREADS, quick=False).splitlines()[-1].startswith("4 ")
+
+
+def test_a_barrier_that_it_cannot_see_is_refused(simulator_python: Callable[..., str]) -> None:
+    printed = simulator_python(HIDDEN)
+    assert printed.startswith("NotImplementedError tid=[0, 0, 0] ctaid=[0, 0, 0]: a barrier in a function")
+    assert simulator_python(HIDDEN, quick=False) == "1.0\n"

@@ -2,7 +2,7 @@
 
 Blocks take turns. Within a block a fiber runs until a barrier, or a warp operation, at which it waits for the
 others. One that not all of them reach never ends: the launch gives up and says so. For kernels with one
-dimension of threads, in warps of 32, that use the operations in `_HEAD`. Dynamic shared memory must be called
+dimension of threads, in warps of 32, that use the operations in `HEAD`. Dynamic shared memory must be called
 `shared` and declared as ``extern __shared__ uint4 shared[];``; it is filled with rubbish before each block.
 """
 
@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-_DYNAMIC = "extern __shared__ uint4 shared[];"
+DYNAMIC = "extern __shared__ uint4 shared[];"
 
-_HEAD = r"""
+HEAD = r"""
+#include <setjmp.h>
 #include <ucontext.h>
 #include <algorithm>
 #include <cstring>
@@ -30,13 +31,21 @@ static Dim threadIdx, blockIdx, gridDim, blockDim;
 struct Group { int size, arrived, kind; long round; int in[32], out[32]; };
 enum { BARRIER, WARP_BARRIER, SHUFFLE, SHUFFLE_UP };
 static Group all, warps[32];
-static ucontext_t scheduler;
-static std::vector<ucontext_t> fibers;
+// A context begins a fiber; from then on jumps switch, because each switch of contexts asks the system twice.
+struct Fiber { ucontext_t start; jmp_buf at; bool begun; };
+static jmp_buf scheduler;
+static std::vector<Fiber> fibers;
 static std::vector<char> done;
 static long steps;
 static bool mixed;   // lanes of one warp waited at different operations
 
-static void leave() { const int me = threadIdx.x; swapcontext(&fibers[me], &scheduler); threadIdx.x = me; }
+static void leave() { if (!_setjmp(fibers[threadIdx.x].at)) _longjmp(scheduler, 1); }
+static void go_on(Fiber& fiber) {
+    if (_setjmp(scheduler)) return;
+    if (fiber.begun) _longjmp(fiber.at, 1);
+    fiber.begun = true;
+    setcontext(&fiber.start);
+}
 
 static void meet(Group& g, int kind, int place = 0, int value = 0, int* values = nullptr) {
     const long round = g.round;
@@ -81,13 +90,14 @@ alignas(16) static unsigned char dynamic_shared[1 << 18];
 #define __launch_bounds__(...)
 """
 
-_TAIL = r"""
+TAIL = r"""
 static std::function<void()> body;
 static void enter() { body(); done[threadIdx.x] = 1; ++steps; leave(); }
 
 static int launch(int blocks, int threads, std::function<void()> call) {
     const size_t stack = 1 << 16;
-    std::vector<char> stacks(threads * stack);
+    static std::vector<char> stacks;  // new memory for each launch would take longer than the launch
+    if (stacks.size() < threads * stack) stacks.resize(threads * stack);
     body = call; gridDim.x = blocks; blockDim.x = threads; fibers.resize(threads);
     for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) {
         std::memset(dynamic_shared, 0xA5, sizeof dynamic_shared);
@@ -95,17 +105,19 @@ static int launch(int blocks, int threads, std::function<void()> call) {
         for (auto& each : warps) each = Group{32};
         done.assign(threads, 0);
         for (int t = 0; t < threads; ++t) {
-            getcontext(&fibers[t]);
-            fibers[t].uc_stack.ss_sp = stacks.data() + t * stack;
-            fibers[t].uc_stack.ss_size = stack;
-            makecontext(&fibers[t], enter, 0);
+            ucontext_t& start = fibers[t].start;
+            getcontext(&start);
+            start.uc_stack.ss_sp = stacks.data() + t * stack;
+            start.uc_stack.ss_size = stack;
+            makecontext(&start, enter, 0);
+            fibers[t].begun = false;
         }
         for (int left = threads; left;) {
             const long before = steps;
             for (int t = 0; t < threads; ++t) {
                 if (done[t]) continue;
                 threadIdx.x = t;
-                swapcontext(&scheduler, &fibers[t]);
+                go_on(fibers[t]);
                 left -= done[t];
             }
             if (mixed || (left && steps == before)) { mixed = false; return 1; }
@@ -133,7 +145,7 @@ class EmulatedKernel:
 
     def __init__(self, source: str, name: str, parameters: str, folder: Path) -> None:
         names = ", ".join(one.split()[-1].lstrip("*") for one in parameters.split(","))
-        text = _HEAD + source.replace(_DYNAMIC, "uint4* shared = (uint4*)dynamic_shared;") + _TAIL
+        text = HEAD + source.replace(DYNAMIC, "uint4* shared = (uint4*)dynamic_shared;") + TAIL
         text += (
             f'extern "C" int run(int blocks, int threads, {parameters}) '
             f"{{ return launch(blocks, threads, [=] {{ {name}({names}); }}); }}\n"

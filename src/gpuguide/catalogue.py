@@ -153,6 +153,7 @@ def _study_files(topic: str) -> tuple[Path, ...]:
     return tuple(sorted(made, key=lambda path: path.stem != "study"))
 
 
+@cache
 def _about(path: Path) -> str:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return (ast.get_docstring(tree) or "").partition("\n")[0]

@@ -7,10 +7,18 @@ from collections.abc import Iterator
 import pytest
 
 
+@pytest.fixture(scope="session")
+def progress_of_tests(tmp_path_factory):
+    return tmp_path_factory.mktemp("progress")
+
+
 @pytest.fixture(autouse=True)
-def progress_of_a_test(tmp_path, monkeypatch):
-    """Keeps the list of what is done out of the folder of who runs the tests."""
-    monkeypatch.setenv("GPUGUIDE_PROGRESS", str(tmp_path / "progress.json"))
+def progress_of_a_test(progress_of_tests, monkeypatch):
+    """Keeps the list of what is done out of the folder of who runs the tests, and begins with none."""
+    # A folder for each of two thousand tests would take longer than most of them.
+    file = progress_of_tests / "progress.json"
+    file.unlink(missing_ok=True)
+    monkeypatch.setenv("GPUGUIDE_PROGRESS", str(file))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -75,7 +75,7 @@ def xp(request, monkeypatch):
     library = request.getfixturevalue("library")
 
     def launch(name, blocks, arguments):
-        getattr(library, f"run_{name}")(blocks, THREADS, *map(as_ctypes, arguments))
+        assert getattr(library, f"run_{name}")(blocks, THREADS, *map(as_ctypes, arguments)) == 0
 
     module = emulated_cupy()
     monkeypatch.setitem(sys.modules, "cupy", module)

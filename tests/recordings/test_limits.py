@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import time
 from collections.abc import Callable
 from datetime import date
@@ -31,14 +32,21 @@ from gpuguide.statements import claim
 MOST_SECONDS = 2.0
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    recordings.save(run(0), tmp_path)
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("sound")
+    recordings.save(run(0), root)
     image = written_down(np.arange(6, dtype="int16"))
-    saved = recordings.save(dataclasses.replace(run(1), arrays={"image": image}), tmp_path)
+    saved = recordings.save(dataclasses.replace(run(1), arrays={"image": image}), root)
     of = (MACHINE, PAGE, saved.keys.measuring)
-    save_counters(Counters(*of, "Nsight Compute 2025.3", provenance(), (COUNTED,)), tmp_path)
+    save_counters(Counters(*of, "Nsight Compute 2025.3", provenance(), (COUNTED,)), root)
     return folder_of(saved)
+
+
+@pytest.fixture
+def folder(sound: Path, tmp_path: Path) -> Path:
+    """A copy of a sound recording: to save one for each test would take longer than to read it."""
+    return Path(shutil.copytree(sound, tmp_path / sound.parent.name / sound.name))
 
 
 def refused(folder: Path, *words: str) -> None:

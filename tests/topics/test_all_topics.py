@@ -221,8 +221,8 @@ def small(name: str) -> int:
 
 _SIMULATE = """
 import json, sys
-from gpuguide.catalogue import studies
-found = studies({topic!r})
+from gpuguide.catalogue import _makers
+found = {{study.name: study for study in (make() for make in _makers({topic!r}))}}
 for name, (sizes, variants) in json.loads({wanted!r}).items():
     report = found[name].check_all(sizes, variants)
     print(json.dumps([name, len(report), sorted({{result.variant for result in report}})]))

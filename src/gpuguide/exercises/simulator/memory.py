@@ -260,6 +260,10 @@ class Array:
         """Return the cell that an index means, or a view."""
         if index.__class__ is int and self.ndim == 1 and 0 <= index < self.size:
             return self._start + index * self._steps[0]
+        if index.__class__ is tuple and len(index) == self.ndim == 2:
+            (i, j), (rows, columns) = index, self.shape
+            if i.__class__ is int and j.__class__ is int and 0 <= i < rows and 0 <= j < columns:
+                return self._start + i * self._steps[0] + j * self._steps[1]
         parts = index if isinstance(index, tuple) else (index,)
         if any(isinstance(part, EllipsisType) for part in parts):
             first = parts.index(...)

@@ -164,6 +164,8 @@ _VALUES = {
 
 def _wait(machine: Machine, operation: str, *given: Any, site: int) -> Wait:
     """Return what a thread hands to the scheduler: the mask comes first, if the operation has one."""
+    if operation == "syncthreads" and not given:
+        return Wait(operation, 0, site, machine.path)
     if operation.startswith("syncthreads"):
         mask, values = 0, given
         if any(isinstance(value, bool) for value in values):

@@ -68,6 +68,8 @@ _UNSIGNED = (UInt8, UInt16, UInt32, UInt64)
 _FLOATS = (Half, Single, float)
 #: What float32 swallows without growing.
 _NARROW = (bool, Int8, Int16, UInt8, Half, Single)
+#: Named once, because a union that stands in a call is made anew by each call.
+_NUMBERS, _SEQUENCES = (int, float), (tuple, list, str)
 
 
 # --- What memory keeps of a value -----------------------------------------------------------------------
@@ -101,7 +103,7 @@ _FOUR_BYTES = array("f", [0.0])
 def _single(value: Any) -> Any:
     if value.__class__ is Single:
         return value
-    if not isinstance(value, int | float):
+    if not isinstance(value, _NUMBERS):
         raise TypeError(f"one number of type float32 is expected here, not {described(value)}")
     _FOUR_BYTES[0] = value
     return Single(_FOUR_BYTES[0])
@@ -117,7 +119,7 @@ def _half(value: Any) -> Any:
 
 
 def _double(value: Any) -> Any:
-    if not isinstance(value, int | float):
+    if not isinstance(value, _NUMBERS):
         raise TypeError(f"one number of type float64 is expected here, not {described(value)}")
     return float(value)
 
@@ -256,13 +258,21 @@ def _of_choice(a: type, b: type) -> type | None:
 
 
 _Operation = Callable[[Any, Any], Any]
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
 def _ruled(operation: _Operation, rule: Callable[[type, type], type | None] = _of_both) -> _Operation:
     """Let an operation of Python's return what Numba's type holds of its result."""
     known: dict[tuple[type, type], Callable[[Any], Any]] = {}
+    stays_whole = rule(int, int) is int
 
     def apply(a: Any, b: Any) -> Any:
+        # Nearly all that kernels compute is of this kind, for indices.
+        if stays_whole and a.__class__ is int and b.__class__ is int:
+            result = operation(a, b)
+            if result.__class__ is int and _LOWEST <= result <= _HIGHEST:
+                return result
+            return _CASTS[int](result)
         kinds = a.__class__, b.__class__
         keep = known.get(kinds)
         if keep is None:
@@ -307,7 +317,7 @@ def _power(a: Any, b: Any) -> Any:
 
 
 def _product(a: Any, b: Any) -> Any:
-    if isinstance(a, tuple | list | str) or isinstance(b, tuple | list | str):
+    if isinstance(a, _SEQUENCES) or isinstance(b, _SEQUENCES):
         raise TypeError("a kernel multiplies numbers, and repeats nothing")
     return a * b
 

@@ -63,11 +63,13 @@ def _suspects(trace: Trace) -> list[Access]:
     """Return the accesses that another one of the same cell may race with, whatever the order in a warp."""
     in_block: dict[Any, list[int]] = {}
     across: dict[Any, list[int]] = {}
+    threads_per_block = trace.geometry.threads_per_block
     for _, cell, kind, segment, space in trace.touches:
         if space not in _SEVERAL_THREADS_HAVE:
             continue
-        block = trace.geometry.block_of(segment.thread)
-        _meet(in_block, (cell, block, segment.epoch), segment.thread, ROLE[kind])
+        thread = segment.thread
+        block = thread // threads_per_block
+        _meet(in_block, (cell, block, segment.epoch), thread, ROLE[kind])
         if space == "global":  # shared memory is a block's own
             _meet(across, cell, block, ROLE[kind])
     wanted = {key for key, (several, roles) in in_block.items() if several < 0 and is_harmful(roles)}

@@ -65,6 +65,7 @@ _REFUSED: dict[type[ast.AST], str] = {
     ast.Import: "imports a module",
     ast.ImportFrom: "imports a module",
 }
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 _INLINE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -229,7 +230,7 @@ def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+        if not isinstance(node, _FUNCTIONS):
             pending.extend(ast.iter_child_nodes(node))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator.findings import Finding
@@ -131,6 +131,7 @@ class Trace:
         """Position, cell, kind, segment and space of each access to memory."""
         threads, numbers = self.geometry.threads_per_block, self._memory_numbers
         found = []
+        cell = partial(tuple.__new__, Cell)  # as `Cell` does, without a call in Python for each access
         for position, (region, at, kind, _, _, segment) in enumerate(self.machine.log):
             if region is not None:
                 space, owner = region.space, 0
@@ -138,7 +139,7 @@ class Trace:
                     owner = segment.thread // threads + 1
                 elif space == "local":
                     owner = segment.thread + 1
-                found.append((position, Cell(numbers[region.number], owner, at), kind, segment, space))
+                found.append((position, cell((numbers[region.number], owner, at)), kind, segment, space))
         return found
 
     def access(self, position: int) -> Access:
