@@ -165,5 +165,7 @@ if __name__ == "__main__":
     # The collector of a copy need not look at what all share, which would make the system copy its memory.
     gc.collect()
     gc.freeze()
+    # As conftest.py has it for the tests.
+    gc.set_threshold(100_000, 20, 50)
     if order := wait_for_orders(socket.socket(fileno=int(sys.argv[1]))):
         end_as_python_does(order)
