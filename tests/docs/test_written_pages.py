@@ -159,6 +159,19 @@ def test_a_page_that_is_gone_leaves_nothing_behind(project):
     assert_incremental_equals_clean(project)
 
 
+def test_a_page_of_the_reference_that_is_gone_leaves_nothing_behind(project):
+    reference = project.layout.docs / "api" / "generated"
+    reference.mkdir(parents=True)
+    for name in ("kept", "merged"):
+        (reference / f"{name}.rst").write_text(f":orphan:\n\n{name}\n======\n")
+    built_ok(project)
+    assert (project.html / "api" / "generated" / "merged.html").exists()
+    (reference / "merged.rst").unlink()
+    built_ok(project)
+    assert [path.name for path in (project.html / "api" / "generated").iterdir()] == ["kept.html"]
+    assert_incremental_equals_clean(project)
+
+
 def test_a_wrong_exercise_fails_each_build(make_project):
     project = with_written_pages(make_project())
     project.edit("docs/start/install.md", "add_one", "add_none")

@@ -111,7 +111,7 @@ def _sweep_published(app: Sphinx) -> None:
     known = {Path(app.builder.get_outfilename(docname)) for docname in env.found_docs}  # type: ignore[attr-defined]
     known |= {outdir / "_images" / name for _, name in env.images.values()}
     known |= {outdir / "_downloads" / name for _, name in env.dlfiles.values()}
-    folders = [GALLERY, *(section.name for section in read_sections(layout_of(app)))]
+    folders = [GALLERY, "api", *(section.name for section in read_sections(layout_of(app)))]
     there = [path for folder in folders for path in (outdir / folder).rglob("*.html")]
     there += [path for folder in ("_images", "_downloads") for path in (outdir / folder).rglob("*.*")]
     for path in set(there) - known:
