@@ -315,6 +315,12 @@ def test_all_lines_that_copy_or_launch_are_named():
     assert launches.lines == (5,)
 
 
+def test_the_line_that_works_on_the_host_is_named():
+    source = (WRONG / "count_transfers_mean_on_the_host.py").read_text(encoding="utf-8")
+    (found,) = findings("count_transfers", source)
+    assert "float(image.mean())" in source.splitlines()[found.line - 1]
+
+
 def test_a_clock_of_the_reader_s_own_is_not_taken_for_the_machine_s():
     own_clock = """
 import time

@@ -151,7 +151,7 @@ def _summed(title: str, x: Vector, threads: int, integers: bool = False) -> Case
 
 
 def _swallowed(n: int, threads: int) -> Vector:
-    """Return 1 and values of half a step of it, so that each addition to it rounds down by as much as possible.
+    """Return 1 and values of half a step of it: each addition to it rounds down by as much as possible.
 
     The first thread loses one at each turn, and the tree of neighbours one at each level.
     """
