@@ -34,7 +34,7 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     ['synchronize']
     """
     stream = _Stream(gpu)
-    of_streams = {
+    of_streams: dict[str, Any] = {
         "Stream": _StreamClass(stream),
         "Event": lambda **_: _Event(gpu),
         "get_current_stream": lambda: stream,

@@ -554,7 +554,7 @@ class FakeCupy:
 
     def _generic(self, name: str, module: Any) -> Callable[..., Any] | None:
         """Return CuPy's counterpart of any other function of NumPy that takes arrays, None if it has none."""
-        function = getattr(module, name.rpartition(".")[2], None)
+        function: Any = getattr(module, name.rpartition(".")[2], None)
         if name in LACKING:
             return None
         if isinstance(function, np.ufunc):
