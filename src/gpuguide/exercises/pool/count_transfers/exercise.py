@@ -95,7 +95,7 @@ def _in_part_on_the_host(function: Callable[..., Any], shape: tuple[int, int]) -
 
 def _another(image: Any) -> Any:
     """Return an image of other numbers, element by element: the host may have reshaped it."""
-    return (np.square(image) / 250).astype(image.dtype)
+    return (np.square(np.asarray(image)) / 250).astype(image.dtype)
 
 
 def _same_numbers(a: Any, b: Any) -> bool:
