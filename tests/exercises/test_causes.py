@@ -41,6 +41,9 @@ CAUSES = {
     "an element of each block, taken by thread": (
         SUMS, "sums[cuda.blockIdx.x]", "sums[i]", "What counts the blocks?", "sums[i]",
     ),
+    "an element behind the last block's": (
+        SUMS, "sums[cuda.blockIdx.x]", "sums[cuda.blockIdx.x + 1]", "not the thread's own place", "sums[",
+    ),
     "a total of 64 bits": (
         MATMUL, "float32(0)\n    for", "0.0\n    for", "total begins as 0.0 in line 11", "total = 0.0",
     ),

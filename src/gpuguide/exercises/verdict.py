@@ -254,12 +254,13 @@ def _of_index(finding: Finding, trace: Trace) -> str:
         return "too_short"
     if len(finding.index) != 1 or not finding.threads:
         return "out_of_range"
-    sizes = {math.prod(region.shape) for region in trace.regions if region.name == finding.array}
-    if sizes == {trace.geometry.blocks} and trace.geometry.blocks > 1:
-        return "one_a_block"
     block, thread = finding.threads[0]
     places = {b * n + t for b, n, t in zip(block, trace.geometry.block, thread, strict=False)}
-    return "out_of_range" if places & {*finding.index} else "beyond_the_end"
+    if not places & {*finding.index}:
+        return "beyond_the_end"
+    sizes = {math.prod(region.shape) for region in trace.regions if region.name == finding.array}
+    blocks = trace.geometry.blocks
+    return "one_a_block" if sizes == {blocks} and blocks > 1 else "out_of_range"
 
 
 def _quote(finding: Finding, answer: Answer | None) -> str:
