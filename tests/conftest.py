@@ -30,7 +30,7 @@ sys.dont_write_bytecode = False
 if "GPUGUIDE_COMPILED_ONCE" not in os.environ:
     os.environ["GPUGUIDE_COMPILED_ONCE"] = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, os.environ["GPUGUIDE_COMPILED_ONCE"])
-# The library of NumPy's linear algebra keeps threads that wait by turning; the tests have all processors at work.
+# The library of NumPy's linear algebra keeps threads that wait by turning; the tests use all processors.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests make millions of small objects and drop most: searching for cycles as often as Python does by default
 # takes a tenth of their time.

@@ -166,6 +166,21 @@ def test_no_lane_at_all_says_so(miniature, no_gpu, monkeypatch) -> None:
         check("double", kernel)
 
 
+def test_what_the_simulator_cannot_judge_says_what_is_missing_for_the_others(
+    miniature, no_gpu, monkeypatch, tmp_path
+) -> None:
+    monkeypatch.setattr(lanes.sys, "platform", "darwin")
+    miniature()
+    path = tmp_path / "mine.py"
+    path.write_text(answers.RIGHT.replace("x[i] + x[i]", "x[i] + x.sum()"))
+    with pytest.raises(BackendError) as caught:
+        check_file("double", path)
+    assert "the compile lane or a GPU has to judge it. Neither is at hand here. Compiler: NVIDIA's" in str(
+        caught.value
+    )
+    assert str(caught.value).endswith("GPU: This needs a GPU, and CUDA sees none.")
+
+
 def test_a_missing_gpu_is_a_line_of_the_verdict(miniature, no_gpu) -> None:
     miniature(lanes=("simulator", "gpu"))
 

@@ -155,8 +155,12 @@ def _judge(
     reports = judge_in_lanes(exercise, answer, lanes, judge_here=judge_here, missing=missing, tell=tell)
     if all(report.state == NOT_AT_HAND for report in reports):
         # The simulator's reason is about the answer, the others' about the machine.
-        told = next((report for report in reports if report.lane == "simulator"), reports[-1])
-        raise _no_lane(exercise, lanes, told.reason)
+        first, others = reports[0], reports[1:]
+        reason = reports[-1].reason
+        if first.lane == "simulator":
+            left = [f"{LANE_NAMES[report.lane]}: {report.reason}" for report in others]
+            reason = " ".join([first.reason, *(["Neither is at hand here."] if len(left) > 1 else []), *left])
+        raise _no_lane(exercise, lanes, reason)
     return Verdict(exercise, reports, answer)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.simulator.judge import never_written
-from gpuguide.exercises.simulator.trace import Work
+from gpuguide.exercises.simulator.judge import never_written, too_narrow
+from gpuguide.exercises.simulator.trace import Trace, Work
 from gpuguide.exercises.wording import advice
 
 __all__ = ["LANE_NAMES", "Verdict"]
@@ -241,14 +242,25 @@ def _kind(finding: Finding, report: LaneReport) -> str:
     if trace is None or finding.kind not in ("wrong", "out_of_range"):
         return finding.kind
     if finding.kind == "wrong":
-        return "never_written" if never_written(trace, finding) else "wrong"
+        if never_written(trace, finding):
+            return "never_written"
+        return "narrow" if too_narrow(trace, finding) else "wrong"
+    return _of_index(finding, trace)
+
+
+def _of_index(finding: Finding, trace: Trace) -> str:
+    """Return what to advise on for an index that an array does not have."""
     if any(region.name == finding.array and region.space != "global" for region in trace.regions):
         return "too_short"
     if len(finding.index) != 1 or not finding.threads:
         return "out_of_range"
     block, thread = finding.threads[0]
     places = {b * n + t for b, n, t in zip(block, trace.geometry.block, thread, strict=False)}
-    return "out_of_range" if places & {*finding.index} else "beyond_the_end"
+    if not places & {*finding.index}:
+        return "beyond_the_end"
+    sizes = {math.prod(region.shape) for region in trace.regions if region.name == finding.array}
+    blocks = trace.geometry.blocks
+    return "one_a_block" if sizes == {blocks} and blocks > 1 else "out_of_range"
 
 
 def _quote(finding: Finding, answer: Answer | None) -> str:

@@ -32,6 +32,13 @@ LOOK_AT = {
         "This index is not the thread's own place in the grid. Where does it come from, how small or large "
         "can it become, and which condition keeps it inside the array?"
     ),
+    "one_a_block": (
+        "The array has one element for each block, and not for each thread. What counts the blocks?"
+    ),
+    "narrow": (
+        "The kernel makes an array, in shared memory or of its own, whose type cannot hold the numbers of "
+        "the result. Which type do its elements need?"
+    ),
     "divergent_barrier": (
         "A barrier waits for every thread of its block. Let all of them reach the same cuda.syncthreads(), "
         "and put only the work inside the if."

@@ -97,6 +97,15 @@ COUNTED = {
     "split": (lambda cp, x: cp.split(x, [2])[1] + 1, (0, 0, 1)),
     "windows": (lambda cp, x: cp.lib.stride_tricks.sliding_window_view(x, 3).sum(axis=1), (0, 0, 1)),
     "other strides": (lambda cp, x: cp.lib.stride_tricks.as_strided(x, (2, 2), (16, 8)), (0, 0, 0)),
+    "any function of NumPy's": (lambda cp, x: cp.nan_to_num(x), (0, 0, 1)),
+    "any ufunc of NumPy's": (lambda cp, x: cp.copysign(cp.fabs(x), -1), (0, 0, 2)),
+    "one of several arrays": (lambda cp, x: cp.dstack([x, x]), (0, 0, 1)),
+    "one with several results": (lambda cp, x: cp.modf(x), (0, 0, 2)),
+    "one that makes views": (lambda cp, x: cp.atleast_2d(x) + 1, (0, 0, 1)),
+    "one that writes": (lambda cp, x: cp.putmask(x, x > 2, x), (0, 0, 2)),
+    "one of linear algebra": (lambda cp, x: cp.linalg.norm(x), (0, 0, 1)),
+    "one that looks at the shape": (lambda cp, x: 1 / cp.size(x), (0, 0, 0)),
+    "one that asks how many": (lambda cp, x: cp.nonzero(x), (0, 1, 1)),
     "a sum of the host's": (lambda cp, x: cp.sum(HOST), (0, 0, 0)),
 }
 
@@ -162,6 +171,29 @@ def test_a_copy_to_the_host_waits_for_the_work(cp):
 def test_what_it_lacks_is_named(cp):
     with pytest.raises(AttributeError, match="'fft'"):
         cp.fft  # noqa: B018
+
+
+def test_a_mistyped_name_gets_the_nearest(cp):
+    with pytest.raises(AttributeError, match=r"no 'clp'. Did you mean 'clip'\?"):
+        cp.clp  # noqa: B018
+
+
+def test_other_functions_refuse_arrays_of_the_host(cp):
+    for call in (
+        lambda: cp.copysign(HOST, cp.ones(6)),
+        lambda: cp.nan_to_num(HOST),
+        lambda: cp.linalg.norm(HOST),
+    ):
+        with pytest.raises(TypeError, match=r"Unsupported type <class 'numpy.ndarray'>"):
+            call()
+
+
+def test_something_else_may_arrive_than_was_sent(cp):
+    cp.arriving = lambda contents: -contents
+    x = cp.empty(6)
+    x.set(HOST)
+    for device in (x, cp.asarray(HOST), cp.asanyarray(HOST.tolist())):
+        np.testing.assert_array_equal(device.get(), -HOST)
 
 
 def test_messages_speak_of_cupy(cp):

@@ -227,6 +227,29 @@ def test_right_answers_of_other_kinds_pass(title):
     assert not findings(title.partition(",")[0], OTHER_RIGHT_ANSWERS[title])
 
 
+TOLERANCES = {
+    "the larger part": "eps / 2 * max(ceil(n / threads), ceil(log2(threads)))",
+    "rounded down": "eps / 2 * (n // threads + int(log2(threads)))",
+    "additions times levels": "eps * ceil(n / threads) * max(1, log2(threads))",
+    "no levels": "4 * eps * (n // threads + 2)",
+    "even differences": "(4 * eps * (ceil(n / threads) + log2(threads)), (result - reference) % 2 == 0)",
+}
+
+
+@pytest.mark.parametrize("title", TOLERANCES)
+def test_bounds_of_another_form_are_refused(title):
+    """Each has a share or a number of threads where it is too narrow or too wide."""
+    source = f"""
+from math import ceil, log2
+def close_enough(result, reference, n, threads, magnitude, integers):
+    eps = 2.0**-23
+    bound = {TOLERANCES[title]}
+    bound, whole = bound if isinstance(bound, tuple) else (bound, result == reference)
+    return whole if integers and magnitude <= 2**24 else abs(result - reference) <= bound * magnitude
+"""
+    assert [finding.kind for finding in findings("choose_tolerance", source)] == ["wrong"]
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_verdict_repeats(name):
     exercise = get(name)
@@ -290,6 +313,12 @@ def test_all_lines_that_copy_or_launch_are_named():
     assert back.lines == there.lines
     (launches,) = findings("one_launch", get("one_launch").stub)
     assert launches.lines == (5,)
+
+
+def test_the_line_that_works_on_the_host_is_named():
+    source = (WRONG / "count_transfers_mean_on_the_host.py").read_text(encoding="utf-8")
+    (found,) = findings("count_transfers", source)
+    assert "float(image.mean())" in source.splitlines()[found.line - 1]
 
 
 def test_a_clock_of_the_reader_s_own_is_not_taken_for_the_machine_s():

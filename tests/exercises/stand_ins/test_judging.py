@@ -140,8 +140,8 @@ EXPECTED = np.array([[1, 2], [3, 4]], np.float32)
         (EXPECTED.astype(np.float64), "must be float32; it is float64"),
         (EXPECTED + np.float32(0.5), r"element \(0, 0\) of the result must be 1.0; got 1.5"),
         (np.where(EXPECTED == 4, np.float32(np.nan), EXPECTED), r"element \(1, 1\).*must be 4.0; got nan"),
-        (None, "must be an array or a number; got None"),
-        ([[1, 2], [3, 4]], "must be an array or a number"),
+        (None, "must be an array of NumPy; got None"),
+        ([[1, 2], [3, 4]], "must be an array of NumPy; got"),
     ],
 )
 def test_values_that_differ_are_told(result, message):

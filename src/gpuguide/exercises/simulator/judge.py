@@ -19,7 +19,7 @@ from gpuguide.exercises.simulator.trace import SECTOR_BYTES, Figures, Instructio
 if TYPE_CHECKING:
     from gpuguide.exercises.model import Limits
 
-__all__ = ["Launch", "judge_launch", "never_written"]
+__all__ = ["Launch", "judge_launch", "never_written", "too_narrow"]
 
 _WARP = 32
 # After these, missing results are no news.
@@ -111,11 +111,11 @@ def judge_launch(
     )  # fmt: skip
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
-        findings += _wrong_results(launch, trace)
+        findings += [_with_absent_lanes(found, launch, trace) for found in _wrong_results(launch, trace)]
     if not findings and trace.guesses:
         findings = _unlucky(kernel, launch, before, order, trace)
     if not findings:
-        findings = [*_over_limits(limits, launch, trace)]
+        findings = [*_over_limits(kernel, limits, launch, trace)]
     if any(finding.kind == "compile" for finding in findings):
         # No other lane will judge what Numba cannot compile.
         findings = [finding for finding in findings if finding.kind != "unsupported"]
@@ -163,6 +163,14 @@ def _wrong_results(launch: Launch, trace: Trace) -> Iterator[Finding]:
             yield finding
 
 
+def _with_absent_lanes(finding: Finding, launch: Launch, trace: Trace) -> Finding:
+    """Add to a wrong result that lanes were asked which are not there: they give NaN, or any integer."""
+    values = [launch.views[name].values() for name, called in trace.names.items() if called == finding.array]
+    useless = any(not isinstance(value, float) or math.isnan(value) for value in values[0])
+    said, line = trace.machine.absent, trace.machine.absent_line
+    return replace(finding, message=f"{finding.message} {said}", line=line) if said and useless else finding
+
+
 def _changed_inputs(launch: Launch, before: Mapping[str, list[Any]], trace: Trace) -> Iterator[Finding]:
     """Yield the first changed element of each input."""
     for name, view in launch.views.items():
@@ -190,10 +198,23 @@ def never_written(trace: Trace, finding: Finding) -> bool:
     return False
 
 
+def too_narrow(trace: Trace, finding: Finding) -> bool:
+    """Say whether the kernel made an array whose type does not hold the numbers of the one with a finding."""
+    results = [region.dtype for region in trace.regions if region.name == finding.array]
+    made = [region.dtype for region in trace.regions if region.space in ("shared", "local")]
+    return any(
+        issubclass(result.kind, float)
+        and kind.kind is not bool
+        and not (issubclass(kind.kind, float) and kind.itemsize >= result.itemsize)
+        for result in results
+        for kind in made
+    )
+
+
 # --- Limits ---------------------------------------------------------------------------------------------
 
 
-def _over_limits(limits: Limits, launch: Launch, trace: Trace) -> Iterator[Finding]:
+def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -> Iterator[Finding]:
     """Yield where a launch with right results exceeds the limits of the exercise.
 
     Coalescing is judged only if the arrays are contiguous; how many threads work, and whether they diverge,
@@ -209,12 +230,15 @@ def _over_limits(limits: Limits, launch: Launch, trace: Trace) -> Iterator[Findi
     if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
         turns = count(figures.loop_turns, "turn")
         message = f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work."
-        yield Finding("limit", message, line=trace.machine.busiest_loop)
+        yield Finding("limit", message, line=trace.machine.loop_beyond(limits.loop_turns))
     for line, kinds in sorted(trace.machine.doubles.items())[:1]:
         both = " with ".join(map(str, kinds))
         why = "" if {*map(str, kinds)} == {"float64"} else f": {both} makes float64 in Numba"
-        message = f"Line {line} computes in double precision, where none is needed{why}."
-        yield Finding("limit", message, line=line)
+        start = kernel.starts_as(line, kinds)
+        begins = f"; {start[0]} begins as {start[1]} in line {start[2]}" if start else ""
+        message = f"Line {line} computes in double precision, where none is needed{why}{begins}."
+        lines = tuple(sorted({line, start[2] if start else line}))
+        yield Finding("limit", message, line=lines[0], lines=lines)
     sizes = {math.prod(view.shape) for view in launch.views.values()}
     if figures.threads > _WARP and figures.threads in sizes:
         yield from _threads(limits, figures)

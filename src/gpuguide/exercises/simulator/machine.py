@@ -104,7 +104,10 @@ class Machine:
         self.path, self.fuel = 0, step_limit
         #: The line of the return at which the kernel ended, 0 before.
         self.returned = 0
-        self._turns: Counter[int] = Counter()
+        #: How often a line counted a turn for a thread.
+        self._turns: Counter[tuple[int, int]] = Counter()
+        #: The first operation of a warp that counts on lanes which are not there, in words, and its line.
+        self.absent, self.absent_line = "", 0
         self._left = MOST_STEPS
 
     def begin(self, segment: Segment, path: int, fuel: int) -> None:
@@ -133,7 +136,33 @@ class Machine:
     @property
     def busiest_loop(self) -> int | None:
         """The line of the loop with the most turns, of all threads together."""
-        return max(self._turns, key=lambda line: (self._turns[line], -line), default=None)
+        turns = self._turns_of_loops()
+        return max(turns, key=lambda line: (turns[line], -line), default=None)
+
+    def loop_beyond(self, most: int) -> int | None:
+        """Return the line of the loop that lets the busiest thread make more turns than allowed.
+
+        That is the one in which it makes the most turns beyond the mean of all threads, if it would keep to
+        the limit without these; else the one with the most.
+        """
+        by_thread: dict[int, Counter[int]] = {}
+        for (line, thread), n in self._turns.items():
+            by_thread.setdefault(thread, Counter())[line] = n
+        if not by_thread:
+            return None
+        own = max(by_thread.values(), key=lambda turns: turns.total())
+        of_all = self._turns_of_loops()
+        beyond = {line: n - of_all[line] / self.geometry.threads for line, n in own.items()}
+        guilty = max(beyond, key=lambda line: (beyond[line], -line))
+        if own.total() - beyond[guilty] <= most:
+            return guilty
+        return max(own, key=lambda line: (own[line], -line))
+
+    def _turns_of_loops(self) -> Counter[int]:
+        turns: Counter[int] = Counter()
+        for (line, _), n in self._turns.items():
+            turns[line] += n
+        return turns
 
     def called(self, line: int) -> None:
         """Count a call of a function: one that calls itself needs no loop to go on for long."""
@@ -152,7 +181,7 @@ class Machine:
     def turn(self, path: int, line: int) -> int:
         """Count a turn of a loop; return its path."""
         self.path = path = path + 1
-        self._turns[line] += 1
+        self._turns[line, self.segment.thread] += 1
         self.fuel -= 1
         self._left -= 1
         if self.fuel < 0 or self._left < 0:

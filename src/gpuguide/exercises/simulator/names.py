@@ -746,6 +746,7 @@ ATTRIBUTES = frozenset(
         "itemsize",
         "nbytes",
         "strides",
+        "type",
         "T",
         "transpose",
         "reshape",

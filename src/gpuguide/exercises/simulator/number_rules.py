@@ -152,6 +152,11 @@ class NumberType:
         return self.name
 
     @property
+    def type(self) -> NumberType:
+        """What an array's ``dtype`` calls the class of its numbers."""
+        return self
+
+    @property
     def poison(self) -> Any:
         """What memory holds that nothing was written to: NaN, or the integer farthest from use."""
         if self.kind in _FLOATS:

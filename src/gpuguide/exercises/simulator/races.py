@@ -201,7 +201,14 @@ def _finding(pairs: list[tuple[Access, Access]], trace: Trace) -> Finding:
         )
         read = _READS in (ROLE[first.kind], ROLE[second.kind])
         harm = "the old value or the new one can be read" if read else "either value can stay"
-    apart = " with no barrier between" if same_block else ", and blocks do not wait for each other"
+    apart = ", and blocks do not wait for each other"
+    if same_block:
+        of_warps = first.warp != second.warp and first.phase != second.phase
+        apart = (
+            " with no barrier between but cuda.syncwarp(), which only the threads of one warp wait for"
+            if of_warps
+            else " with no barrier between"
+        )
     n_cells = len({pair[0].cell for pair in pairs})
     lines = tuple(sorted({first.line, second.line}))
     message = f"{said}{apart}, so {harm}.{more(n_cells - 1, 'element')}"

@@ -308,11 +308,30 @@ class _WaitingBlock:
             if all(lane in lanes for lane in running if mask >> lane & 1):
                 if operation == "syncwarp":
                     self._synchronise(warp, list(lanes.values()))
+                if len(lanes) < WARP_SIZE and not self.machine.absent:
+                    self._note_absent(operation, mask, lanes)
                 given = _answers({lane: thread.wait for lane, thread in lanes.items() if thread.wait})
                 for lane, thread in lanes.items():
                     thread.wait, thread.answer = None, given[lane]
                 ready |= lanes.keys()
         return [thread for thread in warp if thread.lane in ready]
+
+    def _note_absent(self, operation: str, mask: int, lanes: Mapping[int, _Thread]) -> None:
+        """Remember an operation of a warp that counts on lanes which have ended, or are not in the block."""
+        for lane, thread in lanes.items() if operation != "syncwarp" else ():
+            assert thread.wait is not None
+            if operation in _SOURCES:
+                asked = _SOURCES[operation](lane, int(thread.wait.argument))
+            else:
+                asked = next((n for n in range(WARP_SIZE) if mask >> n & 1 and n not in lanes), lane)
+            if 0 <= asked < WARP_SIZE and asked not in lanes:
+                line = self.machine.sites.line(thread.wait.site)
+                self.machine.absent_line = line
+                self.machine.absent = (
+                    f"In line {line} lane {lane} of a warp counts on lane {asked} in {operation}, but that "
+                    "has ended or is not in the block."
+                )
+                return
 
     def _own_mask(self, thread: _Thread, wait: Wait) -> int:
         """Return the lanes that a thread waits for: itself alone, with a finding, if its mask omits it."""
@@ -577,7 +596,7 @@ def _summed(group: list[Remark], geometry: Geometry) -> tuple[Finding, tuple[Rem
     if first.kind == "unsupported":
         message = (
             f"Line {first.line} uses {first.what}, which this simulator does not have; "
-            "the compile lane and a GPU can judge it."
+            "the compile lane or a GPU has to judge it."
         )
     else:
         message = f"{with_capital(str(geometry.thread_id(first.thread)))} {first.what}."

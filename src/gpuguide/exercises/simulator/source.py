@@ -52,6 +52,20 @@ class Kernel:
     sites: Sites = field(kw_only=True, repr=False)
     imports: Mapping[str, str] = field(kw_only=True, repr=False)
     constants: Mapping[str, Any] = field(kw_only=True, repr=False)
+    source: str = field(kw_only=True, repr=False)
+
+    def starts_as(self, line: int, kinds: Iterable[object]) -> tuple[str, str, int] | None:
+        """Return a name of a line that begins as a number in 64 bits, with the number and its line."""
+        wide = {float: "float64", int: "int64"}
+        found = list(map(str, kinds))
+        nodes = [*ast.walk(_parsed(self.source))]
+        used = {node.id for node in nodes if isinstance(node, ast.Name) and node.lineno == line}
+        for node in nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
+                    if name in used and node.lineno != line and wide.get(type(value)) in found:
+                        return name, repr(value), node.lineno
+        return None
 
 
 def prepare(
@@ -115,6 +129,7 @@ def prepare(
         sites=rewritten.sites,
         imports=imports,
         constants={**own_constants, **constants},
+        source=textwrap.dedent(source),
     )
 
 

@@ -40,7 +40,8 @@ def compare_values(case: str, result: Any, expected: Any, tolerance: float = 0.0
     """
     expected = np.asarray(expected)
     if not isinstance(result, np.ndarray | np.generic | int | float):
-        return Finding("wrong", f"{case} the result must be an array or a number; got {shown(result)}.")
+        wanted = "an array of NumPy" if expected.ndim else "a number"
+        return Finding("wrong", f"{case} the result must be {wanted}; got {shown(result)}.")
     result = np.asarray(result)
     if result.shape != expected.shape:
         return Finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,7 +34,7 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     ['synchronize']
     """
     stream = _Stream(gpu)
-    of_streams = {
+    of_streams: dict[str, Any] = {
         "Stream": _StreamClass(stream),
         "Event": lambda **_: _Event(gpu),
         "get_current_stream": lambda: stream,
@@ -53,13 +54,16 @@ def cuda_names(gpu: VirtualGpu) -> Any:
 
 
 class Names(SimpleNamespace):
-    """A module that has these names alone, and says so."""
+    """A module that has these names alone, and those that `_others` finds, and says so."""
 
-    def __init__(self, _module: str, **names: Any) -> None:
+    def __init__(self, _module: str, _others: Callable[[str], Any] = lambda name: None, **names: Any) -> None:
         super().__init__(**names)
-        self._module = _module
+        self._module, self._others = _module, _others
 
     def __getattr__(self, name: str) -> Any:
+        other = self._others(name)
+        if other is not None:
+            return other
         raise AttributeError(
             f"The stand-in for {self._module} has no {name!r}: it has only what the exercises need."
         )

@@ -2,7 +2,40 @@
 
 from __future__ import annotations
 
-__all__ = ["CODE", "METHODS", "OF_ARRAYS", "OF_SEQUENCES", "PARTS", "UFUNCS", "VALUES"]
+__all__ = [
+    "ABOUT",
+    "CODE",
+    "DEPENDING",
+    "LACKING",
+    "METHODS",
+    "OF_ARRAYS",
+    "OF_SEQUENCES",
+    "PARTS",
+    "UFUNCS",
+    "VALUES",
+]
+
+ABOUT = ("can_cast", "iscomplexobj", "isrealobj", "may_share_memory", "ndim", "result_type", "shape", "size")
+"""Functions that look at an array and not at its values."""
+
+DEPENDING = ("argwhere", "bincount", "compress", "extract", "flatnonzero", "nonzero", "place", "unique")
+"""Functions whose result is as large as the values say, which the host has to ask for."""
+
+LACKING = (
+    *("apply_along_axis", "apply_over_axes", "array2string", "array_repr", "array_str", "asmatrix", "block"),
+    *(
+        "bmat",
+        "histogram_bin_edges",
+        "insert",
+        "isnat",
+        "matvec",
+        "nanpercentile",
+        "nanquantile",
+        "piecewise",
+    ),
+    *("polyder", "polydiv", "polyint", "save", "savetxt", "savez", "savez_compressed", "spacing", "vecmat"),
+)
+"""Functions of NumPy that CuPy does not have, or that work on the host."""
 
 CODE = (
     "ElementwiseKernel",

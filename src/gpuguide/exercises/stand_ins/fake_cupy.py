@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,10 @@ from gpuguide.exercises.numpy_views import allocation, bounds
 from gpuguide.exercises.simulator.machine import UnsupportedError
 from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names
 from gpuguide.exercises.stand_ins.cupy_names import (
+    ABOUT,
     CODE,
+    DEPENDING,
+    LACKING,
     METHODS,
     OF_ARRAYS,
     OF_SEQUENCES,
@@ -77,10 +82,10 @@ class DeviceArray(NDArrayOperatorsMixin):
         return self._cp.run_ufunc(ufunc, *inputs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        name = function.__name__
-        if not all(issubclass(t, DeviceArray | np.ndarray) for t in types) or name not in dir(self._cp):
+        same = getattr(self._cp, function.__name__, None)
+        if same is None or not all(issubclass(t, DeviceArray | np.ndarray) for t in types):
             return NotImplemented
-        return getattr(self._cp, name)(*args, **kwargs)
+        return same(*args, **kwargs)
 
     # What copies to the host.
 
@@ -133,8 +138,7 @@ class DeviceArray(NDArrayOperatorsMixin):
             raise TypeError(f"{array.dtype} array cannot be set to {self._data.dtype} array")
         if self._data.shape != array.shape:
             raise ValueError(f"Shape mismatch. Old shape: {self._data.shape}, new shape: {array.shape}")
-        self._cp.note_copy_to_device(self._buffer, array.nbytes)
-        self._data[...] = array
+        self._data[...] = self._cp.send(array, array, self._buffer)
 
     def fill(self, value: Any) -> None:
         """Put one value everywhere."""
@@ -239,13 +243,16 @@ class FakeCupy:
         self.ndarray: type[DeviceArray] = type("ndarray", (DeviceArray,), {"__module__": "cupy"})
         self.cuda = cuda_names(self.gpu)
         self.n_allocations = self.bytes_allocated = 0
-        #: What crossed the link, in order.
+        #: What crossed the link, in order; a list of the reader's as that list.
         self.sent, self.fetched = list[Any](), list[Any]()
+        #: What arrives of an array that is sent. A judge may change it, to see what the result is made of.
+        self.arriving: Callable[[Any], Any] = lambda contents: contents
         self._memory, self._is_fusing = HostMemory(self.gpu), False
         strided = Names(
             "cupy.lib.stride_tricks", as_strided=self._as_strided, sliding_window_view=self._windows
         )
         self.lib = Names("cupy.lib", stride_tricks=strided)
+        self.linalg = Names("cupy.linalg", _others=lambda name: self._generic(f"linalg.{name}", np.linalg))
 
     def __getattr__(self, name: str) -> Any:
         function: Any = None
@@ -267,10 +274,16 @@ class FakeCupy:
             return getattr(np, name)
         if name in CODE:
             raise UnsupportedError(f"cp.{name}: code in CUDA C++")
-        raise AttributeError(
-            f"The stand-in for CuPy has no {name!r}: it has only what the exercises need. You can solve the "
-            f"exercise with what it has."
+        generic = self._generic(name, np)
+        if generic is not None:
+            return generic
+        close = [] if hasattr(np, name) else get_close_matches(name, dir(self), 1, 0.75)
+        known = (
+            f"Did you mean {close[0]!r}?"
+            if close
+            else ("It has only what the exercises need. You can solve the exercise with what it has.")
         )
+        raise AttributeError(f"The stand-in for CuPy has no {name!r}. {known}")
 
     def __dir__(self) -> list[str]:
         tables = (*UFUNCS, *METHODS, *OF_ARRAYS, *OF_SEQUENCES, *PARTS, *VALUES)
@@ -295,9 +308,15 @@ class FakeCupy:
         if not contents.ndim:
             return self.full((), contents.item(), contents.dtype)
         array = self._allocate(contents)
-        self.note_copy_to_device(array._buffer, contents.nbytes)
-        self.sent.append(contents.copy())
+        contents[...] = self.send(contents if isinstance(a, np.ndarray) else a, contents, array._buffer)
         return array
+
+    asanyarray = asarray
+
+    def ascontiguousarray(self, a: Any, dtype: Any = None) -> Any:
+        """Return `a` on the device, in one piece and in the order of C."""
+        array = self.asarray(a, dtype, "C")
+        return array if array.flags.c_contiguous else array.copy()
 
     def array(self, a: Any, dtype: Any = None, copy: bool = True, **_: Any) -> Any:
         """Return a new array on the device."""
@@ -313,6 +332,12 @@ class FakeCupy:
             return contents
         out[...] = contents
         return out
+
+    def send(self, passed: Any, contents: Any, buffer: int) -> Any:
+        """Note a copy into a buffer, and return what arrives there."""
+        self.note_copy_to_device(buffer, contents.nbytes)
+        self.sent.append(passed.copy())
+        return self.arriving(contents)
 
     def get_array_module(self, *args: Any) -> Any:
         """Return this module if one of the arguments is an array on the device, else NumPy."""
@@ -389,6 +414,10 @@ class FakeCupy:
         """Return a number of evenly spaced numbers."""
         return self._make("linspace", np.linspace(*map(self._number, args), dtype=dtype, **kwargs))
 
+    def clip(self, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
+        """Return the values brought between two bounds."""
+        return a.clip(a_min, a_max, out=out)
+
     def average(self, a: Any, axis: Any = None, weights: Any = None) -> Any:
         """Return the mean, or the mean with weights, for which CuPy asks whether they add up to zero."""
         if weights is None:
@@ -456,10 +485,15 @@ class FakeCupy:
         options = {key: self.unwrap(value) for key, value in kwargs.items()}
         # A GPU divides by zero silently.
         with np.errstate(all="ignore"):
-            result = np.asarray(function(*contents, **options))
+            result = function(*contents, **options)
+        if isinstance(result, tuple) and out is None:
+            return tuple(self._result(name, np.asarray(each), reads) for each in result)
         if out is not None:
             self.note_launch(name, out, *reads)
             return out
+        return self._result(name, np.asarray(result), reads)
+
+    def _result(self, name: str, result: Any, reads: list[Any]) -> Any:
         for array in reads:
             if result.size and np.may_share_memory(result, array._data):
                 return self.wrap(result, array._buffer)
@@ -517,6 +551,48 @@ class FakeCupy:
         array = self._allocate(contents)
         self.note_launch(name, array)
         return array
+
+    def _generic(self, name: str, module: Any) -> Callable[..., Any] | None:
+        """Return CuPy's counterpart of any other function of NumPy that takes arrays, None if it has none."""
+        function: Any = getattr(module, name.rpartition(".")[2], None)
+        if name in LACKING:
+            return None
+        if isinstance(function, np.ufunc):
+            return named(f"cp.{name}", partial(self.run_ufunc, function))
+        if hasattr(function, "_implementation"):  # NumPy lets other arrays have a say in these
+            return named(f"cp.{name}", partial(self._as_numpy, name, function))
+        return None
+
+    def _as_numpy(self, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Apply a function of NumPy to arrays of the device, which may also come in lists."""
+        reads: list[DeviceArray] = []
+
+        def contents(value: Any) -> Any:
+            if isinstance(value, list | tuple):
+                return type(value)(map(contents, value))
+            reads.extend([value] if isinstance(value, DeviceArray) else [])
+            return self.unwrap(value)
+
+        options = {key: contents(value) for key, value in kwargs.items() if key != "out"}
+        operands = [contents(value) for value in args]
+        if not reads:
+            raise TypeError(f"Unsupported type {type(args[0] if args else None)}")
+        if name in ABOUT:
+            return function(*operands, **options)
+        if name in DEPENDING:
+            self.gpu.copy_to_host("the number of elements that are picked", 8)
+        out = kwargs.get("out")
+        if out is not None:
+            options["out"] = self.unwrap(out)
+        with np.errstate(all="ignore"):
+            result = function(*operands, **options)
+        if result is None or out is not None:  # it has written to an array that was given
+            self.note_launch(name, reads[0] if out is None else out, *reads)
+            return out
+        if isinstance(result, list | tuple):
+            parts = [self._result(name, np.asarray(each), reads) for each in result]
+            return parts if isinstance(result, list) else tuple(parts)
+        return self._result(name, np.asarray(result), reads)
 
     def _parts(self, function: Callable[..., Any], ary: Any, *args: Any, **kwargs: Any) -> list[Any]:
         """Return parts of an array, which are views of it."""

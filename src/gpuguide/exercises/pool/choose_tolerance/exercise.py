@@ -80,8 +80,12 @@ def right_sums() -> Iterator[Case]:
     yield _summed("values that cancel out", np.concatenate([signed, -signed[::-1]]), 128)
     yield _summed("very small values", signed * np.float32(2.0**-80), 1000)
     yield _summed("very large values", signed * np.float32(2.0**80), 1000)
-    yield _summed("one thread whose sum swallows each value", _swallowed(4097), 1)
-    yield _summed("a tree that swallows a value at each level", _swallowed_by_tree(20), 2**20)
+    yield _summed("one thread whose sum swallows each value", _swallowed(4097, 1), 1)
+    yield _summed("a tree that swallows a value at each level", _swallowed(2**20, 2**20), 2**20)
+    yield _summed("a thread and a tree that both swallow values", _swallowed(2048, 256), 256)
+    yield _summed("uneven shares of which values are swallowed", _swallowed(6, 5), 5)
+    lost = 1 + 30 * 2.0**-24
+    yield Case("a tree of 30 levels that swallows a value at each", True, 1.0, lost, 2**30, 2**30, lost)
     yield _summed("whole numbers of -1, 0 and 1", rng.integers(-1, 2, 65_536).astype(np.float32), 256, True)
     many = rng.integers(-1000, 1000, 100_000).astype(np.float32)
     yield _summed("whole numbers too large to be added exactly", many, 10, True)
@@ -111,6 +115,9 @@ def wrong_sums() -> Iterator[Case]:
     yield Case(
         "ten million whole numbers of which one came twice", False, -55.0, -56.0, ten_million, 1, 6.7e6, True
     )
+    yield Case(
+        "whole numbers of which one, 4096, was lost", False, 1232.0, 5328.0, ten_million, 64, 6.7e6, True
+    )
     yield Case("2**24 ones of which one was lost", False, limit - 1, limit, 2**24, 2**12, limit, True)
     yield Case("a kernel that wrote nothing", False, math.nan, 50_000.0, 10**5, 256, 50_000.0)
     yield Case("whole numbers and a kernel that wrote nothing", False, math.nan, 12.0, 10**5, 256, 5e4, True)
@@ -121,10 +128,12 @@ def wrong_sums() -> Iterator[Case]:
     yield Case("values that cancel out, and a share lost", False, share, 0.0, 10**5, 256, 50_000.0)
     yield Case("very small values and a sum of zero", False, 0.0, 3e-20, 1000, 32, 3e-20)
     yield Case("no values and a sum that is not zero", False, 1e-6, 0.0, 0, 1, 0.0)
-    for n, threads in ((10**5, 256), (10**6, 10**6), (4096, 1)):
-        sixteenfold = 16 * EPS * (-(-n // threads) + math.log2(threads)) * n
+    # Many additions and many levels, only one of the two, few values, uneven shares.
+    many = ((10**5, 256), (400 * 2**20, 2**20), (10**6, 10**6), (4096, 1))
+    for n, threads in (*many, (1, 1), (7, 5)):
+        rounding = EPS * (-(-n // threads) + math.ceil(math.log2(threads))) * n
         title = f"{n} values in {threads} threads, off by sixteen times what rounding can do"
-        yield Case(title, False, n + sixteenfold, n, n, threads, n)
+        yield Case(title, False, n + 16 * rounding, n, n, threads, n)
 
 
 def _summed(title: str, x: Vector, threads: int, integers: bool = False) -> Case:
@@ -141,18 +150,15 @@ def _summed(title: str, x: Vector, threads: int, integers: bool = False) -> Case
     return Case(title, True, float(partial[0]), exact, x.size, threads, magnitude, integers)
 
 
-def _swallowed(n: int) -> Vector:
-    """Return 1 and values of half a step of it: each addition rounds down by as much as possible."""
-    x = np.full(n, 2.0**-24, np.float32)
-    x[0] = 1
-    return x
+def _swallowed(n: int, threads: int) -> Vector:
+    """Return 1 and values of half a step of it: each addition to it rounds down by as much as possible.
 
-
-def _swallowed_by_tree(levels: int) -> Vector:
-    """Return values such that a tree of neighbours loses half a step at each level."""
-    x = np.zeros(2**levels, np.float32)
+    The first thread loses one at each turn, and the tree of neighbours one at each level.
+    """
+    x = np.zeros(n, np.float32)
+    x[::threads] = 2.0**-24
+    x[2 ** np.arange((threads - 1).bit_length())] = 2.0**-24
     x[0] = 1
-    x[2 ** np.arange(levels)] = 2.0**-24
     return x
 
 

@@ -12,7 +12,7 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text
-from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.lines import line_now, source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.machine.backends import cupy
 
@@ -24,7 +24,8 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Compare the result for several images and count what crossed over."""
     for shape in SHAPES:
         cp = FakeCupy(VirtualGpu(source=source_of(function)))
-        if found := list(_findings(function, shape, cp)) or list(_crossings(shape, cp)):
+        found = list(_findings(function, shape, cp)) or list(_crossings(shape, cp))
+        if found or (found := list(_in_part_on_the_host(function, shape))):
             yield from found
             return
 
@@ -41,20 +42,20 @@ def judge_on_gpu(function: Callable[..., Any]) -> Iterator[Finding]:
 def praise(function: Callable[..., Any]) -> str:
     """Say what a right answer moved and launched."""
     cp = FakeCupy()
-    function(cp, _image(SHAPES[-1])[0])
+    function(cp, _image(SHAPES[-1]))
     there, back = (cp.gpu.events(kind)[0].nbytes for kind in ("to_device", "to_host"))
     launches = count(len(cp.gpu.events("launch")), "launch", "launches")
     return f"One copy there ({there} bytes), {launches}, one copy back ({back} bytes)."
 
 
 def _findings(function: Callable[..., Any], shape: tuple[int, int], cp: Any) -> Iterator[Finding]:
-    image, expected = _image(shape)
+    image = _image(shape)
     copy = image.copy()
     case = f"For an image of {shape[0]} x {shape[1]}"
     result, finding = attempt(function, case, cp, image)
     if finding is None and isinstance(result, cp.ndarray):
         finding = Finding("wrong", f"{case} the result must be an array of NumPy; it was left on the GPU.")
-    finding = finding or compare_values(case, result, expected, TOLERANCE)
+    finding = finding or compare_values(case, result, _expected(copy), TOLERANCE)
     yield from (found for found in (finding, unchanged(case, "image", image, copy)) if found)
     if finding is None and isinstance(cp, FakeCupy):
         yield from _on_the_host(case, cp, copy, result)
@@ -62,9 +63,12 @@ def _findings(function: Callable[..., Any], shape: tuple[int, int], cp: Any) -> 
 
 def _on_the_host(case: str, cp: FakeCupy, image: Any, result: Any) -> Iterator[Finding]:
     """Say if a step was left to NumPy: the image goes over as it is, and the result is what comes back."""
-    if len(cp.sent) == 1 and not _same_numbers(cp.sent[0], image):
+    if len(cp.sent) == 1 and not (isinstance(cp.sent[0], np.ndarray) and _same_numbers(cp.sent[0], image)):
         line = cp.gpu.events("to_device")[0].line
         message = f"{case} what was copied to the GPU is not the image: all steps belong on the GPU."
+        if _same_numbers(np.asarray(cp.sent[0]).astype(image.dtype), image):
+            form = getattr(cp.sent[0], "dtype", f"a {type(cp.sent[0]).__name__}")
+            message = f"{case} the image must go to the GPU as it is, in {image.dtype}; it went as {form}."
         yield Finding("limit", message, line=line)
     elif len(cp.fetched) == 1 and not _same_numbers(cp.fetched[0], result):
         line = cp.gpu.events("to_host")[0].line
@@ -72,9 +76,31 @@ def _on_the_host(case: str, cp: FakeCupy, image: Any, result: Any) -> Iterator[F
         yield Finding("limit", message, line=line)
 
 
+def _in_part_on_the_host(function: Callable[..., Any], shape: tuple[int, int]) -> Iterator[Finding]:
+    """Let another image arrive on the GPU than the host has: what the host works out does not fit it."""
+    case, image = f"For an image of {shape[0]} x {shape[1]}", _image(shape)
+    cp, lines = FakeCupy(), list[int | None]()
+    cp.arriving = _another
+
+    def noted(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        lines.append(line_now(source_of(function)))
+        return getattr(ufunc, method)(*map(np.asarray, inputs), **kwargs)
+
+    watched = type("ndarray", (np.ndarray,), {"__array_ufunc__": noted})
+    result, finding = attempt(function, case, cp, image.view(watched))
+    if finding is None and compare_values(case, np.asarray(result), _expected(_another(image)), TOLERANCE):
+        message = f"{case} the host worked out a part of the result itself: all steps belong on the GPU."
+        yield Finding("limit", message, line=lines[0] if lines else None)
+
+
+def _another(image: Any) -> Any:
+    """Return an image of other numbers, element by element: the host may have reshaped it."""
+    return (np.square(np.asarray(image)) / 250).astype(image.dtype)
+
+
 def _same_numbers(a: Any, b: Any) -> bool:
     """Compare two arrays, of which one may have been reshaped: that moves nothing."""
-    return np.array_equal(a.ravel(), b.ravel())
+    return a.dtype == b.dtype and np.array_equal(a.ravel(), b.ravel())
 
 
 def _crossings(shape: tuple[int, int], cp: FakeCupy) -> Iterator[Finding]:
@@ -95,12 +121,15 @@ def _crossings(shape: tuple[int, int], cp: FakeCupy) -> Iterator[Finding]:
             )
 
 
-def _image(shape: tuple[int, int]) -> tuple[Any, Any]:
-    image = np.random.default_rng(shape[1]).uniform(0, 250, shape).astype(np.float32)
+def _image(shape: tuple[int, int]) -> Any:
+    return np.random.default_rng(shape[1]).uniform(0, 250, shape).astype(np.float32)
+
+
+def _expected(image: Any) -> Any:
     exact = image.astype(np.float64)
     exact -= exact.mean()
     limit = 2 * np.abs(exact).mean()
-    return image, (np.clip(exact, -limit, limit) / limit).astype(np.float32)
+    return (np.clip(exact, -limit, limit) / limit).astype(np.float32)
 
 
 EXERCISE = Exercise(

@@ -1,0 +1,71 @@
+"""The message names the cause: a right answer with one mistake, what is said of it, and the line quoted."""
+
+import pytest
+
+from gpuguide.exercises import get
+from gpuguide.exercises.check import judge
+from gpuguide.exercises.reading import Answer
+from gpuguide.exercises.verdict import Verdict
+
+SUMS, MATMUL, PACK = "block_reduction", "tiled_matmul", "pack_bits"
+ALONE = "if t == 0:\n        for k in range(40):\n            part[0] += 0\n"
+# The same lane's value, asked for twice: where the lane is there, nothing changes.
+ASK = "cuda.shfl_xor_sync(0xFFFFFFFF, {}, 16)"
+
+# Exercise; what stands in its solution and what replaces it; what is said; a piece of the line shown first.
+CAUSES = {
+    "a loop of one thread, beside one of all": (
+        SUMS, "if t == 0:\n", ALONE, "makes 45 turns", "range(40)",
+    ),
+    "a loop of all threads, beside one of a single one": (
+        SUMS, "if t == 0:\n", "for k in range(20):\n        pass\n    " + ALONE.replace("40", "3"),
+        "makes 28 turns", "range(20)",
+    ),
+    "a shuffle that asks lanes which are not in the block": (
+        SUMS, "    half = ", f"    part[t] = {ASK.format(ASK.format('part[t]'))}\n    half = ",
+        "counts on lane 16 in shfl_xor_sync", "shfl_xor",
+    ),
+    "a vote that names lanes which have ended": (
+        PACK, "= bits", "= bits if cuda.ballot_sync(0xFFFFFFFF, True) != 1 else 0",
+        "counts on lane 1 in ballot_sync", "ballot",
+    ),
+    "a barrier of the warp": (
+        SUMS, "cuda.syncthreads()", "cuda.syncwarp()", "with no barrier between but cuda.syncwarp()", "x[i]",
+    ),
+    "numbers of 16 bits": (
+        SUMS, "array(256, float32)", "array(256, 'float16')", "whose type cannot hold", "sums[",
+    ),
+    "whole numbers": (
+        SUMS, "array(256, float32)", "array(256, 'int32')", "whose type cannot hold", "sums[",
+    ),
+    "an element of each block, taken by thread": (
+        SUMS, "sums[cuda.blockIdx.x]", "sums[i]", "What counts the blocks?", "sums[i]",
+    ),
+    "an element behind the last block's": (
+        SUMS, "sums[cuda.blockIdx.x]", "sums[cuda.blockIdx.x + 1]", "not the thread's own place", "sums[",
+    ),
+    "a total of 64 bits": (
+        MATMUL, "float32(0)\n    for", "0.0\n    for", "total begins as 0.0 in line 11", "total = 0.0",
+    ),
+    "a whole total": (
+        MATMUL, "float32(0)\n    for", "0\n    for", "total begins as 0 in line 11", "total = 0",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", CAUSES)
+def test_the_cause_is_named(title: str) -> None:
+    name, right, wrong, said, code = CAUSES[title]
+    exercise = get(name)
+    assert right in exercise.solution
+    source = exercise.solution.replace(right, wrong)
+    report = judge(exercise, source, name=exercise.function_name)
+    text = " ".join(str(Verdict(exercise, (report,), Answer(source, exercise.function_name))).split())
+    assert said in text
+    assert code in source.splitlines()[report.findings[0].lines[0] - 1]
+
+
+def test_the_class_of_a_dtype_makes_numbers() -> None:
+    exercise = get(MATMUL)
+    source = exercise.solution.replace("total = float32(0)", "total = a.dtype.type(0)")
+    assert judge(exercise, source, name=exercise.function_name).passed
