@@ -35,6 +35,8 @@ SPHINX := $(PY) -m gpuguide_docs.commands.build -j $(JOBS) -n -W --keep-going -c
 # them, each build and each of the tests' many processes compiles Sphinx and the rest anew.
 html test browse doctest check: export PYTHONDONTWRITEBYTECODE :=
 html test browse doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/bytecode
+# All processors are at work; the threads of NumPy's linear algebra would wait for work by turning.
+html test browse doctest check: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: axe browse html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
 
