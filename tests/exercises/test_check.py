@@ -19,17 +19,36 @@ from gpuguide.exercises.simulator.findings import Finding
 SIMULATOR = ["simulator"]
 
 
-@pytest.mark.parametrize("name", ["decorated", "plain"])
-def test_a_right_kernel_passes(name: str) -> None:
-    verdict = check("guard", getattr(some_kernels, name), lanes=SIMULATOR)
+def test_a_right_kernel_passes() -> None:
+    verdict = check("guard", some_kernels.decorated, lanes=SIMULATOR)
     assert verdict.passed
     assert verdict.lanes == {"simulator": "passed"}
     assert verdict.exercise is get("guard")
 
 
+def test_what_was_not_made_a_kernel_is_refused_in_each_lane(tmp_path: Path) -> None:
+    """A launch of it would fail, however right its body is."""
+    file = tmp_path / "mine.py"
+    undecorated = get("guard").solution.replace("@cuda.jit\n", "")
+    file.write_text(undecorated)
+    for verdict in (
+        check("guard", some_kernels.plain, lanes=SIMULATOR),
+        check_file("guard", file, lanes=SIMULATOR),
+        check_file("guard", file, lanes=["compile"]),
+    ):
+        assert not verdict.passed
+        (finding,) = verdict.findings
+        assert "a plain Python function, which no GPU can run: decorate it with @cuda.jit" in finding.message
+        assert verdict.answer.line(finding.line).startswith("def ")
+    file.write_text(undecorated + "maximum_kernel = cuda.jit(maximum_kernel)\n")
+    assert check_file("guard", file, lanes=SIMULATOR).passed
+    assert check("guard", cuda.jit(some_kernels.plain), lanes=SIMULATOR).passed
+
+
 def test_what_passes_in_all_lanes_is_remembered(miniature, monkeypatch, tmp_path) -> None:
     miniature(lanes=SIMULATOR)
 
+    @cuda.jit
     def double(x, out):
         i = cuda.grid(1)
         if i < out.size:
@@ -68,6 +87,7 @@ def test_constants_and_device_functions_of_the_session_are_judged_with_it() -> N
 
 
 def test_a_kernel_that_fails_says_where() -> None:
+    @cuda.jit
     def fails(a, b, out):
         i = cuda.grid(1)
         if i < out.size:
@@ -75,16 +95,16 @@ def test_a_kernel_that_fails_says_where() -> None:
 
     verdict = check("guard", fails, lanes=SIMULATOR)
     assert not verdict.passed
-    assert f"line {fails.__code__.co_firstlineno + 3}" in str(verdict)
+    assert f"line {fails.py_func.__code__.co_firstlineno + 4}" in str(verdict)
 
 
 def test_nothing_is_told_but_on_a_terminal(capsys, monkeypatch) -> None:
-    check("guard", some_kernels.plain, lanes=SIMULATOR)
+    check("guard", some_kernels.decorated, lanes=SIMULATOR)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    check("guard", some_kernels.plain, lanes=SIMULATOR, quiet=True)
+    check("guard", some_kernels.decorated, lanes=SIMULATOR, quiet=True)
     assert capsys.readouterr() == ("", "")
-    check("guard", some_kernels.plain, lanes=SIMULATOR)
+    check("guard", some_kernels.decorated, lanes=SIMULATOR)
     assert capsys.readouterr() == ("", "Simulator ...\n")
 
 
@@ -139,6 +159,7 @@ def no_gpu(monkeypatch):
     monkeypatch.setattr(lanes, "nvml", object)
 
 
+@cuda.jit
 def kernel(x, out):
     out[0] = x[0]
 
@@ -184,6 +205,7 @@ def test_what_the_simulator_cannot_judge_says_what_is_missing_for_the_others(
 def test_a_missing_gpu_is_a_line_of_the_verdict(miniature, no_gpu) -> None:
     miniature(lanes=("simulator", "gpu"))
 
+    @cuda.jit
     def double(x, out):
         i = cuda.grid(1)
         if i < out.size:

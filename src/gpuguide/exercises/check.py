@@ -18,13 +18,15 @@ from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.reading import (
     Answer,
     check_parameters,
+    definition,
     plain_function,
     quotable,
     read,
     read_file,
     read_host_file,
 )
-from gpuguide.exercises.report import NOT_AT_HAND, LaneReport
+from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
+from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.verdict import LANE_NAMES, Verdict
 
 __all__ = ["check", "check_file", "judge"]
@@ -44,7 +46,7 @@ def check(
     name : str
         The exercise, as `names` lists it.
     function : callable
-        Your kernel, with or without ``@cuda.jit``; or your function, where the exercise asks for one that
+        Your kernel, decorated with ``@cuda.jit``; or your function, where the exercise asks for one that
         runs on the host.
     lanes : sequence of str, optional
         Some of ``"simulator"``, ``"compile"`` and ``"gpu"``; by default all that the exercise has. An answer
@@ -70,7 +72,8 @@ def check(
     --------
     >>> from numba import cuda
     >>> from gpuguide.exercises import check
-    >>> def maximum_kernel(a, b, out):
+    >>> @cuda.jit
+    ... def maximum_kernel(a, b, out):
     ...     i = cuda.grid(1)
     ...     if i < out.size:
     ...         out[i] = max(a[i], b[i])
@@ -151,6 +154,13 @@ def _judge(
     if isinstance(exercise.task, KernelTask):
         # Before any process is started.
         check_parameters(exercise.name, exercise.task.parameters, answer)
+        if not answer.is_kernel:
+            finding = Finding(
+                "compile",
+                f"{answer.name} is a plain Python function, which no GPU can run: decorate it with @cuda.jit.",
+                line=definition(answer).lineno,
+            )
+            return Verdict(exercise, (LaneReport(lanes[0], FAILED, findings=(finding,)),), answer)
     tell = (lambda lane: None) if quiet else _tell
     reports = judge_in_lanes(exercise, answer, lanes, judge_here=judge_here, missing=missing, tell=tell)
     if all(report.state == NOT_AT_HAND for report in reports):

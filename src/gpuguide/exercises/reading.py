@@ -31,6 +31,7 @@ from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 __all__ = [
     "Answer",
     "check_parameters",
+    "definition",
     "execute",
     "last_function",
     "parse",
@@ -65,6 +66,8 @@ class Answer:
         Name of the file where it stands, for messages; empty for a cell.
     folder : str
         Folder of that file, from which it may import; empty if it is not to be executed.
+    is_kernel : bool
+        Whether a kernel was made of the function, with ``@cuda.jit`` or by a call.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class Answer:
     constants: Mapping[str, object] = field(default_factory=dict)
     place: str = ""
     folder: str = ""
+    is_kernel: bool = True
 
     def line(self, number: int) -> str:
         """Return one line of the source, counted from 1; empty where there is none."""
@@ -111,7 +115,7 @@ def check_parameters(exercise: str, expected: tuple[str, ...], answer: Answer) -
     >>> check_parameters("guard", ("x", "out"), Answer("def k(a, out): pass", "k"))
     ('a', 'out')
     """
-    node = _definition(answer)
+    node = definition(answer)
     names = tuple(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
     shown = f"{answer.name}({ast.unparse(node.args)})"
     wanted = f"{exercise} asks for a function with the parameters ({', '.join(expected)})"
@@ -127,7 +131,29 @@ def check_parameters(exercise: str, expected: tuple[str, ...], answer: Answer) -
     return names
 
 
-def _definition(answer: Answer) -> ast.FunctionDef:
+def definition(answer: Answer) -> ast.FunctionDef:
+    r"""Return the syntax tree of an answer's function.
+
+    Parameters
+    ----------
+    answer : Answer
+        A reader's.
+
+    Returns
+    -------
+    ast.FunctionDef
+        Of the function that is judged.
+
+    Raises
+    ------
+    ArgumentError
+        There is none of its name.
+
+    Examples
+    --------
+    >>> definition(Answer("\ndef k(x): pass", "k")).lineno
+    2
+    """
     for node in ast.parse(answer.source).body:
         if isinstance(node, ast.FunctionDef) and node.name == answer.name:
             return node
@@ -248,7 +274,13 @@ def read(exercise: str, function: object, *, kernel: bool = True) -> Answer:
     # On the first line, if it is free: the functions stand where they stood in their file.
     imports = _Piece("; ".join(collected.imports.values()), 1)
     pieces = [*collected.functions.values(), *([imports] if imports.text else [])]
-    return Answer(_arrange(pieces), plain.__name__, collected.constants, _shown(collected.file))
+    return Answer(
+        _arrange(pieces),
+        plain.__name__,
+        collected.constants,
+        _shown(collected.file),
+        is_kernel=function is not plain,
+    )
 
 
 def quotable(exercise: str, function: FunctionType) -> Answer:
@@ -541,7 +573,8 @@ class _Reachable:
         self.imports = {bound: node for node in tree.body for bound in self._bound(node)}
         self.assigned = dict(assigned for node in tree.body for assigned in _assigned(node))
         self.imports |= dict(self._aliases())
-        self.functions |= dict(self._lambdas())
+        self.made_of_lambdas = dict(self._lambdas())
+        self.functions |= self.made_of_lambdas
         #: Set or changed by something that only executing the file would settle, on these lines.
         self.elsewhere = {name: line for node in tree.body for name, line in self._unsettled(node)}
         self.classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
@@ -591,7 +624,13 @@ class _Reachable:
         """Return the answer whose kernel has this name."""
         self._keep_function(name)
         pieces = [self._piece(node) for node in self.kept.values()]
-        return Answer(_arrange(pieces), name, self.constants, self.place)
+        is_kernel = bool(self.functions[name].decorator_list) or name in self._wrapped()
+        return Answer(_arrange(pieces), name, self.constants, self.place, is_kernel=is_kernel)
+
+    def _wrapped(self) -> set[str]:
+        """Return the functions that a call takes: ``kernel = cuda.jit(function)``."""
+        calls = [value for value in self.assigned.values() if isinstance(value, ast.Call)]
+        return {each.id for call in calls for each in call.args if isinstance(each, ast.Name)}
 
     def _keep_function(self, name: str) -> None:
         node = self.functions[name]
@@ -640,7 +679,7 @@ class _Reachable:
         text = self.lines[first - 1 : node.end_lineno]
         if isinstance(node, _Import):
             text = [ast.unparse(node)]
-        elif isinstance(node, ast.FunctionDef) and node.name in self.assigned:  # made of a lambda
+        elif isinstance(node, ast.FunctionDef) and self.made_of_lambdas.get(node.name) is node:
             text = [*(f"@{ast.unparse(each)}" for each in node.decorator_list), _on_one_line(node)]
         # Under an if that is decided it is indented.
         return _Piece(textwrap.dedent("\n".join(text)), first)
