@@ -157,7 +157,8 @@ def _judge(
         if not answer.is_kernel:
             finding = Finding(
                 "compile",
-                f"{answer.name} is a plain Python function, which no GPU can run: decorate it with @cuda.jit.",
+                f"{answer.name} is a plain Python function, which no GPU can run: "
+                "decorate it with @cuda.jit.",
                 line=definition(answer).lineno,
             )
             return Verdict(exercise, (LaneReport(lanes[0], FAILED, findings=(finding,)),), answer)

@@ -34,6 +34,7 @@ def test_the_real_cupy_has_every_name_of_the_stand_in(cp):
         "note_launch",
         "run",
         "run_ufunc",
+        "send",
         "to_host",
         "unwrap",
         "wrap",
@@ -41,6 +42,21 @@ def test_the_real_cupy_has_every_name_of_the_stand_in(cp):
     assert {name for name in dir(cp) if not hasattr(real, name)} <= own
     methods = {name for name in dir(cp.ndarray) if not name.startswith("_")}
     assert methods <= set(dir(real.ndarray))
+    assert [name for name in names_of(np) if hasattr(cp, name) and not hasattr(real, name)] == []
+    of_algebra = [name for name in names_of(np.linalg) if hasattr(cp.linalg, name)]
+    assert [name for name in of_algebra if not hasattr(real.linalg, name)] == []
+
+
+def test_the_stand_in_lacks_what_cupy_lacks(cp):
+    for name in ("vecdot", "unstack", "geomspace", "nanquantile"):
+        assert hasattr(np, name)
+        assert not hasattr(cp, name)
+    assert hasattr(cp.linalg, "norm")
+    assert not hasattr(cp.linalg, "vector_norm")
+
+
+def names_of(module):
+    return [name for name in dir(module) if not name.startswith("_") and callable(getattr(module, name))]
 
 
 def counts(cp):
