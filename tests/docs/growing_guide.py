@@ -37,9 +37,10 @@ def copy_pages(root: Path, n_pages: int) -> None:
             name = f"{script.stem}_{number}"
             shutil.copy(script, script.with_name(f"{name}.py"))
             # The topic stays that of the original: evidence is looked up in it.
-            names = f'name = "{name}"\ntopic = "{script.stem}"'
-            entry = entries[script.stem].replace(f'name = "{script.stem}"', names)
-            entries[name] = re.sub(r"^experiments = \[\n.*?^\]\n", "", entry, flags=re.MULTILINE | re.DOTALL)
+            original = entries[script.stem]
+            topic = "" if "\ntopic = " in original else f'\ntopic = "{script.stem}"'
+            entry = original.replace(f'name = "{script.stem}"', f'name = "{name}"{topic}')
+            entries[name] = re.sub(r"^experiments = \[.*?\]$\n", "", entry, flags=re.MULTILINE | re.DOTALL)
             recording = store.read(recorded / store.PRIMARY_MACHINE / script.stem, complete=True)
             store.save(replace(recording, page=name), root=recorded)
             made += 1
