@@ -109,6 +109,14 @@ def test_an_unchanged_build_runs_nothing(project):
     assert made.stat().st_mtime_ns == before
 
 
+def test_a_kernel_says_nothing_while_it_ends(project):
+    # One that was asked to end now and then aborts in libzmq, and says so on the terminal.
+    at_end = "import atexit, os; told = atexit.register(os.write, 2, b'ended')"
+    project.edit("docs/live.md", "answer() + 1", at_end)
+    ran = project.build()
+    assert (ran.code, ran.output) == (0, "")
+
+
 def test_a_cell_that_raises_is_reported_by_each_build_at_its_line(project):
     project.edit("src/gpuguide/topics/toy/study.py", "return 41", "raise ValueError('no answer')")
     # Without -W, Sphinx keeps what it read, and the page must be read again all the same.
@@ -125,6 +133,7 @@ def test_a_cell_that_takes_too_long_fails_the_build(project):
     ran = project.build()
     assert ran.code != 0
     assert re.search(r"docs/live\.md:18: WARNING: the live cell .* CellTimeoutError", ran.output)
+    assert "timed out while it was being executed, after 1 seconds" in ran.output
 
 
 @pytest.mark.parametrize(

@@ -57,14 +57,13 @@ def _prepare(app: Sphinx) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
-def _hurry_kernels(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
-    """Wait a moment, not seconds, for a kernel whose cells are through: some do not end when asked."""
+def _kill_kernels(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
+    """End a kernel whose cells are through at once: one that is asked to end may hang, or abort in libzmq."""
     if "myst_nb" in app.extensions and any(env.doc2path(name).suffix == ".md" for name in names):
-        # myst-nb imports it for these pages, and has no setting for this. Half of it passes before the kernel
-        # is terminated.
-        from jupyter_client.manager import KernelManager
+        # myst-nb imports it for these pages, and has no setting for this.
+        from nbclient.client import NotebookClient
 
-        KernelManager.shutdown_wait_time.default_value = 1.0
+        NotebookClient.shutdown_kernel.default_value = "immediate"
 
 
 def _put_twins(app: Sphinx, doctree: nodes.document) -> None:
@@ -108,10 +107,13 @@ def _read(app: Sphinx, doctree: nodes.document) -> None:
     if ran["succeeded"]:
         return
     env.note_reread()
-    # Nothing runs after the cell that failed, so its error is the last one on the page.
+    # Nothing runs after the cell that failed. One that took too long leaves no traceback on the page.
+    cells = [node for node in doctree.findall(nodes.container) if node.get("nb_element") == "cell_code"]
+    failed = [node for node in cells if node["exec_count"] is not None][-1:]
+    line = failed[0].line - _LINES_TOO_MANY if failed and failed[0].line else None
     errors = [node for node in doctree.findall(nodes.literal_block) if "traceback" in node["classes"]]
-    said = errors[-1].astext() if errors else "it left no message"
-    line = errors[-1].line - _LINES_TOO_MANY if errors and errors[-1].line else None
+    raised = ran["traceback"].rpartition(f"{ran['error']}: ")[2]
+    said = errors[-1].astext() if errors else raised.partition("\n")[0]
     message = f"the live cell that begins here failed with {ran['error']}:\n{said}"
     _LOGGER.warning("%s", message, location=(env.docname, line))
 
@@ -120,7 +122,7 @@ def setup(app: Sphinx) -> None:
     """Prepare for the cells of all pages, and look at each page after it was read."""
     app.connect("config-inited", _drop_style)
     app.connect("builder-inited", _prepare)
-    app.connect("env-before-read-docs", _hurry_kernels)
+    app.connect("env-before-read-docs", _kill_kernels)
     # Before Sphinx looks which files the page shows.
     app.connect("doctree-read", _put_twins, priority=100)
     app.connect("doctree-read", _read)
