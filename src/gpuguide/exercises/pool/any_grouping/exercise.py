@@ -25,62 +25,109 @@ CASES: tuple[tuple[float, list[int]], ...] = (
     (-4, [3, -3]),
     (0.5, [1, 0, 1, 1]),
 )
-_N_RANDOM, _LONGEST, _ORDERS = 20, 40, 6
+_N_RANDOM, _LONGEST, _ORDERS, _MOST_SHOWN = 20, 40, 6, 3
+_PARTS = {"map_one": "first", "reduce_two": "second", "identity": "third", "finish": "last"}
+# Reduced by the same four parts at the same time.
+_OTHERS = (50, -50, 7)
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Reduce lists in several orders, and compare the answers with the mean."""
     for number, (limit, readings) in enumerate((*CASES, *_random_cases())):
-        above = [x for x in readings if x > limit]
-        expected = sum(above) / len(above) if above else limit
-        for order in range(_ORDERS):
-            case = f"For the readings {readings} and limit = {limit},"
-            rng = np.random.default_rng((number, order))
-            answer, finding = attempt(_reduction(function, rng, order), case, limit, readings)
-            if finding is None and not _is_near(answer, expected):
-                how = (
-                    ("from the first to the last", "in pairs")[order] if order < 2 else "in another grouping"
-                )
-                finding = Finding(
-                    "wrong", f"{case} put together {how}, the mean must be {expected}; got {shown(answer)}."
-                )
-            if finding is not None:
-                yield finding
-                return
+        made: list[Any] = []
+
+        @wraps(function)  # so that an exception's line is the reader's
+        def make(limit: float = limit, made: list[Any] = made) -> None:
+            made.append(function(limit))
+
+        _, finding = attempt(make, f"With limit = {limit}")
+        finding = finding or _misfit(limit, made[0])
+        orders = (_finding(function, made[0], limit, readings, (number, i)) for i in range(_ORDERS))
+        if finding := finding or next(filter(None, orders), None):
+            yield finding
+            return
 
 
-def _reduction(function: Callable[..., Any], rng: np.random.Generator, order: int) -> Callable[..., Any]:
-    """Return what applies the parts that the reader's function returns."""
+def _misfit(limit: float, parts: Any) -> Finding | None:
+    if not isinstance(parts, tuple | list) or len(parts) != len(_PARTS):
+        wanted = f"four things, ({', '.join(_PARTS)})"
+        return Finding("wrong", f"With limit = {limit} it must return {wanted}; got {shown(parts)}.")
+    for (name, place), part in zip(_PARTS.items(), parts, strict=True):
+        if name != "identity" and not callable(part):
+            message = f"{name}, the {place} of the four, must be a function; got {shown(part)}."
+            return Finding("wrong", message)
+    return None
 
-    @wraps(function)  # so that an exception's line is the reader's
-    def reduction(limit: float, readings: list[int]) -> Any:
-        return _reduced(function(limit), readings, rng, order)
 
-    return reduction
+def _finding(
+    function: Callable[..., Any], parts: Any, limit: float, readings: list[int], seed: tuple[int, int]
+) -> Finding | None:
+    above = [x for x in readings if x > limit]
+    expected = sum(above) / len(above) if above else limit
+    case = f"For the readings {readings} and limit = {limit},"
+    calls: list[str] = []
+
+    @wraps(function)
+    def reduction() -> Any:
+        answer, call = _reduced(parts, readings, seed)
+        calls.append(call)
+        return answer
+
+    answer, finding = attempt(reduction, case)
+    if finding is not None or _is_near(answer, expected):
+        return finding
+    how = calls[0]
+    if len(readings) > _MOST_SHOWN:
+        ways = "from the first to the last", "in pairs"
+        way = ways[seed[1]] if seed[1] < 2 else "in another grouping and with the identity mixed in"
+        how = f"put together {way}, the mean"
+    message = f"{case} {how} must be {expected}; got {shown(answer)}."
+    if _is_near(_reduced(function(limit), readings, seed, others=())[0], expected):
+        message += (
+            " Four new parts give the right answer for these readings alone. These had other readings before, "
+            "or at the same time: let each part use nothing but the limit and what it is given."
+        )
+    return Finding("wrong", message)
 
 
-def _reduced(parts: Any, readings: list[int], rng: np.random.Generator, order: int) -> Any:
-    """Apply them, without and with the identity among the readings."""
-    map_one, reduce_two, identity, finish = parts
-    values = [map_one(x) for x in readings]
+def _reduced(
+    parts: Any, readings: list[int], seed: tuple[int, int], others: tuple[int, ...] = _OTHERS
+) -> tuple[Any, str]:
+    """Apply the parts, from the third order on with the identity among the readings.
+
+    Return the answer and the calls that led to it. As on a GPU, each part gets copies.
+    """
+    map_one, reduce_two, finish = (_on_copies(parts[i]) for i in (0, 1, 3))
+    order, rng = seed[1], np.random.default_rng(seed)
+    values = [(map_one(x), f"map_one({x})") for x in readings]
+    beside = [map_one(x) for x in others]
     if order > 1 or not values:
         for place in rng.integers(0, len(values) + 1, 1 + order // 2):
-            values.insert(int(place), deepcopy(identity))
+            values.insert(int(place), (parts[2], "identity"))
+
+    def together(a: tuple[Any, str], b: tuple[Any, str]) -> tuple[Any, str]:
+        if len(beside) > 1:
+            beside[:2] = [reduce_two(*beside[:2])]
+        return reduce_two(a[0], b[0]), f"reduce_two({a[1]}, {b[1]})"
+
     while len(values) > 1:
         if order == 0:
             at = 0
         elif order == 1:
-            values = [
-                reduce_two(*values[i : i + 2]) if i + 1 < len(values) else values[i]
-                for i in range(0, len(values), 2)
-            ]
+            pairs = [values[i : i + 2] for i in range(0, len(values), 2)]
+            values = [together(*pair) if len(pair) > 1 else pair[0] for pair in pairs]
             continue
         else:
             at = int(rng.integers(0, len(values) - 1))
         left, right = values[at : at + 2]
-        pair = (right, left) if order > 3 else (left, right)
-        values[at : at + 2] = [reduce_two(*pair)]
-    return finish(values[0])
+        values[at : at + 2] = [together(right, left) if order > 3 else together(left, right)]
+    for value in beside:
+        finish(value)
+    return finish(values[0][0]), f"finish({values[0][1]})"
+
+
+def _on_copies(part: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *given: part(*deepcopy(given))
 
 
 def _is_near(answer: Any, expected: float) -> bool:
