@@ -30,6 +30,7 @@ def _array(typestr: str, shape: tuple[int, int], **others: Any) -> dict[str, Any
 
 CASES = (
     Case("a float32 image", _array("<f4", (6, 8), stream=1), (2, 3, 3, 4)),
+    Case("a complex image", _array("<c16", (5, 3), stream=1), (1, 1, 3, 2)),
     Case("all of an image", _array("|u1", (5, 7), stream=1), (0, 0, 5, 7)),
     Case("every second column", _array("<f8", (4, 5), strides=(80, 16), stream=7), (1, 1, 2, 3)),
     Case("a transposed matrix", _array("<c16", (3, 9), strides=(16, 48), stream=1), (1, 4, 2, 5)),
@@ -112,8 +113,8 @@ def _addresses(words: str, made: dict[str, Any], case: Case) -> Finding | None:
             if got != wanted:
                 return Finding(
                     "wrong",
-                    f"{words} element ({row}, {column}) of the block lies {wanted - ADDRESS} bytes from the "
-                    f"array's own address; by your dictionary it lies at {got - ADDRESS}.",
+                    f"{words} element ({row}, {column}) of the block lies {count(wanted - ADDRESS, 'byte')} after "
+                    f"the array's own address; by your dictionary it lies {count(got - ADDRESS, 'byte')} after.",
                 )
     return None
 
