@@ -20,7 +20,6 @@ CASES = (
     ((1, 1, 1, 1), 1),
     ((7, 9), 3),
     ((5,), 2),
-    ((), 1),
 )
 COLUMNS = 4
 NOBODY = -1.0
@@ -31,10 +30,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     for rows, width in CASES:
         slabs, expected = _slabs(rows, width)
         case = f"With {count(len(rows), 'slab')} and a rim of {count(width, 'row')}"
-        if rows:
-            case += (
-                f", of {_listed(rows)} rows of their own" if len(rows) > 1 else f", {rows[0]} rows of its own"
-            )
+        case += f", of {_listed(rows)} rows of their own" if len(rows) > 1 else f", {rows[0]} rows of its own"
         _, finding = attempt(function, f"{case},", slabs, width)
         finding = finding or _first_wrong(case, slabs, expected, width)
         if finding is not None:
