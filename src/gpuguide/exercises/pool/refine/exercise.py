@@ -34,8 +34,8 @@ class Solver:
             if not isinstance(array, np.ndarray) or array.dtype != np.float32:
                 got = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
                 raise TypeError(f"solve takes arrays of float32; {name} is {got}")
-        if a.shape != (len(b), len(b)):
-            raise ValueError(f"solve takes a matrix and a vector; got shapes {a.shape} and {b.shape}")
+        if b.ndim != 1 or a.shape != (len(b), len(b)):
+            raise ValueError(f"solve takes a matrix and a vector; got the shapes {a.shape} and {b.shape}")
         self.n_calls += 1
         solution = solve_single(a, b)
         self.solutions.append(solution.copy())
