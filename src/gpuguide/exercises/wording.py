@@ -86,9 +86,10 @@ _OF_FUNCTIONS = {
         "steps has ended, and which stream has to wait for it?"
     ),
     "limit": (
-        "The result is right, but not yet the way to it. Which copies and launches does the task allow, and "
-        "where do yours come from?"
+        "The result is right, but not yet the way to it. What does the task allow, and which line does more "
+        "than that, or waits longer?"
     ),
+    "input_changed": "Others may still need what they passed in. Where could the new values go instead?",
     "exception": "Read the line: what do its variables hold at that moment?",
     "wrong": (
         "Go through this case by hand, line by line. Where does the function first do something other than "

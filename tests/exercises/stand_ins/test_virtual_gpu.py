@@ -190,3 +190,12 @@ def test_the_log_names_the_reader_s_line():
     namespace["answer"](gpu)
     gpu.synchronize()
     assert [event.line for event in gpu.log] == [2, 6, None]
+
+
+def test_asking_an_event_until_it_is_done_ends(gpu):
+    event = cuda_names(gpu).Event()
+    gpu.launch("a", busy_ns=20_000)
+    event.record()
+    while not event.done:
+        pass
+    assert gpu.now_ns >= gpu.log[0].done_ns

@@ -71,6 +71,28 @@ def test_an_event_keeps_two_streams_in_order(gpu: StreamingGpu, host: Any) -> No
     assert event.done
 
 
+def test_asking_an_event_until_it_is_done_is_a_wait(gpu: StreamingGpu, host: Any) -> None:
+    stream, x = gpu.stream(), gpu.array(host["x_host"][0], "x")
+    x.set(host["x_host"][0], stream=stream)
+    event = stream.record()
+    while not event.done:
+        pass
+    assert gpu.now_ns >= gpu.steps[0].done_ns
+    assert stream.done
+    x.get(out=host["out_host"][0], stream=gpu.stream(), blocking=False)
+    assert gpu.races == []
+    assert len(gpu.waits) == 1
+
+
+def test_asking_now_and_then_is_no_wait(gpu: StreamingGpu, host: Any) -> None:
+    stream, x = gpu.stream(), gpu.array(host["x_host"][0], "x")
+    for i in range(4):
+        x.set(host["x_host"][i], stream=stream)
+        assert not stream.done
+    stream.synchronize()
+    assert gpu.waits == []
+
+
 def test_an_event_recorded_too_early_keeps_nothing_in_order(gpu: StreamingGpu, host: Any) -> None:
     first, second, x = gpu.stream(), gpu.stream(), gpu.array(host["x_host"][0], "x")
     event = first.record()

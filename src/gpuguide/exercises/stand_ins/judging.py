@@ -31,6 +31,7 @@ __all__ = [
     "race_found",
     "seconds",
     "shown",
+    "waits_found",
 ]
 
 _MIXED = (
@@ -367,7 +368,30 @@ def race_found(case: str, gpu: StreamingGpu, they: str = "They") -> Finding | No
     return Finding(
         "race",
         f"{case} {later.what} may begin before {earlier.what} has ended{lines_text(lines)}. {they} are in "
-        "different streams, and no event of the one is waited for in the other.",
+        "different streams, and no event recorded after the one is waited for before the other.",
         line=later.line,
         lines=known_lines(lines),
     )
+
+
+def waits_found(case: str, gpu: StreamingGpu) -> Finding | None:
+    """Find where the host waited while it still had something to ask for.
+
+    Parameters
+    ----------
+    case : str
+        What the function was called with, in words, to begin the message with.
+    gpu : StreamingGpu
+        After the call.
+
+    Returns
+    -------
+    Finding or None
+        None if it asked for everything first.
+    """
+    if not gpu.waits:
+        return None
+    lines = known_lines(gpu.waits)
+    times = count(len(gpu.waits), "time")
+    message = f"{case} Python waits {times} before it asks for the rest{lines_text(lines)}."
+    return Finding("limit", message, line=lines[0] if lines else None, lines=lines)

@@ -80,7 +80,7 @@ class Event:
     @property
     def done(self) -> bool:
         """Whether the GPU has reached it."""
-        return self._gpu.now_ns >= self.time_ns
+        return self._gpu.has_reached(self.time_ns, self.knows)
 
     def record(self, stream: Stream | None = None) -> None:
         """Put the mark at the end of a stream."""
@@ -110,6 +110,11 @@ class Stream:
         """Make it the current one."""
         self._gpu.entered[-1] = self
         return self
+
+    @property
+    def done(self) -> bool:
+        """Whether it has done everything."""
+        return self._gpu.has_reached(self.free_at_ns, self.knows)
 
     def record(self, event: Event | None = None) -> Event:
         """Put a mark at its end."""
@@ -238,7 +243,8 @@ class StreamingGpu:
         self.races: list[Race] = []
         self.waits: list[int | None] = []
         self._pinned = pinned or {}
-        self._waited: list[tuple[int, int | None]] = []
+        self._waited: list[int | None] = []
+        self._asked_in_vain = False
         self._engines: dict[str, int] = {}
         self._knows: dict[int, int] = {}
         self._streams: list[Stream] = []
@@ -285,8 +291,9 @@ class StreamingGpu:
             raise TypeError(f"stream must be a stream; got {type(into).__name__}")
         self.now_ns += _CALL_NS
         # A wait of the host counts when it goes on to ask for more.
-        self.waits += [line for _, line in self._waited]
+        self.waits += self._waited
         self._waited.clear()
+        self._asked_in_vain = False
         into.n_steps += 1
         into.knows = merged(into.knows, self._knows)
         started = max(self.now_ns, into.free_at_ns, self._engines.get(kind, 0))
@@ -304,9 +311,21 @@ class StreamingGpu:
     def wait(self, until_ns: int, knows: dict[int, int]) -> None:
         """Let the host wait, after which it is certain of what `knows` says."""
         if until_ns > self.now_ns:
-            self._waited.append((until_ns, line_now(self.source)))
+            self._waited.append(line_now(self.source))
         self.now_ns = max(self.now_ns, until_ns)
         self._knows = merged(self._knows, knows)
+
+    def has_reached(self, time_ns: int, knows: dict[int, int]) -> bool:
+        """Let the host ask whether a time has come, which takes time: who goes on asking waits for it."""
+        self.now_ns += _CALL_NS
+        if self.now_ns < time_ns:
+            self._asked_in_vain = True
+            return False
+        if self._asked_in_vain:
+            self._waited.append(line_now(self.source))
+        self._asked_in_vain = False
+        self._knows = merged(self._knows, knows)
+        return True
 
     def wait_for_last(self) -> None:
         """Let the host wait for the step that it asked for last."""

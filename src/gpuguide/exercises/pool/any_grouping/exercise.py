@@ -84,8 +84,8 @@ def _finding(
     message = f"{case} {how} must be {expected}; got {shown(answer)}."
     if _is_near(_reduced(function(limit), readings, seed, others=())[0], expected):
         message += (
-            " Four new parts give the right answer for these readings alone. These had other readings before, "
-            "or at the same time: let each part use nothing but the limit and what it is given."
+            " Four new parts give the right answer for these readings alone. These parts had other readings "
+            "before, or at the same time: let each part use nothing but the limit and what it is given."
         )
     return Finding("wrong", message)
 

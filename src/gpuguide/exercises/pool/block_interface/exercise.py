@@ -113,8 +113,8 @@ def _addresses(words: str, made: dict[str, Any], case: Case) -> Finding | None:
             if got != wanted:
                 return Finding(
                     "wrong",
-                    f"{words} element ({row}, {column}) of the block lies {count(wanted - ADDRESS, 'byte')} after "
-                    f"the array's own address; by your dictionary it lies {count(got - ADDRESS, 'byte')} after.",
+                    f"{words} element ({row}, {column}) of the block lies at the array's own address "
+                    f"{wanted - ADDRESS:+d}, in bytes; by your dictionary it lies at {got - ADDRESS:+d}.",
                 )
     return None
 

@@ -11,7 +11,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values
-from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, race_found, seconds
+from gpuguide.exercises.stand_ins.judging import attempt, count, race_found, seconds, waits_found
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamArray, StreamingGpu, bounds
 
@@ -28,11 +28,12 @@ class Machine:
 
 
 CASES = (
-    Machine("a machine on which all kernels take as long", 100_000, 100_000, 100_000, 100_000),
+    Machine("a machine on which all kernels take equally long", 100_000, 100_000, 100_000, 100_000),
     Machine("a machine on which left takes long", 50_000, 300_000, 120_000, 40_000),
     Machine("a machine on which right takes long", 80_000, 90_000, 250_000, 60_000),
     Machine("a machine on which prepare takes long", 400_000, 90_000, 110_000, 90_000),
 )
+NAMES = ("prepare", "left", "right", "join")
 N = 100
 SLACK = 1.05
 
@@ -58,13 +59,15 @@ def praise(function: Callable[..., Any]) -> str:
 
 def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Finding]:
     gpu, out, arguments = _set_up(machine, source_of(function))
-    case = f"On {machine.title}"
+    case = f"On {machine.title},"
     _, finding = attempt(function, case, *arguments)
     found = (
         finding
+        or _not_once(case, gpu)
         or race_found(case, gpu)
         or compare_values(case, out.data, np.full(N, 3 * 2 + 2 + 5, np.float32))
         or _left(case, gpu)
+        or waits_found(case, gpu)
         or _slow(case, gpu, _shortest_ns(machine))
     )
     if found:
@@ -112,6 +115,15 @@ def _shortest_ns(machine: Machine) -> int:
     return gpu.now_ns
 
 
+def _not_once(case: str, gpu: StreamingGpu) -> Finding | None:
+    for name in NAMES:
+        lines = [step.line for step in gpu.steps if step.kind == name]
+        if len(lines) != 1:
+            times = f"asked for {count(len(lines), 'time')}, and not once" if lines else "never asked for"
+            return Finding("wrong", f"{case} {name} was {times}.", line=lines[1] if lines else None)
+    return None
+
+
 def _left(case: str, gpu: StreamingGpu) -> Finding | None:
     left = gpu.unfinished
     if not left:
@@ -121,20 +133,14 @@ def _left(case: str, gpu: StreamingGpu) -> Finding | None:
 
 
 def _slow(case: str, gpu: StreamingGpu, shortest_ns: int) -> Finding | None:
-    if gpu.waits:
-        times = count(len(gpu.waits), "time")
-        return Finding(
-            "limit",
-            f"{case} Python waits {times} before it asks for the rest{lines_text(gpu.waits)}.",
-            line=next((line for line in gpu.waits if line), None),
-            lines=known_lines(gpu.waits),
-        )
     if gpu.now_ns <= SLACK * shortest_ns:
         return None
+    why = "left and right can run at the same time"
+    if len({step.stream for step in gpu.steps}) == 1:
+        why += ", but all four kernels are in one stream"
     return Finding(
         "limit",
-        f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough. left and "
-        "right can run at the same time.",
+        f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough. {why}.",
     )
 
 

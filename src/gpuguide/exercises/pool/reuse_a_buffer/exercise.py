@@ -11,7 +11,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
-from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text, race_found, seconds
+from gpuguide.exercises.stand_ins.judging import attempt, count, race_found, seconds, waits_found
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu, run_on
 
@@ -30,7 +30,7 @@ class Machine:
 
 N = 1000
 CASES = (
-    Machine("a machine on which all steps take as long", 0.04, 0.04, 100_000, 8, 2),
+    Machine("a machine on which all steps take equally long", 0.04, 0.04, 100_000, 8, 2),
     Machine("a machine whose link is slow into the GPU", 0.02, 0.08, 60_000, 7, 3),
     Machine("a machine whose work is slow", 0.05, 0.05, 250_000, 9, 2),
     Machine("a machine whose link is slow out of the GPU", 0.08, 0.016, 90_000, 6, 2),
@@ -65,15 +65,15 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
     _, _, x_host, out_host, _ = arguments
     before = x_host.copy()
     chunks, pairs = count(machine.n_chunks, "chunk"), count(machine.n_pairs, "pair")
-    case = f"On {machine.title}, with {chunks} and {pairs}"
+    case = f"On {machine.title}, with {chunks} and {pairs},"
     _, finding = attempt(function, case, *arguments)
     found = (
         finding
-        or race_found(case, gpu, "Nothing keeps these two in order: they")
+        or race_found(case, gpu)
         or compare_values(case, out_host, 3 * before)
         or _left(case, gpu)
         or unchanged(case, "x_host", x_host, before)
-        or _slow(case, gpu, _shortest_ns(machine))
+        or _slow(case, gpu, machine)
     )
     if found:
         yield found
@@ -124,18 +124,21 @@ def _left(case: str, gpu: StreamingGpu) -> Finding | None:
     return Finding("race", message, line=left[-1].line)
 
 
-def _slow(case: str, gpu: StreamingGpu, shortest_ns: int) -> Finding | None:
+def _slow(case: str, gpu: StreamingGpu, machine: Machine) -> Finding | None:
+    if waited := waits_found(case, gpu):
+        return waited
+    shortest_ns = _shortest_ns(machine)
     if gpu.now_ns <= SLACK * shortest_ns:
         return None
     why = "A stream waits for more than it needs."
-    if gpu.waits:
-        times = count(len(gpu.waits), "time")
-        why = f"Python waits {times} before it asks for the rest{lines_text(gpu.waits)}."
+    used, useful = len({step.writes for step in gpu.steps if step.kind == "work"}), machine.n_pairs
+    if used < min(useful, machine.n_chunks):
+        why = f"Only {used} of {count(useful, 'pair')} {'is' if used == 1 else 'are'} used."
+    if len({step.stream for step in gpu.steps}) == 1:
+        why = "All steps are in one stream, where nothing overlaps."
     return Finding(
         "limit",
         f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough. {why}",
-        line=next((line for line in gpu.waits if line), None),
-        lines=known_lines(gpu.waits),
     )
 
 
