@@ -28,7 +28,24 @@ def touched(gpu):
         (lambda np_: np_.zeros_like(np.ones(10)), 80),
         (lambda np_: np_.ones(10), 80),
         (lambda np_: np_.full(10, 3.0), 80),
-        (lambda np_: np_.arange(10), 0),
+        (lambda np_: np_.empty_like(np.ones(10), shape=(3, 4)), 0),
+        (lambda np_: np_.ones_like(np.ones(10)), 80),
+        (lambda np_: np_.full_like(np.ones(10), 3.0), 80),
+        (lambda np_: np_.arange(10), 80),
+        (lambda np_: np_.array(np.ones(10)), 80),
+        (lambda np_: np_.asarray(np.ones(10)), 0),
+        (lambda np_: np_.ascontiguousarray(np.ones(10)), 0),
+        (lambda np_: np_.reshape(np.ones(10), (2, 5)), 0),
+        (lambda np_: np_.float32(3), 0),
+        (lambda np_: np_.ones(10).copy(), 160),
+        (lambda np_: np_.ones_like(np_.ones(10)), 160),
+        (lambda np_: np_.clip(np_.ones(10), 0, 1, out=np_.empty(10)), 160),
+        (lambda np_: np_.copy(np_.ones(10)), 160),
+        (lambda np_: np_.ones(10)[::2].copy(), 120),
+        (lambda np_: np_.ones(10).astype("float32"), 120),
+        (lambda np_: np_.ones(10).astype(float, copy=False), 80),
+        (lambda np_: 0 * np_.ones(10), 160),
+        (lambda np_: np_.ones(10).sum(), 80),
     ],
 )
 def test_only_writing_costs(gpu, make, expected):
@@ -59,8 +76,10 @@ def test_each_way_of_writing_touches_once(gpu, way):
 def test_reading_does_not_touch(gpu):
     x = FakeNumpy(gpu).zeros(10)
     assert x.sum() == 0
-    assert float((x + 1)[3]) == 1
     assert touched(gpu) == 0
+    assert float((x + 1)[3]) == 1
+    assert touched(gpu) == 80, "of the new array"
+    assert x.is_untouched
 
 
 def test_a_destination_that_was_written_costs_nothing_more(gpu):

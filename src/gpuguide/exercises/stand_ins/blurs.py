@@ -89,7 +89,7 @@ class VirtualBlur:
         on_device = isinstance(source, DeviceArray)
         event = self._on_device(source, out) if on_device else self._on_host(source, out)
         self.calls.append(BlurCall(event, source.dtype, out.dtype))
-        contents, destination = (source._data, out._data) if on_device else (source, np.asarray(out))
+        contents, destination = (source._data, out._data) if on_device else map(np.asarray, (source, out))
         near = np.roll(contents, 1, -1) + contents + np.roll(contents, -1, -1)
         destination.view(np.ndarray)[...] = near / 3
 

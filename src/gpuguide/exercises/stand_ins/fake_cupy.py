@@ -336,7 +336,7 @@ class FakeCupy:
     def send(self, passed: Any, contents: Any, buffer: int) -> Any:
         """Note a copy into a buffer, and return what arrives there."""
         self.note_copy_to_device(buffer, contents.nbytes)
-        self.sent.append(passed.copy())
+        self.sent.append(np.array(passed, order="C") if isinstance(passed, np.ndarray) else passed.copy())
         return self.arriving(contents)
 
     def get_array_module(self, *args: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ class HostArray(np.ndarray[Any, Any]):
     Attributes
     ----------
     machine : HostMemory or None
-        Where its first write costs time; None for views and copies, which are no fresh memory.
+        Where its first write costs time, and each new array that is made of it.
     is_untouched : bool
         True until it is written.
 
@@ -35,6 +36,9 @@ class HostArray(np.ndarray[Any, Any]):
     machine: HostMemory | None = None
     is_untouched: bool = False
 
+    def __array_finalize__(self, of: Any) -> None:
+        self.machine = getattr(of, "machine", None)
+
     def __setitem__(self, key: Any, value: Any) -> None:
         self._touch()
         super().__setitem__(key, value)
@@ -51,7 +55,27 @@ class HostArray(np.ndarray[Any, Any]):
         if out is not None:
             kwargs["out"] = tuple(map(_plain, out))
         result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
-        return result if out is None else out[0]
+        if out is None:
+            machines = [array.machine for array in inputs if isinstance(array, HostArray)]
+            return self._made(result, next(filter(None, machines), None))
+        return out[0]
+
+    def copy(self, order: Any = "C") -> Any:
+        """As ``numpy.ndarray.copy``: new memory, which is written."""
+        return self._made(_plain(self).copy(order), self.machine)
+
+    def flatten(self, order: Any = "C") -> Any:
+        """As ``numpy.ndarray.flatten``: new memory, which is written."""
+        return self._made(_plain(self).flatten(order), self.machine)
+
+    def astype(self, *args: Any, **kwargs: Any) -> Any:
+        """As ``numpy.ndarray.astype``: new memory, which is written, unless there is nothing to do."""
+        made = _plain(self).astype(*args, **kwargs)
+        return self if np.may_share_memory(made, self) else self._made(made, self.machine)
+
+    @staticmethod
+    def _made(result: Any, machine: HostMemory | None) -> Any:
+        return machine.written(result) if machine and isinstance(result, np.ndarray) else result
 
     def _touch(self) -> None:
         if self.machine is not None:
@@ -94,12 +118,24 @@ class HostMemory:
         if isinstance(array, HostArray):
             array.is_untouched = False
 
+    def untouched(self, contents: Any) -> Any:
+        """Return new memory that nobody has written."""
+        array = contents.view(HostArray)
+        array.machine, array.is_untouched = self, True
+        return array
+
+    def written(self, made: Any) -> Any:
+        """Return a new array that a function made and wrote, which costs."""
+        array = self.untouched(made)
+        self.touch(array)
+        return array
+
 
 class FakeNumpy:
     """NumPy, except that ``empty`` and ``zeros`` return memory that has never been touched.
 
     The real NumPy does the same: the system only promises memory to large arrays, and finds it when they are
-    first written.
+    first written. Whatever else makes a new array writes it, and that costs.
 
     Parameters
     ----------
@@ -118,44 +154,42 @@ class FakeNumpy:
         self._memory = HostMemory(gpu)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
+        function = getattr(np, name)
+        # Types make scalars, and ufuncs ask their arrays, which are ours.
+        if not callable(function) or isinstance(function, type | np.ufunc):
+            return function
+
+        @wraps(function)
+        def writing(*args: Any, **kwargs: Any) -> Any:
+            options = {key: value if key == "out" else _plain(value) for key, value in kwargs.items()}
+            result = function(*map(_plain, args), **options)
+            if not isinstance(result, np.ndarray):
+                return result
+            given = [each for each in (*args, *kwargs.values()) if isinstance(each, np.ndarray)]
+            is_old = any(np.may_share_memory(result, each) for each in given)
+            return result if is_old else self._memory.written(result)
+
+        return writing
 
     def empty(self, shape: Any, dtype: Any = float, order: Any = "C") -> Any:
         """As ``numpy.empty``, untouched."""
-        return self._untouched(np.zeros(shape, dtype, order))
+        return self._memory.untouched(np.zeros(shape, dtype, order))
 
     def zeros(self, shape: Any, dtype: Any = float, order: Any = "C") -> Any:
         """As ``numpy.zeros``, untouched."""
-        return self._untouched(np.zeros(shape, dtype, order))
+        return self._memory.untouched(np.zeros(shape, dtype, order))
 
-    def empty_like(self, a: Any, dtype: Any = None) -> Any:
+    def empty_like(
+        self, a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None
+    ) -> Any:
         """As ``numpy.empty_like``, untouched."""
-        return self._untouched(np.zeros(a.shape, dtype or a.dtype))
+        return self._memory.untouched(np.zeros_like(np.asarray(a), dtype, order, False, shape))
 
-    def zeros_like(self, a: Any, dtype: Any = None) -> Any:
-        """As ``numpy.zeros_like``: it writes the zeros, so the memory is touched."""
-        return self.full(a.shape, 0, dtype or a.dtype)
-
-    def full(self, shape: Any, value: Any, dtype: Any = None) -> Any:
-        """As ``numpy.full``, touched."""
-        array = self._untouched(np.empty(shape, dtype or np.asarray(value).dtype))
-        array[...] = value
-        return array
-
-    def ones(self, shape: Any, dtype: Any = float) -> Any:
-        """As ``numpy.ones``, touched."""
-        return self.full(shape, 1, dtype)
-
-    def copyto(self, out: Any, *args: Any, **kwargs: Any) -> None:
+    def copyto(self, dst: Any, *args: Any, **kwargs: Any) -> None:
         """As ``numpy.copyto``."""
-        if isinstance(out, HostArray):
-            self._memory.touch(out)
-        np.copyto(_plain(out), *args, **kwargs)
-
-    def _untouched(self, contents: Any) -> Any:
-        array = contents.view(HostArray)
-        array.machine, array.is_untouched = self._memory, True
-        return array
+        if isinstance(dst, HostArray):
+            self._memory.touch(dst)
+        np.copyto(_plain(dst), *args, **kwargs)
 
 
 def _plain(value: Any) -> Any:

@@ -74,10 +74,10 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     for machine in MACHINES:
         gpu = VirtualGpu(machine.costs, source_of(function))
         cp, blur = _tools(gpu, machine)
-        image = _image(machine)
-        copy = image.copy()
+        host, copy = FakeNumpy(gpu), _image(machine)
+        image = host.array(copy)  # so that a copy of it costs, too
         case = f"On {machine.title}, with an image of {np.dtype(machine.dtype)},"
-        result, finding = attempt(function, case, FakeNumpy(gpu), cp, gpu.clock, blur, image)
+        result, finding = attempt(function, case, host, cp, gpu.clock, blur, image)
         finding = finding or _not_two_times(case, result) or unchanged(case, "image", image, copy)
         if finding is not None:
             yield finding
