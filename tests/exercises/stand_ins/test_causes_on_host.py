@@ -10,7 +10,7 @@ import pytest
 from gpuguide.exercises import get
 from gpuguide.exercises.check import judge
 
-FORK, REUSE, MEAN = "fork_and_join", "reuse_a_buffer", "any_grouping"
+FORK, REUSE, MEAN, LYING = "fork_and_join", "reuse_a_buffer", "any_grouping", "lying_benchmark"
 
 # Exercise; what stands in its solution and what replaces it; what is said.
 CAUSES = {
@@ -41,6 +41,22 @@ CAUSES = {
         MEAN, "map_one, reduce_two, (0, 0)", "(0, 0), map_one, reduce_two",
         "map_one, the first of the four, must be a function; got (0, 0).",
     ),
+    "two figures the other way round": (
+        "fair_comparison", "return tuple(times)", "return times[::-1]", "came the other way round.",
+    ),
+    "too few samples, without the one that compiled": (
+        LYING, "N_SAMPLES = 15", "N_SAMPLES = 2",
+        "There were 2 samples, and others disturbed 2 of 3 runs: take more samples.",
+    ),
+    "a preparation while the clock runs": (
+        LYING, "        operation.prepare()\n        gpu.synchronize()  # the preparation must be finished\n"
+        "        start = gpu.clock()\n", "        start = gpu.clock()\n        operation.prepare()\n",
+        "The clock ran while the data were restored",
+    ),
+    "the smallest of good samples": (
+        LYING, "return median", "return min",
+        "The 15 samples have a median of 12.0 ms, and 10.8 ms was returned",
+    ),
 }  # fmt: skip
 
 
@@ -63,3 +79,40 @@ def test_parts_that_share_a_count_are_told_apart_from_wrong_ones() -> None:
         encoding="utf-8"
     )
     assert "Four new parts give the right answer for these readings alone." in " ".join(said(MEAN, source))
+
+
+@pytest.mark.parametrize("returned", ["samples[-1]", "median(samples[1:])"])
+def test_a_sample_that_is_not_in_the_figure_is_not_blamed(returned: str) -> None:
+    """The first one compiled, while the clock ran, and was thrown away."""
+    solution = get(LYING).solution
+    for right, wrong in (
+        ("    operation.run()  # the first run compiles\n", ""),
+        ("N_SAMPLES = 15", "N_SAMPLES = 3"),
+        ("median(samples)", returned),
+    ):
+        assert right in solution
+        solution = solution.replace(right, wrong)
+    (message,) = said(LYING, solution)
+    assert message.endswith("take more samples.")
+
+
+def test_times_that_are_subtracted_are_no_mistake() -> None:
+    """Ten runs in a row, less ten preparations, are one sample."""
+    (message,) = said(
+        LYING,
+        """
+def measure(gpu, operation):
+    def of_ten(*steps):
+        gpu.synchronize()
+        start = gpu.clock()
+        for _ in range(10):
+            for step in steps:
+                step()
+        gpu.synchronize()
+        return gpu.clock() - start
+
+    of_ten(operation.prepare, operation.run)
+    return (of_ten(operation.prepare, operation.run) - of_ten(operation.prepare)) / 10
+""",
+    )
+    assert "prepare before it starts" not in message

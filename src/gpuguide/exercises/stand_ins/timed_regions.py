@@ -110,7 +110,7 @@ def clock_mistakes(found: list[Region]) -> Iterator[Finding]:
 
 
 def used_for(figure_s: float, found: list[Region]) -> list[Region]:
-    """Return the stretches that may make up a figure: those of its length, or all if there are none.
+    """Return the stretches that may make up a figure: those of its length, or those that a mean may hold.
 
     Parameters
     ----------
@@ -122,14 +122,24 @@ def used_for(figure_s: float, found: list[Region]) -> list[Region]:
     Returns
     -------
     list of Region
-        A warm-up that was timed and thrown away is thus not blamed.
+        A warm-up that was timed and thrown away is thus not blamed. All, where none will do.
 
     Examples
     --------
-    >>> used_for(1.0, [])
-    []
+    >>> gpu = VirtualGpu()
+    >>> for work_ns in (900, 10, 30):
+    ...     start = gpu.clock()
+    ...     event = gpu.host("work", work_ns * 1000)
+    >>> stop = gpu.clock()
+    >>> found = regions(gpu)
+    >>> [round(region.seconds * 1e6) for region in used_for(20e-6, found)]
+    [10, 30]
     """
-    return [region for region in found if abs(region.seconds - figure_s) < 1e-9] or found
+    same = [region for region in found if abs(region.seconds - figure_s) < 1e-9]
+    smallest = min((region.seconds for region in found), default=0.0)
+    # The least mean that holds a stretch is that of it and all others, if they were as short as the shortest.
+    most = len(found) * figure_s - (len(found) - 1) * smallest
+    return same or [region for region in found if region.seconds <= most + 1e-9] or found
 
 
 def _first(mistake: Callable[[Region], Finding | None], found: list[Region]) -> Finding | None:

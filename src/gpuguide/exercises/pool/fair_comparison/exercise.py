@@ -143,6 +143,10 @@ def _explain(
     for side, name, figure, true in zip(SIDES, _NAMES, result, right, strict=True):
         if is_near(float(figure), true):
             continue
+        if all(map(is_near, map(float, result), reversed(right))):
+            message = f"{case} (cpu_s, gpu_s) was expected, and the two figures came the other way round."
+            yield Finding("wrong", message)
+            return
         message = (
             f"{case} the {side} takes {seconds(true)}, timed fairly; the figure is {seconds(float(figure))}."
         )

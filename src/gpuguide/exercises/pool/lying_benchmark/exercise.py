@@ -21,10 +21,11 @@ from gpuguide.exercises.stand_ins.judging import (
 )
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.operations import VirtualOperation
-from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions
+from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
 MS = 1_000_000
+_FEW = 5
 
 
 @dataclass(frozen=True)
@@ -106,18 +107,22 @@ def _as_on_a_gpu(gpu: VirtualGpu, operation: VirtualOperation) -> tuple[Any, Any
 def _explain(case: str, figure: float, gpu: VirtualGpu, operation: VirtualOperation) -> Iterator[Finding]:
     """Say how far off the figure is, and what the machine saw that explains it."""
     message = f"{case} the figure is {seconds(figure)}; the work takes {seconds(operation.work_s)}."
-    yield from explained(message, _causes(figure, regions(gpu, "run"), operation))
+    yield from explained(message, _causes(figure, gpu, operation))
 
 
-def _causes(figure: float, samples: list[Region], operation: VirtualOperation) -> Iterator[Finding]:
+def _causes(figure: float, gpu: VirtualGpu, operation: VirtualOperation) -> Iterator[Finding]:
+    samples = regions(gpu, "run")
     if not samples:
         clock = "gpu.clock() was never read before and after a run."
         yield Finding("wrong", clock if operation.runs else "The operation was never run.")
         return
-    causes = [*clock_mistakes(samples), *_used_data(samples, operation), *_prepared_inside(samples)]
+    used = used_for(figure, samples)
+    causes = [*clock_mistakes(used), *_used_data(used, operation)]
+    if all(region.holds("run") for region in regions(gpu, "prepare")):  # else it may be subtracted
+        causes += _prepared_inside(used)
     # If the samples are good on the whole, mistakes in a few of them do not spoil the figure.
     if not causes or is_near(median(sample.seconds for sample in samples), operation.work_s):
-        causes = [_of_samples(figure, samples, operation)]
+        causes = [_of_samples(figure, used if len(samples) < _FEW else samples, operation)]
     yield from causes
 
 
@@ -146,7 +151,7 @@ def _prepared_inside(samples: list[Region]) -> Iterator[Finding]:
 def _of_samples(figure: float, samples: list[Region], operation: VirtualOperation) -> Finding:
     """Say why samples of a good clock give a wrong figure: too few, or put together wrongly."""
     n_disturbed = sum(run.factor != 1 for run in operation.runs)
-    if len(samples) < 5:
+    if len(samples) < _FEW:
         message = (
             f"There {'was' if len(samples) == 1 else 'were'} {count(len(samples), 'sample')}, and others "
             f"disturbed {n_disturbed} of {count(len(operation.runs), 'run')}: take more samples."
