@@ -48,6 +48,13 @@ CAUSES = {
         LYING, "N_SAMPLES = 15", "N_SAMPLES = 2",
         "There were 2 samples, and others disturbed 2 of 3 runs: take more samples.",
     ),
+    "numbers of single precision": (
+        "compile_once", "dtype=np.float64)", "dtype=np.float32)).astype(np.float64",
+        "It was computed in float32.",
+    ),
+    "an option that the compiler does not have": (
+        "compile_once", "jit(smooth)", "jit(fast=True)(smooth)", "Unrecognized options: ['fast'].",
+    ),
     "a preparation while the clock runs": (
         LYING, "        operation.prepare()\n        gpu.synchronize()  # the preparation must be finished\n"
         "        start = gpu.clock()\n", "        start = gpu.clock()\n        operation.prepare()\n",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -24,19 +27,62 @@ class Compiler:
         self.versions: list[tuple[str, int | None]] = []
         self.n_calls = 0
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorate a function; each decorated one begins without versions."""
-        known: set[str] = set()
+    def __call__(self, signature_or_function: Any = None, **options: Any) -> Callable[..., Any]:
+        """Decorate a function, or return a decorator; each decorated one begins without versions."""
+        unknown = sorted({*options} - _OPTIONS)
+        if unknown:
+            raise KeyError(f"Unrecognized options: {unknown}. Known options are {sorted(_OPTIONS)}")
+        if isinstance(signature_or_function, FunctionType):
+            return self._decorate(signature_or_function, [])
+        given = signature_or_function
+        signatures = given if isinstance(given, list) else [] if given is None else [given]
+        return lambda function: self._decorate(function, [types_of(each) for each in signatures])
+
+    def _decorate(self, function: Callable[..., Any], declared: list[str]) -> Callable[..., Any]:
+        known = set(declared)
+        self.versions += [(types, line_now(self.source)) for types in declared]
 
         def compiled(*arguments: Any) -> Any:
             types = ", ".join(map(type_of, arguments))
-            if types not in known:
+            # What is declared for any layout takes arrays in one piece, too.
+            if declared and not {types, types.replace(", C)", ", A)")} & known:
+                raise TypeError(f"No matching definition for argument type(s) {types}")
+            if types not in known and not declared:
                 known.add(types)
                 self.versions.append((types, line_now(self.source)))
             self.n_calls += 1
             return function(*arguments)
 
         return compiled
+
+
+_OPTIONS = frozenset(
+    {
+        *("boundscheck", "cache", "debug", "error_model", "fastmath", "forceobj", "inline", "locals"),
+        *("looplift", "nogil", "nopython", "parallel"),
+    }
+)
+# Numba's short names of types.
+_SHORT = {"f4": "float32", "f8": "float64", "i2": "int16", "i4": "int32", "i8": "int64", "double": "float64"}
+_DECLARED = re.compile(r"(?:.*?)\(\s*(\w+)\s*\[\s*:(:1)?\s*\]\s*,?\s*\)")
+
+
+def types_of(signature: Any) -> str:
+    """Name the types of a signature of one vector, which is a text or an object of Numba's.
+
+    >>> types_of("float64[::1](float64[::1])"), types_of("(f8[:],)")
+    ('array(float64, 1d, C)', 'array(float64, 1d, A)')
+    """
+    arguments = getattr(signature, "args", signature)
+    if isinstance(arguments, tuple) and len(arguments) == 1 and hasattr(arguments[0], "layout"):
+        (vector,) = arguments
+        return f"array({vector.dtype}, {vector.ndim}d, {vector.layout})"
+    match = _DECLARED.fullmatch(signature) if isinstance(signature, str) else None
+    if match is None:
+        wanted = "of one vector was expected, such as 'float64[::1](float64[::1])'"
+        raise TypeError(f"A signature {wanted}; got {shown(signature)}")
+    kind = _SHORT.get(match[1], match[1])
+    return f"array({kind}, 1d, {'C' if match[2] else 'A'})"
 
 
 def type_of(argument: object) -> str:
@@ -116,6 +162,9 @@ def _wrong(
     for number, (result, signal) in enumerate(zip(results, copies, strict=True), 1):
         expected = smooth(signal.astype(np.float64))
         if found := compare_values(f"{words}, in number {number},", result, expected, TOLERANCE):
+            narrow = smooth(signal.astype(np.float32)).astype(np.float64)
+            if compare_values("", result, narrow) is None:
+                yield replace(found, message=f"{found.message} It was computed in float32.")
             yield found
     for number, (signal, copy) in enumerate(zip(signals, copies, strict=True), 1):
         if found := unchanged(words, f"signal {number}", signal, copy):
