@@ -38,13 +38,13 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     stream = _Stream(gpu)
     of_streams: dict[str, Any] = {
         "Stream": _StreamClass(stream),
-        "Event": lambda **_: _Event(gpu),
+        "Event": lambda block=False, disable_timing=False, interprocess=False: _Event(gpu),
         "get_current_stream": lambda: stream,
-        "get_elapsed_time": lambda start, stop: stop.elapsed_ms(start),
+        "get_elapsed_time": lambda start_event, end_event: end_event.elapsed_ms(start_event),
     }
     return Names(
         "cupy.cuda",
-        Device=lambda id=0: _Device(gpu, id),
+        Device=lambda device=0: _Device(gpu, device),
         stream=Names("cupy.cuda.stream", **of_streams),
         runtime=Names(
             "cupy.cuda.runtime",
@@ -97,6 +97,9 @@ class _Stream(_Waits):
     def use(self) -> _Stream:
         return self
 
+    def wait_event(self, event: _Event) -> None:
+        """Do nothing: what was asked for before the event comes first in any case."""
+
     def record(self, event: _Event | None = None) -> _Event:
         event = event or _Event(self._gpu)
         event.record()
@@ -109,7 +112,9 @@ class _StreamClass:
     def __init__(self, stream: _Stream) -> None:
         self.null = stream
 
-    def __call__(self, *_: Any, **__: Any) -> _Stream:
+    def __call__(
+        self, null: bool = False, non_blocking: bool = False, ptds: bool = False, *, priority: Any = None
+    ) -> _Stream:
         return self.null
 
 

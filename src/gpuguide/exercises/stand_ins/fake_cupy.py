@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from difflib import get_close_matches
-from functools import partial
+from functools import partial, wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -130,21 +131,21 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     # What stays on the device.
 
-    def set(self, array: Any, stream: Any = None) -> None:
+    def set(self, arr: Any, stream: Any = None) -> None:
         """Copy an array of the host into this one, as ``cupy.ndarray.set`` does."""
-        if not isinstance(array, np.ndarray):
+        if not isinstance(arr, np.ndarray):
             raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
-        if self._data.dtype != array.dtype:
-            raise TypeError(f"{array.dtype} array cannot be set to {self._data.dtype} array")
-        if self._data.shape != array.shape:
-            raise ValueError(f"Shape mismatch. Old shape: {self._data.shape}, new shape: {array.shape}")
-        self._data[...] = self._cp.send(array, array, self._buffer)
+        if self._data.dtype != arr.dtype:
+            raise TypeError(f"{arr.dtype} array cannot be set to {self._data.dtype} array")
+        if self._data.shape != arr.shape:
+            raise ValueError(f"Shape mismatch. Old shape: {self._data.shape}, new shape: {arr.shape}")
+        self._data[...] = self._cp.send(arr, arr, self._buffer)
 
     def fill(self, value: Any) -> None:
         """Put one value everywhere."""
         self[...] = value
 
-    def sort(self, axis: int = -1) -> None:
+    def sort(self, axis: int = -1, kind: Any = None) -> None:
         """Sort in place."""
         self._cp.note_launch("sort", self, self)
         self._data.sort(axis=axis)
@@ -201,6 +202,30 @@ for _name in (*_REDUCTIONS, *_MAKE_NEW, *_MAKE_VIEWS):
 for _name in _ATTRIBUTES:
     setattr(DeviceArray, _name, _attribute(_name))
 DeviceArray.T = property(lambda self: self.transpose(), doc="The same memory with its axes in reverse.")  # type: ignore[attr-defined]
+
+
+def _laid_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let what makes an array of one value take an order of its memory; refuse by name what CuPy lacks."""
+    known = {*signature(function).parameters} - {"self", "_"}
+
+    @wraps(function)
+    def made(self: FakeCupy, *args: Any, order: Any = None, subok: Any = None, **kwargs: Any) -> Any:
+        if args and "fill_value" in kwargs:
+            args = (args[0], kwargs.pop("fill_value"), *args[1:])
+        for each in sorted({*kwargs} - known):
+            raise TypeError(f"cp.{name}() got an unexpected keyword argument {each!r}")
+        array = function(self, *args, **kwargs)
+        is_like = name.endswith("_like") and order in (None, "K", "A")
+        if order == "F" or (is_like and _is_fortran(args[0] if args else kwargs["a"])):
+            array._data = array._data.reshape(-1).reshape(array._data.shape, order="F")
+        return array
+
+    return made
+
+
+def _is_fortran(a: Any) -> bool:
+    flags = getattr(a, "flags", None)
+    return flags is not None and bool(flags.f_contiguous and not flags.c_contiguous)
 
 
 class FakeCupy:
@@ -291,14 +316,13 @@ class FakeCupy:
 
     # Between host and device.
 
-    def asarray(self, a: Any, dtype: Any = None, order: str | None = None, **_: Any) -> Any:
+    def asarray(self, a: Any, dtype: Any = None, order: str | None = None, *, blocking: bool = False) -> Any:
         """Return `a` on the device: itself where it is there already, else a copy."""
         if isinstance(a, DeviceArray):
-            return (
-                a
-                if dtype is None or a._data.dtype == dtype
-                else self.run("astype", np.ndarray.astype, a, dtype)
-            )
+            wanted: Any = order or "K"
+            if np.asarray(a._data, dtype, order=wanted) is a._data:
+                return a
+            return self.run("astype", np.ndarray.astype, a, dtype or a._data.dtype, wanted)
         if isinstance(a, list | tuple) and any(isinstance(part, DeviceArray) for part in a):
             return self._join("stack", a)
         layout: Any = order or "K"
@@ -311,19 +335,40 @@ class FakeCupy:
         contents[...] = self.send(contents if isinstance(a, np.ndarray) else a, contents, array._buffer)
         return array
 
-    asanyarray = asarray
+    def asanyarray(
+        self, a: Any, dtype: Any = None, order: str | None = None, *, blocking: bool = False
+    ) -> Any:
+        """Return `a` on the device, as `asarray` does."""
+        return self.asarray(a, dtype, order)
+
+    def asfortranarray(self, a: Any, dtype: Any = None) -> Any:
+        """Return `a` on the device, in one piece and in the order of Fortran."""
+        return self.asarray(a, dtype, "F")
 
     def ascontiguousarray(self, a: Any, dtype: Any = None) -> Any:
         """Return `a` on the device, in one piece and in the order of C."""
         array = self.asarray(a, dtype, "C")
         return array if array.flags.c_contiguous else array.copy()
 
-    def array(self, a: Any, dtype: Any = None, copy: bool = True, **_: Any) -> Any:
+    def array(
+        self,
+        obj: Any,
+        dtype: Any = None,
+        copy: bool = True,
+        order: str = "K",
+        subok: bool = False,
+        ndmin: int = 0,
+        *,
+        blocking: bool = False,
+    ) -> Any:
         """Return a new array on the device."""
-        array = self.asarray(a, dtype)
-        return array.copy() if array is a and copy else array
+        array = self.asarray(obj, dtype, order)
+        array = array.copy(order) if array is obj and copy else array
+        return array.reshape((1,) * (ndmin - array.ndim) + array.shape) if array.ndim < ndmin else array
 
-    def asnumpy(self, a: Any, stream: Any = None, order: str = "C", out: Any = None, **_: Any) -> Any:
+    def asnumpy(
+        self, a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True
+    ) -> Any:
         """Return `a` on the host."""
         if isinstance(a, DeviceArray):
             return a.get(order=order, out=out)
@@ -376,9 +421,9 @@ class FakeCupy:
         contents.reshape(-1).view(np.uint8)[:] = 0xA5  # so that reading it is never right by chance
         return self._allocate(contents)
 
-    def full(self, shape: Any, value: Any, dtype: Any = None) -> Any:
+    def full(self, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
         """Return a new array of one value."""
-        return self._make("fill", np.full(shape, self.unwrap(value), dtype))
+        return self._make("fill", np.full(shape, self.unwrap(fill_value), dtype))
 
     def zeros(self, shape: Any, dtype: Any = float, **_: Any) -> Any:
         """Return a new array of zeros."""
@@ -390,29 +435,42 @@ class FakeCupy:
         """Return a new array of ones."""
         return self.full(shape, 1, dtype)
 
-    def empty_like(self, a: Any, dtype: Any = None, **_: Any) -> Any:
+    def empty_like(self, a: Any, dtype: Any = None, *, shape: Any = None, **_: Any) -> Any:
         """Return a new array like `a` that has not been written."""
-        return self.empty(a.shape, dtype or a.dtype)
+        return self.empty(a.shape if shape is None else shape, dtype or a.dtype)
 
-    def zeros_like(self, a: Any, dtype: Any = None, **_: Any) -> Any:
+    def zeros_like(self, a: Any, dtype: Any = None, *, shape: Any = None, **_: Any) -> Any:
         """Return a new array like `a` of zeros."""
-        return self.zeros(a.shape, dtype or a.dtype)
+        return self.zeros(a.shape if shape is None else shape, dtype or a.dtype)
 
-    def ones_like(self, a: Any, dtype: Any = None, **_: Any) -> Any:
+    def ones_like(self, a: Any, dtype: Any = None, *, shape: Any = None, **_: Any) -> Any:
         """Return a new array like `a` of ones."""
-        return self.ones(a.shape, dtype or a.dtype)
+        return self.ones(a.shape if shape is None else shape, dtype or a.dtype)
 
-    def full_like(self, a: Any, value: Any, dtype: Any = None, **_: Any) -> Any:
+    def full_like(self, a: Any, value: Any, dtype: Any = None, *, shape: Any = None, **_: Any) -> Any:
         """Return a new array like `a` of one value."""
-        return self.full(a.shape, value, dtype or a.dtype)
+        return self.full(a.shape if shape is None else shape, value, dtype or a.dtype)
 
-    def arange(self, *args: Any, dtype: Any = None) -> Any:
+    def arange(self, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
         """Return evenly spaced numbers."""
-        return self._make("arange", np.arange(*map(self._number, args), dtype=dtype))
+        bounds = (0, start) if stop is None else (start, stop)
+        return self._make("arange", np.arange(*map(self._number, (*bounds, step)), dtype=dtype))
 
-    def linspace(self, *args: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """Return a number of evenly spaced numbers."""
-        return self._make("linspace", np.linspace(*map(self._number, args), dtype=dtype, **kwargs))
+    def linspace(
+        self,
+        start: Any,
+        stop: Any,
+        num: int = 50,
+        endpoint: bool = True,
+        retstep: bool = False,
+        dtype: Any = None,
+        axis: int = 0,
+    ) -> Any:
+        """Return a number of evenly spaced numbers, and on request the step between them."""
+        ends = self._number(start), self._number(stop)
+        numbers, step = np.linspace(*ends, num, endpoint, retstep=True, dtype=dtype, axis=axis)
+        made = self._make("linspace", numbers)
+        return (made, step) if retstep else made
 
     def clip(self, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
         """Return the values brought between two bounds."""
@@ -622,6 +680,8 @@ class FakeCupy:
 for _name, _function in vars(FakeCupy).items():
     if not _name.startswith("_"):
         named(f"cp.{_name}", _function)
+for _name in ("empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"):
+    setattr(FakeCupy, _name, _laid_out(_name, getattr(FakeCupy, _name)))
 
 
 def _check_destination(data: np.ndarray[Any, Any], out: Any) -> None:

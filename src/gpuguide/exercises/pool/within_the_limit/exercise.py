@@ -71,17 +71,19 @@ def _copies(case: tuple[Any, ...], cp: LimitedCupy) -> Iterator[Finding]:
     n, dtype, limit = case
     n_bytes = n * np.dtype(dtype).itemsize
     most = -(-n_bytes * LEAST_SHARE // limit)
+    # A number that crosses twice does no harm, such as one whose type an array is to have.
+    spare_bytes, spare_copies = max(np.dtype(dtype).itemsize, limit // LEAST_SHARE), 1
     for kind, where in (("to_device", "to the GPU"), ("to_host", "back to the host")):
         copies = cp.gpu.events(kind)
         moved = sum(event.nbytes for event in copies)
-        if moved != n_bytes:
+        if not 0 <= moved - n_bytes <= spare_bytes:
             yield Finding(
                 "limit",
                 f"{_said(case)} {moved} bytes were copied {where}; the recording has {n_bytes}, and each "
                 "should cross once.",
                 line=copies[0].line if copies else None,
             )
-        elif len(copies) > most:
+        elif len(copies) > most + spare_copies:
             yield Finding(
                 "limit",
                 f"{_said(case)} there were {len(copies)} copies {where}; with chunks of an eighth of the "
