@@ -285,6 +285,7 @@ def test_advice_fits_what_was_judged() -> None:
         "The results are right. A number or a type in the kernel makes the compiler work with more bits"
     )
     assert "What does the task allow" in advice("limit", kernel=False)
+    assert "array" not in advice("input_changed", kernel=False), "it may be a list or a dictionary"
     assert "right axis" in advice("out_of_range", kernel=True, n_axes=2)
     assert "axis" not in advice("out_of_range", kernel=True)
 

@@ -55,6 +55,23 @@ CAUSES = {
     "an option that the compiler does not have": (
         "compile_once", "jit(smooth)", "jit(fast=True)(smooth)", "Unrecognized options: ['fast'].",
     ),
+    "a launch that is refused in vain": (
+        "grid_arithmetic", "2**31 - 1, 65_535, 65_535", "2**31 - 2, 65_535, 65_535",
+        "CUDA allows this launch: the grid must be (2147483647,).",
+    ),
+    "new arrays in the place of the old ones": (
+        "halo_exchange", "def halo_exchange(slabs, width):\n",
+        "def halo_exchange(slabs, width):\n    return [slab.copy() for slab in slabs]\n",
+        "No row changed, and what was returned is not used: write into the arrays.",
+    ),
+    "another error": (
+        "grid_arithmetic", "raise ValueError", "raise OverflowError", "expected ValueError.",
+    ),
+    "twice the rate": (
+        "latency_and_rate", "float(1 / slope)", "float(2 / slope)",
+        "1024 bytes in 10.0 µs; 16384 bytes in 10.3 µs; 262144 bytes in 15.2 µs; ..., the rate must be "
+        "5e+10 bytes per second within 5 %; got 1e+11.",
+    ),
     "a preparation while the clock runs": (
         LYING, "        operation.prepare()\n        gpu.synchronize()  # the preparation must be finished\n"
         "        start = gpu.clock()\n", "        start = gpu.clock()\n        operation.prepare()\n",

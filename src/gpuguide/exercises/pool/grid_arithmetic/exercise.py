@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -55,6 +56,9 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         case = f"With shape = {shape} and threads_per_block = {threads}"
         if expected := _blocks(shape, threads):
             result, finding = attempt(function, case, shape, threads)
+            if finding is not None and "raised ValueError" in finding.message:
+                allowed = f"{finding.message} CUDA allows this launch: the grid must be {expected}."
+                finding = replace(finding, message=allowed)
             finding = finding or _compare(case, result, expected)
         else:
             finding = _asks_for_error(function, case, shape, threads)
@@ -95,7 +99,9 @@ def _asks_for_error(function: Callable[..., Any], case: str, shape: Shape, threa
     except ValueError:
         return None
     except Exception:  # reported with its line
-        return attempt(function, case, shape, threads)[1]
+        finding = attempt(function, case, shape, threads)[1]
+        refused = "CUDA refuses the launch: expected ValueError."
+        return finding and replace(finding, message=f"{finding.message} {refused}")
     return Finding("wrong", f"{case} CUDA refuses the launch: expected ValueError; got {shown(result)}.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,13 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         slabs, expected = _slabs(rows, width)
         case = f"With {count(len(rows), 'slab')} and a rim of {count(width, 'row')}"
         case += f", of {_listed(rows)} rows of their own" if len(rows) > 1 else f", {rows[0]} rows of its own"
-        _, finding = attempt(function, f"{case},", slabs, width)
+        before = [slab.copy() for slab in slabs]
+        result, finding = attempt(function, f"{case},", slabs, width)
         finding = finding or _first_wrong(case, slabs, expected, width)
         if finding is not None:
+            if result is not None and all(map(np.array_equal, slabs, before)):
+                unused = "No row changed, and what was returned is not used: write into the arrays."
+                finding = replace(finding, message=f"{finding.message} {unused}")
             yield finding
             return
 

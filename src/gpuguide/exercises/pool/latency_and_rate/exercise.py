@@ -11,7 +11,7 @@ from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
 
-_NOISE, _CLOSE = 0.02, 0.05
+_NOISE, _CLOSE, _N_SHOWN = 0.02, 0.05, 3
 _SIZES = [2**k for k in range(8, 34)]
 
 
@@ -24,7 +24,7 @@ def _ends_far_off() -> list[float]:
 # The machine in words, its latency in seconds, its rate in bytes per second, noise, sizes. Made up.
 CASES: tuple[tuple[str, float, float, float | list[float], list[int]], ...] = (
     ("a table without noise", 1e-5, 5e10, 0.0, [2**k for k in range(10, 31, 4)]),
-    ("two rows", 2e-6, 4e9, 0.0, [1000, 1_000_000]),
+    ("a short table", 2e-6, 4e9, 0.0, [1000, 1_000_000]),
     ("a noisy table", 9e-6, 5.5e10, _NOISE, _SIZES),
     ("a noisy table in no order", 4e-5, 1.2e10, _NOISE, _SIZES[::2] + _SIZES[1::2]),
     ("a table whose ends are far off", 9e-6, 5.5e10, _ends_far_off(), _SIZES),
@@ -37,7 +37,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     for title, latency_s, rate, noise, sizes in CASES:
         times_s = _times(sizes, latency_s, rate, noise)
         columns = list(sizes), list(times_s)
-        case = f"For {title} of {len(sizes)} rows"
+        case = f"For {title} of {len(sizes)} rows, {_first(sizes, times_s)},"
         result, finding = attempt(function, case, *columns)
         finding = finding or _not_two_numbers(case, result) or _off(case, result, latency_s, rate)
         if finding is None and columns != (sizes, times_s):
@@ -65,13 +65,20 @@ def _off(case: str, result: Any, latency_s: float, rate: float) -> Finding | Non
     found_s, found_rate = map(float, result)
     if not is_near(found_s, latency_s, _CLOSE):
         return Finding(
-            "wrong", f"{case} the latency is {seconds(latency_s)}; the figure is {seconds(found_s)}."
+            "wrong", f"{case} the latency must be {seconds(latency_s)} within 5 %; got {seconds(found_s)}."
         )
     if not is_near(found_rate, rate, _CLOSE):
         return Finding(
-            "wrong", f"{case} the rate is {rate:.3g} bytes per second; the figure is {found_rate:.3g}."
+            "wrong",
+            f"{case} the rate must be {rate:.3g} bytes per second within 5 %; got {found_rate:.3g}.",
         )
     return None
+
+
+def _first(sizes: list[int], times_s: list[float]) -> str:
+    """Write the first rows of a table."""
+    rows = zip(sizes[:_N_SHOWN], times_s, strict=False)
+    return "; ".join(f"{n} bytes in {seconds(s)}" for n, s in rows) + "; ..." * (len(sizes) > _N_SHOWN)
 
 
 EXERCISE = Exercise(
