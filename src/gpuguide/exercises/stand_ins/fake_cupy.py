@@ -187,6 +187,8 @@ def _is_advanced(key: Any) -> bool:
 
 def _method(name: str) -> Callable[..., Any]:
     def call(self: DeviceArray, *args: Any, **kwargs: Any) -> Any:
+        for lacking in sorted({"initial", "where"} & {*kwargs}):  # NumPy has them, CuPy has not
+            raise TypeError(f"{name}() got an unexpected keyword argument {lacking!r}")
         return self._cp.run(name, getattr(np.ndarray, name), self, *args, **kwargs)
 
     call.__name__, call.__doc__ = name, f"As ``numpy.ndarray.{name}``, on the device."
@@ -206,17 +208,20 @@ DeviceArray.T = property(lambda self: self.transpose(), doc="The same memory wit
 
 def _laid_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Let what makes an array of one value take an order of its memory; refuse by name what CuPy lacks."""
-    known = {*signature(function).parameters} - {"self", "_"}
+    is_like = name.endswith("_like")
+    known = {*signature(function).parameters, *(("subok",) if is_like else ())} - {"self", "_"}
 
     @wraps(function)
-    def made(self: FakeCupy, *args: Any, order: Any = None, subok: Any = None, **kwargs: Any) -> Any:
+    def made(self: FakeCupy, *args: Any, order: Any = None, **kwargs: Any) -> Any:
         if args and "fill_value" in kwargs:
             args = (args[0], kwargs.pop("fill_value"), *args[1:])
         for each in sorted({*kwargs} - known):
             raise TypeError(f"cp.{name}() got an unexpected keyword argument {each!r}")
+        if kwargs.pop("subok", None) is not None:
+            raise TypeError("subok is not supported yet")
         array = function(self, *args, **kwargs)
-        is_like = name.endswith("_like") and order in (None, "K", "A")
-        if order == "F" or (is_like and _is_fortran(args[0] if args else kwargs["a"])):
+        keeps = is_like and order in (None, "K", "A")
+        if order == "F" or (keeps and _is_fortran(args[0] if args else kwargs["a"])):
             array._data = array._data.reshape(-1).reshape(array._data.shape, order="F")
         return array
 
