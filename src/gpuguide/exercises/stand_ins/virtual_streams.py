@@ -262,6 +262,10 @@ class StreamingGpu:
         """The steps that the host has not waited for."""
         return [step for step in self.steps if self._knows.get(step.stream, 0) < step.number]
 
+    def event(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False) -> Event:
+        """Return a new event, by the arguments of ``cupy.cuda.Event``."""
+        return Event(self)
+
     def stream(self) -> Stream:
         """Return a new stream."""
         self._streams.append(Stream(self, len(self._streams)))

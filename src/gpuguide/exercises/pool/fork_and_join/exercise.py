@@ -11,7 +11,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values
-from gpuguide.exercises.stand_ins.judging import attempt, count, race_found, seconds, waits_found
+from gpuguide.exercises.stand_ins.judging import attempt, count, race_found, seconds, waits_found, with_events
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamArray, StreamingGpu, bounds
 
@@ -49,7 +49,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def praise(function: Callable[..., Any]) -> str:
     """Say how long a right answer takes, and how long the kernels take one after the other."""
     gpu, _, arguments = _set_up(CASES[0], "")
-    function(*arguments)
+    with_events(gpu, function)(*arguments)
     alone = sum(step.done_ns - step.started_ns for step in gpu.steps)
     return (
         f"Four kernels in {seconds(gpu.now_ns * 1e-9)}; one after the other they take "
@@ -60,7 +60,7 @@ def praise(function: Callable[..., Any]) -> str:
 def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Finding]:
     gpu, out, arguments = _set_up(machine, source_of(function))
     case = f"On {machine.title},"
-    _, finding = attempt(function, case, *arguments)
+    _, finding = attempt(with_events(gpu, function), case, *arguments)
     found = (
         finding
         or _not_once(case, gpu)

@@ -11,7 +11,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
-from gpuguide.exercises.stand_ins.judging import attempt, count, race_found, seconds, waits_found
+from gpuguide.exercises.stand_ins.judging import attempt, count, race_found, seconds, waits_found, with_events
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu, run_on
 
@@ -52,7 +52,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def praise(function: Callable[..., Any]) -> str:
     """Say how long a right answer takes, and how long the steps take one after the other."""
     gpu, arguments = _set_up(CASES[0], "")
-    function(*arguments)
+    with_events(gpu, function)(*arguments)
     alone = sum(step.done_ns - step.started_ns for step in gpu.steps)
     chunks = count(CASES[0].n_chunks, "chunk")
     return (
@@ -66,7 +66,7 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
     before = x_host.copy()
     chunks, pairs = count(machine.n_chunks, "chunk"), count(machine.n_pairs, "pair")
     case = f"On {machine.title}, with {chunks} and {pairs},"
-    _, finding = attempt(function, case, *arguments)
+    _, finding = attempt(with_events(gpu, function), case, *arguments)
     found = (
         finding
         or race_found(case, gpu)
