@@ -101,7 +101,7 @@ x = philox.random(1_000_000, dtype=cp.float32)
 print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 
 # %%
-# In double precision XORWOW, Philox and MRG32k3a write at :measured:`float64[xorwow, 5*10**7].share`,
+# The figures under the cell are those of ``float64``. In this precision XORWOW, Philox and MRG32k3a write at :measured:`float64[xorwow, 5*10**7].share`,
 # :measured:`bits[philox, 5*10**7].share` and :measured:`bits[mrg, 5*10**7].share` of the rate that the memory
 # allows, which no generator can exceed. XORWOW makes :measured:`float64[xorwow, 5*10**7].rate(numbers)`, and
 # in single precision, with half as much to write, :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The

@@ -7,8 +7,9 @@ What does it cost to keep a running product in an array instead of a variable?
 # %%
 # The product of 4096 layers, 8.6 GB, takes :measured:`product[as_is, 4096].time` if each factor is multiplied
 # into the output array, and :measured:`product[in_register, 4096].time` if a variable holds the product. With
-# fewer registers per thread it takes :measured:`product[one_index, 4096].time`, which is
-# :measured:`product[one_index, 4096].share` of what the memory can deliver.
+# one index, and so fewer registers per thread and fewer instructions, it takes
+# :measured:`product[one_index, 4096].time`, which is :measured:`product[one_index, 4096].share` of what the
+# memory can deliver.
 #
 # .. rungs:: product
 #    :at: 4096
