@@ -47,7 +47,14 @@ def test_it_computes_as_the_standard_says(call: Callable[[Any], Any], expected: 
     [
         (lambda x: x.mean(axis=0), AttributeError, "there is the function xp.mean"),
         (lambda x: x.astype("float32"), AttributeError, "there is the function xp.astype"),
-        (lambda x: x.tolist(), AttributeError, r"has no method 'tolist'\.$"),
+        (lambda x: x.tolist(), AttributeError, r"has no method 'tolist'\. Its way is float\(x\[i, j\]\)"),
+        (lambda x: x.partition(), AttributeError, r"has no method 'partition'\.$"),
+        (lambda x: XP.float32(1), TypeError, r"xp.asarray\(value, dtype=xp.float32\) makes an array"),
+        (
+            lambda x: XP.finfo(x.dtype).tiny,
+            AttributeError,
+            "have no 'tiny'; this one has bits, dtype, eps",
+        ),
         (lambda x: XP.median(x), AttributeError, "has no 'median'"),
         (lambda x: XP.std(x, ddof=1), TypeError, r"^xp\.std\(\) got an unexpected keyword argument 'ddof'"),
         (lambda x: XP.zeros_like(x, 2), TypeError, r"^xp\.zeros_like\(\)"),

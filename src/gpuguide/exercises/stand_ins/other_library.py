@@ -56,6 +56,11 @@ class OtherType:
             raise AttributeError(f"A dtype of the standard has no {name!r}.")
         raise AttributeError(f"A dtype of the standard has no {name!r}; it can only be compared.{_way(name)}")
 
+    def __call__(self, *_: Any) -> NoReturn:
+        """Refuse; NumPy's makes a number."""
+        made = f"xp.asarray(value, dtype=xp.{self._name})"
+        raise TypeError(f"A dtype of the standard cannot be called; {made} makes an array")
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OtherType | None):
             raise TypeError(f"A dtype of this library met {_described(other)}; compare with xp.{self._name}.")
@@ -433,10 +438,18 @@ def _asarray(obj: Any, /, *, dtype: Any = None, copy: Any = None) -> Any:
     )
 
 
+class _Limits(SimpleNamespace):
+    """What `finfo` and `iinfo` return."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        known = ", ".join(vars(self))
+        raise AttributeError(f"The standard's finfo and iinfo have no {name!r}; this one has {known}")
+
+
 def _limits(info: Any, *names: str) -> Any:
     kind = float if info.dtype.kind == "f" else int
     values = {name: kind(getattr(info, name)) for name in names}
-    return SimpleNamespace(bits=int(info.bits), dtype=_DTYPES[info.dtype.name], **values)
+    return _Limits(bits=int(info.bits), dtype=_DTYPES[info.dtype.name], **values)
 
 
 def _info() -> Any:

@@ -139,8 +139,9 @@ WAYS = {
     "item": "float(x)",
     "itemsize": "xp.finfo(x.dtype).bits",
     "kind": "xp.isdtype(x.dtype, 'real floating')",
+    "nan_to_num": "xp.where(xp.isnan(x), 0.0, x)",
     "ptp": "xp.max(x) - xp.min(x)",
     "ravel": "xp.reshape(x, (-1,))",
-    "var_mean": "xp.var and xp.mean",
+    "tolist": "float(x[i, j]) for one element",
 }  # fmt: skip
 """The standard's way to what has another name elsewhere."""
