@@ -129,7 +129,7 @@ def wrong_sums() -> Iterator[Case]:
     share = 50_000.0 / 256
     yield Case("the share of one thread lost", False, 50_000.0 - share, 50_000.0, 10**5, 256, 50_000.0)
     yield Case("values that cancel out, and a share lost", False, share, 0.0, 10**5, 256, 50_000.0)
-    yield Case("very small values and a sum of zero", False, 0.0, 3e-20, 1000, 32, 3e-20)
+    yield Case("very small values and a sum of zero", False, 0.0, 3e-36, 1000, 32, 3e-36)
     yield Case("no values and a sum that is not zero", False, 1e-6, 0.0, 0, 1, 0.0)
     # Many additions and many levels, only one of the two, few values, uneven shares.
     many = ((10**5, 256), (400 * 2**20, 2**20), (10**6, 10**6), (4096, 1))

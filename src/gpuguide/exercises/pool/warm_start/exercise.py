@@ -72,6 +72,10 @@ def _findings(
     service, finding = attempt(function, case, cp, Service, announced)
     if finding is None and not isinstance(service, Service):
         finding = Finding("wrong", f"{case} a service must be returned; got {shown(service)}.")
+    elif finding is None and service.largest:
+        seen = " and ".join(map(str, service.largest))
+        message = f"{case} the service must have seen nothing yet; it remembers something of {seen}."
+        finding = Finding("wrong", message)
     finding = finding or unchanged(case, "dtypes", announced, [*dtypes])
     if finding is not None:
         yield finding
