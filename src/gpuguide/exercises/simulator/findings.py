@@ -32,6 +32,7 @@ KINDS = (
     "narrow",
     "uncoalesced",
     "bank_conflict",
+    "float64",
     "limit",
     "gpu",
 )

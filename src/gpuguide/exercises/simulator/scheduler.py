@@ -596,7 +596,7 @@ def _summed(group: list[Remark], geometry: Geometry) -> tuple[Finding, tuple[Rem
     if first.kind == "unsupported":
         message = (
             f"Line {first.line} uses {first.what}, which this simulator does not have; "
-            "the compile lane or a GPU has to judge it."
+            "only a GPU can show whether the results are right."
         )
     else:
         message = f"{with_capital(str(geometry.thread_id(first.thread)))} {first.what}."
