@@ -7,7 +7,7 @@ from gpuguide.exercises.check import judge
 from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.verdict import Verdict
 
-SUMS, MATMUL, PACK = "block_reduction", "tiled_matmul", "pack_bits"
+SUMS, MATMUL, PACK, HISTOGRAM = "block_reduction", "tiled_matmul", "pack_bits", "histogram"
 ALONE = "if t == 0:\n        for k in range(40):\n            part[0] += 0\n"
 # The same lane's value, asked for twice: where the lane is there, nothing changes.
 ASK = "cuda.shfl_xor_sync(0xFFFFFFFF, {}, 16)"
@@ -49,6 +49,17 @@ CAUSES = {
     ),
     "a whole total": (
         MATMUL, "float32(0)\n    for", "0\n    for", "total begins as 0 in line 11", "total = 0",
+    ),
+    "a read and a write, each of them atomic": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
+        "cuda.atomic.exch(counts, value, cuda.atomic.add(counts, value, 0) + 1)",
+        "comes between two operations of thread 0 of block 8 on counts[0], both atomic operations in line",
+        "atomic.exch",
+    ),
+    "a read, and a compare-and-swap that is not repeated": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
+        "n = counts[value]\n            cuda.atomic.cas(counts, value, n, n + 1)",
+        "on counts[0], the read in line 12 and the compare-and-swap in line 13;", "n = counts",
     ),
 }  # fmt: skip
 

@@ -51,6 +51,10 @@ LOOK_AT = {
         "Nothing says which of the two threads comes first. Give the element one writer, put a barrier "
         "between the two accesses if one block does both, or use cuda.atomic."
     ),
+    "came_between": (
+        "An atomic operation is one step, but two of them are not: another thread can come between. Can a "
+        "single operation do both? One that may fail must be tried again until it succeeds."
+    ),
     "negative_index": (
         "An index below zero counts from the end of the array, and Numba does not complain. "
         "What should the first threads do?"

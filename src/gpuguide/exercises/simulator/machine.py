@@ -91,10 +91,6 @@ class Machine:
         #: Whether lines that compute a float64 are noted, and the types of what they compute it from.
         self.watches_doubles = False
         self.doubles: dict[int, list[Any]] = {}
-        #: Places whose reads are answered as early as the other threads allow, see `guess`.
-        self.early: frozenset[int] = frozenset()
-        self._changed: dict[tuple[int, int], tuple[Any, Segment]] = {}
-        self._guessed: set[tuple[int, int, int]] = set()
         #: A `memory.Region` for each array that was met.
         self.regions: list[Any] = []
         self.remarks: list[Remark] = []
@@ -118,20 +114,6 @@ class Machine:
         """Note that the running thread did something wrong."""
         what = (fault.kind, line, self.segment.thread, fault.what, fault.array, fault.index)
         self.remarks.append(Remark(*what))
-
-    def note_change(self, cell: tuple[int, int], old: Any) -> None:
-        """Remember what the running thread's atomic operation found."""
-        self._changed[cell] = old, self.segment
-
-    def guess(self, cell: tuple[int, int], now: Any) -> Any:
-        """Return what a read would get before another thread's last change, once for each thread."""
-        old, last = self._changed.get(cell, (now, self.segment))
-        me, block = self.segment.thread, self.geometry.block_of
-        apart = block(last.thread) != block(me) or last.epoch == self.segment.epoch
-        if last.thread == me or not apart or (*cell, me) in self._guessed:
-            return now
-        self._guessed.add((*cell, me))
-        return old
 
     @property
     def busiest_loop(self) -> int | None:

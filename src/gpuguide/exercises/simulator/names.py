@@ -26,6 +26,7 @@ from gpuguide.exercises.simulator.rewriting import (
     LACKING,
     LOAD,
     OPERATIONS,
+    PAUSE,
     SLICE,
     STORE,
     TRACER,
@@ -155,6 +156,11 @@ class Cuda:
         return a if test else b
 
 
+def _pause(site: int) -> Wait:
+    """Return what a thread hands to the scheduler before an atomic operation; it is given the site back."""
+    return Wait(PAUSE, 0, site, 0)
+
+
 #: Values that an operation takes besides its mask; 1 if it is not named.
 _VALUES = {
     "syncthreads": 0, "syncwarp": 0,
@@ -259,6 +265,7 @@ class Shared(_Space):
         super().__init__(machine)
         self._dynamic_bytes = dynamic_bytes
         self._of_block: dict[int, Array] = {}
+        self._of_blocks: dict[int, dict[int, Array]] = {}
         self._dynamic_site: int | None = None
 
     def array(self, shape: Any, dtype: Any, alignment: Any = None, *, site: int) -> Array:
@@ -275,9 +282,9 @@ class Shared(_Space):
             raise UnsupportedError("dynamic shared memory of two types")
         return found
 
-    def next_block(self) -> None:
-        """Forget the arrays of the block that has ended."""
-        self._of_block.clear()
+    def enter(self, block: int) -> None:
+        """Turn to the arrays of a block."""
+        self._of_block = self._of_blocks.setdefault(block, {})
 
     def _check_size(self) -> None:
         static = (region for site, region in self._regions.items() if site != self._dynamic_site)
@@ -651,8 +658,16 @@ def _lacking(name: str) -> Any:
 
 
 #: What rewritten code calls besides the machine.
-_HELPERS: dict[str, Any] = {LOAD: _load, STORE: _store, EACH: _each, SLICE: slice, LACKING: _lacking} | {
-    f"__{folded}{name}__": getattr(rules, name) for name in OPERATIONS.values() for folded in ("", FOLDED)
+_HELPERS: dict[str, Any] = {
+    LOAD: _load,
+    STORE: _store,
+    EACH: _each,
+    SLICE: slice,
+    LACKING: _lacking,
+    PAUSE: _pause,
+    **{
+        f"__{folded}{name}__": getattr(rules, name) for name in OPERATIONS.values() for folded in ("", FOLDED)
+    },
 }
 
 

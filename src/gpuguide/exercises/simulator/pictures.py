@@ -317,6 +317,22 @@ def _race(scene: _Scene, most: int) -> Picture:
     return scene.drawn(most, "touch", accesses, lambda access: access.cell in cells, mark, lines=lines)
 
 
+def _came_between(scene: _Scene, most: int) -> Picture:
+    """Show the operations of two threads on one element, one of them between two of the other."""
+    lines = scene.finding.lines
+    threads = {scene.geometry.number(each) for each in scene.finding.threads}
+    accesses = [access for access in scene.accesses if access.line in lines]
+    mark = "one of these threads comes between two operations of the other"
+    return scene.drawn(
+        most,
+        "touch",
+        accesses,
+        lambda access: access.thread in threads and scene.row_of(access) == scene.row,
+        mark,
+        lines=lines,
+    )
+
+
 def _between_barriers(scene: _Scene, accesses: list[Access]) -> list[Access]:
     """Keep what lies between the first two barriers between which the finding's element is contested."""
     here = [access for access in accesses if scene.row_of(access) == scene.row]
@@ -528,6 +544,7 @@ def _neighbours(trace: Trace, finding: Finding, region: Region, remarks: Sequenc
 
 _DRAWN: dict[str, Callable[[_Scene, int], Picture]] = {
     "race": _race,
+    "came_between": _came_between,
     "uninitialised": _unset,
     "wrong": _wrong,
     "input_changed": _changed,

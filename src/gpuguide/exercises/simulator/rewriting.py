@@ -1,7 +1,8 @@
 """Rewrites a kernel's syntax tree so that it can be traced; every line keeps its number.
 
 Subscripts, arithmetic, branches and loops become calls of functions that are named below. A call at which a
-thread waits for others becomes a ``yield``, and so the functions that hold one become generators.
+thread waits for others becomes a ``yield``, and so the functions that hold one become generators. If asked
+for, so does an atomic operation, before which the thread then pauses.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from gpuguide.errors import ArgumentError
 #: The name by which rewritten code knows the machine that runs it.
 TRACER = "__tracer__"
 LOAD, STORE, EACH, SLICE, LACKING = "__load__", "__store__", "__each__", "__slice__", "__lacking__"
+PAUSE = "__pause__"
 OPERATIONS: dict[type[ast.AST], str] = {
     ast.Add: "plus",
     ast.Sub: "minus",
@@ -81,11 +83,14 @@ class Sites:
         The variables that arrays are assigned to where they are made, by site.
     from_the_end : set
         Sites and axes of subscripts such as ``x[-1]``: nobody writes that by mistake.
+    unused : set
+        Sites of atomic operations whose answer nobody looks at.
     """
 
     lines: list[int] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     from_the_end: set[tuple[int, int]] = field(default_factory=set)
+    unused: set[int] = field(default_factory=set)
 
     def new(self, line: int) -> int:
         """Give a place its number."""
@@ -111,6 +116,8 @@ def rewrite(
     imports: Mapping[str, str],
     attributes: Collection[str],
     kernel: str = "",
+    *,
+    pauses: bool = False,
 ) -> Rewritten:
     """Rewrite the functions of a kernel's source.
 
@@ -124,6 +131,8 @@ def rewrite(
         All attributes that a kernel may look up, of whatever; for any other a complaint is put in its place.
     kernel : str
         Name of the function whose returns are told.
+    pauses : bool
+        Whether a thread pauses before each atomic operation, so that others can come between two of them.
 
     Returns
     -------
@@ -138,7 +147,7 @@ def rewrite(
     tops = list(functions)
     for node in (node for top in tops for node in ast.walk(top)):
         _refuse(node)
-    waits = Waits(tops, imports)
+    waits = Waits(tops, imports, pauses=pauses)
     sites = Sites()
     done = []
     for function in tops:
@@ -164,8 +173,10 @@ def _refuse(node: ast.AST) -> None:
 class Waits:
     """Answers, for the functions of one source, where a thread waits."""
 
-    def __init__(self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str]) -> None:
-        self._imports = imports
+    def __init__(
+        self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
+    ) -> None:
+        self._imports, self._pauses = imports, pauses
         self.functions: frozenset[str] = frozenset()
         defined = [node for top in functions for node in ast.walk(top) if isinstance(node, ast.FunctionDef)]
         while (found := frozenset(each.name for each in defined if self._waits_in(each))) != self.functions:
@@ -191,6 +202,14 @@ class Waits:
         """Say whether a node is a call at which the thread waits."""
         return isinstance(node, ast.Call) and self._names(node.func)
 
+    def is_atomic(self, node: ast.AST) -> bool:
+        """Say whether a node is a call of an atomic operation."""
+        return isinstance(node, ast.Call) and self.of_cuda(node.func).startswith("atomic.")
+
+    def pauses_at(self, node: ast.AST) -> bool:
+        """Say whether the thread pauses before the call that a node is."""
+        return self._pauses and self.is_atomic(node)
+
     def inside(self, node: ast.AST) -> bool:
         """Say whether a node calls a device function in which the thread waits."""
         return (
@@ -198,7 +217,10 @@ class Waits:
         )
 
     def _waits_in(self, function: ast.FunctionDef) -> bool:
-        return any(self.at(node) or self.inside(node) for node in own_nodes(function))
+        return any(self._stops_at(node) for node in own_nodes(function))
+
+    def _stops_at(self, node: ast.AST) -> bool:
+        return self.at(node) or self.inside(node) or self.pauses_at(node)
 
     def _names(self, node: ast.AST) -> bool:
         return self.of_cuda(node) in WAITING
@@ -215,9 +237,7 @@ class Waits:
 
     def _refuse_inline(self, function: ast.FunctionDef) -> None:
         for node in ast.walk(function):
-            if isinstance(node, _INLINE) and any(
-                self.at(each) or self.inside(each) for each in ast.walk(node)
-            ):
+            if isinstance(node, _INLINE) and any(self._stops_at(each) for each in ast.walk(node)):
                 raise ArgumentError(
                     f"Line {node.lineno} waits for other threads inside a lambda or a list. "
                     "Write a loop, or a function with def."
@@ -426,13 +446,22 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        """Note an atomic operation whose answer nobody looks at."""
+        if self.waits.is_atomic(node.value):
+            self.sites.unused.add(len(self.sites.lines))  # its site is the next one
+        self.generic_visit(node)
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Hand over to the scheduler where the thread waits."""
         waits, inside, name = self.waits.at(node), self.waits.inside(node), self.waits.of_cuda(node.func)
         if waits or name.startswith(_PLACED):
-            site = self._site(node)
+            site: ast.expr = self._site(node)
+            pauses = self.waits.pauses_at(node)
             self.generic_visit(node)
-            node.keywords.append(ast.keyword("site", site))
+            # The last argument, so that all others are worked out before the pause.
+            node.keywords.append(ast.keyword("site", ast.Yield(_call(PAUSE, site)) if pauses else site))
         elif isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "zip"):
             node.args = [self._elements_of(each) for each in node.args]
         else:
