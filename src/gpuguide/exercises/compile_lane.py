@@ -217,7 +217,7 @@ def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
         f"The compiled kernel has {_count(doubles)} in double precision, where {allowed}: a bare Python "
         f"number, 5 as well as 0.5, has 64 bits and widens the values it is combined with."
     )
-    return [Finding("limit", message)]
+    return [Finding("wide", message)]
 
 
 def _count(n: int) -> str:

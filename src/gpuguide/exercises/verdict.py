@@ -143,9 +143,7 @@ class Verdict:
             yield _paragraph(f"Also: {other.message}", indent="  ")
         if len(others) >= _MOST_SHOWN:
             yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more.", indent="  ")
-        next_step = advice(
-            _kind(first, report), kernel=is_kernel, lane=report.lane, n_axes=len(first.index) or 1
-        )
+        next_step = advice(_kind(first, report), kernel=is_kernel, n_axes=len(first.index) or 1)
         yield _paragraph(f"Look at this next: {next_step}")
         if self.exercise.hints:
             yield _hint(self.exercise.name)

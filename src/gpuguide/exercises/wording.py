@@ -11,6 +11,10 @@ LOOK_AT = {
         "functions that are decorated with @cuda.jit(device=True)."
     ),
     "limit": "The results are right. What does the kernel do more often, or with fewer threads, than needed?",
+    "wide": (
+        "The results are right, but made of more bits than the task needs, and most GPUs compute with these "
+        "far slower. Which number or type in the kernel has 64 bits, and how is its value written in 32?"
+    ),
     "endless": "Which condition ends the loop, and what does each turn change in it?",
     "exception": (
         "Read the line as the named thread does. Is every name known in a kernel, and what do its variables "
@@ -107,15 +111,8 @@ _OF_MATRICES = {
     ),
 }
 
-_OF_COMPILED = {
-    "limit": (
-        "The results are right. A number or a type in the kernel makes the compiler work with more bits, "
-        "registers or memory than the task needs: which one?"
-    ),
-}
 
-
-def advice(kind: str, *, kernel: bool, lane: str = "simulator", n_axes: int = 1) -> str:
+def advice(kind: str, *, kernel: bool, n_axes: int = 1) -> str:
     """Return what to look at next.
 
     Parameters
@@ -124,8 +121,6 @@ def advice(kind: str, *, kernel: bool, lane: str = "simulator", n_axes: int = 1)
         Of the finding.
     kernel : bool
         Whether a kernel was judged, and not a function of the host.
-    lane : str
-        Where the finding showed.
     n_axes : int
         Axes of the array that the finding names.
 
@@ -140,5 +135,4 @@ def advice(kind: str, *, kernel: bool, lane: str = "simulator", n_axes: int = 1)
     'Others may still need the input. Which array should be written instead?'
     """
     special = (_OF_MATRICES if n_axes > 1 else {}) if kernel else _OF_FUNCTIONS
-    special = _OF_COMPILED if lane == "compile" else special
     return special.get(kind, LOOK_AT[kind])

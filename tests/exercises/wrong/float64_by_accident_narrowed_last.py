@@ -1,6 +1,6 @@
 """Narrows the result, after all has been worked out in 64 bits.
 
-Found: limit.
+Found: wide.
 """
 
 from numba import cuda, float32

@@ -1,6 +1,6 @@
 """Forgets one of the constants.
 
-Found: limit.
+Found: wide.
 """
 
 from numba import cuda, float32

@@ -1,6 +1,6 @@
 """Takes whole numbers, which have 64 bits as well.
 
-Found: limit.
+Found: wide.
 """
 
 from numba import cuda

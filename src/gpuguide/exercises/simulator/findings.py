@@ -34,6 +34,7 @@ KINDS = (
     "uncoalesced",
     "bank_conflict",
     "limit",
+    "wide",
     "gpu",
 )
 

@@ -274,7 +274,7 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
         begins = f"; {start[0]} begins as {start[1]} in line {start[2]}" if start else ""
         message = f"Line {line} computes in double precision, where none is needed{why}{begins}."
         lines = tuple(sorted({line, start[2] if start else line}))
-        yield Finding("limit", message, line=lines[0], lines=lines)
+        yield Finding("wide", message, line=lines[0], lines=lines)
     sizes = {math.prod(view.shape) for view in launch.views.values()}
     if figures.threads > _WARP and figures.threads in sizes:
         yield from _threads(limits, figures)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from gpuguide.errors import ArgumentError
+from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
 
 #: The name by which rewritten code knows the machine that runs it.
 TRACER = "__tracer__"
@@ -478,11 +479,23 @@ class _Rewriter(ast.NodeTransformer):
         return node if name is None else _at(node, _call(f"__{folded}{name}__", node.left, node.right))
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        """Give the value the type of both sides, if one of them is known: ``x[i] if i < n else 0.0``."""
-        known = [part for part in (node.body, node.orelse) if is_known(part, self.variables)]
+        """Give the value the type of each side that is known: ``x[i] if i < n else float(0)``."""
+        sides = (node.body, node.orelse)
+        known = [part for part in sides if self._has_known_type(part)]
         self.generic_visit(node)
-        name = OPERATIONS[ast.IfExp]
-        return _at(node, _call(f"__{name}__", node, copy.deepcopy(known[0]))) if len(known) == 1 else node
+        if all(is_known(part, self.variables) for part in sides):
+            return node
+        chosen: ast.expr = node
+        for part in known:
+            chosen = _at(node, _call(f"__{OPERATIONS[ast.IfExp]}__", chosen, copy.deepcopy(part)))
+        return chosen
+
+    def _has_known_type(self, node: ast.expr) -> bool:
+        """Say whether an expression is known, or one that is known made a number of some type."""
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[value], keywords=[]) if name not in self.variables:
+                return name in NUMBER_TYPES.keys() | {"float", "int"} and is_known(value, self.variables)
+        return is_known(node, self.variables)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """Work out by Numba's rules what is not simply a negative number."""
