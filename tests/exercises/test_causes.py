@@ -50,6 +50,29 @@ CAUSES = {
     "a whole total": (
         MATMUL, "float32(0)\n    for", "0\n    for", "total begins as 0 in line 11", "total = 0",
     ),
+    "a bin behind the last one, which is not the thread's place": (
+        HISTOGRAM, "value < counts", "value <= counts",
+        "The index 16, where counts has 16 elements, is in general not the thread's own place", "atomic.add",
+    ),
+    "how its drawing is read": (
+        HISTOGRAM, "value < counts", "value <= counts",
+        "counts[16] a! a! a! a reads and writes in one atomic step; ! no such element", "atomic.add",
+    ),
+    "a bin before the first one, by an amount": (
+        HISTOGRAM, "counts, value,", "counts, value - 1,",
+        "The index -1, where counts has 16 elements", "value - 1",
+    ),
+    "the neighbour of the first thread": (
+        "prefix_sum", " if t >= distance else float32(0)", "",
+        "What should the first threads do?", "- distance",
+    ),
+    "an element that another thread of the same round overwrites": (
+        "shift_in_place", "        cuda.syncthreads()  # all have read before anybody writes\n", "",
+        "with no barrier between, so the old value or the new one can be read", "value = x[",
+    ),
+    "zero in 64 bits": (
+        "dot", "a[i] * b[i]", "(a[i] if i < a.size else float(0)) * b[i]", "has 64 bits", "float(0)",
+    ),
     "a read and a write, each of them atomic": (
         HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
         "cuda.atomic.exch(counts, value, cuda.atomic.add(counts, value, 0) + 1)",

@@ -33,8 +33,8 @@ LOOK_AT = {
         "largest index that a thread uses, and is there room for it?"
     ),
     "beyond_the_end": (
-        "This index is not the thread's own place in the grid. Where does it come from, how small or large "
-        "can it become, and which condition keeps it inside the array?"
+        "{index} is in general not the thread's own place in the grid. Where does it come from, how small or "
+        "large can it become, and which condition keeps it inside the array?"
     ),
     "one_a_block": (
         "The array has one element for each block, and not for each thread. What counts the blocks?"
@@ -112,7 +112,7 @@ _OF_MATRICES = {
 }
 
 
-def advice(kind: str, *, kernel: bool, n_axes: int = 1) -> str:
+def advice(kind: str, *, kernel: bool, n_axes: int = 1, index: str = "This index") -> str:
     """Return what to look at next.
 
     Parameters
@@ -123,6 +123,8 @@ def advice(kind: str, *, kernel: bool, n_axes: int = 1) -> str:
         Whether a kernel was judged, and not a function of the host.
     n_axes : int
         Axes of the array that the finding names.
+    index : str
+        The index that it names, to begin a sentence.
 
     Returns
     -------
@@ -135,4 +137,4 @@ def advice(kind: str, *, kernel: bool, n_axes: int = 1) -> str:
     'Others may still need the input. Which array should be written instead?'
     """
     special = (_OF_MATRICES if n_axes > 1 else {}) if kernel else _OF_FUNCTIONS
-    return special.get(kind, LOOK_AT[kind])
+    return special.get(kind, LOOK_AT[kind]).replace("{index}", index)

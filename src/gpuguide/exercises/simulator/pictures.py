@@ -30,6 +30,7 @@ NEVER_WRITTEN = "never written"
 #: Threads, and elements, that a drawing shows at most.
 MOST = 16
 _LETTERS = "rwa"
+_ASKS_FOR = {"reads": "r", "writes": "w", "changes": "a"}
 _LETTER = {READ: "r", WRITE: "w", ATOMIC: "a", EXCHANGE: "a"}
 #: Elements on either side of the one concerned.
 _AROUND = 4
@@ -480,7 +481,7 @@ def _standing(state: int) -> str:
 def _of_indices(trace: Trace, finding: Finding, remarks: Sequence[Remark], most: int) -> Picture:
     """Show which threads ask for elements that an array does not have, or has at its other end."""
     region = next(each for each in trace.regions if each.name == finding.array)
-    letter = "w" if remarks[0].what.startswith("writes") else "r"
+    letter = _ASKS_FOR[remarks[0].what.split()[0]]
     touched, rows = (_by_number if len(region.shape) == 1 else _by_index)(region, remarks, letter)
     if len(region.shape) == 1:
         touched += _neighbours(trace, finding, region, remarks)
