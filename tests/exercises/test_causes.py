@@ -76,8 +76,18 @@ CAUSES = {
     "a read and a write, each of them atomic": (
         HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
         "cuda.atomic.exch(counts, value, cuda.atomic.add(counts, value, 0) + 1)",
-        "comes between two operations of thread 0 of block 8 on counts[0], both atomic operations in line",
+        "comes between two operations of thread 0 of block 15 on counts[0], both atomic operations in line",
         "atomic.exch",
+    ),
+    "a read and a write in two lines": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
+        "n = cuda.atomic.max(counts, value, 0)\n            cuda.atomic.exch(counts, value, n + 1)",
+        "on counts[0], the atomic operations in lines 12 and 13; each of them is one step, but not both",
+        "n = cuda",
+    ),
+    "too few values for an atomic operation": (
+        HISTOGRAM, "value, 1)", "value)",
+        "cuda.atomic.add() missing 1 required positional argument", "atomic.add",
     ),
     "a read, and a compare-and-swap that is not repeated": (
         HISTOGRAM, "cuda.atomic.add(counts, value, 1)",

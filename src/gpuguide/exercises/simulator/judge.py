@@ -112,7 +112,7 @@ def judge_launch(
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         findings += [_with_absent_lanes(found, launch, trace) for found in _wrong_results(launch, trace)]
-    if not findings and trace.depends_on_turns and kernel.taking_turns is not None:
+    if not findings and order == "forward" and trace.depends_on_turns and kernel.taking_turns is not None:
         again, findings = _taking_turns(kernel.taking_turns, launch, before, order)
         trace = again if findings else trace
     if not findings:
@@ -139,7 +139,8 @@ def _taking_turns(
 def _with_turns(finding: Finding, trace: Trace) -> Finding:
     """Add to a finding which two operations another thread came between."""
     cells = [access.cell for access in trace.memory if _is_on(access, finding)]
-    parted = (trace.parted(cells[0]) if cells else None) or trace.parted()
+    tries = [(cell, idle) for cell in (*cells[:1], None) for idle in (False, True)]
+    parted = next(filter(None, (trace.parted(cell, idle=idle) for cell, idle in tries)), None)
     if parted is None:
         cause = " It happens when threads take turns: another one can come between two atomic operations."
         return replace(finding, kind="came_between", message=finding.message + cause)
@@ -166,6 +167,8 @@ def _is_on(access: Access, finding: Finding) -> bool:
 def _both(first: Access, second: Access, trace: Trace) -> str:
     """Name two operations of a thread and their lines."""
     names = [_operation(access, trace) for access in (first, second)]
+    if first.line != second.line and names[0] == names[1]:
+        return f"the {names[0]}s in lines {first.line} and {second.line}"
     if first.line != second.line:
         return f"the {names[0]} in line {first.line} and the {names[1]} in line {second.line}"
     both = f"both {names[0]}s" if names[0] == names[1] else f"the {names[0]} and the {names[1]}"

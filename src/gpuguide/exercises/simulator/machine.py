@@ -88,6 +88,8 @@ class Machine:
         #: What each store put there, and which atomic operations compare and swap, by position in the log.
         self.stored: dict[int, Any] = {}
         self.swaps: set[int] = set()
+        #: Atomic operations that left what they found.
+        self.idle: set[int] = set()
         #: Whether lines that compute a float64 are noted, and the types of what they compute it from.
         self.watches_doubles = False
         self.doubles: dict[int, list[Any]] = {}

@@ -225,6 +225,8 @@ class Array:
             )
         old, machine = self._memory[at], self._machine
         kept = self._cast(new(old))
+        if kept == old:
+            machine.idle.add(len(machine.log))
         self._note((self._region, at, kind, site, machine.path, machine.segment))
         self._memory[at] = kept
         return old

@@ -40,6 +40,12 @@ _OF_A_WARP = 2**32
 STATIC_SHARED_LIMIT = 48 * 1024
 
 
+def _called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function bear the name that a message about its arguments shows."""
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
 # --- Places, barriers and warps -------------------------------------------------------------------------
 
 
@@ -356,7 +362,7 @@ class Atomic:
         def operation(array: Any, index: Any, value: Any, *, site: int) -> Any:
             return _change(_target(array, name), index, value, _CHANGES[name], site, kind)
 
-        return operation
+        return _called(f"cuda.atomic.{name}", operation)
 
     def cas(self, array: Any, index: Any, old: Any, value: Any, *, site: int) -> Any:
         """Replace what equals `old`."""
@@ -368,6 +374,14 @@ class Atomic:
     def compare_and_swap(self, array: Any, old: Any, value: Any, *, site: int) -> Any:
         """Replace the first element if it equals `old`."""
         return self.cas(array, 0, old, value, site=site)
+
+
+for _class, _module in {
+    Cuda: "cuda", Shared: "cuda.shared", Local: "cuda.local", Atomic: "cuda.atomic",
+}.items():  # fmt: skip
+    for _name, _function in vars(_class).items():
+        if callable(_function) and not _name.startswith("_"):
+            _called(f"{_module}.{_name}", _function)
 
 
 def _change(
@@ -423,12 +437,6 @@ def _as_argument(value: Any, result: Any) -> Any:
     """Return a result in the type of the argument: float32 stays float32, an integer becomes float64."""
     kind = type(value) if isinstance(value, float) else float
     return type_of(kind).cast(result)
-
-
-def _called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function bear the name that a message about its arguments shows."""
-    function.__name__ = function.__qualname__ = name
-    return function
 
 
 def _checked(name: str, values: tuple[Any, ...]) -> None:

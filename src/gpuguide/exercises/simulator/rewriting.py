@@ -145,7 +145,7 @@ def rewrite(
     ArgumentError
         They hold what no kernel can do.
     """
-    tops = list(functions)
+    tops = [_Unaliased(function, imports).visit(function) for function in functions]
     for node in (node for top in tops for node in ast.walk(top)):
         _refuse(node)
     waits = Waits(tops, imports, pauses=pauses)
@@ -171,6 +171,46 @@ def _refuse(node: ast.AST) -> None:
             raise ArgumentError(f"Line {line} uses {name}, which no kernel can do.")
 
 
+def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    name = ".".join([imports.get(node.id, node.id), *parts])
+    if name.endswith("backends.cuda") or ".backends.cuda." in name:
+        name = "numba.cuda" + name.partition("backends.cuda")[2]
+    return name.removeprefix("numba.cuda.") if name.startswith("numba.cuda.") else ""
+
+
+class _Unaliased(ast.NodeTransformer):
+    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts."""
+
+    def __init__(self, function: ast.FunctionDef, imports: Mapping[str, str]) -> None:
+        names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_store(node)]
+        names += [node.arg for node in ast.walk(function) if isinstance(node, ast.arg)]
+        self.meant: dict[str, ast.expr] = {}
+        for node in own_nodes(function):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
+                    meant = _of_cuda(value, imports)
+                    if names.count(name) == 1 and (meant in WAITING or meant.startswith(_PLACED)):
+                        self.meant[name] = value
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        """Drop what is put elsewhere."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in self.meant:
+                return _at(node, ast.Pass())
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Put it here."""
+        return _at(node, copy.deepcopy(self.meant[node.id])) if node.id in self.meant else node
+
+
 class Waits:
     """Answers, for the functions of one source, where a thread waits."""
 
@@ -188,16 +228,7 @@ class Waits:
 
     def of_cuda(self, node: ast.AST) -> str:
         """Return the name that an expression has in ``numba.cuda``; empty if it has none."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.insert(0, node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return ""
-        name = ".".join([self._imports.get(node.id, node.id), *parts])
-        if name.endswith("backends.cuda") or ".backends.cuda." in name:
-            name = "numba.cuda" + name.partition("backends.cuda")[2]
-        return name.removeprefix("numba.cuda.") if name.startswith("numba.cuda.") else ""
+        return _of_cuda(node, self._imports)
 
     def at(self, node: ast.AST) -> bool:
         """Say whether a node is a call at which the thread waits."""

@@ -37,7 +37,7 @@ STEP_LIMIT = 100_000
 _PRICE_OF_A_WAIT = 50
 #: Pauses before atomic operations that a thread makes between two barriers. Beyond, it lets others come
 #: between only after so many, so that a swap which is tried again comes to an end, and a lock gets free.
-_MOST_PAUSES, _PATIENCE = 16, 64
+_MOST_PAUSES, _PATIENCE = 24, 64
 ORDERS = ("forward", "reverse")
 _Item = TypeVar("_Item")
 #: Where a thread stands that does not wait, in place of a line.

@@ -196,11 +196,11 @@ class Trace:
         used = {site for found in sites.values() for site in found} - self.machine.sites.unused
         return bool(used or self.guesses or any(len(found) > 1 for found in sites.values()))
 
-    def parted(self, cell: Cell | None = None) -> tuple[Access, Access, Access] | None:
+    def parted(self, cell: Cell | None, *, idle: bool) -> tuple[Access, Access, Access] | None:
         """Return two operations of a thread on one element, and between them one of another thread.
 
         The second one is atomic, the thread passed no barrier on the way, and the one between them is not
-        just a read. If a cell is given, they are on that one.
+        just a read; unless an idle one will do, it changed something. If a cell is given, they are on it.
         """
         last: dict[tuple[Cell, int], Access] = {}
         latest: dict[Cell, Access] = {}
@@ -214,7 +214,7 @@ class Trace:
             if first and between and together and between.position > first.position:
                 return first, between, access
             last[key] = access
-            if access.kind != READ:
+            if access.kind != READ and (idle or access.position not in self.machine.idle):
                 latest[access.cell] = access
         return None
 
