@@ -199,8 +199,8 @@ class Trace:
     def parted(self, cell: Cell | None, *, idle: bool) -> tuple[Access, Access, Access] | None:
         """Return two operations of a thread on one element, and between them one of another thread.
 
-        The second one is atomic, the thread passed no barrier on the way, and the one between them is not
-        just a read; unless an idle one will do, it changed something. If a cell is given, they are on it.
+        The second one is atomic, no barrier keeps them apart, and the one between them is not just a read;
+        unless an idle one will do, it changed something. If a cell is given, they are on it.
         """
         last: dict[tuple[Cell, int], Access] = {}
         latest: dict[Cell, Access] = {}
@@ -209,10 +209,12 @@ class Trace:
                 continue
             key = (access.cell, access.thread)
             first, between = last.get(key), latest.get(access.cell)
-            together = first and first.epoch == access.epoch and access.kind in _CHANGES
-            # What came later than the thread's own last operation is another thread's.
-            if first and between and together and between.position > first.position:
-                return first, between, access
+            if first and between and access.kind in _CHANGES:
+                # A barrier on the way keeps apart what threads of one block do, and nothing else.
+                is_free = first.epoch == access.epoch or between.block != access.block
+                # What came later than the thread's own last operation is another thread's.
+                if is_free and between.position > first.position:
+                    return first, between, access
             last[key] = access
             if access.kind != READ and (idle or access.position not in self.machine.idle):
                 latest[access.cell] = access
