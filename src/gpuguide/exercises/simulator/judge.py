@@ -138,7 +138,7 @@ def _taking_turns(
 
 def _with_turns(finding: Finding, trace: Trace) -> Finding:
     """Add to a finding which two operations another thread came between."""
-    cells = [access.cell for access in trace.memory if _is_on(access, finding)]
+    cells = [access.cell for access in trace.memory if _is_on(access, finding)] if finding.array else []
     tries = [(cell, idle) for cell in (*cells[:1], None) for idle in (False, True)]
     parted = next(filter(None, (trace.parted(cell, idle=idle) for cell, idle in tries)), None)
     if parted is None:

@@ -202,22 +202,23 @@ class Trace:
         The second one is atomic, no barrier keeps them apart, and the one between them is not just a read;
         unless an idle one will do, it changed something. If a cell is given, they are on it.
         """
-        last: dict[tuple[Cell, int], Access] = {}
-        latest: dict[Cell, Access] = {}
-        for access in self.memory:
-            if cell not in (None, access.cell) or access.region.space == "local":
+        block_of = self.geometry.block_of
+        last: dict[tuple[Cell, int], tuple[int, Segment]] = {}
+        latest: dict[Cell, tuple[int, Segment]] = {}
+        for position, at, kind, segment, space in self.touches:
+            if cell not in (None, at) or space == "local":
                 continue
-            key = (access.cell, access.thread)
-            first, between = last.get(key), latest.get(access.cell)
-            if first and between and access.kind in _CHANGES:
+            key = (at, segment.thread)
+            first, between = last.get(key), latest.get(at)
+            # What came later than the thread's own last operation is another thread's.
+            if first and between and kind in _CHANGES and between[0] > first[0]:
                 # A barrier on the way keeps apart what threads of one block do, and nothing else.
-                is_free = first.epoch == access.epoch or between.block != access.block
-                # What came later than the thread's own last operation is another thread's.
-                if is_free and between.position > first.position:
-                    return first, between, access
-            last[key] = access
-            if access.kind != READ and (idle or access.position not in self.machine.idle):
-                latest[access.cell] = access
+                of_block = block_of(between[1].thread) == block_of(segment.thread)
+                if not of_block or first[1].epoch == segment.epoch:
+                    return self.access(first[0]), self.access(between[0]), self.access(position)
+            last[key] = position, segment
+            if kind != READ and (idle or position not in self.machine.idle):
+                latest[at] = position, segment
         return None
 
     def handovers(self) -> list[Access]:
