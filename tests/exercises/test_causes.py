@@ -85,6 +85,11 @@ CAUSES = {
         "on counts[0], the atomic operations in lines 12 and 13; each of them is one step, but not both",
         "n = cuda",
     ),
+    "a swap that is tried again with what was read once": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
+        "n = counts[value]\n            while cuda.atomic.cas(counts, value, n, n + 1) != n: pass",
+        "The loop at line 13 does not end: it waits for what no other thread does.", "n = counts",
+    ),
     "too few values for an atomic operation": (
         HISTOGRAM, "value, 1)", "value)",
         "cuda.atomic.add() missing 1 required positional argument", "atomic.add",

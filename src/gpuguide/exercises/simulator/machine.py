@@ -47,8 +47,8 @@ class UnsupportedError(Exception):
 class EndlessError(Exception):
     """A thread, or all threads together, made more turns of loops than the launch allows."""
 
-    def __init__(self, line: int, *, of_all: bool = False) -> None:
-        self.line, self.of_all = line, of_all
+    def __init__(self, line: int, *, of_all: bool = False, stuck: bool = False) -> None:
+        self.line, self.of_all, self.stuck = line, of_all, stuck
         super().__init__(f"the loop in line {line} does not end")
 
 
@@ -88,8 +88,9 @@ class Machine:
         #: What each store put there, and which atomic operations compare and swap, by position in the log.
         self.stored: dict[int, Any] = {}
         self.swaps: set[int] = set()
-        #: Atomic operations that left what they found.
+        #: Atomic operations that left what they found, and how many did not.
         self.idle: set[int] = set()
+        self.n_changes = 0
         #: Whether lines that compute a float64 are noted, and the types of what they compute it from.
         self.watches_doubles = False
         self.doubles: dict[int, list[Any]] = {}

@@ -227,6 +227,8 @@ class Array:
         kept = self._cast(new(old))
         if kept == old:
             machine.idle.add(len(machine.log))
+        else:
+            machine.n_changes += 1
         self._note((self._region, at, kind, site, machine.path, machine.segment))
         self._memory[at] = kept
         return old

@@ -38,6 +38,8 @@ _PRICE_OF_A_WAIT = 50
 #: Pauses before atomic operations that a thread makes between two barriers. Beyond, it lets others come
 #: between only after so many, so that a swap which is tried again comes to an end, and a lock gets free.
 _MOST_PAUSES, _PATIENCE = 24, 64
+#: Turns of all threads, over a thousand operations of each, in which none changed anything or got further.
+_MOST_IDLE_TURNS = 40
 ORDERS = ("forward", "reverse")
 _Item = TypeVar("_Item")
 #: Where a thread stands that does not wait, in place of a line.
@@ -163,10 +165,16 @@ class _Launch:
     def _run_together(self, numbers: Sequence[int], function: Any, given: list[Any]) -> None:
         """Run blocks that take turns, each from one barrier or pause to the next."""
         blocks = [_WaitingBlock(self, number, [function(*given) for _ in self._places]) for number in numbers]
-        going = blocks
+        going, machine = blocks, self.machine
+        before, n_idle = (0, 0, 0), 0
         try:
             while going:
                 going = [block for block in going if block.goes_on()]
+                state = (machine.n_changes, len(machine.stored), sum(block.progress for block in blocks))
+                n_idle = n_idle + 1 if state == before else 0
+                before = state
+                if n_idle > _MOST_IDLE_TURNS:
+                    raise EndlessError(machine.busiest_loop or 0, stuck=True)  # nothing will ever change
         finally:
             for block in blocks:
                 block.close()
@@ -217,6 +225,8 @@ class _Launch:
                 f"The threads of the launch made more than {MOST_STEPS:,} turns of loops and calls together; "
                 "a right answer needs far fewer."
                 if endless.of_all
+                else f"The loop at line {endless.line} does not end: it waits for what no other thread does."
+                if endless.stuck
                 else f"The loop at line {endless.line} does not end: one thread was stopped there after "
                 f"{machine.step_limit} steps."
             )
@@ -287,6 +297,11 @@ class _WaitingBlock:
         for warp in self.warps:
             self._run_warp(warp)
         return bool(self._paused()) or self._pass_barrier()
+
+    @property
+    def progress(self) -> int:
+        """The barriers that were passed, and the threads that have ended."""
+        return self.epoch + sum(thread.ended for thread in self.threads)
 
     def _paused(self) -> list[_Thread]:
         return [each for each in self.threads if each.wait is not None and each.wait.operation == PAUSE]
