@@ -254,8 +254,8 @@ describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.
 # ------------------------
 #
 # The counters above told how many warps were there on average. The most that can be there, as a share of a
-# multiprocessor's 2048 threads, is the kernel's possible :term:`occupancy`. For a kernel without shared memory
-# it follows from the registers that the compiler gives each thread, and needs no clock.
+# multiprocessor's 2048 threads, is the kernel's possible :term:`occupancy`. For a kernel without shared
+# memory it follows from the registers that the compiler gives each thread, and needs no clock.
 
 limits = cp.cuda.Device().attributes
 most_threads = limits["MaxThreadsPerMultiProcessor"]

@@ -215,7 +215,7 @@ def test_right_results_alone_are_no_pass_where_another_lane_decides(folder, comp
     assert text.endswith(ONLY_THE_COMPILER)
     decided = (reports[0], LaneReport("compile", PASSED))
     assert Verdict(answers.exercise(decided_in="compile"), decided).passed
-    failed = (reports[0], LaneReport("compile", FAILED, findings=(Finding("limit", "Too many bits."),)))
+    failed = (reports[0], LaneReport("compile", FAILED, findings=(Finding("float64", "Too many bits."),)))
     refused = Verdict(answers.exercise(decided_in="compile", folder=folder), failed)
     assert not refused.passed
     assert "Only the code" not in str(refused)

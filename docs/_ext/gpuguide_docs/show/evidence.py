@@ -166,7 +166,7 @@ class EvidenceLinks(SphinxTransform):
 
     def _id(self, target: nodes.Element, name: str) -> str:
         if isinstance(target, nodes.literal_block):
-            # Where sphinx-gallery links names in code, it puts a node without identifiers in the block's place.
+            # Where names in code are linked, sphinx-gallery puts a node without identifiers in its place.
             block, target = target, nodes.target()
             block.parent.insert(block.parent.index(block), target)
         if not target["ids"]:

@@ -24,6 +24,7 @@ KINDS = (
     "divergent_barrier",
     "missed_barrier",
     "race",
+    "came_between",
     "negative_index",
     "uninitialised",
     "input_changed",

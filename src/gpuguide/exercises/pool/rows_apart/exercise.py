@@ -166,7 +166,7 @@ EXERCISE = Exercise(
     title="Rows apart",
     level="beginner",
     minutes=20,
-    teaches="An image whose rows follow each other is a signal, and zeros keep its rows from running into each other.",
+    teaches="Rows that follow each other are a signal, and zeros keep them from running into each other.",
     task=FunctionTask(judge=judge, parameters=("cp", "image", "weights"), praise=praise, on_gpu=judge_on_gpu),
     lanes=("simulator", "gpu"),
     pages=("numpy_to_cupy",),
