@@ -23,12 +23,29 @@ from warm_python import WarmPython
 HERE = Path(__file__).parent
 # The longest file, then folders whose tests build sites, drive a browser, or simulate and compile kernels.
 LONG_FIRST = ("exercises/test_mutants.py", "docs", "browser", "topics", "exercises")
+# Much more than the files of a whole run take together.
+MOST_WRITTEN_BYTES = 4 << 30
 # Of pytest's own `--durations-min`.
 SHOWN_S = 0.005
 # This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
 # them compiled, though none may write beside the sources.
 sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
 sys.dont_write_bytecode = False
+
+
+def has_room(folder: str) -> bool:
+    """Say whether it lies in memory, with room for all that tests write, and programs may run there."""
+    if not os.path.isdir(folder) or not hasattr(os, "statvfs"):
+        return False
+    system = os.statvfs(folder)
+    return system.f_bavail * system.f_frsize >= MOST_WRITTEN_BYTES and not system.f_flag & os.ST_NOEXEC
+
+
+# Tests make and delete tens of thousands of small files, for which some disks take minutes. With TMPDIR set,
+# they are written there instead, and kept as long as pytest keeps them.
+if "TMPDIR" not in os.environ and has_room("/dev/shm"):
+    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="tests-", dir="/dev/shm")
+    atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
 # What Pythons compile of trees that tests copy: see `compiled_once`.
 if "GPUGUIDE_COMPILED_ONCE" not in os.environ:
     os.environ["GPUGUIDE_COMPILED_ONCE"] = tempfile.mkdtemp()
