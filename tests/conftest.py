@@ -26,6 +26,21 @@ LONG_FIRST = ("exercises/test_mutants.py", "docs", "browser", "topics", "exercis
 # them compiled, though none may write beside the sources.
 sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
 sys.dont_write_bytecode = False
+MEMORY = Path("/dev/shm")
+
+
+def has_room_in_memory() -> bool:
+    """Whether there is a disk in memory with room for what tests write, where what they compile may run."""
+    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < 4 * 2**30:
+        return False
+    return not os.statvfs(MEMORY).f_flag & getattr(os, "ST_NOEXEC", 0)
+
+
+# Tests write tens of thousands of small files, and to make one takes a disk several times as long as memory.
+# What they leave there goes with this process; `TMPDIR=/tmp make test` keeps it as pytest does.
+if "TMPDIR" not in os.environ and has_room_in_memory():
+    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(dir=MEMORY)
+    atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 # What Pythons compile of trees that tests copy: see `compiled_once`.
 if "GPUGUIDE_COMPILED_ONCE" not in os.environ:
     os.environ["GPUGUIDE_COMPILED_ONCE"] = tempfile.mkdtemp()
