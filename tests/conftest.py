@@ -41,10 +41,18 @@ def has_room(folder: str) -> bool:
     return system.f_bavail * system.f_frsize >= MOST_WRITTEN_BYTES and not system.f_flag & os.ST_NOEXEC
 
 
-# Tests make and delete tens of thousands of small files, for which some disks take minutes. With TMPDIR set,
-# they are written there instead, and kept as long as pytest keeps them.
+def made_in_memory(memory: Path) -> str:
+    """Make a folder that is named after this process, and remove those of processes that were killed."""
+    for left in memory.glob("gpuguide-tests-*-*"):
+        if not Path("/proc", left.name.split("-")[2]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"gpuguide-tests-{os.getpid()}-", dir=memory)
+
+
+# Tests make and delete tens of thousands of small files, for which some disks take minutes. What they leave goes
+# with this process; `TMPDIR=/tmp make test` keeps it as pytest does.
 if "TMPDIR" not in os.environ and has_room("/dev/shm"):
-    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="tests-", dir="/dev/shm")
+    os.environ["TMPDIR"] = tempfile.tempdir = made_in_memory(Path("/dev/shm"))
     atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
 # What Pythons compile of trees that tests copy: see `compiled_once`.
 if "GPUGUIDE_COMPILED_ONCE" not in os.environ:

@@ -71,7 +71,8 @@ CAUSES = {
         "with no barrier between, so the old value or the new one can be read", "value = x[",
     ),
     "zero in 64 bits": (
-        "dot", "a[i] * b[i]", "(a[i] if i < a.size else float(0)) * b[i]", "which type should it have", "float(0)",
+        "dot", "a[i] * b[i]", "(a[i] if i < a.size else float(0)) * b[i]", "which type should it",
+        "float(0)",
     ),
     "a read and a write, each of them atomic": (
         HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
