@@ -49,8 +49,8 @@ def made_in_memory(memory: Path) -> str:
     return tempfile.mkdtemp(prefix=f"gpuguide-tests-{os.getpid()}-", dir=memory)
 
 
-# Tests make and delete tens of thousands of small files, for which some disks take minutes. What they leave goes
-# with this process; `TMPDIR=/tmp make test` keeps it as pytest does.
+# Tests make and delete tens of thousands of small files, for which some disks take minutes. What they leave
+# goes with this process; `TMPDIR=/tmp make test` keeps it as pytest does.
 if "TMPDIR" not in os.environ and has_room("/dev/shm"):
     os.environ["TMPDIR"] = tempfile.tempdir = made_in_memory(Path("/dev/shm"))
     atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
