@@ -20,8 +20,8 @@ What does it cost to keep a running product in an array instead of a variable?
 # -------------------------------
 #
 # Each of 4096 layers holds 512 x 512 numbers, and the layers are to be multiplied. A thread takes one place
-# and walks through all layers. Neighbouring threads have neighbouring places, so every load is coalesced.
-# Here are 64 layers.
+# and walks through all layers. Neighbouring threads have neighbouring places, so every load is
+# :term:`coalesced <coalesced access>`. Here are 64 layers.
 #
 # .. rung:: as_is
 

@@ -202,7 +202,7 @@ grid_stride[8 * multiprocessors, 256](a, b, out)
 #
 # So let each thread ask for more before it waits. All eight loads stand before the first store. The elements
 # of a thread lie a block's width apart, so that neighbouring threads still load neighbouring elements and
-# each access stays coalesced.
+# each access stays :term:`coalesced <coalesced access>`.
 #
 # .. rung:: four_elements
 #    :counter: occupancy

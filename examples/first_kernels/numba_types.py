@@ -17,9 +17,9 @@ What do Python's 64-bit numbers cost in a kernel?
 # Type inference: the wider type wins
 # -----------------------------------
 #
-# Before Numba compiles a kernel, it gives each variable one type. An element has the type of its array. A
-# number typed into the code has Python's type, and Python's floats have 64 bits. Where two types meet, the
-# wider one wins: ``float32`` plus a Python float is ``float64``.
+# Before Numba compiles a kernel, it gives each variable one type, which is called :term:`type inference`. An
+# element has the type of its array. A number typed into the code has Python's type, and Python's floats have
+# 64 bits. Where two types meet, the wider one wins: ``float32`` plus a Python float is ``float64``.
 #
 # A variable has one type in the whole kernel, so a single constant can spread to all of it. Nothing warns
 # you: a result that goes into a ``float32`` array is rounded to 32 bits without a word.
