@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from gpuguide.errors import NoGpuError
 from gpuguide.machine.device import require_gpu
@@ -22,10 +23,37 @@ from warm_python import WarmPython
 HERE = Path(__file__).parent
 # The longest file, then folders whose tests build sites, drive a browser, or simulate and compile kernels.
 LONG_FIRST = ("exercises/test_mutants.py", "docs", "browser", "topics", "exercises")
+# Much more than the files of a whole run take together.
+MOST_WRITTEN_BYTES = 4 << 30
+# Of pytest's own `--durations-min`.
+SHOWN_S = 0.005
 # This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
 # them compiled, though none may write beside the sources.
 sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
 sys.dont_write_bytecode = False
+
+
+def has_room(folder: str) -> bool:
+    """Say whether it lies in memory, with room for all that tests write, and programs may run there."""
+    if not os.path.isdir(folder) or not hasattr(os, "statvfs"):
+        return False
+    system = os.statvfs(folder)
+    return system.f_bavail * system.f_frsize >= MOST_WRITTEN_BYTES and not system.f_flag & os.ST_NOEXEC
+
+
+def made_in_memory(memory: Path) -> str:
+    """Make a folder that is named after this process, and remove those of processes that were killed."""
+    for left in memory.glob("gpuguide-tests-*-*"):
+        if not Path("/proc", left.name.split("-")[2]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"gpuguide-tests-{os.getpid()}-", dir=memory)
+
+
+# Tests make and delete tens of thousands of small files, for which some disks take minutes. What they leave
+# goes with this process; `TMPDIR=/tmp make test` keeps it as pytest does.
+if "TMPDIR" not in os.environ and has_room("/dev/shm"):
+    os.environ["TMPDIR"] = tempfile.tempdir = made_in_memory(Path("/dev/shm"))
+    atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
 # What Pythons compile of trees that tests copy: see `compiled_once`.
 if "GPUGUIDE_COMPILED_ONCE" not in os.environ:
     os.environ["GPUGUIDE_COMPILED_ONCE"] = tempfile.mkdtemp()
@@ -64,6 +92,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Let the collector look at nothing of what there is by now: it stays to the end."""
     gc.freeze()
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a test in a process of xdist, and send no reports that nobody would see.
+
+    Of three reports of each of ten thousand tests, two say that fixtures were set up and taken down. One is
+    sent if that failed, or took as long as what `--durations` shows.
+    """
+    if not hasattr(item.config, "workerinput"):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.duration >= SHOWN_S:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

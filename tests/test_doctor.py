@@ -22,11 +22,15 @@ HEALTHY = {
 }
 
 
+PACKAGES = "/venv/lib/python3.12/site-packages"
+REDIRECTED = f"{PACKAGES}/numba_cuda/numba/cuda/__init__.py"
+
+
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Pretend to be a machine with these distributions, this CuPy and this NVML."""
     monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
-    monkeypatch.setattr(backends, "numba_cuda", lambda: None)
+    monkeypatch.setattr(backends, "numba_cuda", lambda: SimpleNamespace(__file__=REDIRECTED))
     monkeypatch.setattr(compilers, "capability", lambda: compilers.ARCHITECTURE)
     monkeypatch.setattr(compilers, "why_not", lambda target: "")
     monkeypatch.setattr(compilers, "missing_parts", lambda names=(): ())
@@ -102,6 +106,19 @@ def test_numba_cuda_missing(machine: Any, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "platform", "darwin")
     diagnosis = machine({"numba-cuda": None}, make_cupy(), make_nvml())["Numba"]
     assert (diagnosis.status, "NUMBA_ENABLE_CUDASIM=1" in diagnosis.cure) == ("note", True)
+
+
+def test_numba_s_own_cuda_in_the_place_of_numba_cuda_is_a_problem(
+    machine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PYTHONPATH brings the package, and not the file that puts it into numba.cuda's place."""
+    own = SimpleNamespace(__file__=f"{PACKAGES}/numba/cuda/__init__.py")
+    monkeypatch.setattr(backends, "numba_cuda", lambda: own)
+    diagnosis = machine({}, make_cupy(), make_nvml())["Numba"]
+    assert diagnosis.status == "problem"
+    assert diagnosis.text == "numba 0.68.1, numba-cuda 0.30.4, but numba.cuda is not numba-cuda's"
+    assert "_numba_cuda_redirector.pth" in diagnosis.cure
+    assert f"{sys.executable} -m pip install numba" in diagnosis.cure
 
 
 def test_numba_cuda_that_does_not_import(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:

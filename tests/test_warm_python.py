@@ -66,6 +66,33 @@ def test_the_same_source_elsewhere_knows_its_place_and_a_changed_one_is_read(war
         assert run(warm, "-c", told, env=env).stdout == f"{tmp_path}/{folder}/told.py {value}\n"
 
 
+def test_code_that_was_read_before_is_for_one_module_with_the_same_source(warm, tmp_path):
+    """As `own_code` has it: so much the quicker are the copies."""
+    for folder, value in (("zero", 1), ("one", 1), ("two", 1), ("three", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "told.py").write_text(f"def where():\n    return {value}\n")
+    told = f"""
+import sys, told, sitecustomize
+sitecustomize.keep(told)
+(kept, _), = sitecustomize.read.values()
+for folder in ("one", "two", "one", "three"):
+    del sys.modules["told"]
+    sys.path[1] = {str(tmp_path)!r} + "/" + folder
+    import told
+    code = told.where.__code__
+    print(code.co_filename, told.where(), any(code is each for each in kept.co_consts))
+"""
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "zero"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = run(warm, "-c", told, env=env)
+    places = [f"{tmp_path}/one/told.py 1", f"{tmp_path}/two/told.py 1", f"{tmp_path}/one/told.py 1"]
+    assert done.stdout.splitlines() == [
+        f"{places[0]} True",
+        f"{places[1]} False",
+        f"{places[2]} True",
+        f"{tmp_path}/three/told.py 2 False",
+    ], done.stderr
+
+
 def test_errors_and_warnings_end_it_with_their_traceback(warm):
     for code, said in (
         ("1 / 0", "ZeroDivisionError: "),

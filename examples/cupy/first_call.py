@@ -20,6 +20,9 @@ Why is the first call so slow, and how do you avoid paying for it every time?
 #    open cuSOLVER|:measured:`empty_library`|:measured:`filled_library`
 #    first determinant|:measured:`empty_det_1`|:measured:`filled_det_1`
 #    **all of it**|:measured:`empty_whole`|:measured:`filled_whole`
+#
+# Each number shows only the digits that came out again on other machine starts, and is a median of its own,
+# so the steps need not add up to the last line.
 
 # %%
 # The same determinant five times

@@ -171,7 +171,7 @@ expected = np.convolve(signal_host, window_host, "same")
 print(type(smooth), "as NumPy's:", np.allclose(smooth.get(), expected))
 
 # %%
-# Four million samples and 225 weights, on the GPU already, take :measured:`convolve[cupy, 2048**2].time`.
+# Four million numbers and 225 weights, on the GPU already, take :measured:`convolve[cupy, 2048**2].time`.
 # That is :measured:`convolve[cupy, 2048**2].speedup(numpy)` as fast as NumPy, and
 # :measured:`convolve[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads, if each gets a
 # part of the signal. The methods differ, too: floats go

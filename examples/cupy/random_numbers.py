@@ -101,13 +101,14 @@ x = philox.random(1_000_000, dtype=cp.float32)
 print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 
 # %%
-# In double precision XORWOW, Philox and MRG32k3a write at :measured:`float64[xorwow, 5*10**7].share`,
-# :measured:`bits[philox, 5*10**7].share` and :measured:`bits[mrg, 5*10**7].share` of the rate that the memory
-# allows, which no generator can exceed. XORWOW makes :measured:`float64[xorwow, 5*10**7].rate(numbers)`, and
-# in single precision, with half as much to write, :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The
-# older function ``cp.random.random``, which has one seed for the whole program, makes
-# :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double precision. For large arrays replace it by
-# a generator object, and say ``dtype=cp.float32`` where that is enough.
+# The figures under the cell are those of ``float64``. In this precision XORWOW, Philox and MRG32k3a write at
+# :measured:`float64[xorwow, 5*10**7].share`, :measured:`bits[philox, 5*10**7].share` and
+# :measured:`bits[mrg, 5*10**7].share` of the rate that the memory allows, which no generator can exceed.
+# XORWOW makes :measured:`float64[xorwow, 5*10**7].rate(numbers)`, and in single precision, with half as much
+# to write, :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The older function ``cp.random.random``, which
+# has one seed for the whole program, makes :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double
+# precision. For large arrays replace it by a generator object, and say ``dtype=cp.float32`` where that is
+# enough.
 #
 # Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall evenly
 # into 256 equal parts, and rise as often as they fall, and the second half does not repeat the first. That

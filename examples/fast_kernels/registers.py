@@ -7,8 +7,9 @@ What does it cost to keep a running product in an array instead of a variable?
 # %%
 # The product of 4096 layers, 8.6 GB, takes :measured:`product[as_is, 4096].time` if each factor is multiplied
 # into the output array, and :measured:`product[in_register, 4096].time` if a variable holds the product. With
-# fewer registers per thread it takes :measured:`product[one_index, 4096].time`, which is
-# :measured:`product[one_index, 4096].share` of what the memory can deliver.
+# one index, and so fewer registers per thread and fewer instructions, it takes
+# :measured:`product[one_index, 4096].time`, which is :measured:`product[one_index, 4096].share` of what the
+# memory can deliver.
 #
 # .. rungs:: product
 #    :at: 4096
@@ -19,8 +20,8 @@ What does it cost to keep a running product in an array instead of a variable?
 # -------------------------------
 #
 # Each of 4096 layers holds 512 x 512 numbers, and the layers are to be multiplied. A thread takes one place
-# and walks through all layers. Neighbouring threads have neighbouring places, so every load is coalesced.
-# Here are 64 layers.
+# and walks through all layers. Neighbouring threads have neighbouring places, so every load is
+# :term:`coalesced <coalesced access>`. Here are 64 layers.
 #
 # .. rung:: as_is
 

@@ -19,9 +19,9 @@ What happens when the threads of a warp want different things?
 # -----------------------------------
 #
 # A GPU issues an instruction for a whole warp, 32 neighbouring threads. Where an ``if`` divides them, the
-# warp walks through one side and then through the other. On each, the threads that do not belong there wait.
-# A loop asks the same question at every turn: stay or leave? Threads that leave early wait for those that
-# stay.
+# warp walks through one side and then through the other. On each, the threads that do not belong there wait:
+# that is :term:`branch divergence`. A loop asks the same question at every turn: stay or leave? Threads that
+# leave early wait for those that stay.
 #
 # .. drawing:: divergence
 #

@@ -202,7 +202,7 @@ grid_stride[8 * multiprocessors, 256](a, b, out)
 #
 # So let each thread ask for more before it waits. All eight loads stand before the first store. The elements
 # of a thread lie a block's width apart, so that neighbouring threads still load neighbouring elements and
-# each access stays coalesced.
+# each access stays :term:`coalesced <coalesced access>`.
 #
 # .. rung:: four_elements
 #    :counter: occupancy
@@ -253,8 +253,9 @@ describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.
 # Occupancy counts threads
 # ------------------------
 #
-# The share of a multiprocessor's 2048 threads that a kernel can fill is its :term:`occupancy`. For a kernel
-# without shared memory it follows from the registers that the compiler gives each thread, and needs no clock.
+# The counters above told how many warps were there on average. The most that can be there, as a share of a
+# multiprocessor's 2048 threads, is the kernel's possible :term:`occupancy`. For a kernel without shared
+# memory it follows from the registers that the compiler gives each thread, and needs no clock.
 
 limits = cp.cuda.Device().attributes
 most_threads = limits["MaxThreadsPerMultiProcessor"]

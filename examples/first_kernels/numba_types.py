@@ -17,9 +17,9 @@ What do Python's 64-bit numbers cost in a kernel?
 # Type inference: the wider type wins
 # -----------------------------------
 #
-# Before Numba compiles a kernel, it gives each variable one type. An element has the type of its array. A
-# number typed into the code has Python's type, and Python's floats have 64 bits. Where two types meet, the
-# wider one wins: ``float32`` plus a Python float is ``float64``.
+# Before Numba compiles a kernel, it gives each variable one type, which is called :term:`type inference`. An
+# element has the type of its array. A number typed into the code has Python's type, and Python's floats have
+# 64 bits. Where two types meet, the wider one wins: ``float32`` plus a Python float is ``float64``.
 #
 # A variable has one type in the whole kernel, so a single constant can spread to all of it. Nothing warns
 # you: a result that goes into a ``float32`` array is rounded to 32 bits without a word.
@@ -109,12 +109,14 @@ show(rounded_steps)
 
 # %%
 # This is the worst of both. Each dose is widened, computed in 64 bits and rounded, which takes two
-# conversions. For this GPU,
-# `NVIDIA lists <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 16 of them
-# per clock cycle and multiprocessor, and 64 operations in ``float64``. So two conversions take as long as
-# eight operations. With Python floats a whole dose is one operation, which multiplies and adds at once. By
-# the clock, Python floats are :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as fast as
-# rounded steps. :evidence:`count float_instructions`
+# conversions. For this GPU, `NVIDIA lists
+# <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 16 of them per clock
+# cycle and multiprocessor, and 64 operations in ``float64``. So two conversions take as long as eight
+# operations. With Python floats a whole dose is one operation, which multiplies and adds at once. (So why
+# does ``f64`` stand there as often in both? Here the compiler repeats the body for 32 doses, with four
+# instructions each, and loops over them; above it wrote out all 128.) By the clock, Python floats are
+# :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as fast as rounded steps.
+# :evidence:`count float_instructions`
 
 # %%
 # One float64 constant spreads to the whole kernel

@@ -195,8 +195,8 @@ for name, counted in (
 # A factor below one means slower. The last two have no branches either. Compared with the first, they are
 # :measured:`lookup[four_per_thread, 10**7].speedup(branchless)` and
 # :measured:`lookup[shared_top, 10**7].speedup(branchless)` as fast. So what these kernels remove is not what
-# holds the search back, or removing it costs more than it saves. :evidence:`variant branchless`
-# :evidence:`variant four_per_thread` :evidence:`variant shared_top`
+# holds the search back, or removing it costs more than it saves: branches :evidence:`variant branchless`,
+# waiting :evidence:`variant four_per_thread` and crowding :evidence:`variant shared_top`.
 
 # %%
 # Sorted queries: the same steps, fewer sectors

@@ -5,8 +5,8 @@ Ufuncs on the GPU
 How far does one decorator take you, and what does it hide?
 """
 # %%
-# One decorator makes a GPU ufunc of a function of two numbers. For 256\ :sup:`3` pairs in GPU memory, such a
-# ufunc takes :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
+# The decorator ``@vectorize`` makes a GPU ufunc of a function of two numbers. For 256\ :sup:`3` pairs in GPU
+# memory, a ufunc made by it takes :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
 # :measured:`maximum[ufunc, 128**3].launch`. NumPy arrays are copied, and then the call takes
 # :measured:`maximum[from_numpy, 256**3].time` from pageable and
 # :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
@@ -297,13 +297,13 @@ print("off by at most", float(cp.abs(missing).max()))
 # :measured:`kepler[eight_steps, 128**3].counter(instructions)`, and the kernel is
 # :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. :evidence:`count instructions`
 #
-# The strip's own count is lower: it is read off the machine code, :measured:`in_eight` instructions per
-# planet, which come to :measured:`in_warps` million for all warps. It leaves a side path out. Where a planet
-# is solved already, ``missing`` is zero, and to divide zero takes more instructions. The rest of the warp
-# waits: on average, :measured:`kepler[eight_steps, 128**3].counter(active_lanes)` of 32 threads take part in
-# an instruction. Of eight steps a warp takes the side path in :measured:`side_paths_of_eight`, of four in
-# :measured:`side_paths_of_four`, and the instructions left out are in the same proportion.
-# :evidence:`count side_paths`
+# The count in the figures under a cell is lower: it is read off the machine code, :measured:`in_eight`
+# instructions per planet, which come to :measured:`in_warps` million for all warps. It leaves a side path
+# out. Where a planet is solved already, ``missing`` is zero, and to divide zero takes more instructions. The
+# rest of the warp waits: on average, :measured:`kepler[eight_steps, 128**3].counter(active_lanes)` of 32
+# threads take part in an instruction. Of eight steps a warp takes the side path in
+# :measured:`side_paths_of_eight`, of four in :measured:`side_paths_of_four`, and the instructions left out
+# are in the same proportion. :evidence:`count side_paths`
 
 # draw: The side path of the division, and the instructions of all warps
 import numpy as np

@@ -221,7 +221,7 @@ if (defences := host_remedies.defences()) is not None:
 #
 # Not all of what is left is work. Take a kernel with an empty body, and launch it on the same grid with the
 # same arguments. Between two events behind a delay it takes :measured:`small_gpu_nothing`, where ``add_one``
-# takes :measured:`small_gpu`. Recording events takes time, and so do the start and the end of a kernel.
+# takes :measured:`small_gpu`. An event takes time itself, and so do the start and the end of a kernel.
 #
 # To lower this floor, put many calls into one :term:`CUDA graph`, start them together, and divide the time by
 # their number. Now the empty kernel takes :measured:`small_floor`, and ``add_one``

@@ -179,8 +179,9 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # In one clock cycle the tensor cores of a multiprocessor of this GPU do 128 multiply-adds in FP64, 1024 in
 # TF32 and 2048 in FP16. Put these in the place of the 128 FP32 units above, and you have their peaks.
 #
-# TF32 is FP32 with its fraction rounded to ten bits. FP16 and BF16 have sixteen bits in all. These two are
-# equally fast on paper, and nearly so when measured: BF16 reaches :measured:`ceiling_bf16_tensor`.
+# TF32 is FP32 with its fraction rounded to ten bits. FP16 and BF16 have sixteen bits in all. On paper these
+# two are equally fast; measured, BF16 reaches :measured:`ceiling_bf16_tensor` and FP16
+# :measured:`ceiling_fp16_tensor`. We do not know why.
 
 # draw
 from gpuguide.charts.shapes import plot_ratios

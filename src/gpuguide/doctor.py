@@ -6,6 +6,7 @@ import platform
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gpuguide.errors import BackendError, NoGpuError
@@ -162,9 +163,18 @@ def _numba() -> Diagnosis:
     if backends.numpy_too_new():
         return Diagnosis("Numba", "ok", text)
     try:
-        backends.numba_cuda()
+        module = backends.numba_cuda()
     except BackendError as error:
         return Diagnosis("Numba", "problem", text, str(error))
+    if "numba_cuda" not in Path(module.__file__).parts:
+        cure = (
+            "import numba.cuda finds Numba's own and not that of numba-cuda, whose file "
+            "_numba_cuda_redirector.pth Python did not read when it started: it does so in its site-packages "
+            "only, and not in the folders of PYTHONPATH. Take its folder out of PYTHONPATH, and run "
+            f"{sys.executable} -m pip install numba 'numba-cuda[cu13]' (driver 580 or newer) or "
+            "'numba-cuda[cu12]'."
+        )
+        return Diagnosis("Numba", "problem", f"{text}, but numba.cuda is not numba-cuda's", cure)
     return _compiler(text)
 
 

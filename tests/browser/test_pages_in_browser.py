@@ -1,7 +1,9 @@
 """Looks at the built site in a real browser: no overflow, nothing from another host, nothing broken."""
 
 import json
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
@@ -73,6 +75,34 @@ def _pages():
         *gallery,
         *others,
     ]
+
+
+class Anchors(HTMLParser):
+    """The identifiers of a page, and the places that it links to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links = {""}, set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.ids |= {found.get("id"), found.get("name")}
+        if tag == "a" and found.get("href"):
+            self.links.add(found["href"])
+
+
+def test_no_link_within_the_site_leads_nowhere():
+    pages = {path: Anchors(path.read_text(encoding="utf-8")) for path in SITE.rglob("*.html")}
+    lost = []
+    for path, page in pages.items():
+        for url in map(urlsplit, page.links):
+            there = (path.parent / unquote(url.path)).resolve() if url.path else path
+            if url.scheme or url.netloc:
+                continue
+            if not there.exists() or (there in pages and unquote(url.fragment) not in pages[there].ids):
+                lost.append(f"{path.relative_to(SITE)} -> {url.geturl()}")
+    assert not lost
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,27 @@ from importlib.machinery import SourceFileLoader
 
 FOLDER = os.environ.get("GPUGUIDE_COMPILED_ONCE")
 compiled = SourceFileLoader.source_to_code
+# Code that this Python has read before it is needed, and the path of the module that took it.
+read = {}
 
 
 def source_to_code(loader, data, path, **options):
     """Take the place of the method of `SourceFileLoader`."""
     if not isinstance(data, bytes):
         return compiled(loader, data, path, **options)
-    kept = f"{FOLDER}/{hashlib.sha256(data).hexdigest()}"
+    digest = hashlib.sha256(data).hexdigest()
+    code, taken_by = read.get(digest, (None, None))
+    # Code has one path, so a module elsewhere with the same text gets code of its own.
+    if code is None or taken_by not in (None, path):
+        return read_or_compiled(loader, data, digest, path, **options)
+    if taken_by is None:
+        _imp._fix_co_filename(code, path)
+        read[digest] = code, path
+    return code
+
+
+def read_or_compiled(loader, data, digest, path, **options):
+    kept = f"{FOLDER}/{digest}"
     try:
         with open(kept, "rb") as file:
             code = marshal.load(file)
@@ -33,6 +47,13 @@ def source_to_code(loader, data, path, **options):
     else:
         _imp._fix_co_filename(code, path)
     return code
+
+
+def keep(module):
+    """Have the code of a module at hand for one of the same text."""
+    loader = module.__spec__.loader
+    digest = hashlib.sha256(loader.get_data(module.__file__)).hexdigest()
+    read[digest] = loader.get_code(module.__name__), None
 
 
 if FOLDER:

@@ -24,7 +24,7 @@ BUILT_WITH = (
     *("sphinx_gallery.gen_gallery", "sphinx_design.extension", "numpydoc.numpydoc", "ipykernel.kernelspec"),
     *("sphinx.ext.autodoc", "sphinx.ext.autodoc.typehints", "sphinx.ext.mathjax"),
     *("sphinx.builders.latex.transforms", "concurrent.futures.thread", "statistics", "xml.dom.minidom"),
-    *("rich.console", "rich.table", "pynvml", "secrets", "first_build"),
+    *("rich.console", "rich.table", "pynvml", "secrets", "first_build", "own_code"),
 )
 
 CONF = '''\

@@ -157,6 +157,7 @@ def code(n, language="Python"):
         ([nodes.literal_block("", "x = 1\n" * 99, language="Python", changed=[2], open=[1, 2, 3])] * 16, 2),
         ([code(60), nodes.container("", nodes.image(), classes=["gg-chart"])] * 6, 31),
         ([nodes.table("", nodes.title("", "One two"))] * 12, 2),
+        ([nodes.table("", words(8)), nodes.table("", words(7))] * 30, 11),
         ([nodes.image(drawing="warp"), nodes.image()] * 12, 2),
         ([words(180), fold("More", words(1800), code(240))], 1),
         ([words(180), nodes.container("", words(1800), classes=["gg-exercise"])], 1),

@@ -182,7 +182,7 @@ def test_the_rows_are_the_rungs_of_the_page_in_the_order_of_the_study(tmp_path, 
         ["NumPy, CPU", "2.0 µs", "–", ""],
         ["1 One a thread", "4.0 µs", "–", ""],
         ["2 Four a thread", "2.0 µs", "160 µs", "2.0×"],
-        ["Waiting, wrong on purpose", "9.0 µs", "–", ""],
+        ["Waiting, a mistake on purpose", "9.0 µs", "–", ""],
         ["3 Eight a thread", "3.0 µs", "140 µs", "1.1×"],
         ["Eight, pinned copy, end to end", "–", "9.0 ms", ""],
     ]

@@ -7,7 +7,7 @@ from gpuguide.exercises.check import judge
 from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.verdict import Verdict
 
-SUMS, MATMUL, PACK = "block_reduction", "tiled_matmul", "pack_bits"
+SUMS, MATMUL, PACK, HISTOGRAM = "block_reduction", "tiled_matmul", "pack_bits", "histogram"
 ALONE = "if t == 0:\n        for k in range(40):\n            part[0] += 0\n"
 # The same lane's value, asked for twice: where the lane is there, nothing changes.
 ASK = "cuda.shfl_xor_sync(0xFFFFFFFF, {}, 16)"
@@ -49,6 +49,56 @@ CAUSES = {
     ),
     "a whole total": (
         MATMUL, "float32(0)\n    for", "0\n    for", "total begins as 0 in line 11", "total = 0",
+    ),
+    "a bin behind the last one, which is not the thread's place": (
+        HISTOGRAM, "value < counts", "value <= counts",
+        "The index 16, where counts has 16 elements, is in general not the thread's own place", "atomic.add",
+    ),
+    "how its drawing is read": (
+        HISTOGRAM, "value < counts", "value <= counts",
+        "counts[16] a! a! a! a reads and writes in one atomic step; ! no such element", "atomic.add",
+    ),
+    "a bin before the first one, by an amount": (
+        HISTOGRAM, "counts, value,", "counts, value - 1,",
+        "The index -1, where counts has 16 elements", "value - 1",
+    ),
+    "the neighbour of the first thread": (
+        "prefix_sum", " if t >= distance else float32(0)", "",
+        "What should the first threads do?", "- distance",
+    ),
+    "an element that another thread of the same round overwrites": (
+        "shift_in_place", "        cuda.syncthreads()  # all have read before anybody writes\n", "",
+        "with no barrier between, so the old value or the new one can be read", "value = x[",
+    ),
+    "zero in 64 bits": (
+        "dot", "a[i] * b[i]", "(a[i] if i < a.size else float(0)) * b[i]", "which type should it",
+        "float(0)",
+    ),
+    "a read and a write, each of them atomic": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
+        "cuda.atomic.exch(counts, value, cuda.atomic.add(counts, value, 0) + 1)",
+        "comes between two operations of thread 0 of block 15 on counts[0], both atomic operations in line",
+        "atomic.exch",
+    ),
+    "a read and a write in two lines": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
+        "n = cuda.atomic.max(counts, value, 0)\n            cuda.atomic.exch(counts, value, n + 1)",
+        "on counts[0], the atomic operations in lines 12 and 13; each of them is one step, but not both",
+        "n = cuda",
+    ),
+    "a swap that is tried again with what was read once": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
+        "n = counts[value]\n            while cuda.atomic.cas(counts, value, n, n + 1) != n: pass",
+        "The loop at line 13 does not end: it waits for what no other thread does.", "n = counts",
+    ),
+    "too few values for an atomic operation": (
+        HISTOGRAM, "value, 1)", "value)",
+        "cuda.atomic.add() missing 1 required positional argument", "atomic.add",
+    ),
+    "a read, and a compare-and-swap that is not repeated": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
+        "n = counts[value]\n            cuda.atomic.cas(counts, value, n, n + 1)",
+        "on counts[0], the read in line 12 and the compare-and-swap in line 13;", "n = counts",
     ),
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ import re
 import sys
 
 import answers
+import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError, BackendError
@@ -94,11 +95,91 @@ def test_double_precision_is_counted_and_limited() -> None:
     report = judged("out[i] = x[i] * 0.1", float64_instructions=0)
     assert report.state == FAILED
     assert str(report.findings[0]) == (
-        "The compiled kernel has 3 instructions in double precision, where none is needed: a bare Python "
-        "number, 5 as well as 0.5, has 64 bits and widens the values it is combined with."
+        "The compiled kernel has 3 instructions in double precision, where none is needed. Line 7: 0.1 is a "
+        "Python float, which has 64 bits."
     )
+    assert report.findings[0].lines == (7,)
     assert judged("out[i] = x[i] * 0.1", float64_instructions=3).passed
     assert judged("out[i] = x[i] * float32(0.1)", float64_instructions=0).passed
+
+
+TWICE = "@cuda.jit(device=True)\ndef twice(v):\n    return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "said"),
+    [
+        ("out[i] = x[i] * (5 / 9)", "", "Line 7: 5 / 9 is a Python float, which has 64 bits."),
+        ("y = 0.5\nout[i] = x[i] * y + x[i]", "", "Line 7: 0.5 is a Python float, which has 64 bits."),
+        ("y = 0.0\ny += x[i]\nout[i] = y * y", "", "Line 7: 0.0 is a Python float, which has 64 bits."),
+        (
+            "out[i] = x[i] * 3 + x[i]",
+            "",
+            "Line 7: float32 meets int64, which makes float64 in Numba, and 3 is an int64.",
+        ),
+        (
+            "out[i] = x[i] * np.int32(3) + x[i]",
+            "",
+            "Line 7: float32 meets int32, which makes float64 in Numba.",
+        ),
+        ("out[i] = x[i] * (i / 3)", "", "Line 7: int64 is divided by int64, which makes float64 in Numba."),
+        (
+            "y = cuda.shared.array(32, 'float64')\ny[i % 32] = x[i]\nout[i] = y[i % 32] * x[i]",
+            "",
+            "Line 7: y is made as an array of float64.",
+        ),
+        ("out[i] = x[i] * np.float64(0.5) + x[i]", "", "Line 7: a number is converted to float64."),
+        ("out[i] = x[i] * math.sqrt(i)", "", "Line 7: sqrt makes a float64."),
+        (
+            "out[i] = twice(x[i])",
+            TWICE.format("v * 2.0 + v"),
+            "Line 6: 2.0 is a Python float, which has 64 bits.",
+        ),
+        (
+            "out[i] = x[i] * twice(i)",
+            TWICE.format("0.3"),
+            "Line 6: 0.3 is a Python float, which has 64 bits.",
+        ),
+        (
+            "out[i] = twice(x[i] - 0.1)",
+            TWICE.format("float32(v * v)"),
+            "Line 10: 0.1 is a Python float, which has 64 bits.",
+        ),
+        (
+            "y = x[i] * 3\nz = x[i] - 0.1\nout[i] = y + z",
+            "",
+            "Line 7: float32 meets int64, which makes float64 in Numba, and 3 is an int64; line 8: 0.1 is a "
+            "Python float, which has 64 bits.",
+        ),
+    ],
+)
+def test_where_double_precision_begins_is_named(body: str, before: str, said: str) -> None:
+    (finding,) = judged(body, before=before, float64_instructions=0).findings
+    assert finding.kind == "float64"
+    assert finding.message.partition("needed. ")[2] == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (np.float64(0.1), "F, from outside the kernel, is a float64."),
+        (0.1, "F, from outside the kernel, is a Python float, which has 64 bits."),
+        (np.array([0.1]), "F, from outside the kernel, is an array of float64."),
+        ((0.1, 1), "F, from outside the kernel, holds a Python float, which has 64 bits."),
+    ],
+)
+def test_a_constant_of_64_bits_is_named(value: object, said: str) -> None:
+    element = "F" if np.ndim(value) == 0 else "F[0]"
+    source = f"from numba import cuda\ndef k(x, out):\n    i = cuda.grid(1)\n    out[i] = x[i] * {element}\n"
+    kernel = Answer(source, "k", {"F": value})
+    (finding,) = judge_compile(answers.exercise(Limits(float64_instructions=0)), kernel).findings
+    assert finding.message.endswith(f"Line 4: {said}")
+
+
+def test_where_numba_hides_its_types_the_count_has_to_do(monkeypatch) -> None:
+    monkeypatch.setattr(compile_lane.doubles, "causes", lambda *_: 1 / 0)
+    (finding,) = judged("out[i] = x[i] * 0.1", float64_instructions=0).findings
+    assert finding.message.endswith("3 instructions in double precision, where none is needed.")
 
 
 @needs_ptxas
@@ -218,7 +299,7 @@ def test_a_check_compiles_in_a_process_of_its_own(tmp_path) -> None:
     here = judge_compile(exercise, read_source(exercise.stub, place="mine.py"))
     assert verdict.findings == here.findings
     assert verdict.reports[1].notes == here.notes
-    assert "Look at this next: The results are right. A number or a type in the kernel" in str(verdict)
+    assert "Look at this next: The results are right. Of which type is each number" in str(verdict)
 
 
 def test_what_an_import_prints_does_not_disturb_the_verdict(tmp_path, monkeypatch) -> None:

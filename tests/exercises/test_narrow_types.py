@@ -1,4 +1,4 @@
-"""Inputs need all the bits of their type: a kernel that reads them in a narrower one is refused."""
+"""Inputs need all the bits of their type: an answer that reads them in a narrower one is refused."""
 
 from __future__ import annotations
 
@@ -49,6 +49,29 @@ def narrowed(source: str, array: str, kind: str) -> str:
     return (
         f"from numba import types\n{ast.unparse(ast.fix_missing_locations(tree))}\n" if reads.n_reads else ""
     )
+
+
+# Functions of the host, and types that change some of the numbers that they get.
+FUNCTIONS = {
+    "fill_in_either": ("a", ("float16", "float32", "int8", "int16", "int32", "int64")),
+    "fill_in_dot": ("a b", ("float16", "int8", "int16", "int32", "int64")),
+    "cpu_or_gpu": ("mass", ("float16", "float32", "int8", "int16", "int32", "int64")),
+    "split_kernel": ("weights", ("float16", "float32", "int8", "int16", "int32", "int64")),
+    "copy_and_work": ("a b", ("float16", "float32", "int8", "int16", "int32", "int64")),
+}
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid|divide):RuntimeWarning")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_that_narrows_what_it_gets_is_refused(name: str) -> None:
+    exercise, (arrays, types) = get(name), FUNCTIONS[name]
+    for array in arrays.split():
+        for kind in types:
+            tree = ast.parse(exercise.solution)
+            (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+            function.body[:0] = ast.parse(f"{array} = {array}.astype('{kind}').astype({array}.dtype)").body
+            said = judge(exercise, ast.unparse(tree), name=exercise.function_name)
+            assert kinds([said])[:1] == ["wrong"], (array, kind, said.findings)
 
 
 @pytest.mark.parametrize("name", kernels())

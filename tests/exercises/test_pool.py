@@ -66,7 +66,7 @@ def test_the_stub_is_refused(name: str) -> None:
 
 # Stubs that give wrong results, or touch what they must not: the statement says so. All others work, slowly.
 DOES_NOT_WORK = {"guard": "out_of_range"}
-SLOW = {"limit", "uncoalesced", "bank_conflict"}
+SLOW = {"limit", "float64", "uncoalesced", "bank_conflict"}
 
 
 @pytest.mark.parametrize("name", kernels())
@@ -238,6 +238,8 @@ GPU_MAY_PASS = {
     "negative_index": "Numba reads from the end, and the value there can be the right one",
     "out_of_range": "a value read behind an array may not change the result",
     "limit": "the result is right",
+    "float64": "the result is right",
+    "came_between": "other threads may not come between by chance",
     "memory": "a GPU has more of it than the task allows",
     "uncoalesced": "the result is right",
     "bank_conflict": "the result is right",

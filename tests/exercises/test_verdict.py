@@ -215,7 +215,7 @@ def test_right_results_alone_are_no_pass_where_another_lane_decides(folder, comp
     assert text.endswith(ONLY_THE_COMPILER)
     decided = (reports[0], LaneReport("compile", PASSED))
     assert Verdict(answers.exercise(decided_in="compile"), decided).passed
-    failed = (reports[0], LaneReport("compile", FAILED, findings=(Finding("limit", "Too many bits."),)))
+    failed = (reports[0], LaneReport("compile", FAILED, findings=(Finding("float64", "Too many bits."),)))
     refused = Verdict(answers.exercise(decided_in="compile", folder=folder), failed)
     assert not refused.passed
     assert "Only the code" not in str(refused)
@@ -268,11 +268,7 @@ def test_every_kind_has_advice_and_nothing_shouts() -> None:
     judged = set(KINDS) - {"unsupported"}
     assert set(LOOK_AT) == judged
     for kind in judged:
-        for text in (
-            advice(kind, kernel=True),
-            advice(kind, kernel=False),
-            advice(kind, kernel=True, lane="compile"),
-        ):
+        for text in (advice(kind, kernel=True), advice(kind, kernel=False)):
             assert "!" not in text
             assert text.endswith((".", "?"))
 
@@ -281,9 +277,7 @@ def test_advice_fits_what_was_judged() -> None:
     assert advice("limit", kernel=True).startswith(
         "The results are right. What does the kernel do more often"
     )
-    assert advice("limit", kernel=True, lane="compile").startswith(
-        "The results are right. A number or a type in the kernel makes the compiler work with more bits"
-    )
+    assert "which type should it have" in advice("float64", kernel=True)
     assert "What does the task allow" in advice("limit", kernel=False)
     assert "array" not in advice("input_changed", kernel=False), "it may be a list or a dictionary"
     assert "right axis" in advice("out_of_range", kernel=True, n_axes=2)

@@ -170,7 +170,7 @@ def _judge(
         reason = reports[-1].reason
         if first.lane == "simulator":
             left = [f"{LANE_NAMES[report.lane]}: {report.reason}" for report in others]
-            reason = " ".join([first.reason, *(["Neither is at hand here."] if len(left) > 1 else []), *left])
+            reason = " ".join([first.reason, *left])
         raise _no_lane(exercise, lanes, reason)
     return Verdict(exercise, reports, answer)
 

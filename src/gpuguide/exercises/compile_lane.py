@@ -11,9 +11,9 @@ from types import FrameType, SimpleNamespace
 from typing import Any
 
 from gpuguide.errors import BackendError
-from gpuguide.exercises import ptxas
+from gpuguide.exercises import doubles, ptxas
 from gpuguide.exercises.kernels import Built, build, file_name
-from gpuguide.exercises.model import Exercise, KernelTask, Limits
+from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.reading import Answer, check_parameters, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
@@ -26,6 +26,9 @@ _SIMULATED = (
     "Numba runs its simulator in this process, which cannot compile: NUMBA_ENABLE_CUDASIM is set. Unset it "
     "and start Python again."
 )
+
+# Of the lines that make a float64, so many are named.
+_MOST_CAUSES = 3
 
 
 def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
@@ -61,14 +64,18 @@ def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
         numba_cuda()
         built = build(answer)
         with _compiling_for(capability):
-            ptx = _ptx(built, _signature(task), capability)
+            types = _signature(task)
+            ptx = _ptx(built, types, capability)
+            n_doubles, most = ptxas.count_float64(ptx), task.limits.float64_instructions
+            causes = _causes(built, types, capability, answer) if _too_many(n_doubles, most) else ()
     except BackendError as error:
         return LaneReport("compile", NOT_AT_HAND, str(error))
     except Exception as error:  # Numba raises its own classes and Python's
         if reason := why_nothing_compiles(capability):
             return LaneReport("compile", NOT_AT_HAND, reason)
         return LaneReport("compile", FAILED, findings=(compile_finding(error, answer),))
-    return _judge_code(ptx, task.limits, capability)
+    findings = [_too_wide(n_doubles, most, causes)] if _too_many(n_doubles, most) else []
+    return _judged_code(ptx, n_doubles, findings, capability)
 
 
 def why_nothing_compiles(capability: tuple[int, int]) -> str:
@@ -115,9 +122,11 @@ def _signature(task: KernelTask) -> tuple[Any, ...]:
     return tuple(numba().typeof(value) for value in first.arguments.values())
 
 
-def _ptx(built: Built, signature: tuple[Any, ...], capability: tuple[int, int]) -> str:
+def _ptx(
+    built: Built, signature: tuple[Any, ...], capability: tuple[int, int], *, lineinfo: bool = False
+) -> str:
     options = {name: built.options[name] for name in ("fastmath", "opt") if name in built.options}
-    ptx, _ = numba_cuda().compile_ptx(built.function, signature, cc=capability, **options)
+    ptx, _ = numba_cuda().compile_ptx(built.function, signature, cc=capability, lineinfo=lineinfo, **options)
     return str(ptx)
 
 
@@ -191,13 +200,13 @@ def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "it does not say why")
 
 
-def _judge_code(ptx: str, limits: Limits, capability: tuple[int, int]) -> LaneReport:
-    doubles = ptxas.count_float64(ptx)
+def _judged_code(
+    ptx: str, n_doubles: int, findings: list[Finding], capability: tuple[int, int]
+) -> LaneReport:
     resources = ptxas.assemble(ptx, capability)
-    findings = _too_many_doubles(limits, doubles)
     major, minor = capability
     notes = [
-        f"It compiles for compute capability {major}.{minor}, with {_count(doubles)} in double precision."
+        f"It compiles for compute capability {major}.{minor}, with {_count(n_doubles)} in double precision."
     ]
     if resources is not None:
         notes.append(
@@ -208,16 +217,34 @@ def _judge_code(ptx: str, limits: Limits, capability: tuple[int, int]) -> LaneRe
     return LaneReport("compile", state, findings=tuple(findings), notes=tuple(notes))
 
 
-def _too_many_doubles(limits: Limits, doubles: int) -> list[Finding]:
-    most = limits.float64_instructions
-    if most is None or doubles <= most:
-        return []
-    allowed = "none is needed" if most == 0 else f"{most} would do"
-    message = (
-        f"The compiled kernel has {_count(doubles)} in double precision, where {allowed}: a bare Python "
-        f"number, 5 as well as 0.5, has 64 bits and widens the values it is combined with."
-    )
-    return [Finding("limit", message)]
+def _too_many(n_doubles: int, most: int | None) -> bool:
+    return most is not None and n_doubles > most
+
+
+def _causes(
+    built: Built, types: tuple[Any, ...], capability: tuple[int, int], answer: Answer
+) -> tuple[doubles.Cause, ...]:
+    """Compile once more, with line numbers and the types that Numba inferred."""
+    numba_compiler: Any = import_module(f"{numba_cuda().__name__}.compiler")
+    fastmath = bool(built.options.get("fastmath"))
+    try:
+        ptx = _ptx(built, types, capability, lineinfo=True)
+        compiled = numba_compiler.compile_cuda(
+            built.function, numba().types.void, types, cc=capability, fastmath=fastmath
+        )
+        return doubles.causes(compiled, answer, doubles.lines_of_doubles(ptx))
+    except Exception:  # this is not Numba's public face: where it has changed, the count has to do
+        return ()
+
+
+def _too_wide(n_doubles: int, most: int | None, causes: tuple[doubles.Cause, ...]) -> Finding:
+    allowed = f"{most} would do" if most else "none is needed"
+    message = f"The compiled kernel has {_count(n_doubles)} in double precision, where {allowed}"
+    if not causes:
+        return Finding("float64", f"{message}.")
+    places = "; line ".join(f"{cause.line}: {cause.what}" for cause in causes[:_MOST_CAUSES])
+    lines = tuple(dict.fromkeys(cause.line for cause in causes[:_MOST_CAUSES]))
+    return Finding("float64", f"{message}. Line {places}.", line=lines[0], lines=lines)
 
 
 def _count(n: int) -> str:

@@ -93,6 +93,7 @@ _BEHIND = frozenset(
         *("__mro__", "__self__", "__setattr__", "__subclasses__", "__wrapped__"),
         *("f_back", "f_globals", "f_locals", "tb_frame"),
         *("bytes_allocated", "n_allocations", "note_copy_to_device", "note_launch", "run_ufunc", "unwrap"),
+        *("holds_unset", "rounded", "unset_read_at", "widened_at"),
     }
 )
 

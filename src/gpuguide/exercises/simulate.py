@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -94,13 +95,13 @@ def _as_data(call: Call) -> Launch:
 
 def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]:
     """Yield every launch, then the last one of each block once more, its blocks and threads backwards."""
-    last: dict[tuple[int, ...], int] = {}
+    last: dict[tuple[int, ...], tuple[int, Call]] = {}
     for position, call in enumerate(calls()):
         yield call, "forward"
-        last[call.block] = position
-    for position, call in enumerate(calls()):
-        if position in last.values():
-            yield call, "reverse"
+        # A launch changes copies of its arrays, so it can be made once more of the same call.
+        last[call.block] = position, call
+    for _, call in sorted(last.values(), key=itemgetter(0)):
+        yield call, "reverse"
 
 
 def _holds_nothing(x: np.ndarray[Any, Any]) -> bool:

@@ -11,7 +11,7 @@ from html import escape
 from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
-from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding, count
 from gpuguide.exercises.simulator.judge import never_written, too_narrow
 from gpuguide.exercises.simulator.trace import Trace, Work
 from gpuguide.exercises.wording import advice
@@ -144,7 +144,10 @@ class Verdict:
         if len(others) >= _MOST_SHOWN:
             yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more.", indent="  ")
         next_step = advice(
-            _kind(first, report), kernel=is_kernel, lane=report.lane, n_axes=len(first.index) or 1
+            _kind(first, report),
+            kernel=is_kernel,
+            n_axes=len(first.index) or 1,
+            index=_of_which(first, report.trace),
         )
         yield _paragraph(f"Look at this next: {next_step}")
         if self.exercise.hints:
@@ -239,7 +242,7 @@ def _where(report: LaneReport) -> str:
 def _kind(finding: Finding, report: LaneReport) -> str:
     """Return what to advise on: the same finding has several causes, and each needs another question."""
     trace = report.trace
-    if trace is None or finding.kind not in ("wrong", "out_of_range"):
+    if trace is None or finding.kind not in ("wrong", "out_of_range", "negative_index"):
         return finding.kind
     if finding.kind == "wrong":
         if never_written(trace, finding):
@@ -250,17 +253,45 @@ def _kind(finding: Finding, report: LaneReport) -> str:
 
 def _of_index(finding: Finding, trace: Trace) -> str:
     """Return what to advise on for an index that an array does not have."""
-    if any(region.name == finding.array and region.space != "global" for region in trace.regions):
+    own = any(region.name == finding.array and region.space != "global" for region in trace.regions)
+    if own and finding.kind == "out_of_range":
         return "too_short"
     if len(finding.index) != 1 or not finding.threads:
-        return "out_of_range"
-    block, thread = finding.threads[0]
-    places = {b * n + t for b, n, t in zip(block, trace.geometry.block, thread, strict=False)}
-    if not places & {*finding.index}:
+        return finding.kind
+    if not _by_place(finding, trace):
         return "beyond_the_end"
+    if finding.kind == "negative_index":
+        return finding.kind
     sizes = {math.prod(region.shape) for region in trace.regions if region.name == finding.array}
     blocks = trace.geometry.blocks
     return "one_a_block" if sizes == {blocks} and blocks > 1 else "out_of_range"
+
+
+def _by_place(finding: Finding, trace: Trace) -> bool:
+    """Say whether the threads concerned ask for their own place, or for one before it."""
+    geometry = trace.geometry
+    is_global = any(each.name == finding.array and each.space == "global" for each in trace.regions)
+    asked = trace.remarks.get(finding, ())
+    for axis, width in enumerate(geometry.block[: len(finding.threads[0].thread)]):
+        places = []
+        for remark in asked:
+            who = geometry.thread_id(remark.thread)
+            places.append(is_global * width * who.block[axis] + who.thread[axis])
+        if finding.kind == "negative_index":
+            # What is before a thread's place is before the array for the first threads, and for no others.
+            if set(places) == set(range(len(set(places)))):
+                return True
+        elif all(remark.index == (place,) for remark, place in zip(asked, places, strict=True)):
+            return True
+    return False
+
+
+def _of_which(finding: Finding, trace: Trace | None) -> str:
+    """Name the index of a finding, and how long its array is."""
+    region = next((each for each in trace.regions if each.name == finding.array), None) if trace else None
+    if region is None or len(finding.index) != 1:
+        return "This index"
+    return f"The index {finding.index[0]}, where {region.name} has {count(region.shape[0], 'element')},"
 
 
 def _quote(finding: Finding, answer: Answer | None) -> str:

@@ -11,6 +11,10 @@ LOOK_AT = {
         "functions that are decorated with @cuda.jit(device=True)."
     ),
     "limit": "The results are right. What does the kernel do more often, or with fewer threads, than needed?",
+    "float64": (
+        "The results are right. Of which type is each number, array and constant here, and which type should "
+        "it have, so that what it meets stays float32?"
+    ),
     "endless": "Which condition ends the loop, and what does each turn change in it?",
     "exception": (
         "Read the line as the named thread does. Is every name known in a kernel, and what do its variables "
@@ -29,8 +33,8 @@ LOOK_AT = {
         "largest index that a thread uses, and is there room for it?"
     ),
     "beyond_the_end": (
-        "This index is not the thread's own place in the grid. Where does it come from, how small or large "
-        "can it become, and which condition keeps it inside the array?"
+        "{index} is in general not the thread's own place in the grid. Where does it come from, how small or "
+        "large can it become, and which condition keeps it inside the array?"
     ),
     "one_a_block": (
         "The array has one element for each block, and not for each thread. What counts the blocks?"
@@ -50,6 +54,10 @@ LOOK_AT = {
     "race": (
         "Nothing says which of the two threads comes first. Give the element one writer, put a barrier "
         "between the two accesses if one block does both, or use cuda.atomic."
+    ),
+    "came_between": (
+        "An atomic operation is one step, but two of them are not: another thread can come between. Can a "
+        "single operation do both? One that may fail must be tried again until it succeeds."
     ),
     "negative_index": (
         "An index below zero counts from the end of the array, and Numba does not complain. "
@@ -104,15 +112,8 @@ _OF_MATRICES = {
     ),
 }
 
-_OF_COMPILED = {
-    "limit": (
-        "The results are right. A number or a type in the kernel makes the compiler work with more bits, "
-        "registers or memory than the task needs: which one?"
-    ),
-}
 
-
-def advice(kind: str, *, kernel: bool, lane: str = "simulator", n_axes: int = 1) -> str:
+def advice(kind: str, *, kernel: bool, n_axes: int = 1, index: str = "This index") -> str:
     """Return what to look at next.
 
     Parameters
@@ -121,10 +122,10 @@ def advice(kind: str, *, kernel: bool, lane: str = "simulator", n_axes: int = 1)
         Of the finding.
     kernel : bool
         Whether a kernel was judged, and not a function of the host.
-    lane : str
-        Where the finding showed.
     n_axes : int
         Axes of the array that the finding names.
+    index : str
+        The index that it names, to begin a sentence.
 
     Returns
     -------
@@ -137,5 +138,4 @@ def advice(kind: str, *, kernel: bool, lane: str = "simulator", n_axes: int = 1)
     'Others may still need the input. Which array should be written instead?'
     """
     special = (_OF_MATRICES if n_axes > 1 else {}) if kernel else _OF_FUNCTIONS
-    special = _OF_COMPILED if lane == "compile" else special
-    return special.get(kind, LOOK_AT[kind])
+    return special.get(kind, LOOK_AT[kind]).replace("{index}", index)

@@ -244,7 +244,7 @@ def _is_outside(value: float, before: Sequence[InRun]) -> bool:
 def _drifting(found: Drift) -> str:
     way = "up" if found.change > 0 else "down"
     by = f"{100 * abs(found.change):.0f} %"
-    return f"went {way} from start to start, by {by} over {found.n_starts} machine starts"
+    return f"tended {way} over {found.n_starts} machine starts, by {by} in all"
 
 
 def _three_digits(value: float, unit: str) -> str:

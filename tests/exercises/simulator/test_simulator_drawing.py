@@ -129,8 +129,8 @@ DRAWN = [
         h[1]                   a               a               a               a
         h[2]                       a!              a!          w!  a!
         h[3]                           a               a               a
-        w writes, a changes atomically; ! one of these writes, and nothing makes it
-        wait for the other
+        w writes, a reads and writes in one atomic step; ! one of these writes, and
+        nothing makes it wait for the other
      """),
     (behind_the_end, """
         Which threads ask for which elements of x in line 3

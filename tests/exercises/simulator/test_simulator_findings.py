@@ -277,15 +277,15 @@ MESSAGES = [
         "what the simulator lacks",
         "def kernel(x):\n    g = cuda.cg.this_grid()\n    g.sync()\n",
         (1, 2, {"x": ramp(4)}),
-        ["Line 2 uses cuda.cg, which this simulator does not have; the compile lane or a GPU has to judge "
-         "it."],
+        ["Line 2 uses cuda.cg, which this simulator does not have; only a GPU can show whether the "
+         "results are right."],
     ),
     (
         "an array's method that kernels seldom need",
         "def kernel(x):\n    x[0] = x.sum()\n",
         (1, 1, {"x": ramp(4)}),
-        ["Line 2 uses x.sum, which this simulator does not have; the compile lane or a GPU has to judge "
-         "it."],
+        ["Line 2 uses x.sum, which this simulator does not have; only a GPU can show whether the "
+         "results are right."],
     ),
     (
         "a value returned",

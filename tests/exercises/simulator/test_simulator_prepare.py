@@ -39,8 +39,8 @@ REFUSED = [
     ("from numba.cuda import laneid\ndef kernel(x): pass", "", "The source imports laneid on its own."),
     ("def kernel(x):\n    import math", "", "Line 2 imports a module, which no kernel can do."),
     ("def kernel(x):\n    class A: pass", "", "Line 2 defines a class, which no kernel can do."),
-    ("def kernel(x):\n    wait = cuda.syncthreads\n    wait()", "", "Line 2 uses cuda.syncthreads without "
-                                                                    "calling it. Call it in place."),
+    ("def kernel(x):\n    waits = (cuda.syncthreads,)\n    waits[0]()", "",
+     "Line 2 uses cuda.syncthreads without calling it. Call it in place."),
     ("def kernel(x):\n    f = lambda: cuda.syncthreads()", "", "Line 2 waits for other threads inside a "
                                                                "lambda or a list. Write a loop, or a "
                                                                "function with def."),
@@ -52,6 +52,13 @@ def test_what_is_no_kernel_is_refused_in_one_sentence(source: str, name: str, me
     with pytest.raises(ArgumentError) as caught:
         prepare(source, name)
     assert str(caught.value).startswith(message)
+
+
+def test_a_function_of_cuda_may_have_another_name() -> None:
+    """As for Numba; what it stands for decides where a thread waits."""
+    assert prepare("def kernel(x):\n    wait = cuda.syncthreads\n    wait()").waits
+    twice = "def kernel(x):\n    add = cuda.atomic.add\n    add = cuda.atomic.sub\n    add(x, 0, 1)"
+    assert not prepare(twice).waits
 
 
 def test_the_kernel_is_the_last_function_or_the_one_named() -> None:

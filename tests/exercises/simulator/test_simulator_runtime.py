@@ -192,7 +192,7 @@ def test_the_width_of_an_integer_is_never_guessed(call: str) -> None:
     assert str(finding) == (
         "Line 3 uses the width of an integer: write uint32(value) or uint64(value) around it, which this "
         "simulator "
-        "does not have; the compile lane or a GPU has to judge it."
+        "does not have; only a GPU can show whether the results are right."
     )
 
 

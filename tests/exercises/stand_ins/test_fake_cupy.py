@@ -5,6 +5,7 @@ import pytest
 from device_behaviour import BEHAVIOUR
 
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.machine.backends import cupy
 
 
@@ -29,6 +30,7 @@ def test_the_real_cupy_has_every_name_of_the_stand_in(cp):
     real = cupy()
     own = {
         "gpu",
+        "holds_unset",
         "index",
         "note_copy_to_device",
         "note_launch",
@@ -118,6 +120,8 @@ COUNTED = {
     "one of several arrays": (lambda cp, x: cp.dstack([x, x]), (0, 0, 1)),
     "one with several results": (lambda cp, x: cp.modf(x), (0, 0, 2)),
     "one that makes views": (lambda cp, x: cp.atleast_2d(x) + 1, (0, 0, 1)),
+    "an array like another, of another shape": (lambda cp, x: cp.ones_like(x, shape=(2, 3))[1, 2], (0, 0, 1)),
+    "joining by an index": (lambda cp, x: cp.r_[x, x] + cp.c_[x, x].ravel(), (0, 0, 3)),
     "one that writes": (lambda cp, x: cp.putmask(x, x > 2, x), (0, 0, 2)),
     "one of linear algebra": (lambda cp, x: cp.linalg.norm(x), (0, 0, 1)),
     "one that looks at the shape": (lambda cp, x: 1 / cp.size(x), (0, 0, 0)),
@@ -234,3 +238,37 @@ def test_modules_know_nothing_of_each_other():
     first.ones(3)
     assert not second.gpu.log
     assert first.ndarray is not second.ndarray
+
+
+# What is done with new memory of `cp.empty`, and whether a kernel reads what was never set.
+UNSET = {
+    "it is set before": (lambda cp, x: (x.fill(1), cp.convolve(x, x)), False),
+    "nothing is done": (lambda cp, x: x.reshape(2, 3).ravel(), False),
+    "another array is written": (lambda cp, x: cp.add(cp.ones(6, x.dtype), 1, out=x), False),
+    "a part of it is set": (lambda cp, x: (x[:3].fill(1), x[:3] + 1), False),
+    "it is added to": (lambda cp, x: x.__iadd__(1), True),
+    "a part of it is missing": (
+        lambda cp, x: (x[:3].fill(1), cp.convolve(x.reshape(2, 3).ravel(), x[:3])),
+        True,
+    ),
+    "it is joined": (lambda cp, x: cp.concatenate([x, x]), True),
+    "it is stored": (lambda cp, x: cp.zeros(6).__setitem__(slice(None), x), True),
+    "it is rolled": (lambda cp, x: cp.roll(x, 1), True),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+@pytest.mark.parametrize("title", UNSET)
+def test_reading_what_was_never_set_is_noted(title, dtype):
+    do, expected = UNSET[title]
+    cp = FakeCupy(VirtualGpu(source=__file__))
+    do(cp, cp.empty(6, dtype))
+    assert (cp.unset_read_at is not None) == expected
+
+
+def test_a_sum_in_memory_that_was_never_set_is_never_right(cp):
+    for dtype in (np.float32, np.float64, np.complex64, np.int32, np.int64):
+        total = cp.empty(3, dtype)
+        total *= 2
+        total += 1
+        assert not (total.get() == 1).any()

@@ -10,6 +10,8 @@ import pytest
 from gpuguide.exercises import get, names
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.pool.crossing_point.exercise import CASES
+from gpuguide.exercises.pool.rows_apart.exercise import CASES as ROWS_APART
+from gpuguide.exercises.pool.rows_apart.exercise import _expected, _inputs
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from study_results import cell, make
 
@@ -319,6 +321,29 @@ def test_the_line_that_works_on_the_host_is_named():
     source = (WRONG / "count_transfers_mean_on_the_host.py").read_text(encoding="utf-8")
     (found,) = findings("count_transfers", source)
     assert "float(image.mean())" in source.splitlines()[found.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "code"),
+    [
+        ("rows_apart_remembers_results", "The second image of this shape got the first one's result.", ""),
+        ("rows_apart_one_array_for_all", "the function changed the result of the first one", ""),
+        ("rows_apart_gaps_never_set", "reads memory of cp.empty that was never set", "cp.convolve"),
+        ("rows_apart_ends_too_early", "The result has memory of cp.empty that was never set", ""),
+        ("rows_apart_in_32_bits", "convolve works in int32", "cp.convolve"),
+    ],
+)
+def test_a_convolution_s_message_names_the_cause(path, words, code):
+    source = (WRONG / f"{path}.py").read_text(encoding="utf-8")
+    (found,) = findings("rows_apart", source)
+    assert words in found.message
+    assert found.line is None if not code else code in source.splitlines()[found.line - 1]
+
+
+def test_images_of_one_shape_have_different_results():
+    for *shapes, largest in ROWS_APART:
+        first, second = (_expected(*_inputs(*shapes, largest, seed)) for seed in (0, 1))
+        assert not (first == second).all()
 
 
 def test_a_clock_of_the_reader_s_own_is_not_taken_for_the_machine_s():

@@ -14,5 +14,5 @@ NAMES = [module.name for module in pkgutil.iter_modules(stand_ins.__path__)]
 @pytest.mark.parametrize("name", NAMES)
 def test_the_examples_give_what_they_say(name):
     ran = doctest.testmod(importlib.import_module(f"gpuguide.exercises.stand_ins.{name}"))
-    assert ran.attempted or name == "cupy_names"
+    assert ran.attempted or name in ("cupy_names", "standard_names")
     assert not ran.failed

@@ -1,6 +1,6 @@
 """Begins the sum with a Python float.
 
-Found: limit.
+Found: float64.
 """
 
 from numba import cuda

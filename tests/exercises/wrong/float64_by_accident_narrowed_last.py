@@ -1,6 +1,6 @@
 """Narrows the result, after all has been worked out in 64 bits.
 
-Found: limit.
+Found: float64.
 """
 
 from numba import cuda, float32

@@ -1,6 +1,6 @@
 """Forgets one of the constants.
 
-Found: limit.
+Found: float64.
 """
 
 from numba import cuda, float32

@@ -1,6 +1,6 @@
 """Takes whole numbers, which have 64 bits as well.
 
-Found: limit.
+Found: float64.
 """
 
 from numba import cuda

@@ -1,6 +1,6 @@
 """Compares and swaps, but does not try again if another thread came in between.
 
-Found: wrong.
+Found: came_between.
 """
 
 from numba import cuda

@@ -165,6 +165,10 @@ class EvidenceLinks(SphinxTransform):
         return found[min(found)] if found else None
 
     def _id(self, target: nodes.Element, name: str) -> str:
+        if isinstance(target, nodes.literal_block):
+            # Where names in code are linked, sphinx-gallery puts a node without identifiers in its place.
+            block, target = target, nodes.target()
+            block.parent.insert(block.parent.index(block), target)
         if not target["ids"]:
             taken = {each for node in self.document.findall(nodes.Element) for each in node["ids"]}
             wanted = f"evidence-{nodes.make_id(name)}"

@@ -23,6 +23,8 @@ _LINES_PER_MINUTE = 12
 _SECONDS_PER_PICTURE = 10
 _PYTHON = ("python", "Python", "c++", "cuda")
 _PROSE = (nodes.paragraph, nodes.title, nodes.caption, nodes.term, nodes.rubric)
+#: A cell of a table with so many words is read like a paragraph; shorter ones are looked over.
+_WORDS_OF_A_SENTENCE = 8
 #: Classes of what takes time to look at: charts and drawings, strips, tables of rungs.
 _PICTURES = frozenset(("gg-chart", "gg-strip", "gg-rungs"))
 _NOT_READ = (nodes.comment, nodes.raw, nodes.system_message, dropdown_main)
@@ -44,18 +46,22 @@ class Reading:
         Charts, drawings, tables and strips.
     lines_read : float
         The lines of code; in a kernel with marked changes, each unmarked line counts a quarter.
+    words_in_tables : int
+        Of sentences in the cells of tables, which take their time but are no prose.
     """
 
     words: int = 0
     code_lines: int = 0
     pictures: int = 0
     lines_read: float = 0.0
+    words_in_tables: int = 0
 
     @property
     def minutes(self) -> int:
         """Minutes that it takes to read: at least 1."""
         seconds = self.pictures * _SECONDS_PER_PICTURE
-        minutes = self.words / _WORDS_PER_MINUTE + self.lines_read / _LINES_PER_MINUTE + seconds / 60
+        words = self.words + self.words_in_tables
+        minutes = words / _WORDS_PER_MINUTE + self.lines_read / _LINES_PER_MINUTE + seconds / 60
         return max(1, round(minutes))
 
 
@@ -72,7 +78,7 @@ def reading_of(document: nodes.Element) -> Reading:
     Reading
         What is folded does not count, nor do exercises.
     """
-    words, code_lines, pictures, lines_read = 0, 0, 0, 0.0
+    words, code_lines, pictures, lines_read, words_in_tables = 0, 0, 0, 0.0, 0
     for node in _read(document):
         if isinstance(node, _PROSE):
             words += n_words(node)
@@ -82,7 +88,10 @@ def reading_of(document: nodes.Element) -> Reading:
             lines_read += sum(weights)
         else:
             pictures += 1
-    return Reading(words, code_lines, pictures, lines_read)
+            if isinstance(node, nodes.table):
+                cells = (n_words(cell) for cell in node.findall(nodes.paragraph))
+                words_in_tables += sum(n for n in cells if n >= _WORDS_OF_A_SENTENCE)
+    return Reading(words, code_lines, pictures, lines_read, words_in_tables)
 
 
 def exercise_minutes(page: Page) -> int:

@@ -407,7 +407,7 @@ def _name(shown: _Shown, name: str, targets: dict[str, str]) -> list[nodes.Node]
         linked = nodes.reference("", label, refid=targets[name], internal=True)
     parts: list[nodes.Node] = [nodes.inline("", number, classes=["gg-no"]), nodes.Text(" "), linked]
     clock = ladder.results.variant(name).clock
-    said = ["wrong on purpose"] if name in ladder.wrong else []
+    said = ["a mistake on purpose"] if name in ladder.wrong else []
     region = REGIONS[clock].column
     said += [region] if clock != ladder.clock and region not in label else []
     return [*parts, nodes.Text(f", {', '.join(said)}")] if said else parts

@@ -27,7 +27,11 @@ _TOP, _BOTTOM, _LINE = 58.0, 168.0, 18.0
 #: Wide enough for a legend of few lines.
 _LEAST = 420.0
 _DOES = {"r": "reads", "w": "writes", "a": "atomically changes", "x": "stands at"}
-_ARROWS = {"r": "arrow up: reads", "w": "arrow down: writes", "a": "diamonds: changes atomically"}
+_ARROWS = {
+    "r": "arrow up: reads",
+    "w": "arrow down: writes",
+    "a": "diamonds: reads and writes in one atomic step",
+}
 
 
 def draw_svg(trace: Trace, finding: Finding | str) -> str:

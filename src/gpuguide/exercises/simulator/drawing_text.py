@@ -10,7 +10,7 @@ from gpuguide.exercises.simulator.trace import Trace
 
 __all__ = ["draw_text"]
 
-_WORDS = {"r": "reads", "w": "writes", "a": "changes atomically"}
+_WORDS = {"r": "reads", "w": "writes", "a": "reads and writes in one atomic step"}
 _MARK = "!"
 
 

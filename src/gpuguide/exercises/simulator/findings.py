@@ -24,6 +24,7 @@ KINDS = (
     "divergent_barrier",
     "missed_barrier",
     "race",
+    "came_between",
     "negative_index",
     "uninitialised",
     "input_changed",
@@ -32,6 +33,7 @@ KINDS = (
     "narrow",
     "uncoalesced",
     "bank_conflict",
+    "float64",
     "limit",
     "gpu",
 )

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from gpuguide.exercises.simulator.findings import KINDS, Finding, count
+from gpuguide.exercises.simulator.findings import KINDS, Finding, count, element, with_capital
 from gpuguide.exercises.simulator.machine import READ, WRITE, Event
 from gpuguide.exercises.simulator.memory import View, c_steps
 from gpuguide.exercises.simulator.results import first_changed, first_wrong
 from gpuguide.exercises.simulator.scheduler import run
 from gpuguide.exercises.simulator.source import Kernel
-from gpuguide.exercises.simulator.trace import SECTOR_BYTES, Figures, Instruction, Trace
+from gpuguide.exercises.simulator.trace import SECTOR_BYTES, Access, Figures, Instruction, Trace
 
 if TYPE_CHECKING:
     from gpuguide.exercises.model import Limits
@@ -112,8 +112,9 @@ def judge_launch(
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         findings += [_with_absent_lanes(found, launch, trace) for found in _wrong_results(launch, trace)]
-    if not findings and trace.guesses:
-        findings = _unlucky(kernel, launch, before, order, trace)
+    if not findings and order == "forward" and trace.depends_on_turns and kernel.taking_turns is not None:
+        again, findings = _taking_turns(kernel.taking_turns, launch, before, order)
+        trace = again if findings else trace
     if not findings:
         findings = [*_over_limits(kernel, limits, launch, trace)]
     if any(finding.kind == "compile" for finding in findings):
@@ -122,24 +123,62 @@ def judge_launch(
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
 
 
-def _unlucky(
-    kernel: Kernel, launch: Launch, before: Mapping[str, list[Any]], order: str, trace: Trace
-) -> list[Finding]:
-    """Launch once more, each guess of a compare-and-swap made before another thread's change."""
+def _taking_turns(
+    kernel: Kernel, launch: Launch, before: Mapping[str, list[Any]], order: str
+) -> tuple[Trace, list[Finding]]:
+    """Launch once more, where threads take turns at each atomic operation."""
     for name, view in launch.views.items():
         view.memory.cells[:] = before[name]
-    sites = frozenset(trace.guesses.values())
-    again = run(
-        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
-        early=sites,
-    )  # fmt: skip
-    lines = tuple(sorted({trace.machine.sites.line(site) for site in sites}))
-    cause = (
-        f" Between the read in line {lines[0]} and the compare-and-swap another thread may change the "
-        "element; then it must be tried again."
+    trace = run(
+        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes
     )
-    found = [*again.findings, *_wrong_results(launch, again)]
-    return [replace(each, message=each.message + cause, line=lines[0], lines=lines) for each in found[:1]]
+    found = [*trace.findings, *_changed_inputs(launch, before, trace), *_wrong_results(launch, trace)]
+    return trace, [_with_turns(each, trace) for each in found[:1]]
+
+
+def _with_turns(finding: Finding, trace: Trace) -> Finding:
+    """Add to a finding which two operations another thread came between."""
+    cells = [access.cell for access in trace.memory if _is_on(access, finding)] if finding.array else []
+    tries = [(cell, idle) for cell in (*cells[:1], None) for idle in (False, True)]
+    parted = next(filter(None, (trace.parted(cell, idle=idle) for cell, idle in tries)), None)
+    if parted is None:
+        cause = " It happens when threads take turns: another one can come between two atomic operations."
+        return replace(finding, kind="came_between", message=finding.message + cause)
+    first, between, second = parted
+    region, index = first.region, first.region.index_of(first.at)
+    who = (trace.geometry.thread_id(first.thread), trace.geometry.thread_id(between.thread))
+    lines = (first.line, second.line)
+    cause = (
+        f" {with_capital(str(who[1]))} comes between two operations of {who[0]} on "
+        f"{element(region.name, index)}, {_both(first, second, trace)}; each of them is one step, "
+        "but not both together."
+    )
+    return replace(
+        finding, kind="came_between", message=finding.message + cause, line=min(lines), threads=who,
+        lines=tuple(sorted({*lines})), array=region.name, index=index,
+    )  # fmt: skip
+
+
+def _is_on(access: Access, finding: Finding) -> bool:
+    """Say whether an access is one of the element that a finding names."""
+    return access.region.name == finding.array and access.region.index_of(access.at) == finding.index
+
+
+def _both(first: Access, second: Access, trace: Trace) -> str:
+    """Name two operations of a thread and their lines."""
+    names = [_operation(access, trace) for access in (first, second)]
+    if first.line != second.line and names[0] == names[1]:
+        return f"the {names[0]}s in lines {first.line} and {second.line}"
+    if first.line != second.line:
+        return f"the {names[0]} in line {first.line} and the {names[1]} in line {second.line}"
+    both = f"both {names[0]}s" if names[0] == names[1] else f"the {names[0]} and the {names[1]}"
+    return f"{both} in line {first.line}"
+
+
+def _operation(access: Access, trace: Trace) -> str:
+    if access.position in trace.machine.swaps:
+        return "compare-and-swap"
+    return {READ: "read", WRITE: "write"}.get(access.kind, "atomic operation")
 
 
 # --- Results --------------------------------------------------------------------------------------------
@@ -238,7 +277,7 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
         begins = f"; {start[0]} begins as {start[1]} in line {start[2]}" if start else ""
         message = f"Line {line} computes in double precision, where none is needed{why}{begins}."
         lines = tuple(sorted({line, start[2] if start else line}))
-        yield Finding("limit", message, line=lines[0], lines=lines)
+        yield Finding("float64", message, line=lines[0], lines=lines)
     sizes = {math.prod(view.shape) for view in launch.views.values()}
     if figures.threads > _WARP and figures.threads in sizes:
         yield from _threads(limits, figures)

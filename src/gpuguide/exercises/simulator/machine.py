@@ -47,8 +47,8 @@ class UnsupportedError(Exception):
 class EndlessError(Exception):
     """A thread, or all threads together, made more turns of loops than the launch allows."""
 
-    def __init__(self, line: int, *, of_all: bool = False) -> None:
-        self.line, self.of_all = line, of_all
+    def __init__(self, line: int, *, of_all: bool = False, stuck: bool = False) -> None:
+        self.line, self.of_all, self.stuck = line, of_all, stuck
         super().__init__(f"the loop in line {line} does not end")
 
 
@@ -88,13 +88,12 @@ class Machine:
         #: What each store put there, and which atomic operations compare and swap, by position in the log.
         self.stored: dict[int, Any] = {}
         self.swaps: set[int] = set()
+        #: Atomic operations that left what they found, and how many did not.
+        self.idle: set[int] = set()
+        self.n_changes = 0
         #: Whether lines that compute a float64 are noted, and the types of what they compute it from.
         self.watches_doubles = False
         self.doubles: dict[int, list[Any]] = {}
-        #: Places whose reads are answered as early as the other threads allow, see `guess`.
-        self.early: frozenset[int] = frozenset()
-        self._changed: dict[tuple[int, int], tuple[Any, Segment]] = {}
-        self._guessed: set[tuple[int, int, int]] = set()
         #: A `memory.Region` for each array that was met.
         self.regions: list[Any] = []
         self.remarks: list[Remark] = []
@@ -118,20 +117,6 @@ class Machine:
         """Note that the running thread did something wrong."""
         what = (fault.kind, line, self.segment.thread, fault.what, fault.array, fault.index)
         self.remarks.append(Remark(*what))
-
-    def note_change(self, cell: tuple[int, int], old: Any) -> None:
-        """Remember what the running thread's atomic operation found."""
-        self._changed[cell] = old, self.segment
-
-    def guess(self, cell: tuple[int, int], now: Any) -> Any:
-        """Return what a read would get before another thread's last change, once for each thread."""
-        old, last = self._changed.get(cell, (now, self.segment))
-        me, block = self.segment.thread, self.geometry.block_of
-        apart = block(last.thread) != block(me) or last.epoch == self.segment.epoch
-        if last.thread == me or not apart or (*cell, me) in self._guessed:
-            return now
-        self._guessed.add((*cell, me))
-        return old
 
     @property
     def busiest_loop(self) -> int | None:

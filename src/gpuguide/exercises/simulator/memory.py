@@ -201,8 +201,6 @@ class Array:
             return at
         machine = self._machine
         self._note((self._region, at, READ, site, machine.path, machine.segment))
-        if machine.early and site in machine.early:
-            return machine.guess((id(self._memory), at), self._memory[at])
         return self._memory[at]
 
     def store(self, value: Any, index: Any, site: int) -> None:
@@ -227,9 +225,11 @@ class Array:
             )
         old, machine = self._memory[at], self._machine
         kept = self._cast(new(old))
+        if kept == old:
+            machine.idle.add(len(machine.log))
+        else:
+            machine.n_changes += 1
         self._note((self._region, at, kind, site, machine.path, machine.segment))
-        if machine.early:
-            machine.note_change((id(self._memory), at), old)
         self._memory[at] = kept
         return old
 

@@ -26,6 +26,7 @@ from gpuguide.exercises.simulator.rewriting import (
     LACKING,
     LOAD,
     OPERATIONS,
+    PAUSE,
     SLICE,
     STORE,
     TRACER,
@@ -37,6 +38,12 @@ ALL_LANES = 2**32 - 1
 _OF_A_WARP = 2**32
 #: Bytes of shared memory that a block may have without asking for more at the launch.
 STATIC_SHARED_LIMIT = 48 * 1024
+
+
+def _called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function bear the name that a message about its arguments shows."""
+    function.__name__ = function.__qualname__ = name
+    return function
 
 
 # --- Places, barriers and warps -------------------------------------------------------------------------
@@ -155,6 +162,11 @@ class Cuda:
         return a if test else b
 
 
+def _pause(site: int) -> Wait:
+    """Return what a thread hands to the scheduler before an atomic operation; it is given the site back."""
+    return Wait(PAUSE, 0, site, 0)
+
+
 #: Values that an operation takes besides its mask; 1 if it is not named.
 _VALUES = {
     "syncthreads": 0, "syncwarp": 0,
@@ -259,6 +271,7 @@ class Shared(_Space):
         super().__init__(machine)
         self._dynamic_bytes = dynamic_bytes
         self._of_block: dict[int, Array] = {}
+        self._of_blocks: dict[int, dict[int, Array]] = {}
         self._dynamic_site: int | None = None
 
     def array(self, shape: Any, dtype: Any, alignment: Any = None, *, site: int) -> Array:
@@ -275,9 +288,9 @@ class Shared(_Space):
             raise UnsupportedError("dynamic shared memory of two types")
         return found
 
-    def next_block(self) -> None:
-        """Forget the arrays of the block that has ended."""
-        self._of_block.clear()
+    def enter(self, block: int) -> None:
+        """Turn to the arrays of a block."""
+        self._of_block = self._of_blocks.setdefault(block, {})
 
     def _check_size(self) -> None:
         static = (region for site, region in self._regions.items() if site != self._dynamic_site)
@@ -349,7 +362,7 @@ class Atomic:
         def operation(array: Any, index: Any, value: Any, *, site: int) -> Any:
             return _change(_target(array, name), index, value, _CHANGES[name], site, kind)
 
-        return operation
+        return _called(f"cuda.atomic.{name}", operation)
 
     def cas(self, array: Any, index: Any, old: Any, value: Any, *, site: int) -> Any:
         """Replace what equals `old`."""
@@ -361,6 +374,14 @@ class Atomic:
     def compare_and_swap(self, array: Any, old: Any, value: Any, *, site: int) -> Any:
         """Replace the first element if it equals `old`."""
         return self.cas(array, 0, old, value, site=site)
+
+
+for _class, _module in {
+    Cuda: "cuda", Shared: "cuda.shared", Local: "cuda.local", Atomic: "cuda.atomic",
+}.items():  # fmt: skip
+    for _name, _function in vars(_class).items():
+        if callable(_function) and not _name.startswith("_"):
+            _called(f"{_module}.{_name}", _function)
 
 
 def _change(
@@ -416,12 +437,6 @@ def _as_argument(value: Any, result: Any) -> Any:
     """Return a result in the type of the argument: float32 stays float32, an integer becomes float64."""
     kind = type(value) if isinstance(value, float) else float
     return type_of(kind).cast(result)
-
-
-def _called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function bear the name that a message about its arguments shows."""
-    function.__name__ = function.__qualname__ = name
-    return function
 
 
 def _checked(name: str, values: tuple[Any, ...]) -> None:
@@ -651,8 +666,16 @@ def _lacking(name: str) -> Any:
 
 
 #: What rewritten code calls besides the machine.
-_HELPERS: dict[str, Any] = {LOAD: _load, STORE: _store, EACH: _each, SLICE: slice, LACKING: _lacking} | {
-    f"__{folded}{name}__": getattr(rules, name) for name in OPERATIONS.values() for folded in ("", FOLDED)
+_HELPERS: dict[str, Any] = {
+    LOAD: _load,
+    STORE: _store,
+    EACH: _each,
+    SLICE: slice,
+    LACKING: _lacking,
+    PAUSE: _pause,
+    **{
+        f"__{folded}{name}__": getattr(rules, name) for name in OPERATIONS.values() for folded in ("", FOLDED)
+    },
 }
 
 

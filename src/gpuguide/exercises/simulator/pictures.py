@@ -30,6 +30,7 @@ NEVER_WRITTEN = "never written"
 #: Threads, and elements, that a drawing shows at most.
 MOST = 16
 _LETTERS = "rwa"
+_ASKS_FOR = {"reads": "r", "writes": "w", "changes": "a"}
 _LETTER = {READ: "r", WRITE: "w", ATOMIC: "a", EXCHANGE: "a"}
 #: Elements on either side of the one concerned.
 _AROUND = 4
@@ -317,6 +318,22 @@ def _race(scene: _Scene, most: int) -> Picture:
     return scene.drawn(most, "touch", accesses, lambda access: access.cell in cells, mark, lines=lines)
 
 
+def _came_between(scene: _Scene, most: int) -> Picture:
+    """Show the operations of two threads on one element, one of them between two of the other."""
+    lines = scene.finding.lines
+    threads = {scene.geometry.number(each) for each in scene.finding.threads}
+    accesses = [access for access in scene.accesses if access.line in lines]
+    mark = "one of these threads comes between two operations of the other"
+    return scene.drawn(
+        most,
+        "touch",
+        accesses,
+        lambda access: access.thread in threads and scene.row_of(access) == scene.row,
+        mark,
+        lines=lines,
+    )
+
+
 def _between_barriers(scene: _Scene, accesses: list[Access]) -> list[Access]:
     """Keep what lies between the first two barriers between which the finding's element is contested."""
     here = [access for access in accesses if scene.row_of(access) == scene.row]
@@ -464,7 +481,7 @@ def _standing(state: int) -> str:
 def _of_indices(trace: Trace, finding: Finding, remarks: Sequence[Remark], most: int) -> Picture:
     """Show which threads ask for elements that an array does not have, or has at its other end."""
     region = next(each for each in trace.regions if each.name == finding.array)
-    letter = "w" if remarks[0].what.startswith("writes") else "r"
+    letter = _ASKS_FOR[remarks[0].what.split()[0]]
     touched, rows = (_by_number if len(region.shape) == 1 else _by_index)(region, remarks, letter)
     if len(region.shape) == 1:
         touched += _neighbours(trace, finding, region, remarks)
@@ -528,6 +545,7 @@ def _neighbours(trace: Trace, finding: Finding, region: Region, remarks: Sequenc
 
 _DRAWN: dict[str, Callable[[_Scene, int], Picture]] = {
     "race": _race,
+    "came_between": _came_between,
     "uninitialised": _unset,
     "wrong": _wrong,
     "input_changed": _changed,

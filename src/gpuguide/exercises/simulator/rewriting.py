@@ -1,7 +1,8 @@
 """Rewrites a kernel's syntax tree so that it can be traced; every line keeps its number.
 
 Subscripts, arithmetic, branches and loops become calls of functions that are named below. A call at which a
-thread waits for others becomes a ``yield``, and so the functions that hold one become generators.
+thread waits for others becomes a ``yield``, and so the functions that hold one become generators. If asked
+for, so does an atomic operation, before which the thread then pauses.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from gpuguide.errors import ArgumentError
+from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
 
 #: The name by which rewritten code knows the machine that runs it.
 TRACER = "__tracer__"
 LOAD, STORE, EACH, SLICE, LACKING = "__load__", "__store__", "__each__", "__slice__", "__lacking__"
+PAUSE = "__pause__"
 OPERATIONS: dict[type[ast.AST], str] = {
     ast.Add: "plus",
     ast.Sub: "minus",
@@ -81,11 +84,14 @@ class Sites:
         The variables that arrays are assigned to where they are made, by site.
     from_the_end : set
         Sites and axes of subscripts such as ``x[-1]``: nobody writes that by mistake.
+    unused : set
+        Sites of atomic operations whose answer nobody looks at.
     """
 
     lines: list[int] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     from_the_end: set[tuple[int, int]] = field(default_factory=set)
+    unused: set[int] = field(default_factory=set)
 
     def new(self, line: int) -> int:
         """Give a place its number."""
@@ -111,6 +117,8 @@ def rewrite(
     imports: Mapping[str, str],
     attributes: Collection[str],
     kernel: str = "",
+    *,
+    pauses: bool = False,
 ) -> Rewritten:
     """Rewrite the functions of a kernel's source.
 
@@ -124,6 +132,8 @@ def rewrite(
         All attributes that a kernel may look up, of whatever; for any other a complaint is put in its place.
     kernel : str
         Name of the function whose returns are told.
+    pauses : bool
+        Whether a thread pauses before each atomic operation, so that others can come between two of them.
 
     Returns
     -------
@@ -135,10 +145,10 @@ def rewrite(
     ArgumentError
         They hold what no kernel can do.
     """
-    tops = list(functions)
+    tops = [_Unaliased(function, imports).visit(function) for function in functions]
     for node in (node for top in tops for node in ast.walk(top)):
         _refuse(node)
-    waits = Waits(tops, imports)
+    waits = Waits(tops, imports, pauses=pauses)
     sites = Sites()
     done = []
     for function in tops:
@@ -161,11 +171,53 @@ def _refuse(node: ast.AST) -> None:
             raise ArgumentError(f"Line {line} uses {name}, which no kernel can do.")
 
 
+def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    name = ".".join([imports.get(node.id, node.id), *parts])
+    if name.endswith("backends.cuda") or ".backends.cuda." in name:
+        name = "numba.cuda" + name.partition("backends.cuda")[2]
+    return name.removeprefix("numba.cuda.") if name.startswith("numba.cuda.") else ""
+
+
+class _Unaliased(ast.NodeTransformer):
+    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts."""
+
+    def __init__(self, function: ast.FunctionDef, imports: Mapping[str, str]) -> None:
+        names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_store(node)]
+        names += [node.arg for node in ast.walk(function) if isinstance(node, ast.arg)]
+        self.meant: dict[str, ast.expr] = {}
+        for node in own_nodes(function):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
+                    meant = _of_cuda(value, imports)
+                    if names.count(name) == 1 and (meant in WAITING or meant.startswith(_PLACED)):
+                        self.meant[name] = value
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        """Drop what is put elsewhere."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in self.meant:
+                return _at(node, ast.Pass())
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Put it here."""
+        return _at(node, copy.deepcopy(self.meant[node.id])) if node.id in self.meant else node
+
+
 class Waits:
     """Answers, for the functions of one source, where a thread waits."""
 
-    def __init__(self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str]) -> None:
-        self._imports = imports
+    def __init__(
+        self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
+    ) -> None:
+        self._imports, self._pauses = imports, pauses
         self.functions: frozenset[str] = frozenset()
         defined = [node for top in functions for node in ast.walk(top) if isinstance(node, ast.FunctionDef)]
         while (found := frozenset(each.name for each in defined if self._waits_in(each))) != self.functions:
@@ -176,20 +228,19 @@ class Waits:
 
     def of_cuda(self, node: ast.AST) -> str:
         """Return the name that an expression has in ``numba.cuda``; empty if it has none."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.insert(0, node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return ""
-        name = ".".join([self._imports.get(node.id, node.id), *parts])
-        if name.endswith("backends.cuda") or ".backends.cuda." in name:
-            name = "numba.cuda" + name.partition("backends.cuda")[2]
-        return name.removeprefix("numba.cuda.") if name.startswith("numba.cuda.") else ""
+        return _of_cuda(node, self._imports)
 
     def at(self, node: ast.AST) -> bool:
         """Say whether a node is a call at which the thread waits."""
         return isinstance(node, ast.Call) and self._names(node.func)
+
+    def is_atomic(self, node: ast.AST) -> bool:
+        """Say whether a node is a call of an atomic operation."""
+        return isinstance(node, ast.Call) and self.of_cuda(node.func).startswith("atomic.")
+
+    def pauses_at(self, node: ast.AST) -> bool:
+        """Say whether the thread pauses before the call that a node is."""
+        return self._pauses and self.is_atomic(node)
 
     def inside(self, node: ast.AST) -> bool:
         """Say whether a node calls a device function in which the thread waits."""
@@ -198,7 +249,10 @@ class Waits:
         )
 
     def _waits_in(self, function: ast.FunctionDef) -> bool:
-        return any(self.at(node) or self.inside(node) for node in own_nodes(function))
+        return any(self._stops_at(node) for node in own_nodes(function))
+
+    def _stops_at(self, node: ast.AST) -> bool:
+        return self.at(node) or self.inside(node) or self.pauses_at(node)
 
     def _names(self, node: ast.AST) -> bool:
         return self.of_cuda(node) in WAITING
@@ -215,9 +269,7 @@ class Waits:
 
     def _refuse_inline(self, function: ast.FunctionDef) -> None:
         for node in ast.walk(function):
-            if isinstance(node, _INLINE) and any(
-                self.at(each) or self.inside(each) for each in ast.walk(node)
-            ):
+            if isinstance(node, _INLINE) and any(self._stops_at(each) for each in ast.walk(node)):
                 raise ArgumentError(
                     f"Line {node.lineno} waits for other threads inside a lambda or a list. "
                     "Write a loop, or a function with def."
@@ -426,13 +478,22 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        """Note an atomic operation whose answer nobody looks at."""
+        if self.waits.is_atomic(node.value):
+            self.sites.unused.add(len(self.sites.lines))  # its site is the next one
+        self.generic_visit(node)
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Hand over to the scheduler where the thread waits."""
         waits, inside, name = self.waits.at(node), self.waits.inside(node), self.waits.of_cuda(node.func)
         if waits or name.startswith(_PLACED):
-            site = self._site(node)
+            site: ast.expr = self._site(node)
+            pauses = self.waits.pauses_at(node)
             self.generic_visit(node)
-            node.keywords.append(ast.keyword("site", site))
+            # The last argument, so that all others are worked out before the pause.
+            node.keywords.append(ast.keyword("site", ast.Yield(_call(PAUSE, site)) if pauses else site))
         elif isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "zip"):
             node.args = [self._elements_of(each) for each in node.args]
         else:
@@ -449,11 +510,23 @@ class _Rewriter(ast.NodeTransformer):
         return node if name is None else _at(node, _call(f"__{folded}{name}__", node.left, node.right))
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        """Give the value the type of both sides, if one of them is known: ``x[i] if i < n else 0.0``."""
-        known = [part for part in (node.body, node.orelse) if is_known(part, self.variables)]
+        """Give the value the type of each side that is known: ``x[i] if i < n else float(0)``."""
+        sides = (node.body, node.orelse)
+        known = [part for part in sides if self._has_known_type(part)]
         self.generic_visit(node)
-        name = OPERATIONS[ast.IfExp]
-        return _at(node, _call(f"__{name}__", node, copy.deepcopy(known[0]))) if len(known) == 1 else node
+        if all(is_known(part, self.variables) for part in sides):
+            return node
+        chosen: ast.expr = node
+        for part in known:
+            chosen = _at(node, _call(f"__{OPERATIONS[ast.IfExp]}__", chosen, copy.deepcopy(part)))
+        return chosen
+
+    def _has_known_type(self, node: ast.expr) -> bool:
+        """Say whether an expression is known, or one that is known made a number of some type."""
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[value], keywords=[]) if name not in self.variables:
+                return name in NUMBER_TYPES.keys() | {"float", "int"} and is_known(value, self.variables)
+        return is_known(node, self.variables)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """Work out by Numba's rules what is not simply a negative number."""

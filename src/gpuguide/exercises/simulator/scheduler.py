@@ -27,6 +27,7 @@ from gpuguide.exercises.simulator.memory import Region, View, whole
 from gpuguide.exercises.simulator.names import USUAL_IMPORTS, Cuda, Wait, namespace
 from gpuguide.exercises.simulator.number_rules import with_numbas_names
 from gpuguide.exercises.simulator.races import races, unset_reads
+from gpuguide.exercises.simulator.rewriting import PAUSE
 from gpuguide.exercises.simulator.source import Kernel
 from gpuguide.exercises.simulator.trace import Trace
 
@@ -34,6 +35,11 @@ from gpuguide.exercises.simulator.trace import Trace
 STEP_LIMIT = 100_000
 #: A wait counts as so many turns of a loop, so that a loop that holds one ends in time, too.
 _PRICE_OF_A_WAIT = 50
+#: Pauses before atomic operations that a thread makes between two barriers. Beyond, it lets others come
+#: between only after so many, so that a swap which is tried again comes to an end, and a lock gets free.
+_MOST_PAUSES, _PATIENCE = 24, 64
+#: Turns of all threads, over a thousand operations of each, in which none changed anything or got further.
+_MOST_IDLE_TURNS = 40
 ORDERS = ("forward", "reverse")
 _Item = TypeVar("_Item")
 #: Where a thread stands that does not wait, in place of a line.
@@ -49,7 +55,6 @@ def run(
     order: str = "forward",
     shared_bytes: int = 0,
     step_limit: int = STEP_LIMIT,
-    early: frozenset[int] = frozenset(),
     watch_doubles: bool = False,
 ) -> Trace:
     """Launch a kernel in the tracing simulator.
@@ -69,8 +74,6 @@ def run(
         Dynamic shared memory of a block.
     step_limit : int
         Turns of loops that one thread may make.
-    early : frozenset of int
-        Places of the source whose reads get what they would have got before another thread's last change.
     watch_doubles : bool
         Note the lines that compute in double precision.
 
@@ -99,7 +102,7 @@ def run(
     if order not in ORDERS:
         raise unknown("order", order, ORDERS)
     launch = _Launch(kernel, Geometry.of(grid, block), order == "reverse", shared_bytes, step_limit)
-    launch.machine.early, launch.machine.watches_doubles = early, watch_doubles
+    launch.machine.watches_doubles = watch_doubles
     names, given = launch.take(arguments)
     return launch.trace(names, launch.run(given))
 
@@ -143,12 +146,13 @@ class _Launch:
         exec(self.kernel.code, names)  # running the reader's function is the point
         function = names[self.kernel.name]
         try:
-            for number in self.ordered(range(self.geometry.blocks)):
-                index = self.cuda.blockIdx
-                index.x, index.y, index.z = place(number, self.geometry.grid)
-                self.cuda.shared.next_block()
+            blocks = self.ordered(range(self.geometry.blocks))
+            if self.kernel.pauses:
+                self._run_together(blocks, function, given)
+                return None
+            for number in blocks:
                 if self.kernel.waits:
-                    _WaitingBlock(self, number, [function(*given) for _ in self._places]).run()
+                    self._run_together([number], function, given)
                 else:
                     self._run_block(number, function, given)
         except EndlessError as endless:
@@ -158,8 +162,26 @@ class _Launch:
             names.clear()
         return None
 
+    def _run_together(self, numbers: Sequence[int], function: Any, given: list[Any]) -> None:
+        """Run blocks that take turns, each from one barrier or pause to the next."""
+        blocks = [_WaitingBlock(self, number, [function(*given) for _ in self._places]) for number in numbers]
+        going, machine = blocks, self.machine
+        before, n_idle = (0, 0, 0), 0
+        try:
+            while going:
+                going = [block for block in going if block.goes_on()]
+                state = (machine.n_changes, len(machine.stored), sum(block.progress for block in blocks))
+                n_idle = n_idle + 1 if state == before else 0
+                before = state
+                if n_idle > _MOST_IDLE_TURNS:
+                    raise EndlessError(machine.busiest_loop or 0, stuck=True)  # nothing will ever change
+        finally:
+            for block in blocks:
+                block.close()
+
     def _run_block(self, block: int, function: Any, given: list[Any]) -> None:
         """Run a block whose threads never wait: one after the other."""
+        self.enter_block(block)
         first, machine, limit = block * len(self._places), self.machine, self.machine.step_limit
         for number in self.ordered(range(len(self._places))):
             self.enter(number)
@@ -171,6 +193,12 @@ class _Launch:
             except Exception as error:
                 self.failed(error)
             self.loop_turns = max(self.loop_turns, limit - machine.fuel)
+
+    def enter_block(self, number: int) -> None:
+        """Let ``cuda`` speak of a block."""
+        index = self.cuda.blockIdx
+        index.x, index.y, index.z = place(number, self.geometry.grid)
+        self.cuda.shared.enter(number)
 
     def enter(self, number: int) -> None:
         """Let ``cuda`` speak of a thread of the running block."""
@@ -197,6 +225,8 @@ class _Launch:
                 f"The threads of the launch made more than {MOST_STEPS:,} turns of loops and calls together; "
                 "a right answer needs far fewer."
                 if endless.of_all
+                else f"The loop at line {endless.line} does not end: it waits for what no other thread does."
+                if endless.stuck
                 else f"The loop at line {endless.line} does not end: one thread was stopped there after "
                 f"{machine.step_limit} steps."
             )
@@ -232,10 +262,18 @@ class _Thread:
     returned: int = 0
     clock: int = 0
     pieces: int = 0
+    pauses: int = 0
     lane: int = 0
 
     def __post_init__(self) -> None:
         self.lane = self.number % WARP_SIZE
+
+    def passes(self, wait: Wait) -> bool:
+        """Say whether the thread goes on at a pause, as it had enough of them since the last barrier."""
+        if wait.operation != PAUSE:
+            return False
+        self.pauses += 1
+        return self.pauses > _MOST_PAUSES and self.pauses % _PATIENCE != 0
 
 
 class _WaitingBlock:
@@ -250,18 +288,28 @@ class _WaitingBlock:
         self.epoch = 0
         self.standstill = _Standstill(launch.machine, self.first, threads)
 
-    def run(self) -> None:
-        """Run all warps from barrier to barrier."""
-        going = True
-        try:
-            while going:
-                for warp in self.warps:
-                    self._run_warp(warp)
-                going = self._pass_barrier()
-        finally:
-            for thread in self.threads:
-                thread.body.close()
+    def goes_on(self) -> bool:
+        """Run all warps to the next pause of each thread, or to the next barrier; False if none can go on."""
+        self.launch.enter_block(self.block)
+        for thread in self._paused():
+            assert thread.wait is not None
+            thread.answer, thread.wait = thread.wait.site, None
+        for warp in self.warps:
+            self._run_warp(warp)
+        return bool(self._paused()) or self._pass_barrier()
+
+    @property
+    def progress(self) -> int:
+        """The barriers that were passed, and the threads that have ended."""
+        return self.epoch + sum(thread.ended for thread in self.threads)
+
+    def _paused(self) -> list[_Thread]:
+        return [each for each in self.threads if each.wait is not None and each.wait.operation == PAUSE]
+
+    def close(self) -> None:
+        """End all threads, and sum up."""
         for thread in self.threads:
+            thread.body.close()
             turns = self.machine.step_limit - thread.fuel - thread.pieces * _PRICE_OF_A_WAIT
             self.launch.loop_turns = max(self.launch.loop_turns, turns)
         self.launch.barriers = max(self.launch.barriers, self.epoch)
@@ -280,7 +328,10 @@ class _WaitingBlock:
         phase = machine.clocks[thread.clock][thread.lane]
         machine.begin(Segment(number, self.epoch, phase, thread.clock), thread.path, thread.fuel)
         try:
-            thread.wait = thread.body.send(thread.answer)
+            wait = thread.body.send(thread.answer)
+            while thread.passes(wait):
+                wait = thread.body.send(wait.site)
+            thread.wait = wait
         except StopIteration:
             thread.wait, thread.ended, thread.returned = None, True, machine.returned
         except EndlessError:
@@ -365,6 +416,7 @@ class _WaitingBlock:
         votes = [bool(wait.value) for wait in waits]
         for thread, wait in zip(waiting, waits, strict=True):
             thread.wait, thread.answer = None, _OF_A_BLOCK[wait.operation](votes)
+            thread.pauses = 0
         self.epoch += 1
         return True
 
@@ -596,7 +648,7 @@ def _summed(group: list[Remark], geometry: Geometry) -> tuple[Finding, tuple[Rem
     if first.kind == "unsupported":
         message = (
             f"Line {first.line} uses {first.what}, which this simulator does not have; "
-            "the compile lane or a GPU has to judge it."
+            "only a GPU can show whether the results are right."
         )
     else:
         message = f"{with_capital(str(geometry.thread_id(first.thread)))} {first.what}."

@@ -9,7 +9,8 @@ import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import CodeType, MappingProxyType
 from typing import Any
 
@@ -36,6 +37,8 @@ class Kernel:
         What is wrong whatever the launch.
     waits : bool
         Whether a thread waits for others, so that it must be run in pieces.
+    pauses : bool
+        Whether all threads of the launch take turns: each pauses before an atomic operation.
 
     Examples
     --------
@@ -48,11 +51,25 @@ class Kernel:
     parameters: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
     waits: bool = False
+    pauses: bool = False
     code: CodeType = field(kw_only=True, repr=False)
     sites: Sites = field(kw_only=True, repr=False)
     imports: Mapping[str, str] = field(kw_only=True, repr=False)
     constants: Mapping[str, Any] = field(kw_only=True, repr=False)
     source: str = field(kw_only=True, repr=False)
+
+    @cached_property
+    def taking_turns(self) -> Kernel | None:
+        """The same kernel with a pause before each atomic operation; None if one stands where none can be."""
+        functions = [node for node in _parsed(self.source).body if isinstance(node, ast.FunctionDef)]
+        try:
+            rewritten = rewrite(functions, self.imports, names.ATTRIBUTES, self.name, pauses=True)
+        except ArgumentError:
+            return None
+        if self.name not in rewritten.waiting:
+            return None
+        code = _compiled(ast.Module(list(rewritten.functions), []), self.name)
+        return replace(self, waits=True, pauses=True, code=code, sites=rewritten.sites)
 
     def starts_as(self, line: int, kinds: Iterable[object]) -> tuple[str, str, int] | None:
         """Return a name of a line that begins as a number in 64 bits, with the number and its line."""

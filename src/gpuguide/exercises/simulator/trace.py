@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
@@ -174,16 +175,51 @@ class Trace:
         return [self.access(position) for position, *_ in self.touches]
 
     @cached_property
-    def guesses(self) -> dict[int, int]:
-        """Reads that only guess what a later compare-and-swap of the thread checks: sites by position."""
+    def guesses(self) -> set[int]:
+        """Positions of reads that only guess what a later compare-and-swap of the thread checks."""
         checked: set[tuple[Cell, int]] = set()
-        found = {}
+        found = set()
         for position, cell, kind, segment, _ in reversed(self.touches) if self.machine.swaps else ():
             if position in self.machine.swaps:
                 checked.add((cell, segment.thread))
             elif kind == READ and (cell, segment.thread) in checked:
-                found[position] = self.machine.log[position][3]
+                found.add(position)
         return found
+
+    @property
+    def depends_on_turns(self) -> bool:
+        """Whether it can matter that another thread comes between two atomic operations of a thread."""
+        sites: dict[int, set[int]] = defaultdict(set)
+        for region, _, kind, site, *_ in self.machine.log:
+            if kind in _CHANGES:
+                sites[self._memory_numbers[region.number]].add(site)
+        used = {site for found in sites.values() for site in found} - self.machine.sites.unused
+        return bool(used or self.guesses or any(len(found) > 1 for found in sites.values()))
+
+    def parted(self, cell: Cell | None, *, idle: bool) -> tuple[Access, Access, Access] | None:
+        """Return two operations of a thread on one element, and between them one of another thread.
+
+        The second one is atomic, no barrier keeps them apart, and the one between them is not just a read;
+        unless an idle one will do, it changed something. If a cell is given, they are on it.
+        """
+        block_of = self.geometry.block_of
+        last: dict[tuple[Cell, int], tuple[int, Segment]] = {}
+        latest: dict[Cell, tuple[int, Segment]] = {}
+        for position, at, kind, segment, space in self.touches:
+            if cell not in (None, at) or space == "local":
+                continue
+            key = (at, segment.thread)
+            first, between = last.get(key), latest.get(at)
+            # What came later than the thread's own last operation is another thread's.
+            if first and between and kind in _CHANGES and between[0] > first[0]:
+                # A barrier on the way keeps apart what threads of one block do, and nothing else.
+                of_block = block_of(between[1].thread) == block_of(segment.thread)
+                if not of_block or first[1].epoch == segment.epoch:
+                    return self.access(first[0]), self.access(between[0]), self.access(position)
+            last[key] = position, segment
+            if kind != READ and (idle or position not in self.machine.idle):
+                latest[at] = position, segment
+        return None
 
     def handovers(self) -> list[Access]:
         """Return atomic operations and fences, if there is a fence at all."""

@@ -70,7 +70,7 @@ def unchanged(case: str, name: str, array: Any, copy: Any) -> Finding | None:
         What the function was called with, in words.
     name : str
         Of the input.
-    array, copy : numpy.ndarray
+    array, copy : numpy.ndarray or list
         The input afterwards and before.
 
     Returns
@@ -84,6 +84,10 @@ def unchanged(case: str, name: str, array: Any, copy: Any) -> Finding | None:
     >>> unchanged("For a vector", "x", x, np.zeros(3)) is None
     True
     """
-    if array.shape == copy.shape and array.dtype == copy.dtype and array.tobytes() == copy.tobytes():
+    if isinstance(copy, list):
+        same = array == copy
+    else:
+        same = (array.shape, array.dtype, array.tobytes()) == (copy.shape, copy.dtype, copy.tobytes())
+    if same:
         return None
     return Finding("input_changed", f"{case} the function changed {name}, which belongs to the caller.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from difflib import get_close_matches
 from functools import partial, wraps
 from inspect import signature
@@ -27,8 +27,8 @@ from gpuguide.exercises.stand_ins.cupy_names import (
     UFUNCS,
     VALUES,
 )
-from gpuguide.exercises.stand_ins.host_memory import HostMemory
-from gpuguide.exercises.stand_ins.lines import named
+from gpuguide.exercises.stand_ins.host_memory import HostMemory, never_set, unset
+from gpuguide.exercises.stand_ins.lines import line_now, named
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 
 __all__ = ["DeviceArray", "FakeCupy"]
@@ -252,6 +252,8 @@ class FakeCupy:
         Class of its arrays.
     n_allocations, bytes_allocated : int
         Buffers that it gave out on the device, and their bytes.
+    unset_read_at : int or None
+        The line that first launched a kernel on memory of ``empty`` that was not set.
 
     Examples
     --------
@@ -273,6 +275,8 @@ class FakeCupy:
         self.ndarray: type[DeviceArray] = type("ndarray", (DeviceArray,), {"__module__": "cupy"})
         self.cuda = cuda_names(self.gpu)
         self.n_allocations = self.bytes_allocated = 0
+        self.unset_read_at: int | None = None
+        self._empty = set[int]()
         #: What crossed the link, in order; a list of the reader's as that list.
         self.sent, self.fetched = list[Any](), list[Any]()
         #: What arrives of an array that is sent. A judge may change it, to see what the result is made of.
@@ -282,6 +286,7 @@ class FakeCupy:
             "cupy.lib.stride_tricks", as_strided=self._as_strided, sliding_window_view=self._windows
         )
         self.lib = Names("cupy.lib", stride_tricks=strided)
+        self.r_, self.c_ = _Joined(self, "r_"), _Joined(self, "c_")
         self.linalg = Names("cupy.linalg", _others=lambda name: self._generic(f"linalg.{name}", np.linalg))
 
     def __getattr__(self, name: str) -> Any:
@@ -422,9 +427,13 @@ class FakeCupy:
 
     def empty(self, shape: Any, dtype: Any = float, **_: Any) -> Any:
         """Return a new array that has not been written."""
-        contents = np.empty(shape, dtype)
-        contents.reshape(-1).view(np.uint8)[:] = 0xA5  # so that reading it is never right by chance
-        return self._allocate(contents)
+        array = self._allocate(unset(shape, dtype))
+        self._empty.add(array._buffer)
+        return array
+
+    def holds_unset(self, array: DeviceArray) -> bool:
+        """Return whether an array has elements of ``empty`` that were never set."""
+        return array._buffer in self._empty and never_set(array._data)
 
     def full(self, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
         """Return a new array of one value."""
@@ -546,6 +555,8 @@ class FakeCupy:
             raise TypeError(f"Unsupported type {type(out)}")
         contents = [self.unwrap(a) for a in args]
         options = {key: self.unwrap(value) for key, value in kwargs.items()}
+        if out is not None:  # it may be among those that are read
+            self._note_unset(reads)
         # A GPU divides by zero silently.
         with np.errstate(all="ignore"):
             result = function(*contents, **options)
@@ -580,6 +591,7 @@ class FakeCupy:
 
     def note_launch(self, name: str, written: Any, *read: Any) -> None:
         """Queue a kernel that reads and writes arrays; like CuPy, none where there is nothing to write."""
+        self._note_unset(read)
         if self._is_fusing or not written._data.size:
             return
         touches: dict[Hashable, int] = {}
@@ -587,6 +599,10 @@ class FakeCupy:
             if isinstance(array, DeviceArray):
                 touches[array._buffer] = touches.get(array._buffer, 0) + array._data.nbytes
         self.gpu.launch(f"{name} {written._data.dtype}", touches)
+
+    def _note_unset(self, read: Iterable[Any]) -> None:
+        if any(isinstance(each, DeviceArray) and self.holds_unset(each) for each in read):
+            self.unset_read_at = self.unset_read_at or line_now(self.gpu.source)
 
     def note_copy_to_device(self, buffer: int, nbytes: int) -> None:
         """Copy bytes of the host into a buffer; nothing happens for none."""
@@ -680,6 +696,19 @@ class FakeCupy:
         array = self._allocate(getattr(np, name)(contents, *args, **kwargs))
         self.note_launch(name, array, *arrays)
         return array
+
+
+class _Joined:
+    """What is indexed to join arrays: ``cupy.r_`` or ``cupy.c_``."""
+
+    def __init__(self, cp: FakeCupy, name: str) -> None:
+        self._cp, self._name = cp, name
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        joined = self._cp._allocate(getattr(np, self._name)[tuple(map(self._cp.unwrap, parts))])
+        self._cp.note_launch("concatenate", joined, *parts)
+        return joined
 
 
 for _name, _function in vars(FakeCupy).items():

@@ -1,4 +1,4 @@
-"""Host memory that costs something when it is written for the first time, and a NumPy that hands it out."""
+"""Memory that was never written: what it holds, and what the first write to it costs the host."""
 
 from __future__ import annotations
 
@@ -8,8 +8,49 @@ from typing import Any
 import numpy as np
 
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
+from gpuguide.measure.buffers import pattern
 
-__all__ = ["FakeNumpy", "HostArray", "HostMemory"]
+__all__ = ["FakeNumpy", "HostArray", "HostMemory", "never_set", "unset"]
+
+
+def unset(shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """Return an array of new memory, which is never right by chance: no sum, product or maximum hides it.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Its shape.
+    dtype : numpy dtype
+        Its type. Floats hold NaN, integers a large odd number.
+
+    Returns
+    -------
+    numpy.ndarray
+        A new array.
+
+    Examples
+    --------
+    >>> out = unset(3, np.float32)
+    >>> out[:2] = np.nan
+    >>> never_set(out), never_set(out[:2])
+    (True, False)
+    """
+    array = np.empty(shape, dtype)
+    word, bits = _unset_bits(array.dtype)
+    array.reshape(-1).view(word)[:] = bits
+    return array
+
+
+def never_set(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether an array still has an element as `unset` left it."""
+    word, bits = _unset_bits(array.dtype)
+    return bool((np.ascontiguousarray(array).reshape(-1).view(word) == bits).any())
+
+
+def _unset_bits(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int]:
+    word, bits = pattern(dtype, "sentinel")
+    # The smallest integer times an even number would be 0.
+    return word, bits if dtype.kind in "fc" else int("a5" * dtype.itemsize, 16)
 
 
 class HostArray(np.ndarray[Any, Any]):

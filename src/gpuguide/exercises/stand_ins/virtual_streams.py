@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import GpuGuideError
+from gpuguide.exercises.stand_ins.host_memory import unset
 from gpuguide.exercises.stand_ins.lines import line_now
 
 __all__ = ["Event", "Race", "Step", "Stream", "StreamArray", "StreamingGpu", "run_on"]
@@ -273,8 +274,7 @@ class StreamingGpu:
 
     def array(self, like: np.ndarray[Any, Any], name: str) -> StreamArray:
         """Return a new array on the GPU that has not been written."""
-        contents = np.empty(like.shape, like.dtype)
-        contents.reshape(-1).view(np.uint8)[:] = 0xA5  # so that reading it is never right by chance
+        contents = unset(like.shape, like.dtype)
         self._kept.append(contents)
         return StreamArray(self, contents, name)
 

@@ -15,61 +15,130 @@ from gpuguide.exercises.stand_ins.judging import attempt, shown
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.other_library import OtherArray, OtherLibrary
 
-# Rows, columns, dtype.
-CASES = ((4, 2, np.float64), (2, 2, np.float32), (100, 5, np.float32), (33, 3, np.float64))
+# Rows, columns and dtype, the plainest first; the columns are those of `ABOUT`. Each comes twice, with other
+# numbers.
+CASES = (
+    *((3, 1, np.float64), (4, 2, np.float64), (2, 2, np.float32), (5, 3, np.float64), (5, 3, np.float32)),
+    *((33, 4, np.float64), (100, 4, np.float32)),
+)
 # Single precision somewhere on the way of float64 shows.
 TOLERANCES: dict[type, float] = {np.float32: 1e-5, np.float64: 1e-9}
-ABOUT = {
-    0: "All readings of this sensor are smaller than 1e-10, and they differ.",
-    1: "This sensor always reads 12.",
-    2: "The readings of this sensor are near 16777216, and differ by less than 100.",
-}
+# The smallest step that the statement allows. No threshold tells such a spread from none.
+STEPS: dict[type, float] = {np.float32: 2.0**-50, np.float64: 2.0**-340}
+# How far from zero, in steps. In float64 the mean of squares less the square of the mean has no digit left.
+FAR: dict[type, int] = {np.float32: 60, np.float64: 2**24}
+ABOUT = (
+    "",
+    "This sensor always reads {largest:g}.",
+    "All readings of this sensor are smaller than {beyond:.0e}, and they differ.",
+    "The readings of this sensor are near {largest:.0f}, and differ by less than 100.",
+)
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Call it with tables of a library that refuses what the standard does not have."""
+    library = OtherLibrary(source_of(function))
     for rows, columns, dtype in CASES:
-        if found := _findings(function, rows, columns, dtype):
+        if found := _findings(function, library, rows, columns, dtype):
             yield found
             return
 
 
-def _findings(function: Callable[..., Any], rows: int, columns: int, dtype: type) -> Finding | None:
-    table, expected = _table(rows, columns, dtype)
-    library = OtherLibrary(source_of(function))
-    readings = OtherArray(library, table.copy())
-    case = f"For {rows} readings of {columns} sensors in {np.dtype(dtype)}"
+def _findings(
+    function: Callable[..., Any], library: OtherLibrary, rows: int, columns: int, dtype: type
+) -> Finding | None:
+    """Pass two tables of one shape: neither may get what belongs to the other."""
+    size = f"{rows} readings of {columns} sensor{'s' if columns > 1 else ''} in {np.dtype(dtype)}"
+    first, second = (_table(rows, columns, dtype, seed) for seed in (0, 1))
+    result, found = _called(function, library, f"For {size}", first)
+    if found:
+        return found
+    kept, rounded = result._data.copy(), {*library.rounded}
+    case = f"For a second table of {size}"
+    _, found = _called(function, library, case, second, kept)
+    if found:
+        return found
+    if result._data.tobytes() != kept.tobytes():
+        return Finding(
+            "wrong", f"{case} the function changed the scores of the first one: it must return a new array."
+        )
+    # Numbers of the code and of the shape are the same in both calls; all others come from the readings.
+    lines = [line for number, line in library.rounded.items() if number not in rounded]
+    return _too_precise(library, lines[0]) if lines and dtype is np.float32 else None
+
+
+def _called(
+    function: Callable[..., Any], library: OtherLibrary, case: str, table: Any, before: Any = None
+) -> tuple[Any, Finding | None]:
+    """Call it, and compare the result with the scores of a table."""
+    readings, tolerance = OtherArray(library, table.copy()), TOLERANCES[table.dtype.type]
+    library.rounded, library.widened_at, library.unset_read_at = {}, None, None
     result, finding = attempt(function, case, readings)
     if finding is not None:
-        return finding
+        return None, finding
     if not isinstance(result, OtherArray):
-        return Finding(
-            "wrong", f"{case} the result must be an array of the readings' library; got {shown(result)}."
-        )
-    finding = compare_values(case, result._data, expected, TOLERANCES[dtype])
-    if finding is None or not finding.index:
-        return finding or unchanged(case, "readings", readings._data, table)
-    about, line = ABOUT.get(finding.index[1], ""), None
-    if dtype is np.float64 and library.narrowed_at:
-        line = library.narrowed_at
-        about = f"Line {line} makes float32 of float64."
-    return replace(finding, message=f"{finding.message} {about}".strip(), line=line, lines=())
+        message = f"{case} the result must be an array of the readings' library; got {shown(result)}."
+        return None, Finding("wrong", message)
+    finding = compare_values(case, result._data, _scores(table), tolerance)
+    if finding is None:
+        return result, unchanged(case, "readings", readings._data, table)
+    if before is not None and result._data.tobytes() == before.tobytes():
+        message = f"{finding.message} The second table of this shape got the first one's result."
+        return None, replace(finding, message=message)
+    line, about = _cause(library, table.dtype)
+    if finding.index:
+        about = about or _about(table, finding.index[1])
+    return None, replace(finding, message=f"{finding.message} {about}".strip(), line=line, lines=())
 
 
-def _table(rows: int, columns: int, dtype: type) -> tuple[Any, Any]:
-    rng = np.random.default_rng(rows)
-    # Whole numbers, so that the mean of equal ones is exact, as the statement promises.
-    table: Any = rng.integers(-50, 50, (rows, columns)).astype(dtype)
-    table[0], table[1] = -7, 9  # so that all sensors but the second differ
-    table[:, 0] /= 2**40  # no threshold tells their spread from none
-    table[:, 1] = 12
-    if dtype is np.float64:
-        table[:, 2:] += 2**24  # the mean of squares minus the square of the mean has no digit left
+def _cause(library: OtherLibrary, dtype: Any) -> tuple[int | None, str]:
+    """Return the line that explains a wrong result, and how."""
+    if line := library.unset_read_at:
+        return line, f"Line {line} computes with memory of xp.empty that was never set; xp.zeros sets it."
+    if dtype == np.float64 and library.rounded:
+        line = next(iter(library.rounded.values()))
+        return line, f"Line {line} makes float32 of float64."
+    if dtype == np.float32 and library.widened_at:
+        return library.widened_at, f"Line {library.widened_at} makes float64 of float32."
+    return None, ""
+
+
+def _about(table: Any, column: int) -> str:
+    if column == 3 and table.dtype == np.float32:  # not far at all
+        return ""
+    largest = float(np.abs(table[:, column]).max())
+    return ABOUT[column].format(largest=table[0, column] if column == 1 else largest, beyond=2 * largest)
+
+
+def _too_precise(library: OtherLibrary, line: int | None) -> Finding:
+    came = "they come from Python's own numbers, which are float64"
+    if library.widened_at:
+        came = f"line {library.widened_at} works in float64"
+    message = (
+        f"For readings in float32, line {line} rounds numbers to float32 that have more digits: {came}. "
+        "Work in the readings' own precision, with functions of xp."
+    )
+    return Finding("wrong", message, line=line)
+
+
+def _table(rows: int, columns: int, dtype: type, seed: int) -> Any:
+    """Make readings within what the statement says: whole numbers of steps, so that their sums are exact."""
+    rng = np.random.default_rng((rows, seed))
+    table = rng.integers(-35, 36, (rows, 4)).astype(np.float64)
+    table[0], table[1] = (19, -17) if seed else (10, 30)  # no sensor but the second always reads the same
+    if rows == 3:
+        table[2] = -50 if seed else 20
+    table[:, 1] = 7 if seed else 12
+    table[:, 2] *= STEPS[dtype]
+    table[:, 3] += FAR[dtype]
+    return table[:, :columns].astype(dtype)
+
+
+def _scores(table: Any) -> Any:
     exact = table.astype(np.float64)
-    centred = exact - exact.sum(axis=0) / rows
-    spread = np.sqrt((centred**2).sum(axis=0) / (rows - 1))
-    spread[1] = 1
-    return table, (centred / spread).astype(dtype)
+    centred = exact - exact.sum(axis=0) / len(exact)
+    spread = np.sqrt((centred**2).sum(axis=0) / (len(exact) - 1))
+    return (centred / np.where(spread > 0, spread, 1)).astype(table.dtype)
 
 
 EXERCISE = Exercise(

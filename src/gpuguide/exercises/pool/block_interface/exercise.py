@@ -131,7 +131,7 @@ EXERCISE = Exercise(
     title="A block by hand",
     level="intermediate",
     minutes=15,
-    teaches="An address, a shape and strides in bytes describe any block of an array, without a copy.",
+    teaches="An address, a shape and strides in bytes describe any part of an array, without a copy.",
     task=FunctionTask(judge=judge, parameters=("interface", "top", "left", "rows", "columns"), praise=praise),
     lanes=("simulator",),
     pages=("interop",),

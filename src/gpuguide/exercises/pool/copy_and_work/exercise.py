@@ -36,9 +36,11 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         a, b = _vectors(n, dtype)
         copies = a.copy(), b.copy()
         case = f"On {title}, with {n} values of {np.dtype(dtype)},"
-        result, finding = attempt(function, case, FakeCupy(gpu), gpu.clock, a, b)
+        cp = FakeCupy(gpu)
+        result, finding = attempt(function, case, cp, gpu.clock, a, b)
         finding = finding or _not_two_times(case, result)
         finding = finding or unchanged(case, "a", a, copies[0]) or unchanged(case, "b", b, copies[1])
+        finding = finding or _not_sent(case, cp, a=a, b=b)
         if finding is not None:
             yield finding
             return
@@ -49,7 +51,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 
 def _vectors(n: int, dtype: type) -> tuple[Any, Any]:
     rng = np.random.default_rng(n)
-    return rng.integers(-9, 9, n).astype(dtype), rng.integers(-9, 9, n).astype(dtype)
+    return rng.normal(size=n).astype(dtype), rng.normal(size=n).astype(dtype)
 
 
 def _right_clock(costs: Costs, a: Any, b: Any) -> tuple[float, float]:
@@ -72,6 +74,16 @@ def _not_two_times(case: str, result: Any) -> Finding | None:
     if isinstance(result, tuple | list) and len(result) == 2 and all(map(is_seconds, result)):
         return None
     return Finding("wrong", f"{case} two numbers of seconds were expected; got {shown(result)}.")
+
+
+def _not_sent(case: str, cp: FakeCupy, **vectors: Any) -> Finding | None:
+    """Say which vector never came to the GPU as it is: whole or in pieces, by itself or with the other."""
+    arrived = b"".join(np.asarray(each).tobytes() for each in cp.sent)
+    for name, vector in vectors.items():
+        if vector.tobytes() not in arrived:
+            message = f"{case} {name} must come to the GPU as it is; other numbers, or none, came there."
+            return Finding("wrong", message)
+    return None
 
 
 def _explain(case: str, result: Any, right: tuple[float, float], gpu: VirtualGpu) -> Iterator[Finding]:

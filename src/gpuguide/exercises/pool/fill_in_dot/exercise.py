@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuguide.exercises.cases import eighths
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
@@ -77,9 +78,9 @@ def _crossings(cp: FakeCupy, n: int) -> Finding | None:
 
 
 def _vectors(n: int) -> tuple[Any, Any]:
-    # Small whole numbers: their sums are exact in float32.
-    a, b = np.random.default_rng(n).integers(-3, 4, (2, n)).astype(np.float32)
-    a[0] = b[0] = 2
+    # Their sums are exact in float32, though half precision and integers cannot hold them.
+    a, b = eighths(np.random.default_rng(n), -3, 4, (2, n))
+    a[0], b[0] = 256.125, 257.125
     return a, b
 
 

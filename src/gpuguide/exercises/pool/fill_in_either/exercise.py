@@ -16,7 +16,12 @@ from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.machine.backends import cupy
 
-TABLES = (np.arange(1, 7, dtype=np.int32).reshape(2, 3), np.arange(-4, 5, dtype=np.float32))
+# Each needs all bits of its dtype, and so do most of its squares.
+TABLES = (
+    np.array([[1, -2, 3], [300, -40_001, 46_339]], np.int32),
+    np.array([-4, 0, 2.5, 300.125, -0.375], np.float32),
+    np.array([0.5, 2**25 + 1, -(2**22) - 0.125]),
+)
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:

@@ -11,12 +11,13 @@ from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
 def calls() -> list[Call]:
-    """Make launches over temperatures between those of winter and of an oven."""
+    """Make launches over temperatures between those of winter and of an oven, one of them missing."""
     return launches_1d(_build, tolerance=1e-4)
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     fahrenheit = rng.uniform(-40, 500, n).astype(np.float32)
+    fahrenheit[1:2] = np.nan
     expected = ((fahrenheit.astype(np.float64) - 32) * 5 / 9).astype(np.float32)
     return {"fahrenheit": fahrenheit, "celsius": poisoned(n)}, {"celsius": expected}
 

@@ -171,7 +171,7 @@ EXERCISE = Exercise(
     title="A benchmark that lies",
     level="intermediate",
     minutes=20,
-    teaches="Warm up, restore the data, wait before and after the clock is read, take the median of samples.",
+    teaches="Run once before, restore the data, wait before and after the clock is read, take the median.",
     task=FunctionTask(judge=judge, parameters=("gpu", "operation"), praise=praise),
     lanes=("simulator",),
     pages=("how_to_time", "benchmark_well"),

@@ -56,7 +56,9 @@ class Points:
                 f"the points of {count(held, 'earlier piece')} are still held; only those of the last may be"
             )
         if not 0 < m <= self.piece:
-            raise MemoryError(f"draw takes 1 to {self.piece} points here; got {m}")
+            # To ask for none, or for fewer, takes no memory.
+            fault = MemoryError if m > 0 else ValueError
+            raise fault(f"draw takes 1 to {self.piece} points here; got {m}")
         x, y = self._rng.random(m), self._rng.random(m)
         x[2::5], y[2::5] = ON_THE_CIRCLE
         self._drawn.append(ref(x))

@@ -17,64 +17,98 @@ from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.machine.backends import cupy
 
-# Of the image and of the weights: square, a single pixel, one row, one column, weights larger than the image.
-SHAPES = (((5, 6), (3, 3)), ((1, 1), (1, 1)), ((7, 4), (2, 5)), ((1, 9), (3, 1)), ((2, 3), (4, 6)))
-# What numbers are smaller than. The products of the large ones fit into int64 alone.
-CASES = (*((shapes, 9999) for shapes in SHAPES), (((5, 5), (2, 3)), 2**29))
+# Shapes of the image and of the weights, and what numbers are smaller than: the plainest first. From the
+# fifth on, sums are too large for single precision; products of the last fit into int64 alone. Each comes
+# twice, with other numbers.
+CASES = (
+    ((1, 3), (1, 2), 10),
+    ((2, 2), (2, 2), 10),
+    ((1, 1), (1, 1), 10),
+    ((3, 1), (2, 2), 10),
+    ((5, 6), (3, 3), 9999),
+    ((7, 4), (2, 5), 9999),
+    ((1, 9), (3, 1), 9999),
+    ((2, 3), (4, 6), 9999),
+    ((5, 5), (2, 3), 2**29),
+)
 MOST_LAUNCHES = 8
+
+_Shape = tuple[int, int]
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Compare the results, and look at what was launched and copied."""
-    for shapes, largest in CASES:
-        cp = FakeCupy(VirtualGpu(source=source_of(function)))
-        found = list(_findings(function, shapes, largest, cp))
-        if found:
-            yield from found
-            return
+    return _judge(function, FakeCupy(VirtualGpu(source=source_of(function))))
 
 
 def judge_on_gpu(function: Callable[..., Any]) -> Iterator[Finding]:
     """Call it with the real CuPy, whose launches are not counted."""
-    cp = cupy()
-    for shapes, largest in CASES:
-        found = list(_findings(function, shapes, largest, cp))
-        if found:
-            yield from found
-            return
+    return _judge(function, cupy())
 
 
 def praise(function: Callable[..., Any]) -> str:
     """Say how many launches a right answer needs."""
     cp = FakeCupy()
-    function(cp, *map(cp.asarray, _inputs(*CASES[0])))
+    function(cp, *map(cp.asarray, _inputs((5, 6), (3, 3), 9999, 0)))
     launches = count(len(cp.gpu.events("launch")), "launch", "launches")
     return f"One convolution, {launches} in all: the zeros between the rows are what was missing."
 
 
+def _judge(function: Callable[..., Any], cp: Any) -> Iterator[Finding]:
+    for of_image, of_weights, largest in CASES:
+        found = list(_findings(function, cp, of_image, of_weights, largest))
+        if found:
+            yield from found
+            return
+
+
 def _findings(
-    function: Callable[..., Any], shapes: tuple[tuple[int, int], tuple[int, int]], largest: int, cp: Any
+    function: Callable[..., Any], cp: Any, of_image: _Shape, of_weights: _Shape, largest: int
 ) -> Iterator[Finding]:
-    image, weights = _inputs(shapes, largest)
-    on_gpu = [cp.asarray(each) for each in (image, weights)]
+    """Pass images and weights of the same shapes twice: neither may get what belongs to the other."""
+    shapes = f"image of {of_image[0]} x {of_image[1]} and weights of {of_weights[0]} x {of_weights[1]}"
+    shapes += ", all large numbers," if largest > 2**16 else ""
+    first, second = (_inputs(of_image, of_weights, largest, seed) for seed in (0, 1))
+    result, found = _called(function, cp, f"For an {shapes}", first)
+    if found:
+        yield from found
+        return
+    kept = result.get()
+    case = f"For a second {shapes}"
+    _, found = _called(function, cp, case, second, kept)
+    yield from found
+    if not found and not np.array_equal(result.get(), kept):
+        message = f"{case} the function changed the result of the first one: it must return a new array."
+        yield Finding("wrong", message)
+
+
+def _called(
+    function: Callable[..., Any], cp: Any, case: str, inputs: list[Any], before: Any = None
+) -> tuple[Any, list[Finding]]:
+    """Call it, and compare the result with what it must be."""
+    on_gpu = [cp.asarray(each) for each in inputs]
     if isinstance(cp, FakeCupy):
         cp.gpu.log.clear()  # the copies so far are ours
-    (rows, columns), (height, width) = shapes
-    case = f"For an image of {rows} x {columns} and weights of {height} x {width}"
-    case += ", all large numbers," if largest > 2**16 else ""
+        cp.unset_read_at = None
     result, finding = attempt(function, case, cp, *on_gpu)
-    if finding is None and isinstance(cp, FakeCupy):
-        finding = _moved(case, cp)
-    if finding is None and not isinstance(result, cp.ndarray):
-        finding = Finding("wrong", f"{case} the result must be an array on the GPU.")
     if finding is not None:
-        yield finding
-        return
-    finding = compare_values(case, result.get(), _expected(image, weights))
-    checks = [finding and _explained(finding, cp) if isinstance(cp, FakeCupy) else finding]
-    for name, array, before in zip(("image", "weights"), on_gpu, (image, weights), strict=True):
-        checks.append(unchanged(case, name, array.get(), before))
-    yield from (found for found in checks if found)
+        return result, [finding]
+    moved = _moved(case, cp) if isinstance(cp, FakeCupy) else None
+    if not isinstance(result, cp.ndarray):
+        return result, [moved or Finding("wrong", f"{case} the result must be an array on the GPU.")]
+    on_host = result.get()
+    finding = compare_values(case, on_host, _expected(*inputs))
+    if finding and before is not None and np.array_equal(on_host, before):
+        message = f"{finding.message} The second image of this shape got the first one's result."
+        return result, [replace(finding, message=message)]
+    if moved:
+        return result, [moved]
+    if finding and isinstance(cp, FakeCupy):
+        finding = _explained(finding, cp, result)
+    checks = [finding]
+    for name, array, copy in zip(("image", "weights"), on_gpu, inputs, strict=True):
+        checks.append(unchanged(case, name, array.get(), copy))
+    return result, [found for found in checks if found]
 
 
 def _moved(case: str, cp: FakeCupy) -> Finding | None:
@@ -95,21 +129,27 @@ def _moved(case: str, cp: FakeCupy) -> Finding | None:
     return None
 
 
-def _explained(finding: Finding, cp: FakeCupy) -> Finding:
-    """Add the type in which the numbers were convolved, if that is the cause."""
+def _explained(finding: Finding, cp: FakeCupy, result: Any) -> Finding:
+    """Add the cause, if it is memory that was not set or the type in which the numbers were convolved."""
     (launch,) = (event for event in cp.gpu.events("launch") if event.name.startswith("convolve"))
     dtype = launch.name.partition(" ")[2]
-    if finding.kind != "wrong" or dtype == "int64":
+    line, why = (
+        launch.line,
+        f"In line {launch.line} convolve works in {dtype}, which does not hold all of int64.",
+    )
+    if cp.unset_read_at or cp.holds_unset(result):
+        line = cp.unset_read_at
+        where = f"Line {line} reads" if line else "The result has"
+        why = f"{where} memory of cp.empty that was never set; cp.zeros sets it."
+    elif finding.kind != "wrong" or dtype == "int64":
         return finding
-    in_line = f"In line {launch.line} convolve works in {dtype}, which does not hold all of int64."
-    message = f"{finding.message} {in_line}"
-    return replace(finding, message=message, line=launch.line, lines=())
+    return replace(finding, message=f"{finding.message} {why}", line=line, lines=())
 
 
-def _inputs(shapes: tuple[tuple[int, int], tuple[int, int]], largest: int) -> list[Any]:
-    rng = np.random.default_rng(shapes[0])
-    # No zero among them, which would hide a wrong place; their sums are too large for single precision.
-    return [rng.integers(largest // 9999, largest, shape) for shape in shapes]
+def _inputs(of_image: _Shape, of_weights: _Shape, largest: int, seed: int) -> list[Any]:
+    rng = np.random.default_rng((*of_image, seed))
+    # No zero among them, which would hide a wrong place.
+    return [rng.integers(max(1, largest // 9999), largest, shape) for shape in (of_image, of_weights)]
 
 
 def _expected(image: Any, weights: Any) -> Any:
@@ -126,7 +166,7 @@ EXERCISE = Exercise(
     title="Rows apart",
     level="beginner",
     minutes=20,
-    teaches="An image laid end to end is a signal, and zeros keep its rows from running into each other.",
+    teaches="Rows that follow each other are a signal, and zeros keep them from running into each other.",
     task=FunctionTask(judge=judge, parameters=("cp", "image", "weights"), praise=praise, on_gpu=judge_on_gpu),
     lanes=("simulator", "gpu"),
     pages=("numpy_to_cupy",),

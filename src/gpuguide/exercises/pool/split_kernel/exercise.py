@@ -50,6 +50,8 @@ def cases() -> tuple[tuple[str, np.ndarray[Any, Any], bool], ...]:
         ("weights of which one is off by a rounding", rounded, True),
         ("one weight among roundings", spike, True),
         ("very small weights", small, True),
+        ("weights as small as only double precision holds", np.outer(gauss, gauss) * 1e-60, True),
+        ("weights as large as only double precision holds", np.outer(gauss, gauss) * 1e60, True),
         ("a filter for corners", np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], float), False),
         ("a Gaussian that lies across the axes", tilted, False),
         ("a line across", np.eye(5, dtype=np.float32), False),

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.stand_ins.array_cases import compare_values
+from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, count, seconds, shown
 from gpuguide.exercises.stand_ins.lines import source_of
@@ -68,9 +68,15 @@ def praise(function: Callable[..., Any]) -> str:
 def _findings(
     function: Callable[..., Any], case: str, cp: FakeCupy, dtypes: tuple[Any, ...], requests: tuple[Any, ...]
 ) -> Iterator[Finding]:
-    service, finding = attempt(function, case, cp, Service, list(dtypes))
+    announced = list(dtypes)
+    service, finding = attempt(function, case, cp, Service, announced)
     if finding is None and not isinstance(service, Service):
         finding = Finding("wrong", f"{case} a service must be returned; got {shown(service)}.")
+    elif finding is None and service.largest:
+        seen = " and ".join(map(str, service.largest))
+        message = f"{case} the service must have seen nothing yet; it remembers something of {seen}."
+        finding = Finding("wrong", message)
+    finding = finding or unchanged(case, "dtypes", announced, [*dtypes])
     if finding is not None:
         yield finding
         return

@@ -63,12 +63,14 @@ def _findings(function: Callable[..., Any], case: tuple[Any, ...], cp: Any) -> I
     signal = _recording(n)
     copy = signal.copy()
     said = _said(case)
-    result, finding = attempt(function, said, cp, signal, list(starts), length)
+    places = list(starts)
+    result, finding = attempt(function, said, cp, signal, places, length)
     if finding is None and isinstance(result, cp.ndarray):
         finding = Finding("wrong", f"{said} the result must be an array of NumPy; it was left on the GPU.")
     expected = np.array([copy[at : at + length].mean(dtype=np.float64) for at in starts], np.float32)
     finding = finding or compare_values(said, result, expected, TOLERANCE)
-    yield from (found for found in (finding, unchanged(said, "signal", signal, copy)) if found)
+    changed = unchanged(said, "signal", signal, copy), unchanged(said, "starts", places, [*starts])
+    yield from (found for found in (finding, *changed) if found)
     if finding is None and isinstance(cp, FakeCupy) and len(cp.fetched) == 1:
         # Sums will do: one division is soon done on the host.
         back = cp.fetched[0].reshape(-1, 1)
