@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from difflib import get_close_matches
 from functools import partial, wraps
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -207,17 +206,12 @@ DeviceArray.T = property(lambda self: self.transpose(), doc="The same memory wit
 
 
 def _laid_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let what makes an array of one value take an order of its memory; refuse by name what CuPy lacks."""
+    """Let what makes an array of one value take an order of its memory."""
     is_like = name.endswith("_like")
-    known = {*signature(function).parameters, *(("subok",) if is_like else ())} - {"self", "_"}
 
     @wraps(function)
     def made(self: FakeCupy, *args: Any, order: Any = None, **kwargs: Any) -> Any:
-        if args and "fill_value" in kwargs:
-            args = (args[0], kwargs.pop("fill_value"), *args[1:])
-        for each in sorted({*kwargs} - known):
-            raise TypeError(f"cp.{name}() got an unexpected keyword argument {each!r}")
-        if kwargs.pop("subok", None) is not None:
+        if is_like and kwargs.pop("subok", None) is not None:
             raise TypeError("subok is not supported yet")
         array = function(self, *args, **kwargs)
         keeps = is_like and order in (None, "K", "A")
@@ -425,7 +419,7 @@ class FakeCupy:
 
     # New arrays.
 
-    def empty(self, shape: Any, dtype: Any = float, **_: Any) -> Any:
+    def empty(self, shape: Any, dtype: Any = float) -> Any:
         """Return a new array that has not been written."""
         array = self._allocate(unset(shape, dtype))
         self._empty.add(array._buffer)
@@ -439,31 +433,31 @@ class FakeCupy:
         """Return a new array of one value."""
         return self._make("fill", np.full(shape, self.unwrap(fill_value), dtype))
 
-    def zeros(self, shape: Any, dtype: Any = float, **_: Any) -> Any:
+    def zeros(self, shape: Any, dtype: Any = float) -> Any:
         """Return a new array of zeros."""
         array = self._allocate(np.zeros(shape, dtype))
         self.gpu.launch("memset", {array._buffer: array._data.nbytes}, kind="memset")
         return array
 
-    def ones(self, shape: Any, dtype: Any = float, **_: Any) -> Any:
+    def ones(self, shape: Any, dtype: Any = float) -> Any:
         """Return a new array of ones."""
         return self.full(shape, 1, dtype)
 
-    def empty_like(self, a: Any, dtype: Any = None, *, shape: Any = None, **_: Any) -> Any:
+    def empty_like(self, a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
         """Return a new array like `a` that has not been written."""
         return self.empty(a.shape if shape is None else shape, dtype or a.dtype)
 
-    def zeros_like(self, a: Any, dtype: Any = None, *, shape: Any = None, **_: Any) -> Any:
+    def zeros_like(self, a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
         """Return a new array like `a` of zeros."""
         return self.zeros(a.shape if shape is None else shape, dtype or a.dtype)
 
-    def ones_like(self, a: Any, dtype: Any = None, *, shape: Any = None, **_: Any) -> Any:
+    def ones_like(self, a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
         """Return a new array like `a` of ones."""
         return self.ones(a.shape if shape is None else shape, dtype or a.dtype)
 
-    def full_like(self, a: Any, value: Any, dtype: Any = None, *, shape: Any = None, **_: Any) -> Any:
+    def full_like(self, a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
         """Return a new array like `a` of one value."""
-        return self.full(a.shape if shape is None else shape, value, dtype or a.dtype)
+        return self.full(a.shape if shape is None else shape, fill_value, dtype or a.dtype)
 
     def arange(self, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
         """Return evenly spaced numbers."""
