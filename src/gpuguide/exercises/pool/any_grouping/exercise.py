@@ -127,7 +127,7 @@ def _reduced(
 
 
 def _on_copies(part: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *given: part(*deepcopy(given))
+    return lambda *given: part(*map(deepcopy, given))  # two of one object, too
 
 
 def _is_near(answer: Any, expected: float) -> bool:
