@@ -395,7 +395,8 @@ def _atomics(limits: Limits, figures: Figures, trace: Trace) -> Iterator[Finding
 def _threads(limits: Limits, figures: Figures) -> Iterator[Finding]:
     """Yield too many idle threads, and too many branches at which the threads of a warp diverge."""
     least = limits.active_threads
-    if least is not None and figures.working < least * figures.threads:
+    # Where all is right and nobody touched anything, there was nothing to do.
+    if least is not None and 0 < figures.working < least * figures.threads:
         yield Finding(
             "limit",
             f"Only {count(figures.working, 'thread')} of {figures.threads} touched the arrays, although "

@@ -173,6 +173,12 @@ class Machine:
             raise EndlessError(line, of_all=self.fuel >= 0)
         return path
 
+    def not_taken(self, line: int) -> None:
+        """Take back the count of a turn that only found that the loop is to be left."""
+        self._turns[line, self.segment.thread] -= 1
+        self.fuel += 1
+        self._left += 1
+
     def leave(self, path: int) -> None:
         """Go back to the path around a loop."""
         self.path = path

@@ -365,6 +365,8 @@ class _Rewriter(ast.NodeTransformer):
         outer, turn = self._fresh("outer"), self._fresh("turn")
         before = [_assign(outer, _of_tracer("path")), _assign(turn, _tell("enter"))]
         line = ast.Constant(node.lineno)
+        if (leaving := _leaves_first(node.body)) is not None:
+            leaving.insert(-1, _at(leaving[-1], ast.Expr(_tell("not_taken", line))))
         node.body.insert(0, _at(node, _assign(turn, _tell("turn", _name(turn), line))))
         after = ast.Expr(
             _tell("left", _name(outer), _name(turn), line)
@@ -555,6 +557,14 @@ def is_known(node: ast.expr, variables: Collection[str]) -> bool:
         case ast.UnaryOp(operand=operand):
             return is_known(operand, variables)
     return isinstance(node, ast.Constant)
+
+
+def _leaves_first(body: list[ast.stmt]) -> list[ast.stmt] | None:
+    """Return what a loop does that is left before its turn's work, as ``if low > high: break`` does."""
+    match body[0]:
+        case ast.If(body=[*_, ast.Break() | ast.Return()] as leaving, orelse=[]):
+            return leaving
+    return None
 
 
 def _variables(function: ast.FunctionDef) -> set[str]:
