@@ -338,7 +338,8 @@ def test_a_turn_that_only_leaves_the_loop_does_not_count(loop: str) -> None:
 
 def test_where_there_is_nothing_to_do_no_thread_needs_to_work() -> None:
     call = next(call for call in answers.calls() if call.grid == (len(call.arguments["x"]),) > (32,))
-    call = replace(call, expected={"out": call.arguments["out"].copy()})
+    x = call.arguments["x"]
+    call = replace(call, arguments={"x": x, "out": x.copy()}, expected={"out": x})
     task = KernelTask(lambda: [call], Limits(active_threads=0.9), parameters=("x", "out"))
     report = judge_simulated(answers.exercise(task=task), answers.answer(answers.WRITES_NOTHING))
     assert report.passed, report.findings

@@ -86,12 +86,15 @@ class Sites:
         Sites and axes of subscripts such as ``x[-1]``: nobody writes that by mistake.
     unused : set
         Sites of atomic operations whose answer nobody looks at.
+    loops : mapping
+        The line of the innermost ``while`` around each line of its body: what does not end, if not a ``for``.
     """
 
     lines: list[int] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     from_the_end: set[tuple[int, int]] = field(default_factory=set)
     unused: set[int] = field(default_factory=set)
+    loops: dict[int, int] = field(default_factory=dict)
 
     def new(self, line: int) -> int:
         """Give a place its number."""
@@ -338,6 +341,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
         """Count the turns, and tell which way each test went."""
+        # Loops inside come later, and have the last word.
+        self.sites.loops |= dict.fromkeys(
+            range(node.lineno, (node.end_lineno or node.lineno) + 1), node.lineno
+        )
         node.test = self._branch(node.test)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)
         return self._counted(node)
