@@ -110,7 +110,8 @@ CAUSES = {
         MATMUL, "(8, 8), float32", "(8, 8), 'float64'", "tile_a begins as cuda.shared.array(", "'float64'",
     ),
     "a total of another type": (
-        ROWS, "total = float32(0)", "total = cuda.int32(0)", "total begins as cuda.int32(0) in line 8", "int32(0)",
+        ROWS, "total = float32(0)", "total = cuda.int32(0)", "total begins as cuda.int32(0) in line 8",
+        "int32(0)",
     ),
     "a barrier that is not called": (
         "barrier", "cuda.syncthreads()", "cuda.syncthreads",

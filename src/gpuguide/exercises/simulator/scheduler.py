@@ -32,9 +32,9 @@ from gpuguide.exercises.simulator.source import Kernel
 from gpuguide.exercises.simulator.trace import Trace
 
 #: Turns of loops that one thread may make before its loop counts as endless.
-STEP_LIMIT = 100_000
+STEP_LIMIT = 40_000
 #: A wait counts as so many turns of a loop, so that a loop that holds one ends in time, too.
-_PRICE_OF_A_WAIT = 50
+_PRICE_OF_A_WAIT = 20
 #: Pauses before atomic operations that a thread makes between two barriers. Beyond, it lets others come
 #: between only after so many, so that a swap which is tried again comes to an end, and a lock gets free.
 _MOST_PAUSES, _PATIENCE = 24, 64
