@@ -188,7 +188,10 @@ def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
 
 
 class _Unaliased(ast.NodeTransformer):
-    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts."""
+    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts.
+
+    A lambda that is given a name becomes a function, in which a thread can wait.
+    """
 
     def __init__(self, function: ast.FunctionDef, imports: Mapping[str, str]) -> None:
         names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_store(node)]
@@ -202,10 +205,13 @@ class _Unaliased(ast.NodeTransformer):
                         self.meant[name] = value
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """Drop what is put elsewhere."""
+        """Drop what is put elsewhere, and define what is a function."""
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]) if name in self.meant:
                 return _at(node, ast.Pass())
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=args, body=body)):
+                result: ast.stmt = _at(body, ast.Return(self.visit(body)))
+                return _at(node, ast.FunctionDef(name, args, [result], []))
         self.generic_visit(node)
         return node
 
@@ -294,7 +300,7 @@ class _Rewriter(ast.NodeTransformer):
         self, waits: Waits, sites: Sites, attributes: Collection[str], *, tells_returns: bool
     ) -> None:
         self.waits, self.sites, self.attributes = waits, sites, attributes
-        self.tells_returns, self.n_names = tells_returns, 0
+        self.tells_returns, self.n_names, self.depth = tells_returns, 0, 0
         #: Variables of the function that is rewritten, but for those that are set once, to a constant.
         self.variables: set[str] = set()
 
@@ -308,9 +314,12 @@ class _Rewriter(ast.NodeTransformer):
         """Drop decorators and annotations, count the calls; a return out of a loop puts the path back."""
         node.decorator_list, node.returns = [], None
         self.variables |= _variables(node)
+        tells, self.tells_returns = self.tells_returns, self.tells_returns and self.depth == 0
+        self.depth += 1
         first = node.body[0]
         loops = any(isinstance(inner, ast.For | ast.While) for inner in own_nodes(node))
         self.generic_visit(node)
+        self.depth, self.tells_returns = self.depth - 1, tells
         if loops:
             keep = _assign("__entry", _of_tracer("path"))
             put_back: list[ast.stmt] = [ast.Expr(_tell("leave", _name("__entry")))]
