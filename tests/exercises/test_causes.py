@@ -8,6 +8,7 @@ from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.verdict import Verdict
 
 SUMS, MATMUL, PACK, HISTOGRAM = "block_reduction", "tiled_matmul", "pack_bits", "histogram"
+ROWS = "row_sums"
 ALONE = "if t == 0:\n        for k in range(40):\n            part[0] += 0\n"
 # The same lane's value, asked for twice: where the lane is there, nothing changes.
 ASK = "cuda.shfl_xor_sync(0xFFFFFFFF, {}, 16)"
@@ -100,6 +101,48 @@ CAUSES = {
         "n = counts[value]\n            cuda.atomic.cas(counts, value, n, n + 1)",
         "on counts[0], the read in line 12 and the compare-and-swap in line 13;", "n = counts",
     ),
+    "a tile that is overwritten in the next turn": (
+        MATMUL, "        cuda.syncthreads()  # all have read before anybody overwrites\n", "",
+        "in line 20 and thread (0, 0) writes it in line 13, in the next turn of the loop, with no barrier",
+        "= tile_b[ty, tx] =",
+    ),
+    "tiles of 64 bits": (
+        MATMUL, "(8, 8), float32", "(8, 8), 'float64'", "tile_a begins as cuda.shared.array(", "'float64'",
+    ),
+    "a total of another type": (
+        ROWS, "total = float32(0)", "total = cuda.int32(0)", "total begins as cuda.int32(0) in line 8",
+        "int32(0)",
+    ),
+    "a barrier that is not called": (
+        "barrier", "cuda.syncthreads()", "cuda.syncthreads",
+        "Line 13 names cuda.syncthreads, but does not call it", "value = x[i]",
+    ),
+    "a mask of half a warp": (
+        ROWS, "0xFFFFFFFF", "0xFFFF", "0xFFFFFFFF names all 32 of a warp", "shfl_down",
+    ),
+    "a shuffle to which some lanes do not come": (
+        ROWS, "distance > 0:", "distance > 0 and cuda.threadIdx.x < x.shape[1]:",
+        "Let every lane that is named come to it", "shfl_down",
+    ),
+    "an atomic addition to what holds nothing": (
+        ROWS, "sums[row] = total", "cuda.atomic.add(sums, row, total)",
+        "sums held nothing, not even zero, before it was changed atomically", "atomic.add",
+    ),
+    "a loop around a shuffle that does not end": (
+        ROWS, "distance //= 2", "distance -= distance % 2", "The loop at line 13 does not end", "while",
+    ),
+    "a loop of turns in one that does not end": (
+        ROWS, "distance //= 2", "for k in range(3): pass", "The loop at line 13 does not end", "while",
+    ),
+    "a power that is written as an exclusive or": (
+        "fusion", "difference * difference", "difference ^ 2", "a power is written **", "^",
+    ),
+    "no layers": (
+        "carry_values", "n_layers and i", "i", "The array has no elements here", "x[0, i]",
+    ),
+    "a block's sum in single precision": (
+        "shared_sum", "array(1, int32)", "array(1, 'float32')", "whose type cannot hold", "atomic.add(total",
+    ),
 }  # fmt: skip
 
 
@@ -113,6 +156,23 @@ def test_the_cause_is_named(title: str) -> None:
     text = " ".join(str(Verdict(exercise, (report,), Answer(source, exercise.function_name))).split())
     assert said in text
     assert code in source.splitlines()[report.findings[0].lines[0] - 1]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("    total = float32(0)\n", "    total = float32(0)\n    if row >= c.shape[0]:\n        return\n"),
+        (
+            "        cuda.syncthreads()  # both",
+            "        if row < c.shape[0]:\n            cuda.syncthreads()  # both",
+        ),
+    ],
+)
+def test_what_follows_from_a_missed_barrier_is_not_told(right: str, wrong: str) -> None:
+    exercise = get(MATMUL)
+    assert right in exercise.solution
+    report = judge(exercise, exercise.solution.replace(right, wrong), name=exercise.function_name)
+    assert len(report.findings) == 1
 
 
 def test_the_class_of_a_dtype_makes_numbers() -> None:

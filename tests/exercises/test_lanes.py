@@ -1,6 +1,7 @@
 """An answer goes through the lanes at hand, one after the other, up to the first that fails."""
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import answers
 import pytest
@@ -316,6 +317,32 @@ def test_limits_are_held(limits, body, kind, message) -> None:
     if "reads" not in str(limits):
         right = judge_simulated(answers.exercise(Limits(**limits)), answers.answer())
         assert right.passed, right.findings
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while k < 2:\n",
+        "while True:\n            if k == 2:\n                break\n",
+        "for _ in range(9):\n            if k == 2:\n                break\n",
+        "while True:\n            if k == 2:\n                out[i] = x[i] + x[i]\n                return\n",
+    ],
+)
+def test_a_turn_that_only_leaves_the_loop_does_not_count(loop: str) -> None:
+    body = f"k = 0\n        {loop}            k += 1\n        out[i] = x[i] + x[i]"
+    source = answers.answer(answers.RIGHT.replace("out[i] = x[i] + x[i]", body))
+    for turns, passes in ((2, True), (1, False)):
+        report = judge_simulated(answers.exercise(Limits(loop_turns=turns)), source)
+        assert report.passed == passes, report.findings
+
+
+def test_where_there_is_nothing_to_do_no_thread_needs_to_work() -> None:
+    call = next(call for call in answers.calls() if call.grid == (len(call.arguments["x"]),) > (32,))
+    x = call.arguments["x"]
+    call = replace(call, arguments={"x": x, "out": x.copy()}, expected={"out": x})
+    task = KernelTask(lambda: [call], Limits(active_threads=0.9), parameters=("x", "out"))
+    report = judge_simulated(answers.exercise(task=task), answers.answer(answers.WRITES_NOTHING))
+    assert report.passed, report.findings
 
 
 def test_how_accesses_lie_together_is_judged_for_contiguous_arrays_only() -> None:

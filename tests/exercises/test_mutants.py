@@ -93,8 +93,8 @@ def test_equivalent_mutants_belong_to_the_pool_and_have_a_reason() -> None:
 
 @pytest.fixture
 def few_steps(monkeypatch):
-    """Let a thread make a tenth of the turns of loops that an answer's may: many mutants never end."""
-    monkeypatch.setattr(judge, "run", partial(scheduler.run, step_limit=scheduler.STEP_LIMIT // 10))
+    """Let a thread make a quarter of the turns of loops that an answer's may: many mutants never end."""
+    monkeypatch.setattr(judge, "run", partial(scheduler.run, step_limit=scheduler.STEP_LIMIT // 4))
 
 
 @pytest.mark.usefixtures("few_steps")

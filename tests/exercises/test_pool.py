@@ -234,6 +234,7 @@ GPU_MAY_PASS = {
     "race": "a race can come out right, on one GPU nearly always",
     "missed_barrier": "what a barrier does that some threads miss is undefined, and often harmless",
     "divergent_barrier": "what a barrier does that some threads miss is undefined, and often harmless",
+    "missing_lane": "what a shuffle takes from a lane that is not there is undefined, and often harmless",
     "uninitialised": "memory that nobody has set may hold a zero by chance",
     "negative_index": "Numba reads from the end, and the value there can be the right one",
     "out_of_range": "a value read behind an array may not change the result",

@@ -193,6 +193,12 @@ def test_bad_input_is_one_line_and_status_two(capsys, arguments: tuple[str, ...]
     assert capsys.readouterr().err == f"gpuguide: {message}\n"
 
 
+def test_the_file_may_stand_behind_the_lanes(capsys) -> None:
+    Path("mine.py").write_text(get("guard").solution)
+    assert exercises("check", "guard", "--lanes", "simulator", "mine.py") == 0
+    assert capsys.readouterr().out.startswith("guard: passed\n")
+
+
 def test_the_help_says_what_is_executed(capsys) -> None:
     with pytest.raises(SystemExit):
         exercises("check", "--help")

@@ -146,6 +146,8 @@ def _as_comment(exercise: Exercise) -> str:
 
 
 def _check(options: argparse.Namespace) -> int:
+    if options.lanes and options.file is None and options.lanes[-1].endswith(".py"):
+        options.file = Path(options.lanes.pop())  # it stands behind the lanes
     file = options.file or Path(f"{options.name}.py")
     if options.file is None and not file.exists():
         pool.get(options.name)  # a mistyped name is the first thing to mend

@@ -253,7 +253,10 @@ def _kind(finding: Finding, report: LaneReport) -> str:
 
 def _of_index(finding: Finding, trace: Trace) -> str:
     """Return what to advise on for an index that an array does not have."""
-    own = any(region.name == finding.array and region.space != "global" for region in trace.regions)
+    named = [region for region in trace.regions if region.name == finding.array]
+    if any(0 in region.shape for region in named):
+        return "no_elements"
+    own = any(region.space != "global" for region in named)
     if own and finding.kind == "out_of_range":
         return "too_short"
     if len(finding.index) != 1 or not finding.threads:
@@ -262,7 +265,7 @@ def _of_index(finding: Finding, trace: Trace) -> str:
         return "beyond_the_end"
     if finding.kind == "negative_index":
         return finding.kind
-    sizes = {math.prod(region.shape) for region in trace.regions if region.name == finding.array}
+    sizes = {math.prod(region.shape) for region in named}
     blocks = trace.geometry.blocks
     return "one_a_block" if sizes == {blocks} and blocks > 1 else "out_of_range"
 

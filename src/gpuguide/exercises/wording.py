@@ -28,6 +28,7 @@ LOOK_AT = {
         "Blocks are whole, so a grid may hold more threads than there are elements. What should a thread "
         "without an element do?"
     ),
+    "no_elements": ("The array has no elements here, and that is allowed. What should a thread do then?"),
     "too_short": (
         "A shared or local array has the length that the kernel gives it, whatever the block. What is the "
         "largest index that a thread uses, and is there room for it?"
@@ -50,6 +51,10 @@ LOOK_AT = {
     "missed_barrier": (
         "A barrier waits for every thread of its block. A thread that returns early never reaches it: let it "
         "skip the work and stay for the barrier."
+    ),
+    "missing_lane": (
+        "A shuffle or a vote waits for the lanes that its mask names, and 0xFFFFFFFF names all 32 of a warp. "
+        "Let every lane that is named come to it, and put only the work inside the if."
     ),
     "race": (
         "Nothing says which of the two threads comes first. Give the element one writer, put a barrier "
@@ -107,8 +112,8 @@ _OF_FUNCTIONS = {
 
 _OF_MATRICES = {
     "out_of_range": (
-        "Which number of the index is too large, and does it count along the right axis? Along each axis "
-        "there may be more threads than elements: what should those beyond the end do?"
+        "Which number of the index is too small or too large, and does it count along the right axis? What "
+        "should a thread do whose element, or the neighbour of whose element, does not exist?"
     ),
 }
 

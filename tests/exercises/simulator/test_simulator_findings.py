@@ -173,7 +173,7 @@ MESSAGES = [
         "an endless loop around a barrier",
         "def kernel(x):\n    while True:\n        cuda.syncthreads()\n",
         (1, 2, {"x": ramp(40), "step_limit": 500}),
-        ["The loop at line 3 does not end: one thread was stopped there after 500 steps."],
+        ["The loop at line 2 does not end: one thread was stopped there after 500 steps."],
     ),
     (
         "a division by zero",
@@ -251,7 +251,8 @@ MESSAGES = [
         "an operator that floats have not",
         "def kernel(x):\n    x[0] = x[0] ^ 2\n",
         (1, 1, {"x": np.ones(4, np.float32)}),
-        ["Thread 0 of block 0 fails in line 2: unsupported operand type(s) for ^: 'float32' and 'int64'."],
+        ["Thread 0 of block 0 fails in line 2: unsupported operand type(s) for ^: 'float32' and 'int64'; ^ "
+         "compares bits, and a power is written **."],
     ),
     (
         "a truth for a barrier that counts integers",

@@ -103,8 +103,18 @@ def test_what_nobody_waits_for_is_found() -> None:
     assert found(SWAPS.replace("while", "if"), *RIGHT["swaps"][1:])
 
 
-def test_an_operation_in_a_lambda_is_not_interrupted() -> None:
+def test_an_operation_in_a_lambda_without_a_name_is_not_interrupted() -> None:
     """A lambda that pauses would be a generator."""
-    source = "def kernel(a, b, out):\n    add = lambda n: cuda.atomic.add(out, 0, n)\n    before = add(1)"
+    source = "def kernel(a, b, out):\n    before = (lambda n: cuda.atomic.add(out, 0, n))(1)"
     assert prepare(source, usual_imports=True).taking_turns is None
     assert found(source, *RIGHT["swaps"][1:]) == []
+
+
+def test_an_operation_in_a_lambda_with_a_name_is_interrupted() -> None:
+    source = """
+def kernel(a, b, out):
+    read = lambda i: cuda.atomic.add(out, i, 0)
+    cuda.atomic.exch(out, 0, read(0) + 1)
+"""
+    (message,) = found(source, *RIGHT["swaps"][1:])
+    assert "the atomic operations in lines 3 and 4" in message

@@ -1,6 +1,6 @@
 """Calls the shuffle where some threads of the warp no longer come.
 
-Found: missed_barrier, divergent_barrier, wrong.
+Found: missing_lane.
 """
 
 from numba import cuda

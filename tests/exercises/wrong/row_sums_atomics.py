@@ -1,6 +1,6 @@
 """Adds every partial sum atomically.
 
-Found: wrong, limit.
+Found: uninitialised.
 """
 
 from numba import cuda, float32

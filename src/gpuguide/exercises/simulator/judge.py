@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gpuguide.exercises.simulator.findings import KINDS, Finding, count, element, with_capital
-from gpuguide.exercises.simulator.machine import READ, WRITE, Event
+from gpuguide.exercises.simulator.machine import ATOMIC, READ, WRITE, Event
 from gpuguide.exercises.simulator.memory import View, c_steps
+from gpuguide.exercises.simulator.number_rules import NumberType
 from gpuguide.exercises.simulator.results import first_changed, first_wrong
 from gpuguide.exercises.simulator.scheduler import run
 from gpuguide.exercises.simulator.source import Kernel
@@ -24,6 +26,9 @@ __all__ = ["Launch", "judge_launch", "never_written", "too_narrow"]
 _WARP = 32
 # After these, missing results are no news.
 _ENDS_THE_LAUNCH = ("endless", "exception")
+# After these, nothing is: threads went on that had not met.
+_PARTS_THREADS = ("divergent_barrier", "missed_barrier", "missing_lane")
+_FOLLOWS = ("race", "uninitialised", "input_changed")
 
 
 @dataclass(frozen=True)
@@ -110,17 +115,29 @@ def judge_launch(
         watch_doubles=limits.float64_instructions == 0,
     )  # fmt: skip
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
-    if not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
+    if any(finding.kind in _PARTS_THREADS for finding in findings):
+        findings = [finding for finding in findings if finding.kind not in _FOLLOWS]
+    elif not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         findings += [_with_absent_lanes(found, launch, trace) for found in _wrong_results(launch, trace)]
     if not findings and order == "forward" and trace.depends_on_turns and kernel.taking_turns is not None:
         again, findings = _taking_turns(kernel.taking_turns, launch, before, order)
         trace = again if findings else trace
     if not findings:
         findings = [*_over_limits(kernel, limits, launch, trace)]
+    findings = [_with_uncalled(finding, kernel) for finding in findings]
     if any(finding.kind == "compile" for finding in findings):
         # No other lane will judge what Numba cannot compile.
         findings = [finding for finding in findings if finding.kind != "unsupported"]
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
+
+
+def _with_uncalled(finding: Finding, kernel: Kernel) -> Finding:
+    """Add to a race that a barrier is named, but not called."""
+    if finding.kind != "race" or not kernel.uncalled:
+        return finding
+    line, name = kernel.uncalled[0]
+    cause = f" Line {line} names {name}, but does not call it: it lacks the parentheses."
+    return replace(finding, message=finding.message + cause)
 
 
 def _taking_turns(
@@ -199,7 +216,23 @@ def _wrong_results(launch: Launch, trace: Trace) -> Iterator[Finding]:
             is_untouched=lambda place: view.unset and not _written(trace, called, cells[place]),  # noqa: B023
         )
         if finding is not None:
-            yield finding
+            yield _with_unset(finding, view, trace)
+
+
+def _with_unset(finding: Finding, view: View, trace: Trace) -> Finding:
+    """Say of a wrong element that was only ever changed atomically that it held nothing to begin with."""
+    place = sum(map(operator.mul, finding.index, c_steps(view.shape)))
+    cell = [*view.cells()][place]
+    if not view.unset or not math.isnan(view.memory.cells[cell]):
+        return finding
+    kinds = {
+        kind for region, at, kind, *_ in trace.machine.log
+        if region is not None and region.memory is view.memory and at == cell and kind != READ
+    }  # fmt: skip
+    if kinds != {ATOMIC}:
+        return finding
+    cause = f" {finding.array} held nothing, not even zero, before it was changed atomically."
+    return replace(finding, kind="uninitialised", message=finding.message + cause)
 
 
 def _with_absent_lanes(finding: Finding, launch: Launch, trace: Trace) -> Finding:
@@ -207,7 +240,9 @@ def _with_absent_lanes(finding: Finding, launch: Launch, trace: Trace) -> Findin
     values = [launch.views[name].values() for name, called in trace.names.items() if called == finding.array]
     useless = any(not isinstance(value, float) or math.isnan(value) for value in values[0])
     said, line = trace.machine.absent, trace.machine.absent_line
-    return replace(finding, message=f"{finding.message} {said}", line=line) if said and useless else finding
+    if not said or not useless:
+        return finding
+    return replace(finding, kind="missing_lane", message=f"{finding.message} {said}", line=line)
 
 
 def _changed_inputs(launch: Launch, before: Mapping[str, list[Any]], trace: Trace) -> Iterator[Finding]:
@@ -240,14 +275,18 @@ def never_written(trace: Trace, finding: Finding) -> bool:
 def too_narrow(trace: Trace, finding: Finding) -> bool:
     """Say whether the kernel made an array whose type does not hold the numbers of the one with a finding."""
     results = [region.dtype for region in trace.regions if region.name == finding.array]
-    made = [region.dtype for region in trace.regions if region.space in ("shared", "local")]
-    return any(
-        issubclass(result.kind, float)
-        and kind.kind is not bool
-        and not (issubclass(kind.kind, float) and kind.itemsize >= result.itemsize)
-        for result in results
-        for kind in made
-    )
+    given = {region.dtype for region in trace.regions if region.space == "global"} - {*results}
+    made = {region.dtype for region in trace.regions if region.space in ("shared", "local")} - given
+    return any(kind.kind is not bool and not _holds(kind, result) for result in results for kind in made)
+
+
+def _holds(kind: NumberType, result: NumberType) -> bool:
+    """Say whether a type holds the numbers of another one; signs apart, as bits serve as either."""
+    if issubclass(result.kind, float):
+        return issubclass(kind.kind, float) and kind.itemsize >= result.itemsize
+    if issubclass(kind.kind, float):
+        return kind.itemsize > result.itemsize
+    return kind.itemsize >= result.itemsize
 
 
 # --- Limits ---------------------------------------------------------------------------------------------
@@ -395,7 +434,8 @@ def _atomics(limits: Limits, figures: Figures, trace: Trace) -> Iterator[Finding
 def _threads(limits: Limits, figures: Figures) -> Iterator[Finding]:
     """Yield too many idle threads, and too many branches at which the threads of a warp diverge."""
     least = limits.active_threads
-    if least is not None and figures.working < least * figures.threads:
+    # Where all is right and nobody touched anything, there was nothing to do.
+    if least is not None and 0 < figures.working < least * figures.threads:
         yield Finding(
             "limit",
             f"Only {count(figures.working, 'thread')} of {figures.threads} touched the arrays, although "

@@ -99,6 +99,8 @@ class Machine:
         self.remarks: list[Remark] = []
         #: Rows of a segment's `clock`: how far a lane knows each lane of its warp to be; row 0 is the start.
         self.clocks: list[tuple[int, ...]] = [(0,) * 32]
+        #: The line of the barrier with which an epoch of a block began.
+        self.passed: dict[tuple[int, int], int] = {}
         self.segment = Segment(0, 0, 0, 0)
         self.path, self.fuel = 0, step_limit
         #: The line of the return at which the kernel ended, 0 before.
@@ -170,8 +172,14 @@ class Machine:
         self.fuel -= 1
         self._left -= 1
         if self.fuel < 0 or self._left < 0:
-            raise EndlessError(line, of_all=self.fuel >= 0)
+            raise EndlessError(self.sites.loops.get(line, line), of_all=self.fuel >= 0)
         return path
+
+    def not_taken(self, line: int) -> None:
+        """Take back the count of a turn that only found that the loop is to be left."""
+        self._turns[line, self.segment.thread] -= 1
+        self.fuel += 1
+        self._left += 1
 
     def leave(self, path: int) -> None:
         """Go back to the path around a loop."""

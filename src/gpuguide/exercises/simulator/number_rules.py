@@ -288,6 +288,13 @@ def _ruled(operation: _Operation, rule: Callable[[type, type], type | None] = _o
     return apply
 
 
+def _xor(a: Any, b: Any) -> Any:
+    try:
+        return operator.xor(a, b)
+    except TypeError as error:
+        raise TypeError(f"{error}; ^ compares bits, and a power is written **") from None
+
+
 def _quotient(a: Any, b: Any) -> Any:
     """Divide; only for integers zero is an error, as a float is divided by it without a word."""
     try:
@@ -337,7 +344,7 @@ floor_quotient, remainder = _ruled(_floor_quotient), _ruled(_remainder)
 power = _ruled(_power, _of_power)
 left_shift, right_shift = _ruled(_left_shift, _of_shift), _ruled(operator.rshift, _of_shift)
 both_bits, either_bits = _ruled(operator.and_, _of_bits), _ruled(operator.or_, _of_bits)
-differing_bits = _ruled(operator.xor, _of_bits)
+differing_bits = _ruled(_xor, _of_bits)
 #: The first of two values, in the type of both if one is a float; integers stay what they are.
 either = _ruled(lambda chosen, _: chosen, _of_choice)
 

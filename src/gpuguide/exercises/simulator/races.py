@@ -182,6 +182,7 @@ def _finding(pairs: list[tuple[Access, Access]], trace: Trace) -> Finding:
     name, index = first.region.name, first.region.index_of(first.at)
     who = (trace.geometry.thread_id(first.thread), trace.geometry.thread_id(second.thread))
     same_block = first.block == second.block
+    begun = trace.machine.passed.get((first.block, first.epoch), 0) if same_block else 0
     if first.line == second.line and frozenset((_WRITES,)) in roles:
         changed = frozenset((_READS, _WRITES)) in roles
         does, harm = (
@@ -194,10 +195,16 @@ def _finding(pairs: list[tuple[Access, Access]], trace: Trace) -> Finding:
         )
         said = f"{both} both {does} {element(name, index)} in line {first.line}"
     else:
-        other = f"thread {numbers(who[1].thread)}" if same_block else str(who[1])
+        one, other = first, second
+        around = ""
+        if first.line < begun <= second.line:
+            # A barrier lies between the lines, but not from the second one round the loop to the first.
+            one, other, around = second, first, ", in the next turn of the loop,"
+            who = who[::-1]
+        rival = f"thread {numbers(who[1].thread)}" if same_block else str(who[1])
         said = (
-            f"{with_capital(str(who[0]))} {_does(first)} {element(name, index)} in line {first.line} and "
-            f"{other} {_does(second)} {_again(first, second)}"
+            f"{with_capital(str(who[0]))} {_does(one)} {element(name, index)} in line {one.line} and "
+            f"{rival} {_does(other)} {_again(one, other)}{around}"
         )
         read = _READS in (ROLE[first.kind], ROLE[second.kind])
         harm = "the old value or the new one can be read" if read else "either value can stay"

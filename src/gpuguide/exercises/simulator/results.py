@@ -46,7 +46,11 @@ def first_wrong(
         None if all are right.
     """
     differs = _differing(tolerance, cast)
-    wrong = [place for place, pair in enumerate(zip(got, expected, strict=True)) if differs(*pair)]
+    pairs = enumerate(zip(got, expected, strict=True))
+    # NaN is also what an element holds that nobody has written to yet.
+    wrong = [
+        place for place, pair in pairs if differs(*pair) or (math.isnan(pair[0]) and is_untouched(place))
+    ]
     if not wrong:
         return None
     place = wrong[0]

@@ -86,12 +86,15 @@ class Sites:
         Sites and axes of subscripts such as ``x[-1]``: nobody writes that by mistake.
     unused : set
         Sites of atomic operations whose answer nobody looks at.
+    loops : mapping
+        The line of the innermost ``while`` around each line of its body: what does not end, if not a ``for``.
     """
 
     lines: list[int] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     from_the_end: set[tuple[int, int]] = field(default_factory=set)
     unused: set[int] = field(default_factory=set)
+    loops: dict[int, int] = field(default_factory=dict)
 
     def new(self, line: int) -> int:
         """Give a place its number."""
@@ -185,7 +188,10 @@ def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
 
 
 class _Unaliased(ast.NodeTransformer):
-    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts."""
+    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts.
+
+    A lambda that is given a name becomes a function, in which a thread can wait.
+    """
 
     def __init__(self, function: ast.FunctionDef, imports: Mapping[str, str]) -> None:
         names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_store(node)]
@@ -199,10 +205,13 @@ class _Unaliased(ast.NodeTransformer):
                         self.meant[name] = value
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """Drop what is put elsewhere."""
+        """Drop what is put elsewhere, and define what is a function."""
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]) if name in self.meant:
                 return _at(node, ast.Pass())
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=args, body=body)):
+                result: ast.stmt = _at(body, ast.Return(self.visit(body)))
+                return _at(node, ast.FunctionDef(name, args, [result], []))
         self.generic_visit(node)
         return node
 
@@ -291,7 +300,7 @@ class _Rewriter(ast.NodeTransformer):
         self, waits: Waits, sites: Sites, attributes: Collection[str], *, tells_returns: bool
     ) -> None:
         self.waits, self.sites, self.attributes = waits, sites, attributes
-        self.tells_returns, self.n_names = tells_returns, 0
+        self.tells_returns, self.n_names, self.depth = tells_returns, 0, 0
         #: Variables of the function that is rewritten, but for those that are set once, to a constant.
         self.variables: set[str] = set()
 
@@ -305,9 +314,12 @@ class _Rewriter(ast.NodeTransformer):
         """Drop decorators and annotations, count the calls; a return out of a loop puts the path back."""
         node.decorator_list, node.returns = [], None
         self.variables |= _variables(node)
+        tells, self.tells_returns = self.tells_returns, self.tells_returns and self.depth == 0
+        self.depth += 1
         first = node.body[0]
         loops = any(isinstance(inner, ast.For | ast.While) for inner in own_nodes(node))
         self.generic_visit(node)
+        self.depth, self.tells_returns = self.depth - 1, tells
         if loops:
             keep = _assign("__entry", _of_tracer("path"))
             put_back: list[ast.stmt] = [ast.Expr(_tell("leave", _name("__entry")))]
@@ -338,6 +350,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
         """Count the turns, and tell which way each test went."""
+        # Loops inside come later, and have the last word.
+        self.sites.loops |= dict.fromkeys(
+            range(node.lineno, (node.end_lineno or node.lineno) + 1), node.lineno
+        )
         node.test = self._branch(node.test)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)
         return self._counted(node)
@@ -365,6 +381,8 @@ class _Rewriter(ast.NodeTransformer):
         outer, turn = self._fresh("outer"), self._fresh("turn")
         before = [_assign(outer, _of_tracer("path")), _assign(turn, _tell("enter"))]
         line = ast.Constant(node.lineno)
+        if (leaving := _leaves_first(node.body)) is not None:
+            leaving.insert(-1, _at(leaving[-1], ast.Expr(_tell("not_taken", line))))
         node.body.insert(0, _at(node, _assign(turn, _tell("turn", _name(turn), line))))
         after = ast.Expr(
             _tell("left", _name(outer), _name(turn), line)
@@ -555,6 +573,14 @@ def is_known(node: ast.expr, variables: Collection[str]) -> bool:
         case ast.UnaryOp(operand=operand):
             return is_known(operand, variables)
     return isinstance(node, ast.Constant)
+
+
+def _leaves_first(body: list[ast.stmt]) -> list[ast.stmt] | None:
+    """Return what a loop does that is left before its turn's work, as ``if low > high: break`` does."""
+    match body[0]:
+        case ast.If(body=[*_, ast.Break() | ast.Return()] as leaving, orelse=[]):
+            return leaving
+    return None
 
 
 def _variables(function: ast.FunctionDef) -> set[str]:

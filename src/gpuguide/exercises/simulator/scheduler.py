@@ -32,9 +32,9 @@ from gpuguide.exercises.simulator.source import Kernel
 from gpuguide.exercises.simulator.trace import Trace
 
 #: Turns of loops that one thread may make before its loop counts as endless.
-STEP_LIMIT = 100_000
+STEP_LIMIT = 40_000
 #: A wait counts as so many turns of a loop, so that a loop that holds one ends in time, too.
-_PRICE_OF_A_WAIT = 50
+_PRICE_OF_A_WAIT = 20
 #: Pauses before atomic operations that a thread makes between two barriers. Beyond, it lets others come
 #: between only after so many, so that a swap which is tried again comes to an end, and a lock gets free.
 _MOST_PAUSES, _PATIENCE = 24, 64
@@ -342,7 +342,8 @@ class _WaitingBlock:
         thread.answer, thread.path, thread.fuel = None, machine.path, machine.fuel - _PRICE_OF_A_WAIT
         thread.pieces += 1
         if thread.fuel < 0 and thread.wait is not None:
-            raise EndlessError(machine.sites.line(thread.wait.site))
+            line = machine.sites.line(thread.wait.site)
+            raise EndlessError(machine.sites.loops.get(line, line))
 
     def _answered(self, warp: Sequence[_Thread]) -> list[_Thread]:
         """Let the operations of a warp take place whose lanes have all arrived; return those lanes."""
@@ -418,6 +419,7 @@ class _WaitingBlock:
             thread.wait, thread.answer = None, _OF_A_BLOCK[wait.operation](votes)
             thread.pauses = 0
         self.epoch += 1
+        self.machine.passed[self.block, self.epoch] = self.machine.sites.line(waits[0].site)
         return True
 
 
@@ -537,13 +539,13 @@ class _Standstill:
             f"{self._shown(missing.number)} of the same warp, one of them, waits in line {other_line}"
         )
         lines = tuple(sorted({line, other_line}))
-        self._remark("divergent_barrier", what, lines, (stuck.number, missing.number))
+        self._remark("missing_lane", what, lines, (stuck.number, missing.number))
 
     def left_out(self, thread: _Thread, wait: Wait) -> None:
         """Report a lane whose own mask does not name it."""
         line = self._line(wait)
         what = f"calls {wait.operation} in line {line} with a mask that does not name its lane, {thread.lane}"
-        self._remark("divergent_barrier", what, (line,), (thread.number,))
+        self._remark("missing_lane", what, (line,), (thread.number,))
 
     def _shown(self, number: int) -> str:
         return numbers(self.machine.geometry.thread_id(number).thread)

@@ -39,6 +39,8 @@ class Kernel:
         Whether a thread waits for others, so that it must be run in pieces.
     pauses : bool
         Whether all threads of the launch take turns: each pauses before an atomic operation.
+    uncalled : tuple
+        Where a barrier is named but not called: the line, and the name.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Kernel:
     findings: tuple[Finding, ...] = ()
     waits: bool = False
     pauses: bool = False
+    uncalled: tuple[tuple[int, str], ...] = ()
     code: CodeType = field(kw_only=True, repr=False)
     sites: Sites = field(kw_only=True, repr=False)
     imports: Mapping[str, str] = field(kw_only=True, repr=False)
@@ -72,7 +75,7 @@ class Kernel:
         return replace(self, waits=True, pauses=True, code=code, sites=rewritten.sites)
 
     def starts_as(self, line: int, kinds: Iterable[object]) -> tuple[str, str, int] | None:
-        """Return a name of a line that begins as a number in 64 bits, with the number and its line."""
+        """Return a name of a line that has one of these types, what it begins as, and in which line."""
         wide = {float: "float64", int: "int64"}
         found = list(map(str, kinds))
         nodes = [*ast.walk(_parsed(self.source))]
@@ -82,7 +85,22 @@ class Kernel:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
                     if name in used and node.lineno != line and wide.get(type(value)) in found:
                         return name, repr(value), node.lineno
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                    # A number or an array that is made of a type: int32(0), cuda.shared.array(8, float64).
+                    if name in used and node.lineno != line and _type_named(call) in found:
+                        return name, ast.unparse(call), node.lineno
         return None
+
+
+def _type_named(call: ast.Call) -> str:
+    """Return the type that a call converts to, or makes an array of, if it may widen others; else nothing."""
+    parts = [call.func, *call.args[1:2], *(each.value for each in call.keywords if each.arg == "dtype")]
+    for part in parts:
+        match part:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                if name in NUMBER_TYPES and name not in ("float16", "float32"):
+                    return name
+    return ""
 
 
 def prepare(
@@ -135,6 +153,7 @@ def prepare(
     imports = _imports(tree) or (names.USUAL_IMPORTS if usual_imports else {})
     own_constants = _constants(tree, constants, evaluate) if evaluate else {}
     findings = [*_look_over(kernel, functions.values()), *_unknown(functions.values(), imports)]
+    uncalled = tuple(_uncalled(functions.values()))
     rewritten = rewrite(functions.values(), imports, names.ATTRIBUTES, kernel.name)
     code = _compiled(ast.Module(list(rewritten.functions), []), kernel.name)
     return Kernel(
@@ -142,6 +161,7 @@ def prepare(
         parameters,
         tuple(sorted(findings, key=lambda finding: finding.order)),
         kernel.name in rewritten.waiting,
+        uncalled=uncalled,
         code=code,
         sites=rewritten.sites,
         imports=imports,
@@ -325,6 +345,14 @@ _OF_CUDA = frozenset(
     {*WAITING, *(name for name in vars(names.Cuda) if not name.startswith("_")), *NUMBER_TYPES}
     | {"gridDim", "blockDim", "threadIdx", "blockIdx", "laneid", "shared", "local", "const", "atomic"}
 )
+
+
+def _uncalled(functions: Iterable[ast.FunctionDef]) -> Iterator[tuple[int, str]]:
+    """Yield barriers that stand alone without parentheses, which Numba takes and does nothing for."""
+    for node in (node for function in functions for node in ast.walk(function)):
+        match node:
+            case ast.Expr(value=ast.Attribute(attr=name) | ast.Name(id=name)) if name in WAITING:
+                yield node.lineno, ast.unparse(node)
 
 
 def _unknown(functions: Iterable[ast.FunctionDef], imports: Mapping[str, str]) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuguide.exercises.cases import eighths, in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+from gpuguide.exercises.simulator.findings import count
 from gpuguide.machine.launch import blocks_1d
 
 # Layers, columns, and threads per block.
@@ -33,8 +34,10 @@ def _call(shape: tuple[int, int], threads: int) -> Call:
     expected[1:] += x[:-1]
     expected[:-1] += x[1:]
     grid = (blocks_1d(shape[1], threads),)
-    label = f"{shape[0]} layers, {shape[1]} columns, {in_words(grid, (threads,))}"
-    return Call(label, grid, (threads,), {"x": x, "out": poisoned(shape)}, {"out": expected})
+    label = f"{count(shape[0], 'layer')}, {count(shape[1], 'column')}, {in_words(grid, (threads,))}"
+    arguments = {"x": x, "out": poisoned(shape)}
+    # A loop over the columns, which each thread has but one of, makes one turn more than there are layers.
+    return Call(label, grid, (threads,), arguments, {"out": expected}, loop_turns=shape[0] + 1)
 
 
 EXERCISE = Exercise(
@@ -45,7 +48,7 @@ EXERCISE = Exercise(
     teaches="What a loop needs again in its next turn stays in a register, and is loaded once.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(sectors_per_request=5, reads_per_element=1, writes_per_element=1, loop_turns=12),
+        limits=Limits(sectors_per_request=5, reads_per_element=1, writes_per_element=1),
         signature=("float32[:, ::1]", "float32[:, ::1]"),
         parameters=("x", "out"),
     ),
