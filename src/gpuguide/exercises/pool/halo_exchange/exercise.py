@@ -32,11 +32,15 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         slabs, expected = _slabs(rows, width)
         case = f"With {count(len(rows), 'slab')} and a rim of {count(width, 'row')}"
         case += f", of {_listed(rows)} rows of their own" if len(rows) > 1 else f", {rows[0]} rows of its own"
-        before = [slab.copy() for slab in slabs]
+        before, arrays = [slab.copy() for slab in slabs], list(slabs)
         result, finding = attempt(function, f"{case},", slabs, width)
-        finding = finding or _first_wrong(case, slabs, expected, width)
+        finding = finding or _first_wrong(case, arrays, expected, width)
         if finding is not None:
-            if result is not None and all(map(np.array_equal, slabs, before)):
+            unchanged = all(map(np.array_equal, arrays, before))
+            if unchanged and any(now is not then for now, then in zip(slabs, arrays, strict=False)):
+                unused = "The list has new arrays now, and the slabs are as they were: write into the arrays."
+                finding = replace(finding, message=f"{finding.message} {unused}")
+            elif unchanged and result is not None:
                 unused = "No row changed, and what was returned is not used: write into the arrays."
                 finding = replace(finding, message=f"{finding.message} {unused}")
             yield finding

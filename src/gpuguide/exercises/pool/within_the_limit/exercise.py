@@ -20,7 +20,7 @@ from gpuguide.machine.backends import cupy
 CASES = (
     (1001, np.float32, 1600),
     (1009, np.float64, 1024),
-    (5, np.float64, 24),
+    (5, np.float64, 64),
     (4000, np.float32, 512),
     (300, np.float64, 30_000),
     (0, np.float32, 512),
