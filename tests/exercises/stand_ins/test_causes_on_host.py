@@ -44,6 +44,14 @@ CAUSES = {
     "two figures the other way round": (
         "fair_comparison", "return tuple(times)", "return times[::-1]", "came the other way round.",
     ),
+    "a mean of none": (
+        MEAN, " if a[1] else limit", "",
+        "For the readings [5, 5] and limit = 5, the function raised ZeroDivisionError",
+    ),
+    "milliseconds": (
+        LYING, "return median(", "return 1000 * median(",
+        "which is 1000 times as much: the time is wanted in seconds.",
+    ),
     "too few samples, without the one that compiled": (
         LYING, "N_SAMPLES = 15", "N_SAMPLES = 2",
         "There were 2 samples, and others disturbed 2 of 3 runs: take more samples.",

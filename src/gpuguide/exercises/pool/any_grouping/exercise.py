@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from functools import wraps
 from typing import Any
@@ -122,7 +123,9 @@ def _reduced(
         left, right = values[at : at + 2]
         values[at : at + 2] = [together(right, left) if order > 3 else together(left, right)]
     for value in beside:
-        finish(value)
+        # Where it raises, a case of its own does, too, and names the readings.
+        with suppress(Exception):
+            finish(value)
     return finish(values[0][0]), f"finish({values[0][1]})"
 
 

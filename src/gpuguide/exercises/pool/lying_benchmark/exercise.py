@@ -158,11 +158,15 @@ def _of_samples(figure: float, samples: list[Region], operation: VirtualOperatio
         )
     else:
         middle = median(sample.seconds for sample in samples)
-        message = (
-            f"The {len(samples)} samples have a median of {seconds(middle)}, and {seconds(figure)} was "
-            f"returned: {count(n_disturbed, 'run')} took more time or less than usual, which the median "
-            "forgives."
-        )
+        message = f"The {len(samples)} samples have a median of {seconds(middle)}"
+        message += f", and {seconds(figure)} was returned"
+        if middle and 900 < figure / middle < 1100:
+            message += ", which is 1000 times as much: the time is wanted in seconds."
+        elif n_disturbed:
+            runs = count(n_disturbed, "run")
+            message += f": {runs} took more time or less than usual, which the median forgives."
+        else:
+            message += "."
     return Finding("wrong", message, line=samples[-1].stop.line)
 
 
