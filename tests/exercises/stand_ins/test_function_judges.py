@@ -358,6 +358,58 @@ def measure(gpu, operation):
     assert found.message.endswith(" gpu.clock() was never read before and after a run.")
 
 
+# What is timed, and what the verdict must say of it.
+TIMED = {
+    "the function never called clock().": (
+        "time.perf_counter()",
+        "cp.dot(x, y)",
+        "time.perf_counter() - copied",
+    ),
+    "It is 1000 times too large: seconds are asked for, and get_elapsed_time gives milliseconds.": (
+        *("clock()", "begin.record(); cp.dot(x, y); end.record(); end.synchronize()"),
+        "cp.cuda.get_elapsed_time(begin, end)",
+    ),
+    "2 copies to the GPU ran while this clock ran (line 11).": (
+        *("clock()", "cp.dot(cp.asarray(a), cp.asarray(b))", "clock() - copied"),
+    ),
+}
+
+
+@pytest.mark.parametrize("words", TIMED)
+def test_a_figure_of_another_kind_is_explained(words):
+    clock, product, figure = TIMED[words]
+    source = f"""
+import time
+def copy_and_work(cp, clock, a, b):
+    wait = cp.cuda.Device().synchronize
+    cp.dot(cp.asarray(a), cp.asarray(b)), wait()
+    begin, end = cp.cuda.Event(), cp.cuda.Event()
+    start = {clock}
+    x, y = cp.asarray(a), cp.asarray(b)
+    wait()
+    copied = {clock}
+    {product}
+    wait()
+    return copied - start, {figure}
+"""
+    assert any(words.lower() in finding.message.lower() for finding in findings("copy_and_work", source))
+
+
+def test_lines_of_too_many_launches_are_named():
+    source = """
+def convolve_rows(cp, image, weights):
+    rows, width = image.shape[0] + weights.shape[0] - 1, image.shape[1] + weights.shape[1] - 1
+    out = cp.zeros((rows, width), image.dtype)
+    for row in range(len(image)):
+        for k in range(len(weights)):
+            out[row + k] += cp.convolve(image[row], weights[k])
+    return out
+"""
+    (found,) = findings("rows_apart", source)
+    assert found.message.endswith(" convolve was called 4 times (line 7); once is what is asked.")
+    assert found.lines == (7,)
+
+
 def test_one_axis_is_one_integer():
     (found,) = findings("grid_arithmetic", "def blocks_per_grid(shape, threads_per_block):\n    return [4]\n")
     assert found.message.endswith(" the result must be a tuple of 1 integer; got [4].")
