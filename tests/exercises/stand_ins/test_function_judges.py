@@ -15,6 +15,7 @@ from gpuguide.exercises.pool.rows_apart.exercise import _expected, _inputs
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from study_results import cell, make
 
+WRONG = Path(__file__).parents[1] / "wrong"
 FUNCTIONS = [name for name in names() if isinstance(get(name).task, FunctionTask)]
 
 
@@ -395,6 +396,34 @@ def copy_and_work(cp, clock, a, b):
     assert any(words.lower() in finding.message.lower() for finding in findings("copy_and_work", source))
 
 
+# A right sum is refused where each thread adds up one value alone, and the levels of the tree are left out.
+NO_LEVELS = """
+def close_enough(result, reference, n, threads, magnitude, integers):
+    share = -(-n // threads)
+    whole = integers and magnitude <= 2**24
+    return result == reference if whole else abs(result - reference) <= 4 * 2**-23 * share * magnitude
+"""
+WHOLE_RECORDING = """
+def window_means(cp, signal, starts, length):
+    x = cp.asarray(signal)
+    return cp.asnumpy(cp.stack([x[start : start + length].mean() for start in starts]))
+"""
+ONCE_EACH = (WRONG / "warm_start_once_each.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "words"),
+    [
+        ("choose_tolerance", NO_LEVELS, "so 1 value per thread;"),
+        ("windows", WHOLE_RECORDING, "at 300, 350, 400 of 1000, 4000 bytes were copied to the GPU;"),
+        ("warm_start", ONCE_EACH, "maximum float32. No request at the start needed it."),
+    ],
+)
+def test_a_message_reads_as_a_sentence(name, source, words):
+    (found,) = findings(name, source)
+    assert words in found.message
+
+
 def test_lines_of_too_many_launches_are_named():
     source = """
 def convolve_rows(cp, image, weights):
@@ -446,7 +475,6 @@ def test_crossings_are_those_of_the_guide_s_results(case):
 
 
 ON_GPU = [name for name in FUNCTIONS if get(name).task.on_gpu]
-WRONG = Path(__file__).parents[1] / "wrong"
 
 
 @pytest.fixture
