@@ -4,6 +4,7 @@ import sys
 from typing import NamedTuple
 
 import answers
+import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError
@@ -175,3 +176,18 @@ def test_what_only_a_gpu_can_run_is_judged_there() -> None:
         f"Line {line} uses cp.ElementwiseKernel: code in CUDA C++, which the stand-ins cannot run; a GPU can "
         "judge it.",
     )
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_names_the_reader_s_line(capsys) -> None:
+    """The line inside of NumPy or a stand-in, and its path, say nothing to readers."""
+
+    def means(x):
+        np.var(np.ones(1), ddof=1)
+        return 2 * x
+
+    judge_function(task(), means)
+    line = means.__code__.co_firstlineno + 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == f"Line {line}: RuntimeWarning: Degrees of freedom <= 0 for slice"
+    assert all(each.startswith(f"Line {line}: RuntimeWarning: ") for each in said)

@@ -105,6 +105,16 @@ def test_an_answer_of_constants_is_refused(name: str) -> None:
     assert kinds(reports(exercise, source))
 
 
+@pytest.mark.parametrize("name", kernels())
+def test_a_largest_block_is_stated_where_shared_memory_may_depend_on_it(name: str) -> None:
+    """A shared array has a length of its own, and must have room for whatever block comes."""
+    exercise = get(name)
+    answers = exercise.solution, *(path.read_text(encoding="utf-8") for path in right_answers()[name])
+    if any("shared.array" in answer for answer in answers):
+        sides = {max(side) for side in zip(*(call.block for call in exercise.task.calls()), strict=True)}
+        assert sides <= {int(number) for number in re.findall(r"\b\d+\b", exercise.statement)}
+
+
 def test_the_order_is_complete() -> None:
     folders = {path.name for path in POOL.iterdir() if path.is_dir() and not path.name.startswith("_")}
     assert set(names()) == folders

@@ -6,7 +6,9 @@ import dis
 import inspect
 import os
 import re
+import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, pairwise
 from types import CodeType
@@ -16,6 +18,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.lines import line_now, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 from gpuguide.machine.memory import is_out_of_memory
 
@@ -57,7 +60,8 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
     if finding := _reaches_behind(function):
         return LaneReport(lane, FAILED, findings=(finding,))
     try:
-        with time_limit(LIMIT_S):
+        with warnings.catch_warnings(), time_limit(LIMIT_S):
+            warnings.showwarning = _warned(function)
             findings = tuple(islice(judge(function), _MOST_FINDINGS))
             praise = task.praise(function) if task.praise and not findings and lane == "simulator" else ""
     except (Exception, SystemExit, TooLongError) as error:  # the reader's own
@@ -172,6 +176,18 @@ def _signature(function: Callable[..., Any]) -> str:
         return str(inspect.signature(function))
     except (TypeError, ValueError):
         return "()"
+
+
+def _warned(function: Callable[..., Any]) -> Callable[..., None]:
+    """Return what prints a warning with the reader's line, in place of one inside of NumPy."""
+    source = source_of(function)
+
+    def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
+        line = line_now(source)
+        where = f"Line {line}: " if line is not None else ""
+        print(f"{where}{category.__name__}: {message}", file=sys.stderr)
+
+    return show
 
 
 def _raised(error: BaseException, function: Callable[..., Any]) -> Finding:

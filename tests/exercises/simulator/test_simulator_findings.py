@@ -217,6 +217,15 @@ MESSAGES = [
         ["Thread 0 of block 0 fails in line 2: name 'scale' is not defined."],
     ),
     (
+        "a number that is called",
+        "def kernel(x):\n    if cuda.laneid() == 0:\n        x[0] = 1\n",
+        (1, 1, {"x": ramp(4)}),
+        [
+            "Thread 0 of block 0 fails in line 2: 'int64' object is not callable: a number, such as "
+            "cuda.laneid or cuda.threadIdx.x, stands without () behind it."
+        ],
+    ),
+    (
         "a name of CUDA C",
         "def kernel(x):\n    x[threadIdx.x] = 1\n",
         (1, 1, {"x": ramp(4)}),

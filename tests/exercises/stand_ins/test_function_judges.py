@@ -15,6 +15,7 @@ from gpuguide.exercises.pool.rows_apart.exercise import _expected, _inputs
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from study_results import cell, make
 
+WRONG = Path(__file__).parents[1] / "wrong"
 FUNCTIONS = [name for name in names() if isinstance(get(name).task, FunctionTask)]
 
 
@@ -358,6 +359,86 @@ def measure(gpu, operation):
     assert found.message.endswith(" gpu.clock() was never read before and after a run.")
 
 
+# What is timed, and what the verdict must say of it.
+TIMED = {
+    "the function never called clock().": (
+        "time.perf_counter()",
+        "cp.dot(x, y)",
+        "time.perf_counter() - copied",
+    ),
+    "It is 1000 times too large: seconds are asked for, and get_elapsed_time gives milliseconds.": (
+        *("clock()", "begin.record(); cp.dot(x, y); end.record(); end.synchronize()"),
+        "cp.cuda.get_elapsed_time(begin, end)",
+    ),
+    "2 copies to the GPU ran while this clock ran (line 11).": (
+        *("clock()", "cp.dot(cp.asarray(a), cp.asarray(b))", "clock() - copied"),
+    ),
+}
+
+
+@pytest.mark.parametrize("words", TIMED)
+def test_a_figure_of_another_kind_is_explained(words):
+    clock, product, figure = TIMED[words]
+    source = f"""
+import time
+def copy_and_work(cp, clock, a, b):
+    wait = cp.cuda.Device().synchronize
+    cp.dot(cp.asarray(a), cp.asarray(b)), wait()
+    begin, end = cp.cuda.Event(), cp.cuda.Event()
+    start = {clock}
+    x, y = cp.asarray(a), cp.asarray(b)
+    wait()
+    copied = {clock}
+    {product}
+    wait()
+    return copied - start, {figure}
+"""
+    assert any(words.lower() in finding.message.lower() for finding in findings("copy_and_work", source))
+
+
+# A right sum is refused where each thread adds up one value alone, and the levels of the tree are left out.
+NO_LEVELS = """
+def close_enough(result, reference, n, threads, magnitude, integers):
+    share = -(-n // threads)
+    whole = integers and magnitude <= 2**24
+    return result == reference if whole else abs(result - reference) <= 4 * 2**-23 * share * magnitude
+"""
+WHOLE_RECORDING = """
+def window_means(cp, signal, starts, length):
+    x = cp.asarray(signal)
+    return cp.asnumpy(cp.stack([x[start : start + length].mean() for start in starts]))
+"""
+ONCE_EACH = (WRONG / "warm_start_once_each.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "words"),
+    [
+        ("choose_tolerance", NO_LEVELS, "so 1 value per thread;"),
+        ("windows", WHOLE_RECORDING, "at 300, 350, 400 of 1000, 4000 bytes were copied to the GPU;"),
+        ("warm_start", ONCE_EACH, "maximum float32. No request at the start needed it."),
+    ],
+)
+def test_a_message_reads_as_a_sentence(name, source, words):
+    (found,) = findings(name, source)
+    assert words in found.message
+
+
+def test_lines_of_too_many_launches_are_named():
+    source = """
+def convolve_rows(cp, image, weights):
+    rows, width = image.shape[0] + weights.shape[0] - 1, image.shape[1] + weights.shape[1] - 1
+    out = cp.zeros((rows, width), image.dtype)
+    for row in range(len(image)):
+        for k in range(len(weights)):
+            out[row + k] += cp.convolve(image[row], weights[k])
+    return out
+"""
+    (found,) = findings("rows_apart", source)
+    assert found.message.endswith(" convolve was called 4 times (line 7); once is what is asked.")
+    assert found.lines == (7,)
+
+
 def test_one_axis_is_one_integer():
     (found,) = findings("grid_arithmetic", "def blocks_per_grid(shape, threads_per_block):\n    return [4]\n")
     assert found.message.endswith(" the result must be a tuple of 1 integer; got [4].")
@@ -394,7 +475,6 @@ def test_crossings_are_those_of_the_guide_s_results(case):
 
 
 ON_GPU = [name for name in FUNCTIONS if get(name).task.on_gpu]
-WRONG = Path(__file__).parents[1] / "wrong"
 
 
 @pytest.fixture

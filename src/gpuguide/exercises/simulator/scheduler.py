@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import re
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -610,7 +611,10 @@ def _reason(error: Exception) -> str:
     if isinstance(error, NameError):
         return _unknown_name(error)
     if isinstance(error, TypeError):
-        return with_numbas_names(str(error))
+        said = with_numbas_names(str(error))
+        if re.fullmatch(r"'(u?int|float)\d+' object is not callable", said):
+            return f"{said}: a number, such as cuda.laneid or cuda.threadIdx.x, stands without () behind it"
+        return said
     if isinstance(error, RecursionError):
         return "it calls itself endlessly"
     said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"

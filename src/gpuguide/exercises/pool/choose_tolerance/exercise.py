@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.stand_ins.judging import attempt, shown
+from gpuguide.exercises.stand_ins.judging import attempt, count, shown
 
 EPS = float(np.finfo(np.float32).eps)
 Vector = np.ndarray[Any, np.dtype[np.float32]]
@@ -173,8 +173,8 @@ def _misjudged(case: Case) -> Finding:
         "wrong",
         f"{what.capitalize()}: {case.title}. The result is {case.result!r}, the reference "
         f"{case.reference!r}, so it is off by {off:.3g}. n = {case.n}, threads = "
-        f"{case.threads}, so {serial} values per thread; magnitude = {case.magnitude:.6g}, integers = "
-        f"{case.integers}.",
+        f"{case.threads}, so {count(serial, 'value')} per thread; magnitude = {case.magnitude:.6g}, "
+        f"integers = {case.integers}.",
     )
 
 

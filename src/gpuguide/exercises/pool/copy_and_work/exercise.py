@@ -11,9 +11,19 @@ from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
-from gpuguide.exercises.stand_ins.judging import attempt, explained, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.stand_ins.judging import (
+    attempt,
+    count,
+    explained,
+    is_near,
+    is_seconds,
+    known_lines,
+    lines_text,
+    seconds,
+    shown,
+)
 from gpuguide.exercises.stand_ins.lines import source_of
-from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, used_for
+from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
 # Slower than any real machine, so that even small arrays take longer than a launch.
@@ -93,7 +103,26 @@ def _explain(case: str, result: Any, right: tuple[float, float], gpu: VirtualGpu
         if not is_near(float(figure), true):
             message = f"{case} {name} takes {seconds(true)}; the figure is {seconds(float(figure))}."
             found = [region for region in regions(gpu) if any(e.kind == kind for e in region.inside)]
-            yield from explained(message, clock_mistakes(used_for(float(figure), found)))
+            used = used_for(float(figure), found)
+            causes = [*clock_mistakes(used), *_other_mistakes(kind, float(figure) / true, used)]
+            if not gpu.events("clock"):
+                causes = [Finding("wrong", "The function never called clock().")]
+            yield from explained(message, causes)
+
+
+def _other_mistakes(kind: str, times: float, used: list[Region]) -> Iterator[Finding]:
+    """Say whether a figure is in another unit, or holds copies that belong to the other one."""
+    if is_near(times, 1000, share=0.05):
+        message = (
+            "It is 1000 times too large: seconds are asked for, and get_elapsed_time gives milliseconds."
+        )
+        yield Finding("wrong", message)
+    copies = [event for region in used for event in region.inside if event.kind == "to_device"]
+    if kind == "launch" and copies:
+        lines = [event.line for event in copies]
+        made = f"{count(len(copies), 'copy', 'copies')} to the GPU"
+        message = f"{made} ran while this clock ran{lines_text(lines)}."
+        yield Finding("wrong", message, line=copies[0].line, lines=known_lines(lines))
 
 
 EXERCISE = Exercise(

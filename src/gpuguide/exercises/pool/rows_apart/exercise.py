@@ -12,7 +12,7 @@ from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
-from gpuguide.exercises.stand_ins.judging import attempt, count
+from gpuguide.exercises.stand_ins.judging import attempt, count, known_lines, lines_text
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.machine.backends import cupy
@@ -118,14 +118,16 @@ def _moved(case: str, cp: FakeCupy) -> Finding | None:
             "limit", f"{case} data were copied between host and GPU; nothing has to be.", line=copies[0].line
         )
     launches = cp.gpu.events("launch")
-    n_calls = sum(event.name.startswith("convolve") for event in launches)
-    if n_calls != 1:
-        return Finding(
-            "limit", f"{case} convolve was called {count(n_calls, 'time')}; once is what is asked."
-        )
+    calls = [event.line for event in launches if event.name.startswith("convolve")]
+    if len(calls) != 1:
+        n_calls = f"{count(len(calls), 'time')}{lines_text(calls)}"
+        message = f"{case} convolve was called {n_calls}; once is what is asked."
+        return Finding("limit", message, lines=known_lines(calls))
     if len(launches) > MOST_LAUNCHES:
-        n_launches = count(len(launches), "launch", "launches")
-        return Finding("limit", f"{case} it took {n_launches}; {MOST_LAUNCHES} are enough.")
+        lines = [event.line for event in launches]
+        n_launches = f"{count(len(launches), 'launch', 'launches')}{lines_text(lines)}"
+        message = f"{case} it took {n_launches}; {MOST_LAUNCHES} are enough."
+        return Finding("limit", message, lines=known_lines(lines))
     return None
 
 

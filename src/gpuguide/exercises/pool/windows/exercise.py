@@ -105,7 +105,7 @@ def _crossings(case: tuple[Any, ...], cp: FakeCupy) -> Iterator[Finding]:
 
 def _said(case: tuple[Any, ...]) -> str:
     n, starts, length = case
-    return f"For windows of {count(length, 'number')} at {', '.join(map(str, starts))} of {n}"
+    return f"For windows of {count(length, 'number')} at {', '.join(map(str, starts))} of {n},"
 
 
 def _recording(n: int) -> Any:
