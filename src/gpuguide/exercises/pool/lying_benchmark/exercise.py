@@ -160,7 +160,7 @@ def _of_samples(figure: float, samples: list[Region], operation: VirtualOperatio
         middle = median(sample.seconds for sample in samples)
         message = f"The {len(samples)} samples have a median of {seconds(middle)}"
         message += f", and {seconds(figure)} was returned"
-        if middle and 900 < figure / middle < 1100:
+        if middle and is_near(figure, 1000 * middle, share=0.1):
             message += ", which is 1000 times as much: the time is wanted in seconds."
         elif n_disturbed:
             runs = count(n_disturbed, "run")
