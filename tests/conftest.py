@@ -131,7 +131,10 @@ def why_no_gpu() -> str | None:
 def warm_simulator() -> WarmPython:
     """Start a Python with Numba's simulator, whose threads `quick_simulator` schedules."""
     modules = ("quick_simulator", "first_compilation", "gpuguide.measure.study")
-    return WarmPython(modules, options=("-W", "error"), env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"})
+    # Functions for the CPU are compiled there to be right, not to be quick.
+    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"}
+    shared = Path(os.environ["GPUGUIDE_COMPILED_ONCE"]) / "simulator"
+    return WarmPython(modules, options=("-W", "error"), env=env, shared=shared)
 
 
 @pytest.fixture
