@@ -60,6 +60,9 @@ LOOK_AT = {
         "Nothing says which of the two threads comes first. Give the element one writer, put a barrier "
         "between the two accesses if one block does both, or use cuda.atomic."
     ),
+    "unfinished": (
+        "Python goes on while the GPU works. Which stream ends last, and what lets Python wait for it?"
+    ),
     "came_between": (
         "An atomic operation is one step, but two of them are not: another thread can come between. Can a "
         "single operation do both? One that may fail must be tried again until it succeeds."

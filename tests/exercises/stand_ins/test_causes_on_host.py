@@ -33,6 +33,39 @@ CAUSES = {
         REUSE, "    worked, fetched = [], []\n", "    worked, fetched, pairs = [], [], pairs[:1]\n",
         "Only 1 of 2 pairs is used.",
     ),
+    "an event that is recorded too late": (
+        FORK, "    two.wait_event(one.record())  # before left, which right does not need\n    with one:\n"
+        "        left()\n", "    with one:\n        left()\n    two.wait_event(one.record())\n",
+        "In line 10, right begins only when left has ended, which it has no use for: line 8 lets its stream "
+        "wait for that.",
+    ),
+    "a kernel in no stream": (
+        FORK, "    with two:\n        right()\n", "    right()\n",
+        "In line 9, right is in none of the given streams: put it into one, by a with statement around it.",
+    ),
+    "a copy in no stream": (
+        REUSE, "x.set(x_host[i], stream=copy_in)", "x.set(x_host[i])",
+        "In line 10, the copy of x_host[0] into x of pair 0 is in none of the given streams: put it into "
+        "one, by stream=.",
+    ),
+    "all in no stream, and a wait for another one": (
+        FORK, "one, two = streams\n", "one, two = streams\n    prepare(), left(), right(), join()\n"
+        "    return one.synchronize()\n", "In line 4, join is in none of the given streams",
+    ),
+    "a wait for the copy out, where the work is what counts": (
+        REUSE, "copy_in.wait_event(worked[before])", "copy_in.wait_event(fetched[before])",
+        "In line 10, the copy of x_host[2] into x of pair 0 begins only when the copy of out of pair 0 into "
+        "out_host[0] has ended, which it has no use for: line 9 lets its stream wait for that.",
+    ),
+    "a stream for each pair": (
+        REUSE, "    copy_in, compute, copy_out = streams\n", "    for i in range(len(x_host)):\n"
+        "        x, out = pairs[i % len(pairs)]\n        with streams[i % len(pairs)]:\n"
+        "            x.set(x_host[i])\n            work(x, out)\n"
+        "            out.get(out=out_host[i], blocking=False)\n"
+        "    return [stream.synchronize() for stream in streams]\n",
+        "In line 6, the copy of x_host[2] into x of pair 0 begins only when the copy of out of pair 0 into "
+        "out_host[0] has ended, which it has no use for: both are in one stream.",
+    ),
     "an identity that counts": (
         MEAN, "(0, 0), finish", "(0, 1), finish",
         "finish(reduce_two(reduce_two(identity, map_one(6)), identity)) must be 6.0; got 2.0.",

@@ -26,6 +26,7 @@ KINDS = (
     "missed_barrier",
     "missing_lane",
     "race",
+    "unfinished",
     "came_between",
     "negative_index",
     "uninitialised",
