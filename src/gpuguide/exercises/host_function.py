@@ -198,7 +198,7 @@ def _raised(error: BaseException, function: Callable[..., Any]) -> Finding:
     where = f" in line {lines[-1]}" if lines else ""
     name = getattr(function, "__name__", "The function")
     if isinstance(error, TooLongError):
-        message = f"{name} had not ended after {error.limit_s:g} s{where}."
+        message = f"{name} had not ended after {error.limit}{where}."
         return Finding("endless", message, line=lines[-1] if lines else None)
     text = f"{type(error).__name__}: {error}".rstrip(".")
     return Finding("exception", f"{name} raised {text}{where}.", line=lines[-1] if lines else None)

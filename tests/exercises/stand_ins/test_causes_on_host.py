@@ -11,6 +11,7 @@ from gpuguide.exercises import get
 from gpuguide.exercises.check import judge
 
 FORK, REUSE, MEAN, LYING = "fork_and_join", "reuse_a_buffer", "any_grouping", "lying_benchmark"
+REFINE = "refine"
 
 # Exercise; what stands in its solution and what replaces it; what is said.
 CAUSES = {
@@ -121,6 +122,27 @@ CAUSES = {
     "the smallest of good samples": (
         LYING, "return median", "return min",
         "The 15 samples have a median of 12.0 ms, and 10.8 ms was returned",
+    ),
+    "a loop until a residual is zero, which it never is": (
+        REFINE, "for _ in range(N_CORRECTIONS)", "while abs(b - a @ x).max() > 0",
+        "For 5 unknowns the function had not ended after 100 calls of solve. At most 10 are allowed, and the "
+        "last two vectors that it got had numbers up to",
+    ),
+    "a loop that corrects nothing": (
+        REFINE, "        x = x + solve(", "        while residual.any():\n            x + solve(",
+        "had numbers up to 1.2e-08 and 1.2e-08.",
+    ),
+    "a residual in single precision": (
+        REFINE, "b - a @ x", "b.astype('float32') - narrow @ x.astype('float32')",
+        "In line 9 the matrix that is multiplied is float32: a residual needs it in float64.",
+    ),
+    "a residual of the narrow matrix": (
+        REFINE, "a @ x", "narrow.dot(x)", "In line 9 the matrix that is multiplied is float32",
+    ),
+    "a solution in single precision": (
+        REFINE, "return x", "return x.astype('float32').astype('float64')",
+        "1.8e-08 after 7 solutions; below 1e-14 is wanted. Each number of the result has the digits of "
+        "float32 alone.",
     ),
 }  # fmt: skip
 

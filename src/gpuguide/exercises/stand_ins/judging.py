@@ -77,7 +77,7 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
     try:
         return plain(function(*arguments)), None
     except TooLongError as error:
-        message = f"{case} the function had not ended after {error.limit_s:g} s."
+        message = f"{case} the function had not ended after {error.limit}."
         return None, Finding("endless", message, line=line_of_error(error, source_of(function)))
     except UnsupportedError as error:
         line = line_of_error(error, source_of(function))
