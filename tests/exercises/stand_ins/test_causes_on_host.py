@@ -11,7 +11,7 @@ from gpuguide.exercises import get
 from gpuguide.exercises.check import judge
 
 FORK, REUSE, MEAN, LYING = "fork_and_join", "reuse_a_buffer", "any_grouping", "lying_benchmark"
-REFINE = "refine"
+COMPILE, REFINE = "compile_once", "refine"
 
 # Exercise; what stands in its solution and what replaces it; what is said.
 CAUSES = {
@@ -91,11 +91,26 @@ CAUSES = {
         "There were 2 samples, and others disturbed 2 of 3 runs: take more samples.",
     ),
     "numbers of single precision": (
-        "compile_once", "dtype=np.float64)", "dtype=np.float32)).astype(np.float64",
+        COMPILE, "dtype=np.float64)", "dtype=np.float32)).astype(np.float64",
         "It was computed in float32.",
     ),
+    "a type without a signature": (
+        COMPILE, "jit(smooth)\n    return [compiled(np.ascontiguousarray(signal, dtype=np.float64))",
+        "jit('float64[::1](float64[::1])')(smooth)\n    return [compiled(signal)",
+        "No matching definition for argument type(s) array(float32, 1d, C); there is one for array(float64, "
+        "1d, C).",
+    ),
+    "a signature for each layout": (
+        COMPILE, "jit(smooth)", "jit(['float64[::1](float64[::1])', 'float64[:](float64[:])'])(smooth)",
+        "one for each signature, called or not: array(float64, 1d, C); array(float64, 1d, A). Bring the "
+        "signals to one layout: their dtype is one.",
+    ),
+    "a function that is called as it is": (
+        COMPILE, "[compiled(np", "[smooth(np",
+        "not every signal went through a compiled function: smooth itself was called (line 7).",
+    ),
     "an option that the compiler does not have": (
-        "compile_once", "jit(smooth)", "jit(fast=True)(smooth)", "Unrecognized options: ['fast'].",
+        COMPILE, "jit(smooth)", "jit(fast=True)(smooth)", "Unrecognized options: ['fast'].",
     ),
     "a launch that is refused in vain": (
         "grid_arithmetic", "2**31 - 1, 65_535, 65_535", "2**31 - 2, 65_535, 65_535",
