@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from itertools import islice, pairwise
 from types import CodeType
 from typing import Any
@@ -18,6 +19,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.cupy_imports import standing_in
 from gpuguide.exercises.stand_ins.lines import line_now, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 from gpuguide.machine.memory import is_out_of_memory
@@ -60,7 +62,8 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
     if finding := _reaches_behind(function):
         return LaneReport(lane, FAILED, findings=(finding,))
     try:
-        with warnings.catch_warnings(), time_limit(LIMIT_S):
+        imports = standing_in(function) if lane == "simulator" else nullcontext()
+        with warnings.catch_warnings(), imports, time_limit(LIMIT_S):
             warnings.showwarning = _warned(function)
             findings = tuple(islice(judge(function), _MOST_FINDINGS))
             praise = task.praise(function) if task.praise and not findings and lane == "simulator" else ""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
 from reprlib import Repr
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.machine import UnsupportedError
-from gpuguide.exercises.stand_ins.cuda_names import Names
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError
 from gpuguide.results.units import format_quantity
@@ -38,7 +34,6 @@ __all__ = [
     "shown",
     "unfinished_found",
     "waits_found",
-    "with_events",
 ]
 
 _MIXED = (
@@ -466,37 +461,3 @@ def waits_found(case: str, gpu: StreamingGpu) -> Finding | None:
     times = count(len(gpu.waits), "time")
     message = f"{case} Python waits {times} before it asks for the rest{lines_text(lines)}."
     return Finding("limit", message, line=lines[0] if lines else None, lines=lines)
-
-
-def with_events(gpu: StreamingGpu, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a reader's function that finds a machine's events where it looks for those of CuPy.
-
-    The CuPy that its file imported would make events of a real GPU, if it is installed at all.
-
-    Parameters
-    ----------
-    gpu : StreamingGpu
-        The machine.
-    function : callable
-        The reader's.
-
-    Returns
-    -------
-    callable
-        To be called in its place.
-    """
-    known = getattr(inspect.unwrap(function), "__globals__", {})
-    modules = {
-        name: each for name, each in known.items() if isinstance(each, ModuleType) and each.__name__ == "cupy"
-    }
-    cuda = Names("cupy.cuda", Event=gpu.event, get_current_stream=lambda: gpu.current)
-
-    @wraps(function)
-    def called(*arguments: Any) -> Any:
-        known.update(dict.fromkeys(modules, Names("cupy", cuda=cuda)))
-        try:
-            return function(*arguments)
-        finally:
-            known.update(modules)
-
-    return called

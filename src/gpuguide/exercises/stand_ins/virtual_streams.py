@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import GpuGuideError
+from gpuguide.exercises.stand_ins.cuda_names import Device, Names, StreamClass
+from gpuguide.exercises.stand_ins.cupy_imports import stand_in
 from gpuguide.exercises.stand_ins.host_memory import unset
 from gpuguide.exercises.stand_ins.lines import line_now
 
@@ -281,7 +283,9 @@ class StreamingGpu:
         self._streams: list[Stream] = []
         # Steps are told apart by addresses, so no second array may get that of a first one.
         self._kept: list[np.ndarray[Any, Any]] = []
-        self.entered = [self.stream()]  # the default one
+        self._default = self.stream()
+        self.entered = [self._default]
+        stand_in(Names("cupy", cuda=self._cuda_names()))
 
     @property
     def current(self) -> Stream:
@@ -323,6 +327,21 @@ class StreamingGpu:
             if wait.stream == step.stream and wait.knows.get(other.stream, 0) >= other.number
         )
         return next(lines, None) if step.stream != other.stream else None
+
+    def _cuda_names(self) -> Names:
+        """Return what of ``cupy.cuda`` makes and waits for events and streams."""
+        streams: dict[str, Any] = {
+            "Event": self.event,
+            "Stream": StreamClass(self._default, self.stream),
+            "get_current_stream": lambda: self.current,
+        }
+        return Names(
+            "cupy.cuda",
+            Device=lambda device=0: Device(self, device),
+            runtime=Names("cupy.cuda.runtime", deviceSynchronize=self.synchronize),
+            stream=Names("cupy.cuda.stream", **streams),
+            **streams,
+        )
 
     def event(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False) -> Event:
         """Return a new event, by the arguments of ``cupy.cuda.Event``."""
@@ -379,6 +398,13 @@ class StreamingGpu:
             self._waited.append(line_now(self.source))
         self.now_ns = max(self.now_ns, until_ns)
         self._knows = merged(self._knows, knows)
+
+    def synchronize(self) -> None:
+        """Let the host wait for all streams."""
+        knows: dict[int, int] = {}
+        for stream in self._streams:
+            knows = merged(knows, stream.knows)
+        self.wait(max(stream.free_at_ns for stream in self._streams), knows)
 
     def has_reached(self, time_ns: int, knows: dict[int, int]) -> bool:
         """Let the host ask whether a time has come, which takes time: who goes on asking waits for it."""

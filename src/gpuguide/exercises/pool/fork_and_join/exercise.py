@@ -20,7 +20,6 @@ from gpuguide.exercises.stand_ins.judging import (
     seconds,
     unfinished_found,
     waits_found,
-    with_events,
 )
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamArray, StreamingGpu, bounds
@@ -59,7 +58,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def praise(function: Callable[..., Any]) -> str:
     """Say how long a right answer takes, and how long the kernels take one after the other."""
     gpu, _, arguments = _set_up(CASES[0], "")
-    with_events(gpu, function)(*arguments)
+    function(*arguments)
     alone = sum(step.done_ns - step.started_ns for step in gpu.steps)
     return (
         f"Four kernels in {seconds(gpu.now_ns * 1e-9)}; one after the other they take "
@@ -70,7 +69,7 @@ def praise(function: Callable[..., Any]) -> str:
 def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Finding]:
     gpu, out, arguments = _set_up(machine, source_of(function))
     case = f"On {machine.title},"
-    _, finding = attempt(with_events(gpu, function), case, *arguments)
+    _, finding = attempt(function, case, *arguments)
     found = (
         finding
         or _not_once(case, gpu)

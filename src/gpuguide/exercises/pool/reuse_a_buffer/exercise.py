@@ -19,7 +19,6 @@ from gpuguide.exercises.stand_ins.judging import (
     seconds,
     unfinished_found,
     waits_found,
-    with_events,
 )
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu, run_on
@@ -61,7 +60,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def praise(function: Callable[..., Any]) -> str:
     """Say how long a right answer takes, and how long the steps take one after the other."""
     gpu, arguments = _set_up(CASES[0], "")
-    with_events(gpu, function)(*arguments)
+    function(*arguments)
     alone = sum(step.done_ns - step.started_ns for step in gpu.steps)
     chunks = count(CASES[0].n_chunks, "chunk")
     return (
@@ -75,7 +74,7 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
     before = x_host.copy()
     chunks, pairs = count(machine.n_chunks, "chunk"), count(machine.n_pairs, "pair")
     case = f"On {machine.title}, with {chunks} and {pairs},"
-    _, finding = attempt(with_events(gpu, function), case, *arguments)
+    _, finding = attempt(function, case, *arguments)
     found = (
         finding
         or race_found(case, gpu)
