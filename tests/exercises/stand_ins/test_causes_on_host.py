@@ -136,7 +136,7 @@ CAUSES = {
     ),
     "the smallest of good samples": (
         LYING, "return median", "return min",
-        "The 15 samples have a median of 12.0 ms, and 10.8 ms was returned",
+        "The 15 samples have a median of 12.0 ms, and 10.8 ms was returned, the smallest:",
     ),
     "a loop until a residual is zero, which it never is": (
         REFINE, "for _ in range(N_CORRECTIONS)", "while abs(b - a @ x).max() > 0",
@@ -196,6 +196,47 @@ def test_a_sample_that_is_not_in_the_figure_is_not_blamed(returned: str) -> None
         solution = solution.replace(right, wrong)
     (message,) = said(LYING, solution)
     assert message.endswith("take more samples.")
+
+
+@pytest.mark.parametrize(
+    ("n", "returned", "words"),
+    [
+        (
+            3,
+            "sum(samples) / 3",
+            "68.0 ms was returned, their mean. The first call of the kernel 'run' compiled it",
+        ),
+        (
+            9,
+            "max(samples)",
+            "188 ms was returned, the largest. The first call of the kernel 'run' compiled it",
+        ),
+        (3, "min(samples)", "There were 3 samples, and others disturbed 2 of 3 runs: take more samples."),
+        (
+            9,
+            "min(samples[1:])",
+            "have a median of 12.0 ms, and 10.8 ms was returned, the smallest: 2 runs took",
+        ),
+        (
+            9,
+            "sum(samples[1:]) / 8",
+            "8 of 9 samples have a median of 8.01 ms, and 10.6 ms was returned, their mean",
+        ),
+        (5, "median(samples)", "of 15.2 ms: 2 runs took more time or less than usual, and one compiled its"),
+    ],
+)
+def test_it_is_said_what_of_which_samples_a_figure_is(n: int, returned: str, words: str) -> None:
+    """The first one compiled: that explains a mean of all or their largest, and nothing else."""
+    solution = get(LYING).solution
+    for right, wrong in (
+        ("    operation.run()  # the first run compiles\n", ""),
+        ("N_SAMPLES = 15", f"N_SAMPLES = {n}"),
+        ("median(samples)", returned),
+    ):
+        solution = solution.replace(right, wrong)
+    (message,) = said(LYING, solution)
+    assert words in message
+    assert ("compiled" in words) == ("compiled" in message)
 
 
 def test_times_that_are_subtracted_are_no_mistake() -> None:
