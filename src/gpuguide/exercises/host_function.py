@@ -182,13 +182,13 @@ def _signature(function: Callable[..., Any]) -> str:
 
 
 def _warned(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return what prints a warning with the reader's line, in place of one inside of NumPy."""
+    """Return what prints a warning with the reader's line, in place of one inside of NumPy or a stand-in."""
     source = source_of(function)
 
     def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
         line = line_now(source)
-        where = f"Line {line}: " if line is not None else ""
-        print(f"{where}{category.__name__}: {message}", file=sys.stderr)
+        if line is not None:  # else it is of the judge's own arithmetic
+            print(f"Line {line}: {category.__name__}: {message}", file=sys.stderr)
 
     return show
 

@@ -15,6 +15,10 @@ LOOK_AT = {
         "The results are right. Of which type is each number, array and constant here, and which type should "
         "it have, so that what it meets stays float32?"
     ),
+    "cold": (
+        "CuPy compiles a kernel when it first comes to it. Which dtypes were answered at the start, and how "
+        "many answers has each of them had?"
+    ),
     "endless": "Which condition ends the loop, and what does each turn change in it?",
     "exception": (
         "Read the line as the named thread does. Is every name known in a kernel, and what do its variables "

@@ -37,6 +37,7 @@ KINDS = (
     "uncoalesced",
     "bank_conflict",
     "float64",
+    "cold",
     "limit",
     "gpu",
 )
