@@ -78,6 +78,10 @@ CAUSES = {
     "two figures the other way round": (
         "fair_comparison", "return tuple(times)", "return times[::-1]", "came the other way round.",
     ),
+    "copy and work the other way round": (
+        "copy_and_work", "return copied - start, done - copied", "return done - copied, copied - start",
+        "(copy_s, work_s) was expected, and the two figures came the other way round.",
+    ),
     "a mean of none": (
         MEAN, " if a[1] else limit", "",
         "For the readings [5, 5] and limit = 5, the function raised ZeroDivisionError",
