@@ -79,7 +79,10 @@ def test_streams_of_its_own_are_those_of_the_machine() -> None:
         ("windows", "", "    first = ", "    import cupy as cp\n    first = "),
         ("rows_apart", "from cupy.lib.stride_tricks import as_strided", "", ""),
         ("fill_in_either", "from cupy import ndarray", "xp =", "isinstance(a, ndarray)\n    xp ="),
-        ("any_grouping", "import cupy as cp", "", ""),
+        ("fill_in_either", "from cupy import get_array_module", "cp.get_array_module", "get_array_module"),
+        ("windows", "import cupy", "(cp, signal,", "(cp, signal: cupy.ndarray | None,"),
+        ("any_grouping", "import cupy as cp; SINGLE = cp.float32", "", ""),
+        ("refine", "import cupy", "    narrow =", "    cupy.get_array_module(a).abs(a)\n    narrow ="),
     ],
 )
 def test_a_right_answer_may_import_it(name: str, above: str, right: str, other: str) -> None:

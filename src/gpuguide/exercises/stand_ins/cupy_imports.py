@@ -53,7 +53,15 @@ class _Later:
         return _found(f"{self._name}.{name}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _now.cupy is None and self._name == "cupy.get_array_module":
+            return np  # there are no arrays of another one
         return _used(self._name)(*args, **kwargs)
+
+    def __or__(self, other: object) -> _Later:
+        """Be one of two types in an annotation."""
+        return self
+
+    __ror__ = __or__
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, _used(self._name))
@@ -64,9 +72,9 @@ def _found(name: str) -> Any:
     last = name.rpartition(".")[2]
     if last.startswith("__"):
         raise AttributeError(last)
-    if _now.cupy is None:
-        return getattr(np, last) if name == f"cupy.{last}" and last in VALUES else _Later(name)
-    return _used(name)
+    if _now.cupy is not None:
+        return _used(name)
+    return getattr(np, last) if name == f"cupy.{last}" and last in VALUES else _Later(name)
 
 
 def _used(name: str) -> Any:
