@@ -123,5 +123,7 @@ def test_without_a_stand_in_it_is_said_that_there_is_none() -> None:
     function = execute(text, "event", Path("answer.py"))
     with pytest.raises(ModuleNotFoundError, match=r"cupy\.cuda\.Event cannot be had, because CuPy is not"):
         function()
+    with standing_in(function), pytest.raises(ModuleNotFoundError, match=r"cupy\.cuda cannot be had"):
+        function()
     with pytest.raises(ModuleNotFoundError, match="No module named"):
         import_module("cupy")

@@ -72,7 +72,8 @@ def _found(name: str) -> Any:
     last = name.rpartition(".")[2]
     if last.startswith("__"):
         raise AttributeError(last)
-    if _now.cupy is not None:
+    # What is not there while a function is judged will not be there later.
+    if _now.cupy is not None or (_now.known is not None and name != "cupy.get_array_module"):
         return _used(name)
     return getattr(np, last) if name == f"cupy.{last}" and last in VALUES else _Later(name)
 

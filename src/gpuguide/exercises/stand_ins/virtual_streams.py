@@ -310,14 +310,9 @@ class StreamingGpu:
                 other for j, other in enumerate(self.steps[:i]) if j in needs[i] or other.kind == step.kind
             ]
             late_ns = step.started_ns - max((other.done_ns for other in before), default=0)
-            held_up_by = [
-                other for other in self.steps[:i] if other.done_ns == step.started_ns and step.follows(other)
-            ]
-            if held_up_by and late_ns > longest_ns:
-                longest_ns, found = (
-                    late_ns,
-                    Delay(step, held_up_by[-1], self._line_of_wait(step, held_up_by[-1])),
-                )
+            for other in self.steps[:i]:
+                if late_ns > longest_ns and other.done_ns == step.started_ns and step.follows(other):
+                    longest_ns, found = late_ns, Delay(step, other, self._line_of_wait(step, other))
         return found
 
     def _line_of_wait(self, step: Step, other: Step) -> int | None:
