@@ -136,13 +136,15 @@ class Array:
         self,
         machine: Machine,
         region: Region,
+        cells: list[Any],
         cast: Callable[[Any], Any],
         start: int,
         shape: tuple[int, ...],
         steps: tuple[int, ...],
     ) -> None:
         self._machine, self._region, self._cast = machine, region, cast
-        self._memory, self._note = region.memory.cells, machine.log.append
+        # A region has cells of its own for each block, or thread, that makes it: these are the array's.
+        self._memory, self._note = cells, machine.log.append
         self._start, self.shape, self._steps = start, shape, steps
         self.ndim, self.size, self.dtype = len(shape), math.prod(shape), region.dtype
 
@@ -242,7 +244,7 @@ class Array:
         return self._cast(value)
 
     def _view(self, start: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> Array:
-        return Array(self._machine, self._region, self._cast, start, shape, steps)
+        return Array(self._machine, self._region, self._memory, self._cast, start, shape, steps)
 
     def _fill(self, value: Any, site: int) -> None:
         """Set all elements, to one number or to those of an array of the same shape."""
@@ -343,7 +345,7 @@ def again(machine: Machine, region: Region, *, constant: bool = False) -> Array:
         raise TypeError(f"{region.name} cannot be written to")
 
     cast = refuse if constant else region.dtype.cast
-    return Array(machine, region, cast, region.start, region.shape, region.steps)
+    return Array(machine, region, region.memory.cells, cast, region.start, region.shape, region.steps)
 
 
 def _extent(name: str, shape: Sequence[int]) -> str:
