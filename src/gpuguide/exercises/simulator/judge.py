@@ -394,15 +394,17 @@ def _repeated(limits: Limits, figures: Figures, results: Collection[str]) -> Ite
 
     What a kernel itself has written it may read again: the statements limit the reads of its inputs.
     """
-    for verb, who, most, counted in (
-        ("read", "", limits.reads_per_element, figures.times_touched(READ)),
-        ("written", "", limits.writes_per_element, figures.times_touched(WRITE)),
-        ("read", " by one block", limits.reads_per_block, figures.times_touched(READ, by_block=True)),
+    for verb, who, most, kind in (
+        ("read", "", limits.reads_per_element, READ),
+        ("written", "", limits.writes_per_element, WRITE),
+        ("read", " by one block", limits.reads_per_block, READ),
     ):
-        for array, touches in counted.items() if most is not None else ():
+        if most is None:
+            continue
+        for array, touches in figures.times_touched(kind, by_block=bool(who)).items():
             if verb == "read" and array.name in results:
                 continue
-            if most is not None and len(touches) > most:
+            if len(touches) > most:
                 lines = tuple(sorted({figures.line_of(event) for event in touches}))
                 message = (
                     f"An element of {array.name} is {verb} {_times(len(touches))}{who}, where {_times(most)} "

@@ -248,7 +248,7 @@ class _Space:
             return whole(self._machine, known)
         if (known.shape, known.dtype) != (extents, kind):
             raise TypeError(f"{known.name} has another shape or type than in another thread")
-        known.memory.cells = cells
+        known.memory.cells, known.first_cell = cells, self._machine.first_of(len(cells))
         return again(self._machine, known)
 
 

@@ -195,8 +195,9 @@ class _Launch:
                 self.failed(error)
             self.loop_turns = max(self.loop_turns, limit - machine.fuel)
 
-    def enter_block(self, number: int) -> None:
-        """Let ``cuda`` speak of a block."""
+    def enter_block(self, number: int, epoch: int = 0) -> None:
+        """Let ``cuda`` speak of a block, which has passed some barriers."""
+        self.machine.goes_on(number, epoch)
         index = self.cuda.blockIdx
         index.x, index.y, index.z = place(number, self.geometry.grid)
         self.cuda.shared.enter(number)
@@ -291,7 +292,7 @@ class _WaitingBlock:
 
     def goes_on(self) -> bool:
         """Run all warps to the next pause of each thread, or to the next barrier; False if none can go on."""
-        self.launch.enter_block(self.block)
+        self.launch.enter_block(self.block, self.epoch)
         for thread in self._paused():
             assert thread.wait is not None
             thread.answer, thread.wait = thread.wait.site, None
