@@ -131,7 +131,7 @@ def with_line(finding: Finding, answer: Answer) -> Finding:
     """
     if finding.line is not None or not finding.array:
         return finding
-    nodes = (node for node in ast.walk(ast.parse(answer.source)) if isinstance(node, ast.expr))
+    nodes = (node for node in ast.walk(answer.tree) if isinstance(node, ast.expr))
     stores = {node.lineno for node in nodes if _changes(node, finding.array)}
     return replace(finding, line=stores.pop(), lines=()) if len(stores) == 1 else finding
 
